@@ -1,0 +1,3 @@
+"""memtui keeps the conversations you have with coding agents, and makes them readable."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,48 @@
+"""What can go wrong.
+
+* MemtuiError
+  - SettingsError   a setting is unknown or has a value it cannot have
+  - StoreError      the database cannot be opened, read or written
+    + StoreBusy     another process is writing and did not let go in time
+    + StoreTooNew   the database was made by a newer memtui
+  - SpoolError      the hooks directory cannot be read or written
+  - SourceError     a file cannot be read as any format we know
+  - SearchError     the index cannot be opened or written
+  - TokensError     the tokeniser's vocabulary cannot be fetched
+"""
+
+
+class MemtuiError(Exception):
+    """The base of all our errors. The message is shown to the reader as it is."""
+
+
+class SettingsError(MemtuiError):
+    """A setting is unknown or has a value it cannot have."""
+
+
+class StoreError(MemtuiError):
+    """The database cannot be opened, read or written."""
+
+
+class StoreBusy(StoreError):
+    """Another process is writing and did not let go in time."""
+
+
+class StoreTooNew(StoreError):
+    """The database was made by a newer memtui."""
+
+
+class SpoolError(MemtuiError):
+    """The hooks directory cannot be read or written."""
+
+
+class SourceError(MemtuiError):
+    """A file cannot be read as any format we know."""
+
+
+class SearchError(MemtuiError):
+    """The index cannot be opened or written."""
+
+
+class TokensError(MemtuiError):
+    """The tokeniser's vocabulary cannot be fetched."""

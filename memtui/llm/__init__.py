@@ -1,0 +1,37 @@
+"""Who summarises: the protocol every summariser keeps."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from memtui.memory.segments import Segment
+from memtui.memory.summaries import Summary
+from memtui.memory.toc import TocLevel, TocNode
+
+
+class Summarizer(Protocol):
+    """Turns events into a summary, and summaries into a shorter one.
+
+    What it answers is a draft: sanitising, grips and storage are the stage's, so that
+    every summariser passes the same gate.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Who it is and by which rules it works; another identity, another version."""
+
+    def summarize_segment(self, segment: Segment) -> Summary:
+        """Say what a segment holds; its ``refs`` are places in ``segment.events``."""
+
+    def summarize_children(
+        self, level: TocLevel, children: Sequence[TocNode]
+    ) -> Summary:
+        """Say what a node of this level holds.
+
+        Args:
+            level: The level of the node the summary is for.
+            children: Its children, oldest first, none of them pending.
+
+        Returns:
+            A summary whose ``refs`` are places in the row of all the children's
+            bullets, child by child.
+        """

@@ -1,0 +1,226 @@
+"""An event: one turn of a conversation, one tool call or one session boundary.
+
+Events are facts about the past: made once, never changed. Their id is a ULID whose
+time part is the source's own timestamp and whose random part is a hash of what the
+event is, so that meeting the same event again gives the same id (decisions §1).
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from ulid import ULID
+
+CLOCK_SKEW = timedelta(minutes=5)
+"""How far into the future a timestamp may lie before it is refused (decisions §1)."""
+
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+"""Nothing we keep is older; a smaller time is a unit mistaken, seconds for milliseconds."""
+
+
+class EventType(StrEnum):
+    """What happened (seed 1)."""
+
+    SESSION_START = "session_start"
+    USER_MESSAGE = "user_message"
+    ASSISTANT_MESSAGE = "assistant_message"
+    TOOL_RESULT = "tool_result"
+    ASSISTANT_STOP = "assistant_stop"
+    SUBAGENT_START = "subagent_start"
+    SUBAGENT_STOP = "subagent_stop"
+    SESSION_END = "session_end"
+
+
+class EventRole(StrEnum):
+    """Who wrote it (seed 1)."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+TYPICAL_ROLE = {
+    EventType.SESSION_START: EventRole.SYSTEM,
+    EventType.USER_MESSAGE: EventRole.USER,
+    EventType.ASSISTANT_MESSAGE: EventRole.ASSISTANT,
+    EventType.TOOL_RESULT: EventRole.TOOL,
+    EventType.ASSISTANT_STOP: EventRole.ASSISTANT,
+    EventType.SUBAGENT_START: EventRole.SYSTEM,
+    EventType.SUBAGENT_STOP: EventRole.SYSTEM,
+    EventType.SESSION_END: EventRole.SYSTEM,
+}
+"""The role an event of a type has when its source names none (seed 1)."""
+
+MESSAGES = frozenset({EventType.USER_MESSAGE, EventType.ASSISTANT_MESSAGE})
+SPEAKERS = frozenset({EventRole.USER, EventRole.ASSISTANT})
+BOUNDARIES = frozenset(EventType) - MESSAGES - {EventType.TOOL_RESULT}
+"""The types whose text may be empty."""
+
+
+class EventRefused(ValueError):
+    """An event breaks a rule every event must keep; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One fact of a conversation.
+
+    The fields of seed 1 come first. A message that arrived as the person's but was
+    written by the agent's own machinery (a compaction summary, a command wrapper) has
+    the type ``user_message`` and the role ``system``; ``metadata["kind"]`` says what
+    it is.
+    """
+
+    event_id: str
+    session_id: str
+    timestamp: datetime
+    event_type: EventType
+    role: EventRole
+    text: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    agent: str = ""
+    """The program the person worked with: ``claude-code``, ``codex``…"""
+    subagent: str = ""
+    """Which helper of the session this belongs to; empty for the main conversation."""
+    ordinal: int = 0
+    """The place in the source, which orders events of the same millisecond."""
+    tokens: int = 0
+    """The text's length as segments count it, fixed when the event is stored."""
+    counter: str = ""
+    """Which counter made that count."""
+
+    @property
+    def timestamp_ms(self) -> int:
+        """Milliseconds since 1970, UTC."""
+        return to_ms(self.timestamp)
+
+    @property
+    def is_message(self) -> bool:
+        """Whether a person or an assistant wrote it."""
+        return self.event_type in MESSAGES and self.role in SPEAKERS
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """Where it stands among the events of its session."""
+        return self.timestamp_ms, self.ordinal, self.event_id
+
+
+def make(
+    *,
+    agent: str,
+    session_id: str,
+    timestamp: datetime,
+    event_type: EventType,
+    text: str,
+    key: str,
+    role: EventRole | None = None,
+    metadata: Mapping[str, str] | None = None,
+    subagent: str = "",
+    ordinal: int = 0,
+) -> Event:
+    """Make an event with the id that what it is gives it.
+
+    Args:
+        agent: The program the conversation was held with.
+        session_id: The agent's own name of the session.
+        timestamp: The source's time; must be aware.
+        event_type: What happened.
+        text: What was said; cleaned of what no terminal should be sent.
+        key: What the source calls it (a record's uuid, a tool call's id); empty for
+            a source that has no such names, where the text serves.
+        role: Who wrote it; the type's typical role when None.
+        metadata: Whatever else the source says.
+        subagent: The helper it belongs to, if any.
+        ordinal: Its place in the source.
+
+    Raises:
+        EventRefused: The session is not named, a message has no text, or the time is
+            before the year 2000 or has no zone.
+    """
+    if not session_id.strip():
+        raise EventRefused("no session id")
+    if timestamp.tzinfo is None:
+        raise EventRefused("the timestamp has no time zone")
+    if timestamp < EARLIEST:
+        raise EventRefused(f"the timestamp {timestamp:%Y-%m-%d} is before 2000")
+    kept = clean(text)
+    if not kept.strip() and event_type not in BOUNDARIES:
+        raise EventRefused(f"a {event_type} without text")
+    at = timestamp.astimezone(UTC)
+    name = clean(session_id)
+    return Event(
+        event_id=event_id(agent, name, event_type, key or kept, at),
+        session_id=name,
+        timestamp=at.replace(microsecond=at.microsecond // 1000 * 1000),
+        event_type=event_type,
+        role=role or TYPICAL_ROLE[event_type],
+        text=kept,
+        metadata={k: clean(v) for k, v in (metadata or {}).items()},
+        agent=agent,
+        subagent=subagent,
+        ordinal=ordinal,
+    )
+
+
+def event_id(
+    agent: str, session_id: str, event_type: EventType, key: str, at: datetime
+) -> str:
+    """The ULID of an event: the time, then 80 bits of a hash (decisions §1)."""
+    named = "\x1f".join((agent, session_id, event_type, key))
+    digest = hashlib.blake2b(named.encode("utf-8", "replace"), digest_size=10).digest()
+    return str(ULID(to_ms(at).to_bytes(6, "big") + digest))
+
+
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+
+
+def is_event_id(text: str) -> bool:
+    """Whether this is a strict ULID: 26 characters of Crockford's alphabet."""
+    return _ULID.fullmatch(text) is not None
+
+
+def is_too_late(timestamp: datetime, now: datetime) -> bool:
+    """Whether a timestamp lies further in the future than clocks differ."""
+    return timestamp - now > CLOCK_SKEW
+
+
+def to_ms(at: datetime) -> int:
+    """Milliseconds since 1970 of an aware time."""
+    return int((at - _EPOCH) // _MILLISECOND)
+
+
+def from_ms(at_ms: int) -> datetime:
+    """The aware UTC time of milliseconds since 1970."""
+    return _EPOCH + timedelta(milliseconds=at_ms)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+_ANSI = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*\x1b\\|.)",
+    re.DOTALL,
+)
+_UNSHOWABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Take out what would disturb a terminal or a database: never what was said.
+
+    ANSI sequences, control characters other than newline and tab, and the characters
+    that turn the direction of text go; a lone surrogate becomes U+FFFD.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    return _SURROGATE.sub("�", _UNSHOWABLE.sub("", text))

@@ -1,0 +1,135 @@
+"""The table of contents: year → month → week → day → segment.
+
+A node is a version of what is known of a stretch of time: never changed, only
+followed by a newer version (decisions §5).
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class TocLevel(StrEnum):
+    """A level of the table of contents, from the widest to the narrowest."""
+
+    YEAR = "year"
+    MONTH = "month"
+    WEEK = "week"
+    DAY = "day"
+    SEGMENT = "segment"
+
+    def parent(self) -> "TocLevel | None":
+        """The level above; None for a year."""
+        place = _ORDER.index(self)
+        return _ORDER[place - 1] if place else None
+
+    def child(self) -> "TocLevel | None":
+        """The level below; None for a segment."""
+        place = _ORDER.index(self) + 1
+        return _ORDER[place] if place < len(_ORDER) else None
+
+
+_ORDER = tuple(TocLevel)
+
+BULLETS = {
+    TocLevel.SEGMENT: (2, 5),
+    TocLevel.DAY: (3, 8),
+    TocLevel.WEEK: (5, 10),
+    TocLevel.MONTH: (5, 8),
+    TocLevel.YEAR: (3, 5),
+}
+"""How many bullets a node has, fewer where there is less to say (decisions §5)."""
+
+KEYWORDS = {
+    TocLevel.SEGMENT: 10,
+    TocLevel.DAY: 10,
+    TocLevel.WEEK: 10,
+    TocLevel.MONTH: 7,
+    TocLevel.YEAR: 7,
+}
+"""The most keywords a node has (decisions §5)."""
+
+
+class Status(StrEnum):
+    """How far a node's summary can be relied on to be the last word."""
+
+    PENDING = "pending"
+    PROVISIONAL = "provisional"
+    CURRENT = "current"
+    STALE = "stale"
+
+
+@dataclass(frozen=True, slots=True)
+class Bullet:
+    """One claim of a node and the grips it rests on; without any it is unsupported."""
+
+    text: str
+    grip_ids: tuple[str, ...] = ()
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether wording found in the source stands behind it."""
+        return bool(self.grip_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How much a node covers."""
+
+    segments: int = 0
+    events: int = 0
+    messages: int = 0
+    """What a person or an assistant wrote."""
+    subagent_events: int = 0
+    """What helpers did meanwhile: kept, but not summarised."""
+
+
+@dataclass(frozen=True, slots=True)
+class TocNode:
+    """A version of a node, whole (seed 1).
+
+    ``title`` is the calendar's ("Monday, January 15, 2024"), ``headline`` the
+    summariser's; a segment's title is its headline. ``end_time`` is the first moment
+    that is no longer covered; for a segment the time of its last event.
+    """
+
+    node_id: str
+    level: TocLevel
+    title: str
+    start_time: datetime
+    end_time: datetime
+    bullets: tuple[Bullet, ...] = ()
+    keywords: tuple[str, ...] = ()
+    child_node_ids: tuple[str, ...] = ()
+    version: int = 0
+    created_at: datetime | None = None
+    headline: str = ""
+    status: Status = Status.PENDING
+    summarizer: str = ""
+    """Who wrote it, with the version of its rules: ``extractive-1``."""
+    input_hash: str = ""
+    """A hash of what it was made from: equal input makes no new version."""
+    tally: Tally = field(default_factory=Tally)
+    agents: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TocLine:
+    """A node as one line of the tree: all that is needed without its bullets."""
+
+    node_id: str
+    level: TocLevel
+    title: str
+    headline: str
+    start_time: datetime
+    end_time: datetime
+    status: Status
+    is_live: bool
+    """Whether a segment in it is still open."""
+    tally: Tally
+    supported: int
+    """How many of its bullets have a grip."""
+    bullets: int
+    agents: tuple[str, ...]
+    projects: tuple[str, ...]
