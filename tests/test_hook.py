@@ -1,0 +1,256 @@
+"""The hook, run as an agent runs it: a process of its own."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import memtui
+
+ROOT = Path(memtui.__file__).parents[1]
+COMMAND = [sys.executable, "-m", "memtui.hook"]
+PAYLOAD = b'{"hook_event_name": "Stop", "session_id": "s1"}\n'
+PATIENCE_S = 60
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Nothing but what is named: not the HOME of whoever runs the tests."""
+    return {"PYTHONPATH": str(ROOT), **more}
+
+
+def hook(payload: bytes, env: dict[str, str], cwd: Path, given: str = ":") -> None:
+    """Run the hook; whatever happens it must be silent and succeed.
+
+    Args:
+        payload: What it is told.
+        env: Its whole environment.
+        cwd: Where it runs.
+        given: What the shell that starts it does first.
+    """
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f'{given}; exec "$@"', "sh", *COMMAND],
+        input=payload,
+        env=env,
+        cwd=cwd,
+        capture_output=True,
+        timeout=PATIENCE_S,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+
+
+def boxes(spool: Path) -> dict[str, list[bytes]]:
+    """What lies in each box, by name."""
+    return {
+        box: [file.read_bytes() for file in sorted((spool / box).iterdir())]
+        for box in ("tmp", "new", "bad")
+    }
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        PAYLOAD,
+        b"not json at all",
+        b"\x00\xff\xfe\r\n\x1b[31m \n\n",
+        json.dumps({"text": "x" * 20_000_000}).encode(),
+    ],
+    ids=["json", "words", "bytes", "20 MB"],
+)
+def test_the_event_arrives_byte_for_byte(payload: bytes, tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    hook(payload, environment(MEMTUI_SPOOL=str(spool)), tmp_path)
+    assert boxes(spool) == {"tmp": [], "new": [payload], "bad": []}
+
+
+def test_empty_input_leaves_nothing(tmp_path: Path) -> None:
+    hook(b"", environment(MEMTUI_SPOOL=str(tmp_path / "spool")), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_the_owner_can_read_what_was_kept(tmp_path: Path) -> None:
+    spool = tmp_path / "home" / "spool"
+    hook(PAYLOAD, environment(MEMTUI_SPOOL=str(spool)), tmp_path, "umask 000")
+    made = [spool.parent, spool, *spool.rglob("*")]
+    assert len(made) == 6
+    for path in made:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_names_sort_as_events_arrive(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    payloads = [b"first", b"second", b"third"]
+    for payload in payloads:
+        hook(payload, environment(MEMTUI_SPOOL=str(spool)), tmp_path)
+    assert boxes(spool)["new"] == payloads
+
+
+@pytest.mark.parametrize(
+    ("env", "spool"),
+    [
+        ({"MEMTUI_SPOOL": "{}/a", "MEMTUI_HOME": "{}/b", "HOME": "{}/c"}, "a"),
+        ({"MEMTUI_HOME": "{}/b", "XDG_DATA_HOME": "{}/d", "HOME": "{}/c"}, "b/spool"),
+        ({"XDG_DATA_HOME": "{}/d", "HOME": "{}/c"}, "d/memtui/spool"),
+        ({"XDG_DATA_HOME": "d", "HOME": "{}/c"}, "c/.local/share/memtui/spool"),
+        ({"MEMTUI_SPOOL": "", "HOME": "{}/c"}, "c/.local/share/memtui/spool"),
+        ({"MEMTUI_SPOOL": "~/e", "HOME": "{}/c"}, "c/e"),
+    ],
+)
+def test_where_the_spool_is(env: dict[str, str], spool: str, tmp_path: Path) -> None:
+    filled = {name: value.format(tmp_path) for name, value in env.items()}
+    hook(PAYLOAD, environment(**filled), tmp_path)
+    assert boxes(tmp_path / spool)["new"] == [PAYLOAD]
+
+
+def test_a_homeless_user_has_no_spool(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['pwd'] = None\n"
+        "from memtui import hook\n"
+        "try: hook.spool_folder()\n"
+        "except OSError as error: print(error)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert told.stdout == "no home folder\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_64_at_once_are_all_kept(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    payloads = sorted(b"event %02d" % number * 1000 for number in range(64))
+    running = []
+    for payload in payloads:
+        process = subprocess.Popen(
+            COMMAND,
+            stdin=subprocess.PIPE,
+            env=environment(MEMTUI_SPOOL=str(spool)),
+        )
+        assert process.stdin is not None
+        process.stdin.write(payload)
+        running.append(process)
+    for process in running:
+        process.communicate(timeout=PATIENCE_S)
+    assert [process.returncode for process in running] == [0] * 64
+    kept = boxes(spool)
+    assert sorted(kept["new"]) == payloads
+    assert kept["tmp"] == []
+
+
+def test_a_file_in_place_of_the_spool_is_left_alone(tmp_path: Path) -> None:
+    blocked = tmp_path / "spool"
+    blocked.write_text("mine")
+    hook(PAYLOAD, environment(MEMTUI_SPOOL=str(blocked)), tmp_path)
+    assert blocked.read_text() == "mine"
+
+
+def test_a_spool_that_cannot_be_made(tmp_path: Path) -> None:
+    hook(PAYLOAD * 10_000, environment(MEMTUI_SPOOL="/dev/null/spool"), tmp_path)
+    hook(PAYLOAD, environment(MEMTUI_SPOOL="/proc/memtui"), tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes where it may not")
+def test_a_read_only_spool(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    for box in ("tmp", "new", "bad"):
+        (spool / box).mkdir(parents=True)
+    (spool / "tmp").chmod(0o500)
+    hook(PAYLOAD, environment(MEMTUI_SPOOL=str(spool)), tmp_path)
+    assert boxes(spool)["new"] == []
+
+
+def test_a_full_disk_leaves_no_half_an_event(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    # No byte code either: its cache would be cut short by the same limit.
+    env = environment(MEMTUI_SPOOL=str(spool), PYTHONDONTWRITEBYTECODE="1")
+    hook(b"x" * 5000, env, tmp_path, "ulimit -f 1")
+    assert boxes(spool) == {"tmp": [], "new": [], "bad": []}
+    hook(b"x" * 500, env, tmp_path, "ulimit -f 1")
+    assert boxes(spool)["new"] == [b"x" * 500]
+
+
+def test_a_new_box_that_takes_nothing_leaves_no_half_an_event(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    (spool / "gone").mkdir()
+    (spool / "new").symlink_to(spool / "gone")
+    (spool / "gone").rmdir()
+    hook(PAYLOAD, environment(MEMTUI_SPOOL=str(spool)), tmp_path)
+    assert not list(spool.rglob("*.json"))
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_descriptors_are_no_failure(closed: str, tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f'exec "$0" -m memtui.hook {closed}', sys.executable],
+        input=PAYLOAD,
+        env=environment(MEMTUI_SPOOL=str(spool)),
+        capture_output=True,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+    if "<" not in closed:
+        assert boxes(spool)["new"] == [PAYLOAD]
+
+
+def test_an_interrupted_hook_succeeds_silently(tmp_path: Path) -> None:
+    ready = (
+        "import os; from memtui import hook; os.write(1, b'ready'); hook.main();"
+        "os._exit(0)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", ready],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(MEMTUI_SPOOL=str(tmp_path / "spool")),
+    )
+    assert process.stdin is not None and process.stdout is not None
+    assert process.stdout.read(5) == b"ready"
+    process.stdin.write(b"half of an ev")
+    process.stdin.flush()
+    wait_until_read(process)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, errors) == (0, b"")
+    assert not (tmp_path / "spool").exists()
+
+
+def wait_until_read(process: "subprocess.Popen[bytes]") -> None:
+    """Return when the process sleeps in a read, where a signal reaches it."""
+    if not Path("/proc/self/wchan").exists():
+        pytest.skip("needs /proc")
+    status = Path(f"/proc/{process.pid}/stat")
+    # The first read takes the half; the second sleeps.
+    while status.read_text().rpartition(")")[2].split()[0] != "S":
+        os.sched_yield()
+
+
+def test_it_loads_nothing_the_interpreter_has_not() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import memtui.hook;"
+        "print(sorted(set(sys.modules) - before))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True
+    )
+    assert told.stdout == "['memtui', 'memtui.hook']\n"
+
+
+def test_it_runs_where_nothing_else_of_memtui_is(tmp_path: Path) -> None:
+    package = tmp_path / "memtui"
+    package.mkdir()
+    (package / "hook.py").write_bytes((ROOT / "memtui" / "hook.py").read_bytes())
+    spool = tmp_path / "spool"
+    env = {"PYTHONPATH": str(tmp_path), "MEMTUI_SPOOL": str(spool)}
+    hook(PAYLOAD, env, tmp_path)
+    assert boxes(spool)["new"] == [PAYLOAD]
