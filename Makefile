@@ -1,0 +1,61 @@
+# make run     set up what is missing and open memtui      (ARGS="demo" passes words on)
+# make test    set up what is missing and run the tests    (ARGS="-k hook" passes words on)
+# make check   lint, format, types and the contracts between folders
+# make bench-import, make bench-start    measure; see benchmarks/
+
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+# Constraints hold for what builds the package too; older and newer pip read either name.
+INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
+
+.PHONY: run test check bench-import bench-start clean
+
+run: $(VENV)/.runs
+	@$(BIN)/memtui $(ARGS)
+
+test: $(VENV)/.tests
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports
+
+bench-import: $(VENV)/.runs
+	@$(BIN)/python benchmarks/import_.py $(ARGS)
+
+bench-start: $(VENV)/.runs
+	@$(BIN)/python benchmarks/start.py $(ARGS)
+
+clean:
+	rm -rf $(VENV) .cache
+
+# The stamps are newer than what they were made from, or they are made again.
+$(VENV)/.runs: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Setting up memtui in $(VENV) …"
+	@$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/.tests: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Setting up memtui and its tests in $(VENV) …"
+	@$(INSTALL) -e '.[dev]'
+	@touch $@ $(VENV)/.runs
+
+# PYTHON=… names one interpreter; otherwise the first that is new enough is taken.
+PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
+
+$(BIN)/python:
+	@for python in $(PYTHON); do \
+		"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+		|| continue; \
+		"$$python" -m venv $(VENV) || { rm -rf $(VENV); exit 1; }; \
+		exit 0; \
+	done; \
+	echo "memtui needs Python 3.11 or newer; $(firstword $(PYTHON)) is" \
+		"$$($(firstword $(PYTHON)) --version 2>/dev/null || echo not installed)." >&2; \
+	echo "Install one, or name it: make run PYTHON=/path/to/python3.12" >&2; \
+	exit 1
