@@ -1,0 +1,27 @@
+"""The summariser that needs no model: it quotes, and so it cannot invent."""
+
+from collections.abc import Sequence
+
+from memtui.memory import extract, rollups
+from memtui.memory.segments import Segment
+from memtui.memory.summaries import Summary
+from memtui.memory.toc import TocLevel, TocNode
+
+
+class Extractive:
+    """Summarises by choosing among what was said; never fails, never waits."""
+
+    @property
+    def identity(self) -> str:
+        """The name and the version of its rules."""
+        return "extractive-1"
+
+    def summarize_segment(self, segment: Segment) -> Summary:
+        """Say what a segment holds in its own sentences."""
+        return extract.summarize(segment.events)
+
+    def summarize_children(
+        self, level: TocLevel, children: Sequence[TocNode]
+    ) -> Summary:
+        """Say what a node holds in its children's bullets."""
+        return rollups.summarize(level, children)

@@ -1,0 +1,113 @@
+"""Cues: what a sentence's wording says of its worth for a summary."""
+
+import re
+
+_ANNOUNCES = re.compile(
+    r"(?:now\s+|ok(?:ay)?,?\s+|and\s+|first,?\s+|next,?\s+|then\s+|so\s+|also,?\s+)*"
+    r"(?:let(?:'|’)?s?\s+(?:me|us|see|check|start|test|try|go|now|create|look|run|fix"
+    r"|continue|also)\b"
+    r"|i(?:'|’)?ll\s|i\s+will\s|i(?:'|’)m\s+going\s|i\s+(?:now\s+)?(?:need|want)\s+to\s"
+    r"|i\s+(?:can\s+)?(?:now\s+)?(?:see|have|understand)\b|now\s+i\s|now\s+(?:add|update"
+    r"|run|create|fix|the|let|for|let's|also|implement|check|test)\b|i\s+should\s"
+    r"|going\s+to\s|time\s+to\s|checking\b|looking\s+at|reading\s+the)",
+    re.IGNORECASE,
+)
+_PLEASES = re.compile(
+    r"(?:you(?:'|’)re\s+(?:absolutely\s+)?right|perfect|great|excellent|awesome|good\s+(?:"
+    r"question|catch|point|idea|news|call)|nice|sure|of\s+course|absolutely|got\s+it"
+    r"|understood|thanks?|thank\s+you|sorry|i\s+apologi[sz]e|my\s+apologies|here(?:'|’)s"
+    r"|here\s+(?:is|are)|hello|hi\b|hey|done\s*[.!]?$|yes\s*[,.!]?$|no\s*[,.!]?$|ok(?:ay)?"
+    r"\s*[,.!]?$|ready\s+to|try\s+(?:it|again|running)|feel\s+free|happy\s+to"
+    r"|all\s+(?:good|set|done)|working\s+tree\s+is|commit(?:ted)?\s+(?:created\s+)?success"
+    r"|great\s+work|well\s+done|does\s+(?:this|that)|is\s+there\s+anything"
+    r"|todos\s+have|if\s+you\s+need\s+specific\s+details|i\s+hope"
+    r"|(?:would|do|should|can|could|shall|what\s+would|how\s+would|which\s+would|want)\s+"
+    r"(?:you|i|me)\b.*\?$|want\s+me\s+to|let\s+me\s+know|please\s+(?:let|provide|proceed))",
+    re.IGNORECASE,
+)
+_DECIDES = re.compile(
+    r"\b(?:decid\w+|decision|chos\w+|choose|opted|agreed|instead\s+of|rather\s+than"
+    r"|recommend\w*|went\s+with|switched\s+to|trade-?off|conclu\w+|approach|strategy"
+    r"|prefer\w*|beschlossen|entschieden|决定|选择|采用)\b|决定|选择|采用",
+    re.IGNORECASE,
+)
+_FIXES = re.compile(
+    r"\b(?:fix(?:ed|es)?|resolv\w+|solved|root\s+cause|caused\s+by|because|the\s+(?:bug"
+    r"|problem|issue|cause|fix)\s+(?:is|was)|turned\s+out|works?\s+now|now\s+works?"
+    r"|pass(?:es|ed|ing)?|implemented|added|created|updated|replaced|refactored|removed"
+    r"|renamed|extracted|moved|migrated|committed|pushed|merged|released|behoben"
+    r"|gelöst|repariert|geändert|hinzugefügt)\b|修复|解决|完成|原因|实现|添加",
+    re.IGNORECASE,
+)
+_FAILS = re.compile(
+    r"\b(?:fail\w*|error\w*|broken|crash\w*|bug|regression|does(?:n't|\s+not)\s+work"
+    r"|still\s+(?:fails?|broken|not)|exception|timeout|timed\s+out|missing|wrong|can(?:'t"
+    r"|not)|unable|blocked|fehl\w*|kaputt|fehlgeschlagen)\b|失败|错误|报错|问题",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\b(?:todo|remaining|remains|next\s+steps?|follow-?up|not\s+yet|still\s+need\w*|open"
+    r"\s+(?:question|point|issue)|later|pending|blocked\s+on|limitation|caveat|offen"
+    r"|noch\s+nicht)\b|待办|尚未|还没",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"[\w\-]+/[\w./\-]+|\b[\w\-]+\.(?:py|ts|tsx|js|jsx|rs|go|md|json|toml|ya?ml|css|html"
+    r"|sh|sql|java|rb|c|h|cpp|vue|svelte)\b|`[^`]+`|#\d+|\b\d+\s+(?:tests?|files?|of)\b"
+)
+_BONUSES = (
+    (_DECIDES, 0.15),
+    (_FIXES, 0.15),
+    (_FAILS, 0.12),
+    (_OPEN, 0.1),
+    (_PLACE, 0.1),
+)
+"""What each kind of wording adds to a sentence's score."""
+
+_DULL_HEADINGS = re.compile(
+    r"(?:[\d.]+\s*)?(?:context|overview|summary|verification|files?\b.*|changes|goal|steps?"
+    r"|background|notes?|plan|approach|implementation|testing|tests?|conclusion|what\b.*"
+    r"|next steps?|key\b.*|problem|solution|usage|details|requirements|example.*"
+    r"|results?|phase \d+.*|step \d+.*)\s*:?$",
+    re.IGNORECASE,
+)
+
+ANNOUNCEMENT = 0.55
+"""What saying what one is about to do costs a sentence."""
+
+PLEASANTRY = 0.8
+"""What saying nothing politely costs a sentence."""
+
+
+def announces(sentence: str) -> bool:
+    """Whether it says what somebody is about to do: "Let me check the tests."."""
+    return _ANNOUNCES.match(sentence) is not None
+
+
+def pleases(sentence: str) -> bool:
+    """Whether it says nothing, politely: "You're absolutely right!"."""
+    return _PLEASES.match(sentence) is not None
+
+
+def is_dull_heading(heading: str) -> bool:
+    """Whether a heading names a part of a document, not what the document is on."""
+    return _DULL_HEADINGS.match(heading) is not None
+
+
+def worth(sentence: str) -> float:
+    """What the wording adds to a sentence's score or takes from it: -1 to 0.6."""
+    score = sum(bonus for cue, bonus in _BONUSES if cue.search(sentence))
+    if pleases(sentence):
+        score -= PLEASANTRY
+    elif announces(sentence):
+        score -= ANNOUNCEMENT
+    if sentence.endswith((":", "：")):
+        score -= 0.5
+    if sentence.count("`") > 6 or sentence.count("(") > 4:
+        score -= 0.2
+    return score
+
+
+def tells_failure(sentence: str) -> bool:
+    """Whether it speaks of something that failed."""
+    return _FAILS.search(sentence) is not None

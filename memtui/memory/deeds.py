@@ -1,0 +1,162 @@
+"""Deeds: what tools did in a segment, as one line a person reads.
+
+"Edited notes.ts, formatter.ts; ran npm test" is composed of the calls, so that each
+of its pieces is found again in the event that did it.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memtui.memory.events import Event, EventType
+from memtui.memory.prose import plain, shorten
+from memtui.memory.segments import TOOL_CHARS
+
+NAMED = 4
+"""How many files or commands are named before the rest is left out."""
+
+COMMAND_CHARS = 48
+"""How much of a command is shown, in characters."""
+
+FAILURE_CHARS = 200
+"""How much of what went wrong is shown, in characters."""
+
+_EDITS = re.compile(
+    r"(?:multi_?|notebook_?|str_replace\w*|apply_?)?(?:edit|patch|replace)", re.I
+)
+_WRITES = re.compile(r"write|write_?file|create|create_?file", re.I)
+_READS = re.compile(r"read|read_?file|view|notebookread|cat", re.I)
+_SHELLS = re.compile(
+    r"bash|shell|exec\w*|run_?(?:shell_?)?command|local_shell|terminal", re.I
+)
+_SEARCHES = re.compile(r"grep|glob|search\w*|websearch|web_search", re.I)
+_LED = re.compile(
+    r"(?:(?:cd\s+\S+|export\s+\S+|source\s+\S+|set\s+-\w+|\w+=\S*|sleep\s+\S+)\s*(?:&&|;)\s*"
+    r"|(?:sudo|time|nohup|rtk|command|env|bash\s+-l?c|timeout\s+\S+|\w+=\S+)\s+)+"
+)
+_TAIL = re.compile(
+    r"\s*(?:2>&1|>\s*/dev/null|2>\s*/dev/null|\|\||&&|;|\||<<|>).*", re.DOTALL
+)
+_IDLE = re.compile(
+    r"(?:ls|cat|cd|echo|pwd|find|grep|rg|head|tail|sed|awk|wc|which|sleep|ps|kill|pkill|true"
+    r"|test|mkdir|chmod|touch|cp|mv|rm|tree|env|printf|sort|date|whoami|file|stat|jq|xargs"
+    r"|git\s+(?:status|diff|log|show|add|branch|remote|rev-parse|stash|fetch|config|blame"
+    r"|check-ignore|ls-files|reflog|commit))\b",
+)
+_COMMIT = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] (.+)$", re.MULTILINE)
+_WRONG = re.compile(
+    r"\b(?:error|errors|failed|failure|exception|traceback|fatal|panic(?:ked)?|cannot"
+    r"|not found|denied|undefined|✗|FAIL)\b|Error:|error\[",
+    re.IGNORECASE,
+)
+_MINOR = re.compile(
+    r"(?:<tool_use_error>|The user doesn't want|File has not been read"
+    r"|String to replace"
+    r"|Request interrupted|File does not exist|Found \d+ matches|.*InputValidationError"
+    r"|<system-reminder>|Claude requested permissions|No such tool)",
+    re.DOTALL,
+)
+_EMPTY = re.compile(
+    r"(?:exit code\s*:?\s*\d+|error:?|>.*|\$.*|\W*|npm (?:err!|error) code.*)$", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One line and the places of the events it is composed of."""
+
+    text: str
+    refs: tuple[int, ...]
+
+
+def done(events: Sequence[Event]) -> Deed | None:
+    """What was edited, written and run, in that order; what was read if nothing was."""
+    groups: dict[str, dict[str, int]] = {}
+    for at, event in enumerate(events):
+        if event.event_type is not EventType.TOOL_RESULT:
+            continue
+        verb, thing = _call(event)
+        if thing:
+            groups.setdefault(verb, {}).setdefault(thing, at)
+    pieces: list[str] = []
+    refs: list[int] = []
+    verbs: tuple[str, ...] = ("Wrote", "Edited", "Ran")
+    if not any(verb in groups for verb in verbs):
+        verbs = ("Searched for", "Read")
+    for verb in verbs:
+        things = list(groups.get(verb, {}).items())[:NAMED]
+        if things:
+            first = verb if not pieces else verb.lower()
+            pieces.append(f"{first} {', '.join(thing for thing, _ in things)}")
+            refs += [at for _, at in things]
+    return Deed("; ".join(pieces), tuple(refs)) if pieces else None
+
+
+def commits(events: Sequence[Event]) -> list[Deed]:
+    """The subjects of the commits made, in their order."""
+    return [
+        Deed(plain(subject), (at,))
+        for at, event in enumerate(events)
+        if event.event_type is EventType.TOOL_RESULT
+        and "git" in event.text[:TOOL_CHARS]
+        for subject in _COMMIT.findall(event.text[:TOOL_CHARS])
+    ]
+
+
+def failures(events: Sequence[Event]) -> list[Deed]:
+    """The commands that failed and what they said, in their order."""
+    found: dict[str, Deed] = {}
+    for at, event in enumerate(events):
+        if event.metadata.get("is_error") != "true":
+            continue
+        verb, thing = _call(event)
+        wrong = _wrong(event.text)
+        if verb == "Ran" and thing and wrong:
+            found[thing] = Deed(f"{thing} failed: {wrong}", (at,))
+    return list(found.values())
+
+
+def _call(event: Event) -> tuple[str, str]:
+    """What a tool call did and to what; an empty string where it tells nothing."""
+    first = event.text[:TOOL_CHARS].partition("\n")[0]
+    called, _, after = first.partition(":")
+    name = event.metadata.get("tool_name") or called.strip()
+    subject = after.strip()
+    if _SHELLS.fullmatch(name):
+        return "Ran", _command(subject)
+    if _SEARCHES.fullmatch(name):
+        return "Searched for", shorten(plain(subject), COMMAND_CHARS)
+    for verb, pattern in (("Edited", _EDITS), ("Wrote", _WRITES), ("Read", _READS)):
+        if pattern.fullmatch(name):
+            return verb, _file(subject)
+    return "", ""
+
+
+def _file(path: str) -> str:
+    return re.split(r"[\s(]", path.replace("\\", "/").rstrip("/").rpartition("/")[2])[0]
+
+
+def _command(line: str) -> str:
+    """The telling part of a command line; nothing of one that only looks around."""
+    led = _LED.match(line)
+    bare = _TAIL.sub("", line[led.end() :] if led else line).strip()
+    if _IDLE.match(bare) or len(bare) < 2:
+        return ""
+    words = [_file(word) if word.startswith("/") else word for word in bare.split(" ")]
+    return shorten(" ".join(words).replace(", ", ","), COMMAND_CHARS).rstrip("…")
+
+
+def _wrong(text: str) -> str:
+    """The line that says what went wrong; nothing of a slip of the agent's own."""
+    response = text.partition("\n")[2][: 4 * TOOL_CHARS]
+    if _MINOR.match(response):
+        return ""
+    lines = [plain(line) for line in response.splitlines()]
+    telling = [line for line in lines if not _EMPTY.fullmatch(line) and len(line) > 5]
+    said = next(filter(_WRONG.search, telling), "")
+    return shorten(said or next(iter(telling), ""), FAILURE_CHARS)
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Lines as one, set apart by semicolons."""
+    return "; ".join(texts)

@@ -1,0 +1,161 @@
+"""Prose: the sentences of a message, without the markup they were written in.
+
+Code blocks, tables, diagrams and what the agent's machinery put in are left out;
+headings, list entries and paragraphs give sentences that can be shown as they are.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+READ_CHARS = 20_000
+"""How much of a message is read, in characters."""
+
+LINE_CHARS = 2_000
+"""A longer line is not prose: a log, a blob, a minified file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence, ready to be shown."""
+
+    text: str
+    is_heading: bool = False
+    is_item: bool = False
+    """Whether it begins a list entry."""
+
+
+_MACHINERY = (
+    "system-reminder|command-[a-z]+|local-command-[a-z]+|bash-[a-z]+|task-notification"
+    "|environment_context|user_instructions|ide_[a-z_]+|function_calls|user-prompt-[a-z-]+"
+    "|post-tool-use-hook|thinking|INSTRUCTIONS|antml:[a-z_]+"
+)
+_INJECTED = re.compile(rf"<({_MACHINERY})\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL)
+_FENCE = re.compile(
+    r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+_TAG = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]*)?/?>")
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
+_STRONG = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|~~")
+_EMPHASIS = re.compile(r"(?<![\w*])[*_](?=\S)([^*_\n]+)(?<=\S)[*_](?![\w*])")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+")
+_ITEM = re.compile(r"\s*(?:[-*+•▪‣–—]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]?\]\s*)?")
+_LEAD = re.compile(
+    "^(?:[\\s>|\ufe0f\u200d\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2b00-\u2bff"
+    "\U0001f000-\U0001faff]|[-=]>)+"
+)
+_NOISE = re.compile(
+    r"\s*(?:\[Request interrupted|\[Image|API Error|Caveat: |Error: Exit code"
+    r"|This session is being continued|Base directory for this skill"
+    r"|Co-Authored-By|🤖 Generated|Generated with \[Claude|No response requested"
+    r"|Unknown slash command|Prompt is too long)",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"[{}]\s*$|^\s*[{}\[\]<@$%❯│├└┌┐┘─]|;\s*$|^\s*(?:import|from|const|let|var|def|class"
+    r"|function|return|export|public|private|fn|func|async|await|if|for|while)\b.*[(){};=]"
+    r"|^\s*[\w.\"'-]+\s*[:=]\s*[\[{\"'\d]|=>|&&|\|\||^\s*(?://|/\*|\*/|--\w)"
+    r"|^\s*\d+[→:|]\s?|^\s*at .*:\d+:\d+|\\n.*\\n|^\s*\w+ ?\(.*\)\s*[;{]?$"
+)
+_BLANKS = re.compile(r"\s+")
+_END = re.compile(
+    r"(?<=[.!?…])[\"'”’)\]`]*\s+(?=[\"'“‘(\[`*]*[^\sa-z.,;:!?])|(?<=[。！？])"
+)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|vs|etc|cf|Dr|Mr|Mrs|z\.B|d\.h|bzw|ca|Nr)|^\d+)\.$"
+)
+_OPEN_END = re.compile(r"[.!?:。！？…]$")
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of a message in their order.
+
+    Args:
+        text: A message as it was written; only its start is read.
+    """
+    read = text[:READ_CHARS]
+    if "<" in read:
+        read = _INJECTED.sub(" ", read)
+    if "```" in read or "~~~" in read:
+        read = _FENCE.sub("", read)
+    return [
+        Sentence(part, block.is_heading, block.is_item and not place)
+        for block in _blocks(read)
+        for place, part in enumerate(split(block.text))
+    ]
+
+
+def split(paragraph: str) -> list[str]:
+    """Cut a paragraph into sentences, none of them empty."""
+    found: list[str] = []
+    start = 0
+    for end in _END.finditer(paragraph):
+        part = paragraph[start : end.end()].strip()
+        if part and not _ABBREVIATION.search(part):
+            found.append(part)
+            start = end.end()
+    rest = paragraph[start:].strip()
+    return [*found, rest] if rest else found
+
+
+def shorten(text: str, limit: int) -> str:
+    """A text of at most ``limit`` characters, cut on a word and marked with "…"."""
+    if len(text) <= limit:
+        return text
+    head = text[:limit]
+    cut = head.rfind(" ")
+    return (head[:cut] if cut > limit // 2 else head[:-1]).rstrip(" ,;:.-–—(") + "…"
+
+
+def plain(line: str) -> str:
+    """A line without inline markup, blanks made one."""
+    if "](" in line:
+        line = _LINK.sub(r"\1", line)
+    if "<" in line:
+        line = _TAG.sub(" ", line)
+    if "*" in line or "_" in line or "~" in line:
+        line = _EMPHASIS.sub(r"\1", _STRONG.sub("", line))
+    return _BLANKS.sub(" ", _LEAD.sub("", line)).strip(" |")
+
+
+def _blocks(text: str) -> Iterator[Sentence]:
+    """Headings, list entries and paragraphs, wrapped lines joined again."""
+    run = ""
+    run_is_item = False
+    for line in text.split("\n"):
+        heading = _HEADING.match(line)
+        entry = None if heading else _ITEM.match(line)
+        bare = plain(line[heading.end() if heading else entry.end() if entry else 0 :])
+        goes_on = bool(run and bare and not heading and not entry and _wraps(run, bare))
+        if goes_on and not _is_noise(line):
+            run = f"{run} {bare}"
+            continue
+        if run:
+            yield Sentence(run, is_item=run_is_item)
+            run = ""
+        if not bare or _is_noise(line):
+            continue
+        if heading:
+            yield Sentence(bare, is_heading=True)
+        else:
+            run, run_is_item = bare, entry is not None
+    if run:
+        yield Sentence(run, is_item=run_is_item)
+
+
+def _wraps(run: str, following: str) -> bool:
+    """Whether a line goes on in the one that follows."""
+    return not _OPEN_END.search(run) and (len(run) > 40 or following[0].islower())
+
+
+def _is_noise(line: str) -> bool:
+    """Whether a line is code, a table, a log or the machinery's: not prose."""
+    if len(line) > LINE_CHARS or _NOISE.match(line):
+        return True
+    if line.lstrip().startswith("|") or line.count("|") > 2:
+        return True
+    letters = sum(map(str.isalpha, line))
+    blanks = line.count(" ")
+    if letters < 0.5 * (len(line.strip()) - blanks):
+        return True
+    return _CODE.search(line.replace("`", "")) is not None and not _ITEM.match(line)

@@ -1,0 +1,236 @@
+"""Words: the one analyser, for what is indexed, what is asked and what is marked.
+
+A text is cut into chunks: a word, a compound (``token_refresh``, ``src/auth.rs``,
+``std::vec``, ``#123``, ``v1.2.3``) or a run of a script written without blanks. Each
+chunk gives terms: itself as it stands, its parts, and the stem of each; a run of
+Chinese, Japanese, Korean or Thai gives its pairs of characters. The same chunk gives
+the same terms wherever it is met, so that text and query always meet.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from memtui.memory.stems import stem
+from memtui.memory.vocabulary import STOP_WORDS
+
+CAP_CHARS = 400_000
+"""How much of a text is read, in characters; what follows is not looked at."""
+
+CHUNK_CHARS = 160
+"""How much of one chunk is read: what is longer is not a word but a blob."""
+
+PATH_ENDS = 4
+"""How many ends of a path are terms: ``a/b/c.py`` also gives ``b/c.py``, ``c.py``."""
+
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Khmer
+    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
+    "\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003fffd"
+)
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u0900-\u0dff\u20d0-\u20ff"
+)
+_LETTERS = rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])"
+_JOIN = r"(?:://|::|[./@'’\-])"
+_CHUNKS = re.compile(
+    rf"[{_UNSPACED}]+"
+    rf"|[Cc]\+\+|[CcFf]\#(?!\w)|[\#@.]?{_LETTERS}+(?:{_JOIN}[\#@._]?{_LETTERS}+)*"
+)
+_ASCII_CHUNKS = re.compile(
+    r"[Cc]\+\+|[CcFf]#(?!\w)|[#@.]?\w+(?:(?:://|::|[./@'\-])[#@._]?\w+)*", re.ASCII
+)
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_IS_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]")
+_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PART = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_APOSTROPHE_S = re.compile(r"['’]s$")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a chunk and the terms it gives, the loosest one last."""
+
+    start: int
+    end: int
+    terms: tuple[str, ...]
+    is_joined: bool = False
+    """Whether its own humps follow it as pieces."""
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text in their order, for an index and for a query alike.
+
+    Stop words are left out; of a text of stop words alone they are all there is.
+
+    Args:
+        text: Any string; only its first ``CAP_CHARS`` characters are read.
+    """
+    found = chunks(text)
+    kept = [term for chunk in found for term in _terms(chunk)]
+    return kept or [fold(chunk) for chunk in found]
+
+
+def needed(text: str) -> list[str]:
+    """The terms a text must hold to answer a query: for each word its loosest form.
+
+    ``running`` asks for ``run``, which every text with a form of it has among its
+    ``terms``; ``getUserName`` asks for ``get``, ``user`` and ``name``. Unlike
+    ``terms`` this holds nothing twice.
+
+    Args:
+        text: What a person typed.
+    """
+    found = chunks(text)
+    kept = dict.fromkeys(term for chunk in found for term in _needed(chunk))
+    return list(kept or dict.fromkeys(fold(chunk) for chunk in found))
+
+
+def spans(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
+    """Where a text holds one of the wanted terms, to mark it in a snippet.
+
+    Args:
+        text: What is shown.
+        wanted: Terms, as ``terms`` gives them for the query.
+
+    Returns:
+        Offsets (start, end) in their order, touching ones joined.
+    """
+    sought = frozenset(wanted)
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(_matching(text, sought)):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _matching(text: str, sought: frozenset[str]) -> Iterator[tuple[int, int]]:
+    read = text[:CAP_CHARS]
+    for match in _pattern(read).finditer(read):
+        chunk, start = match.group(), match.start()
+        if fold(chunk) in sought:
+            yield start, match.end()
+            continue
+        for piece in _pieces(chunk[:CHUNK_CHARS]):
+            if not sought.isdisjoint(piece.terms):
+                yield start + piece.start, start + piece.end
+
+
+def chunks(text: str) -> list[str]:
+    """A text's words and compounds as they are written, in their order."""
+    read = text[:CAP_CHARS]
+    return _pattern(read).findall(read)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return _ASCII_CHUNKS if text.isascii() else _CHUNKS
+
+
+@lru_cache(maxsize=65_536)
+def _terms(chunk: str) -> tuple[str, ...]:
+    """The terms of a chunk; none for a stop word."""
+    chunk = chunk[:CHUNK_CHARS]
+    pieces = _pieces(chunk)
+    if len(pieces) == 1 and pieces[0].terms[0] in STOP_WORDS:
+        return ()
+    return tuple(
+        dict.fromkeys(
+            term
+            for piece in pieces
+            for term in piece.terms
+            if piece.terms[0] not in STOP_WORDS
+        )
+    )
+
+
+@lru_cache(maxsize=8_192)
+def _needed(chunk: str) -> tuple[str, ...]:
+    chunk = chunk[:CHUNK_CHARS]
+    if _IS_UNSPACED.match(chunk):
+        return tuple(piece.terms[-1] for piece in _pairs(chunk))
+    leaves = _parts(chunk)
+    inner = [leaf for leaf in leaves if not leaf.is_joined]
+    words = [leaf.terms[0] for leaf in inner]
+    if chunk[0] == "#" or chunk[-1] in "+#" or all(word.isdigit() for word in words):
+        return _terms(chunk)[:1]
+    if len(inner) > 1 and min(map(len, words)) == 1:
+        return _terms(chunk)[:1]
+    return _loosest(inner) or _terms(chunk)[:1]
+
+
+def _loosest(pieces: Collection[Piece]) -> tuple[str, ...]:
+    return tuple(
+        piece.terms[-1] for piece in pieces if piece.terms[0] not in STOP_WORDS
+    )
+
+
+def _pieces(chunk: str) -> tuple[Piece, ...]:
+    """A chunk as it stands, the ends of a path, and the parts it is made of."""
+    if _IS_UNSPACED.match(chunk):
+        singles = (
+            Piece(at, at + 1, (fold(char),))
+            for at, char in enumerate(chunk)
+            if len(chunk) > 1 and _IS_HAN.match(char)
+        )
+        return (*_pairs(chunk), *singles)
+    parts = _parts(chunk)
+    if len(parts) == 1 and parts[0].end - parts[0].start == len(chunk):
+        return parts
+    size = len(chunk)
+    whole = _APOSTROPHE_S.sub("", fold(chunk)).replace("’", "'")
+    found = [Piece(0, size, _forms(whole) if len(parts) == 1 else (whole,))]
+    cuts = [at + 1 for at, char in enumerate(chunk) if char == "/"]
+    found += [Piece(at, size, (fold(chunk[at:]),)) for at in cuts[1 - PATH_ENDS :]]
+    if chunk[0] in "#@" or (chunk[0] in "vV" and chunk[1:2].isdigit()):
+        found.append(Piece(1, size, (fold(chunk[1:]),)))
+    return (*found, *(part for part in parts if len(part.terms[0]) > 1))
+
+
+def _parts(chunk: str) -> tuple[Piece, ...]:
+    """The words a chunk is made of, humps and numbers apart."""
+    found = []
+    for word in _PART.finditer(chunk):
+        start, text = word.start(), word.group()
+        humps = list(_HUMPS.finditer(text)) if text.isascii() else []
+        if len(humps) > 1 and "'" not in text:
+            found.append(Piece(start, word.end(), (fold(text),), is_joined=True))
+            found += [
+                Piece(start + hump.start(), start + hump.end(), _forms(fold(hump[0])))
+                for hump in humps
+            ]
+        else:
+            plain = _APOSTROPHE_S.sub("", fold(text)).replace("’", "'")
+            found.append(Piece(start, word.end(), _forms(plain)))
+    return tuple(found)
+
+
+def _pairs(run: str) -> tuple[Piece, ...]:
+    """A run of a script without blanks, two characters at a time."""
+    if len(run) == 1:
+        return (Piece(0, 1, (fold(run),)),)
+    return tuple(
+        Piece(at, at + 2, (fold(run[at : at + 2]),)) for at in range(len(run) - 1)
+    )
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    """A folded word, then without accents, then its stem."""
+    if not word.isascii():
+        bare = _ACCENTS.sub("", unicodedata.normalize("NFD", word))
+        return tuple(dict.fromkeys((word, unicodedata.normalize("NFC", bare))))
+    root = stem(word)
+    return (word,) if root == word else (word, root)
+
+
+def fold(word: str) -> str:
+    """A word as it is compared: compatible forms made one, without case."""
+    if word.isascii():
+        return word.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
