@@ -26,7 +26,8 @@ _ASKING = re.compile(
 )
 _LABEL = re.compile(
     r"(?:(?:implementation )?plan|task|goal|feature|fix|bug|issue|summary"
-    r"|title|subject|todo|objective|request|context|intent|step \d+|phase \d+|\d+\.)\s*[:：\-–—]\s*",
+    r"|title|subject|todo|objective|request"
+    r"|context|intent|step \d+|phase \d+|\d+\.)\s*[:：\-–—]\s*",
     re.IGNORECASE,
 )
 
