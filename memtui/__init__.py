@@ -1,3 +1,3 @@
-"""memtui keeps the conversations you have with coding agents, and makes them readable."""
+"""memtui keeps your conversations with coding agents and makes them readable."""
 
 __version__ = "0.1.0"

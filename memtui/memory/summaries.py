@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from memtui.memory.events import clean
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -23,3 +25,37 @@ class Summary:
     title: str
     bullets: tuple[Claim, ...]
     keywords: tuple[str, ...]
+
+
+BULLET_CHARS = 300
+"""A longer bullet is no bullet; it is cut on a word."""
+
+TITLE_CHARS = 120
+"""A longer title does not fit a line; it is cut on a word."""
+
+
+def sane(draft: Summary) -> Summary:
+    """A draft without control characters, line ends, empty bullets or endless text.
+
+    Args:
+        draft: What a summariser wrote, whoever it is.
+    """
+    bullets = tuple(
+        Claim(text, claim.refs)
+        for claim in draft.bullets
+        if (text := _line(claim.text, BULLET_CHARS))
+    )
+    keywords = (_line(word, TITLE_CHARS) for word in draft.keywords)
+    return Summary(
+        title=_line(draft.title, TITLE_CHARS) or "Untitled",
+        bullets=bullets,
+        keywords=tuple(dict.fromkeys(word for word in keywords if word)),
+    )
+
+
+def _line(text: str, limit: int) -> str:
+    line = " ".join(clean(text).split())
+    if len(line) <= limit:
+        return line
+    head, _, _ = line[: limit - 1].rpartition(" ")
+    return f"{head or line[: limit - 1]}…"

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from memtui.memory import calendar
 from memtui.memory.toc import TocLine, TocNode
+from memtui.store import database, toc
 
 PAGE = 500
 """How many lines are read at once."""
@@ -10,26 +12,38 @@ PAGE = 500
 
 def years(*, offset: int = 0, limit: int = PAGE) -> list[TocLine]:
     """The roots of the table of contents, newest first."""
-    raise NotImplementedError
+    with database.connected():
+        return toc.lines_under(None, offset, limit)
 
 
-def children(
-    node_id: str, *, offset: int = 0, limit: int = PAGE
-) -> list[TocLine]:
+def children(node_id: str, *, offset: int = 0, limit: int = PAGE) -> list[TocLine]:
     """The lines under a node, newest first; empty for a segment or an unknown id."""
-    raise NotImplementedError
+    with database.connected():
+        return toc.lines_under(_ours(node_id), offset, limit)
 
 
 def lines(node_ids: Sequence[str]) -> list[TocLine]:
     """These nodes as lines, in the order asked; the unknown ones are left out."""
-    raise NotImplementedError
+    with database.connected():
+        return toc.lines(node_ids)
 
 
 def node(node_id: str) -> TocNode | None:
     """The latest version of a node with its bullets."""
-    raise NotImplementedError
+    with database.connected():
+        return toc.node(_ours(node_id))
 
 
 def path(node_id: str) -> list[str]:
     """The ids from the year down to this node, itself included; empty if unknown."""
-    raise NotImplementedError
+    with database.connected():
+        known = toc.lines([_ours(node_id)])
+    return calendar.path(node_id) if known else []
+
+
+def _ours(node_id: str) -> str:
+    """An id in the form we keep; what is no id stays as it is and is not found."""
+    try:
+        return calendar.canonical(node_id)
+    except ValueError:
+        return node_id

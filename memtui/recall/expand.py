@@ -1,12 +1,17 @@
 """Opening a grip: from a bullet back to the events that say it."""
 
-from memtui.memory.grips import Expansion
+from memtui.memory.events import Event
+from memtui.memory.grips import Expansion, Grip
+from memtui.store import database, events, grips, sessions
 
 BEFORE = 3
 """How many events are shown before the excerpt unless more are asked for."""
 
 AFTER = 3
 """How many events are shown after it."""
+
+WINDOW_MS = 3_600_000
+"""How far around the excerpt events are looked for, in milliseconds (decisions §6)."""
 
 
 def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansion:
@@ -15,4 +20,33 @@ def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansi
     The window reaches from an hour before the first event of the excerpt to an hour
     after its last (decisions §6). An unknown grip gives an empty answer.
     """
-    raise NotImplementedError
+    with database.connected():
+        grip = grips.get([grip_id]).get(grip_id)
+        if grip is None:
+            return Expansion()
+        ends = events.get([grip.event_id_start, grip.event_id_end])
+        first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
+        if first is None or last is None:
+            return Expansion(grip=grip)
+        return _around(grip, first, last, max(before, 0), max(after, 0))
+
+
+def _around(
+    grip: Grip, first: Event, last: Event, before: int, after: int
+) -> Expansion:
+    number = sessions.number(first.agent, first.session_id)
+    assert number is not None
+    start_ms, end_ms = first.timestamp_ms, last.timestamp_ms
+    subagent = first.subagent
+    earlier = events.between(number, start_ms - WINDOW_MS, start_ms, subagent=subagent)
+    own = events.between(number, start_ms, end_ms, subagent=subagent)
+    later = events.between(number, end_ms, end_ms + WINDOW_MS, subagent=subagent)
+    ahead = [event for event in earlier if event.order < first.order]
+    behind = [event for event in later if event.order > last.order]
+    return Expansion(
+        grip=grip,
+        session=sessions.get(first.agent, first.session_id),
+        events_before=tuple(ahead[max(len(ahead) - before, 0) :]),
+        excerpt_events=tuple(e for e in own if first.order <= e.order <= last.order),
+        events_after=tuple(behind[:after]),
+    )

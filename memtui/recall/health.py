@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from memtui.store import counts, database, grips, outbox, problems, segments, toc
+from memtui.store.problems import Problem
+
 
 @dataclass(frozen=True, slots=True)
 class Stats:
@@ -28,29 +31,62 @@ class Stats:
     projects: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Records that could not be taken, by where they came from and why."""
-
-    source: str
-    """The file."""
-    line: int
-    """The line of the latest of them, from 1; 0 where there are no lines."""
-    reason: str
-    count: int
-    last_at: datetime
-
-
 def stats() -> Stats:
     """Count what is kept."""
-    raise NotImplementedError
+    with database.connected():
+        events, helpers = counts.events()
+        nodes, bullets, supported = toc.count()
+        agents = counts.messages_by("agent")
+        span = counts.span()
+        return Stats(
+            sessions=counts.sessions(),
+            events=events,
+            messages=sum(number for _, number in agents),
+            subagent_events=helpers,
+            segments=segments.count(),
+            nodes=nodes,
+            bullets=bullets,
+            supported=supported,
+            grips=grips.count(),
+            queued=outbox.length() + segments.count_waiting() + toc.count_dirty(),
+            problems=problems.faults(),
+            first_at=span[0] if span else None,
+            last_at=span[1] if span else None,
+            agents=tuple(agents),
+            projects=tuple(counts.messages_by("project")),
+        )
 
 
 def is_empty() -> bool:
     """Whether nothing at all is kept yet."""
-    raise NotImplementedError
+    with database.connected():
+        return counts.is_empty()
 
 
-def problems(*, limit: int = 200) -> list[Problem]:
-    """What could not be taken, the latest first."""
-    raise NotImplementedError
+def latest_problems(*, limit: int = 200) -> list[Problem]:
+    """Damaged records, by where they came from and why, the latest first."""
+    with database.connected():
+        return problems.latest(limit, faults_only=True)
+
+
+def left_out() -> list[tuple[str, bool, int]]:
+    """All that was not taken: (reason, whether it is a fault, how many), most first."""
+    with database.connected():
+        return problems.by_reason()
+
+
+def damages() -> list[str]:
+    """What SQLite's own check finds wrong with the store; empty when all is well."""
+    with database.connected():
+        return counts.integrity()
+
+
+__all__ = [
+    "Problem",
+    "Stats",
+    "damages",
+    "is_empty",
+    "latest_problems",
+    "left_out",
+    "stats",
+]

@@ -1,23 +1,112 @@
 """Jumping anywhere: from a few words to nodes and grips."""
 
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from memtui.memory.hits import Answer
+from memtui.errors import SearchError
+from memtui.memory import calendar, words
+from memtui.memory.grips import Grip
+from memtui.memory.hits import Answer, Hit, HitKind, Match, Snippet
+from memtui.memory.snippets import best_line
+from memtui.memory.toc import TocLevel, TocNode
+from memtui.search.index import Index
+from memtui.store import database, grips, outbox, toc
 
 LIMIT = 50
 """How many hits are answered unless fewer are asked for."""
 
+STORE_NODES = 2000
+"""How many of the newest nodes are looked through while there is no index."""
+
+REBUILDING = 200
+"""With more announcements than this waiting, the index is said to be behind."""
+
 
 class Teleport:
-    """Finds nodes and grips through the index; through the store while it is missing."""
+    """Finds nodes and grips through the index, or through the store without one."""
 
     def __init__(self, folder: Path) -> None:
         """Remember where the index lies; it is opened by the first question."""
-        self._folder = folder
+        self._index = Index(folder)
 
     def find(self, query: str, *, limit: int = LIMIT) -> Answer:
         """The best hits of a query as it is being typed; any string is legal.
 
         Blocks for some milliseconds: not for the thread that draws the screen.
         """
-        raise NotImplementedError
+        began_s = time.perf_counter()
+        note = ""
+        with database.connected():
+            try:
+                matches = self._index.find(query, limit)
+                waiting = outbox.length(outbox.INDEX_NODE)
+                if waiting > REBUILDING:
+                    note = f"The index is being built: {waiting:,} nodes to go."
+            except SearchError:
+                matches = _from_store(query, limit)
+                note = "The index is being rebuilt: search reads the store meanwhile."
+            hits = _hits(matches, query)
+        took_ms = (time.perf_counter() - began_s) * 1000
+        return Answer(query, tuple(hits), took_ms, note)
+
+    def close(self) -> None:
+        """Let go of the index's files."""
+        self._index.close()
+
+
+def _hits(matches: Sequence[Match], query: str) -> list[Hit]:
+    """Matches as lines to show; what is no longer the latest is left out."""
+    kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
+    places = {grip.grip_id: grip.toc_node_id or "" for grip in kept.values()}
+    wanted = [places.get(match.target_id, match.target_id) for match in matches]
+    nodes = {node.node_id: node for node in toc.nodes(list(dict.fromkeys(wanted)))}
+    asked = words.terms(query)
+    return [
+        _hit(match, nodes[place], kept.get(match.target_id), asked)
+        for match, place in zip(matches, wanted, strict=True)
+        if place in nodes
+    ]
+
+
+def _hit(match: Match, node: TocNode, grip: Grip | None, asked: Sequence[str]) -> Hit:
+    if grip:
+        text = best_line([grip.excerpt], asked)
+    else:
+        text = best_line([b.text for b in node.bullets] or [node.headline], asked)
+    return Hit(
+        kind=match.kind,
+        target_id=match.target_id,
+        node_id=node.node_id,
+        level=node.level,
+        title=node.headline or node.title,
+        at=grip.timestamp if grip else node.start_time,
+        score=match.score,
+        snippet=Snippet(text, tuple(words.spans(text, asked))),
+        project=", ".join(node.projects),
+    )
+
+
+def _from_store(query: str, limit: int) -> list[Match]:
+    """Look through the newest nodes themselves: slower, and always possible."""
+    asked = words.needed(query) if query.strip() else []
+    if not asked:
+        return []
+    found = []
+    for node in toc.nodes(toc.newest(STORE_NODES)):
+        said = [node.title, node.headline, *node.keywords]
+        held = set(words.terms(" ".join([*said, *(b.text for b in node.bullets)])))
+        share = sum(_is_held(term, held) for term in asked) / len(asked)
+        if share:
+            found.append(Match(HitKind.NODE, node.node_id, share * _weight(node)))
+    found.sort(key=lambda match: -match.score)
+    return found[:limit]
+
+
+def _is_held(term: str, held: set[str]) -> bool:
+    return term in held or any(word.startswith(term) for word in held)
+
+
+def _weight(node: TocNode) -> float:
+    """The narrower a node, the better it is to land on."""
+    return 0.5 + 0.1 * list(TocLevel).index(calendar.period(node.node_id).level)

@@ -1,0 +1,157 @@
+"""Where settings get their values: files, environment, command line; all are checked.
+
+The command line wins over ``MEMTUI_*`` in the environment, that over the file given by
+``--config``, that over the default file, that over what is built in (decisions §10).
+"""
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from memtui.errors import SettingsError
+from memtui.settings import BY_NAME, Held, Setting, Settings, Value
+
+PREFIX = "MEMTUI_"
+"""How the settings' names begin in the environment; ``__`` stands between section and
+key: ``MEMTUI_SEGMENTS__SILENCE_MIN=45``."""
+
+
+def load(
+    default_file: Path, *, given_file: Path | None = None, given: Sequence[str] = ()
+) -> Settings:
+    """Read all settings and check them.
+
+    Args:
+        default_file: The file in memtui's config folder; it may be missing.
+        given_file: The file named on the command line; it must exist.
+        given: ``section.key=value`` from the command line.
+
+    Raises:
+        SettingsError: A key is unknown or a value cannot be; names file and line.
+    """
+    held: dict[str, Held] = {}
+    if default_file.exists():
+        held |= _of_file(default_file)
+    if given_file:
+        held |= _of_file(given_file)
+    held |= _of_environment(os.environ)
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise SettingsError(f"--set {text}: expected section.key=value")
+        setting = _known(name.strip(), f"--set {text}")
+        read = _read(setting, value.strip(), f"--set {text}")
+        held[setting.name] = Held(read, "command line")
+    return Settings(held)
+
+
+def _of_file(file: Path) -> dict[str, Held]:
+    try:
+        text = file.read_text(encoding="utf-8")
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{file}: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "is not UTF-8 text"
+        raise SettingsError(f"{file}: {reason}") from error
+    held = {}
+    for section, entries in tables.items():
+        if not isinstance(entries, dict):
+            where = f"{file}:{_line(text, '', section)}"
+            raise SettingsError(f"{where}: {section} stands outside of any [section]")
+        for key, value in entries.items():
+            where = f"{file}:{_line(text, section, key)}"
+            setting = _known(f"{section}.{key}", where)
+            held[setting.name] = Held(_checked(setting, value, where), where)
+    return held
+
+
+def _line(text: str, section: str, key: str) -> int:
+    """The line a key stands on, from 1."""
+    here = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[\s*([^\]]+?)\s*\]", line):
+            here = header.group(1)
+        elif here == section and re.match(rf"\W*{re.escape(key)}\W*=", line):
+            return number
+    return 1
+
+
+def _of_environment(environment: Mapping[str, str]) -> dict[str, Held]:
+    held = {}
+    for variable, value in environment.items():
+        if not variable.startswith(PREFIX) or "__" not in variable:
+            continue
+        name = variable.removeprefix(PREFIX).lower().replace("__", ".", 1)
+        setting = _known(name, variable)
+        held[setting.name] = Held(_read(setting, value, variable), variable)
+    return held
+
+
+def _known(name: str, where: str) -> Setting:
+    if name in BY_NAME:
+        return BY_NAME[name]
+    near = difflib.get_close_matches(name, BY_NAME, n=1, cutoff=0.5)
+    if not near:
+        tail = name.rpartition(".")[2]
+        near = [n for n in BY_NAME if n.rpartition(".")[2] == tail]
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise SettingsError(f"{where}: there is no setting {name}{hint}")
+
+
+def _read(setting: Setting, text: str, where: str) -> Value:
+    """A value from text, of the type its default has."""
+    if isinstance(setting.default, bool):
+        lowered = text.lower()
+        if lowered in ("true", "yes", "on", "1"):
+            return True
+        if lowered in ("false", "no", "off", "0"):
+            return False
+        raise SettingsError(f"{where}: {setting.name} is true or false, not {text!r}")
+    if isinstance(setting.default, int | float):
+        try:
+            number = float(text)
+        except ValueError:
+            raise SettingsError(
+                f"{where}: {setting.name} is a number, not {text!r}"
+            ) from None
+        whole = isinstance(setting.default, int) and number.is_integer()
+        return _checked(setting, int(number) if whole else number, where)
+    return _checked(setting, text, where)
+
+
+def _checked(setting: Setting, value: object, where: str) -> Value:
+    name, default = setting.name, setting.default
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise SettingsError(f"{where}: {name} is true or false, not {value!r}")
+        return value
+    if isinstance(default, int | float):
+        allowed = int if isinstance(default, int) else (int, float)
+        if isinstance(value, bool) or not isinstance(value, allowed):
+            kind = "a whole number" if isinstance(default, int) else "a number"
+            raise SettingsError(f"{where}: {name} is {kind}, not {value!r}")
+        if setting.least is not None and not value >= setting.least:
+            raise SettingsError(f"{where}: {name} is at least {setting.least:g}")
+        return float(value) if isinstance(default, float) else int(value)
+    if not isinstance(value, str):
+        raise SettingsError(f"{where}: {name} is text, not {value!r}")
+    if setting.choices and value not in setting.choices:
+        near = difflib.get_close_matches(value, setting.choices, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        listed = ", ".join(setting.choices)
+        raise SettingsError(f"{where}: {name} is one of {listed}, not {value!r}{hint}")
+    if name == "store.time_zone" and value:
+        _check_zone(value, where)
+    return value
+
+
+def _check_zone(name: str, where: str) -> None:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise SettingsError(f"{where}: there is no time zone {name!r}") from None

@@ -1,0 +1,134 @@
+"""The whole house, put together for one set of places and settings.
+
+This is where the clock, the disk and the summariser come from; every room behind is
+handed what it needs.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from memtui import sources, store, tokenizer
+from memtui.errors import MemtuiError, StoreError
+from memtui.llm.extractive import Extractive
+from memtui.memory.segments import Rules
+from memtui.paths import Paths, claude_projects
+from memtui.recall.teleport import Teleport
+from memtui.settings import Settings
+from memtui.sources import History
+from memtui.sources.spool import Spool
+from memtui.stages.progress import Progress
+from memtui.stages.works import Setup, Works, counts
+from memtui.store import database, facts
+
+log = logging.getLogger(__name__)
+
+Report = Callable[[Progress], None]
+
+
+class House:
+    """One memtui: its store, its work, its search."""
+
+    def __init__(
+        self, paths: Paths, settings: Settings, *, is_demo: bool = False
+    ) -> None:
+        """Open the store, making it where it is missing.
+
+        Raises:
+            MemtuiError: It cannot be opened; the message says why.
+        """
+        paths = paths.with_store(settings.store_path)
+        paths.make()
+        store.open_at(paths.store, time_zone=_zone_name(settings))
+        Spool(paths.spool).make()
+        self.paths, self.settings, self.is_demo = paths, settings, is_demo
+        self.zone: tzinfo = _zone()
+        self.teleport = Teleport(paths.index)
+        self.works = Works(_setup(paths, settings, self.zone))
+
+    def start(self, report: Report) -> None:
+        """Start the workers; reports come from their threads."""
+        self.works.start(report)
+
+    def stop(self) -> None:
+        """Stop the workers after what they are doing now."""
+        self.works.stop()
+        self.teleport.close()
+        database.close()
+
+    def histories(self) -> list[History]:
+        """The histories of agents found on this machine."""
+        return sources.histories(claude_projects())
+
+    def start_import(self, folders: Sequence[Path], report: Report) -> None:
+        """Import folders on a thread of its own; the workers digest them meanwhile."""
+        thread = threading.Thread(
+            target=self._import, args=(folders, report), name="import", daemon=True
+        )
+        thread.start()
+
+    def _import(self, folders: Sequence[Path], report: Report) -> None:
+        error = ""
+        done = total = 0
+        try:
+            total = sum(len(sources.files(folder)) for folder in folders)
+            for imported in self.works.importer().run(folders):
+                done = imported.files
+                report(self._importing(done, total))
+        except MemtuiError as reason:
+            log.exception("the import stopped")
+            error = str(reason)
+        report(self._importing(done, total, error))
+
+    def _importing(self, done: int, total: int, error: str = "") -> Progress:
+        queued, faults = counts()
+        is_ours = self.works.claim.is_held
+        return Progress(
+            "import", done, queued, faults, is_ours, total=total, error=error
+        )
+
+
+def _setup(paths: Paths, settings: Settings, zone: tzinfo) -> Setup:
+    return Setup(
+        spool=paths.spool,
+        index=paths.index,
+        claim=paths.store.with_name("work.lock"),
+        zone=zone,
+        rules=Rules(
+            silence_s=settings.silence_min * 60,
+            limit_tokens=settings.limit_tokens,
+            overlap_s=settings.overlap_min * 60,
+            overlap_tokens=settings.overlap_tokens,
+        ),
+        counter=tokenizer.counter(paths.vocabulary),
+        summarizer=Extractive(),
+        clock=lambda: datetime.now(UTC),
+        agent=settings.agent,
+        with_subagents=settings.with_subagents,
+    )
+
+
+def _zone() -> tzinfo:
+    with database.connected():
+        name = facts.time_zone()
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise StoreError(
+            f"this machine does not know the time zone {name!r}"
+        ) from error
+
+
+def _zone_name(settings: Settings) -> str:
+    """The zone a new store gets: the setting's, else this machine's, else UTC."""
+    if settings.time_zone:
+        return settings.time_zone
+    try:
+        linked = str(Path("/etc/localtime").readlink())
+        name = linked.partition("zoneinfo/")[2]
+        return ZoneInfo(name).key if name else "UTC"
+    except (OSError, ValueError, ZoneInfoNotFoundError):
+        return "UTC"

@@ -1,0 +1,55 @@
+"""A tool call in one line: what was done, said so that it can be read and searched."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+CALL_CHARS = 300
+"""The most of a call's line, in characters."""
+
+_TELLING = (
+    "command",
+    "cmd",
+    "file_path",
+    "path",
+    "notebook_path",
+    "pattern",
+    "query",
+    "url",
+    "description",
+    "subject",
+    "skill",
+    "prompt",
+)
+"""The inputs that say most of what a call does, the most telling first."""
+
+
+def describe(tool_name: str, tool_input: object) -> str:
+    """One line for a call: ``Bash: npm test``, ``Edit: src/auth/token.rs``."""
+    said = " ".join(_said(tool_input).split())
+    line = f"{tool_name or 'tool'}: {said}" if said else tool_name or "tool"
+    return line if len(line) <= CALL_CHARS else line[: CALL_CHARS - 1] + "…"
+
+
+def _said(tool_input: object) -> str:
+    if isinstance(tool_input, str):
+        return tool_input
+    if not isinstance(tool_input, Mapping):
+        return ""
+    if "pattern" in tool_input and isinstance(tool_input.get("path"), str):
+        return f"{tool_input['pattern']} in {tool_input['path']}"
+    for name in _TELLING:
+        value = tool_input.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+        if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+            return " ".join(value)
+    plain = {k: v for k, v in tool_input.items() if isinstance(v, str | int | float)}
+    return " ".join(f"{name}={value}" for name, value in plain.items())
+
+
+def compact(value: Any) -> str:
+    """A tool's input as compact JSON, the same for the same input; "" for none."""
+    if value in (None, "", {}):
+        return ""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

@@ -1,0 +1,78 @@
+"""Where config, store, index, spool and log live."""
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+PRIVATE = 0o700
+"""The mode of every folder we make: conversations are nobody else's business."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """All places of one memtui."""
+
+    config: Path
+    store: Path
+    index: Path
+    spool: Path
+    log: Path
+    vocabulary: Path
+
+    def with_store(self, file: Path | None) -> "Paths":
+        """The same places, the database and its index at a place of their own."""
+        if file is None:
+            return self
+        return replace(self, store=file, index=file.with_name("index"))
+
+    def make(self) -> None:
+        """Make the folders that are missing, for their owner alone."""
+        for folder in (self.store.parent, self.spool, self.index.parent):
+            folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+
+
+def in_home(home: Path) -> Paths:
+    """Everything in one folder, as ``--home`` and ``MEMTUI_HOME`` ask for."""
+    return _paths(home, home)
+
+
+def of_person() -> Paths:
+    """The places the XDG base directory specification gives a person's programs."""
+    return _paths(
+        _xdg("XDG_CONFIG_HOME", ".config") / "memtui",
+        _xdg("XDG_DATA_HOME", ".local/share") / "memtui",
+    )
+
+
+def find(home: Path | None) -> Paths:
+    """The places in use: the command line's, the environment's, else a person's."""
+    if home is None and _is_set("MEMTUI_HOME"):
+        home = Path(os.environ["MEMTUI_HOME"])
+    return in_home(home.expanduser().absolute()) if home else of_person()
+
+
+def claude_projects() -> Path:
+    """Where Claude Code keeps its transcripts on this machine."""
+    if _is_set("CLAUDE_CONFIG_DIR"):
+        return Path(os.environ["CLAUDE_CONFIG_DIR"]).expanduser() / "projects"
+    return Path("~/.claude/projects").expanduser()
+
+
+def _paths(config: Path, data: Path) -> Paths:
+    spool = os.environ.get("MEMTUI_SPOOL")
+    return Paths(
+        config=config / "config.toml",
+        store=data / "memory.db",
+        index=data / "index",
+        spool=Path(spool).expanduser().absolute() if spool else data / "spool",
+        log=data / "memtui.log",
+        vocabulary=data / "tokens",
+    )
+
+
+def _xdg(name: str, otherwise: str) -> Path:
+    return Path(os.environ[name]) if _is_set(name) else Path.home() / otherwise
+
+
+def _is_set(name: str) -> bool:
+    return bool(os.environ.get(name))

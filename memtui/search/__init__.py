@@ -1,0 +1,1 @@
+"""The teleport index: nodes and grips, found by their words. The only Whoosh."""

@@ -1,0 +1,280 @@
+"""The index on disk: opened, kept up, asked; made anew when it cannot be used.
+
+One field holds every term with its weight folded in: five fields would make a query
+three to five times as slow. Words are cut by ``memory.words`` on both sides.
+"""
+
+import shutil
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from whoosh import fields, formats, index, query, scoring
+from whoosh.analysis import Token
+from whoosh.collectors import TimeLimitCollector
+from whoosh.searching import TimeLimit
+
+from memtui.errors import SearchError
+from memtui.memory import words
+from memtui.memory.hits import HitKind, Match
+from memtui.search.documents import Document
+
+SCHEMA = "1"
+"""Raised whenever what is indexed changes; an index of another schema is made anew."""
+
+K1 = 1.2
+B = 0.6
+"""BM25's saturation and its weight of a document's length."""
+
+EXPANSIONS = 8
+"""How many completions of the word being typed are searched for."""
+
+COMPLETED = 0.7
+"""What a completion weighs against the word as it was typed."""
+
+OR_LIMIT_S = 0.03
+"""How long a search for any of the words may take, in seconds; then what it has is
+answered."""
+
+ENOUGH = 5
+"""With fewer documents that hold all words, those that hold any are searched too."""
+
+_PREFIX_CAP = 300
+"""How many words that begin as the unfinished one are looked at."""
+
+_BATCH_MERGE = 200
+"""From this many documents on, a write merges the index's pieces."""
+
+
+class Weighted:
+    """Turns (text, weight) parts into Whoosh's tokens."""
+
+    def __call__(self, value: Any, **_: Any) -> Iterator[Token]:
+        """Yield one token, again and again, as Whoosh's own analysers do."""
+        token = Token()
+        token.stopped = False
+        for text, weight in value.parts:
+            token.boost = weight
+            for term in words.terms(text):
+                token.text = term
+                yield token
+
+
+class _Parts(str):
+    """A document's parts, in a shape that Whoosh takes for text."""
+
+    __slots__ = ("parts",)
+    parts: tuple[tuple[str, float], ...]
+
+
+def _schema() -> fields.Schema:
+    terms = fields.FieldType(formats.Frequency(), Weighted(), scorable=True)
+    return fields.Schema(
+        target=fields.ID(stored=True),
+        kind=fields.STORED,
+        node=fields.ID,
+        terms=terms,
+    )
+
+
+class Index:
+    """A folder with an index in it. One process writes; any number read."""
+
+    def __init__(self, folder: Path) -> None:
+        """Remember the folder; nothing is opened yet."""
+        self._folder = folder
+        self._mark = folder / "memtui-index"
+        self._index: Any = None
+        self._searcher: Any = None
+        self._vocabulary: list[str] = []
+        self._lock = threading.Lock()
+
+    def name(self) -> str:
+        """The name it was made under; "" if there is none of this schema."""
+        try:
+            schema, _, name = self._mark.read_text(encoding="utf-8").partition(" ")
+        except (OSError, UnicodeDecodeError):
+            return ""
+        return (
+            name.strip() if schema == SCHEMA and index.exists_in(self._folder) else ""
+        )
+
+    def make(self, name: str) -> None:
+        """Make an empty index in place of whatever is there.
+
+        Raises:
+            SearchError: The folder cannot be written.
+        """
+        try:
+            self.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            index.create_in(self._folder, _schema())
+            self._mark.write_text(f"{SCHEMA} {name}\n", encoding="utf-8")
+        except OSError as error:
+            raise SearchError(f"{self._folder}: {error.strerror}") from error
+
+    def put(self, documents: Iterable[Document], gone: Sequence[str]) -> None:
+        """Index documents in place of all that stood for these nodes.
+
+        Args:
+            documents: What is to be found from now on.
+            gone: The ids of the nodes whose documents are replaced or removed.
+
+        Raises:
+            SearchError: The index is broken, or another process writes to it.
+        """
+        try:
+            writer = self._open().writer(limitmb=64)
+            try:
+                for node_id in gone:
+                    writer.delete_by_term("node", node_id)
+                count = 0
+                for document in documents:
+                    self._add(writer, document)
+                    count += 1
+            except BaseException:
+                writer.cancel()
+                raise
+            writer.commit(merge=count >= _BATCH_MERGE)
+        except SearchError:
+            raise
+        except Exception as error:
+            raise SearchError(f"{self._folder}: {error or type(error)}") from error
+
+    @staticmethod
+    def _add(writer: Any, document: Document) -> None:
+        value = _Parts("parts")
+        value.parts = document.parts
+        writer.add_document(
+            target=document.target_id,
+            kind=document.kind.value,
+            node=document.node_id,
+            terms=value,
+        )
+
+    def find(self, text: str, limit: int) -> list[Match]:
+        """The best documents for a query whose last word may be unfinished.
+
+        Args:
+            text: What was typed.
+            limit: The most matches.
+
+        Raises:
+            SearchError: The index is missing or broken.
+        """
+        asked = words.needed(text)
+        if not asked or not text.strip():
+            return []
+        with self._lock:
+            try:
+                return self._find(asked, text, limit)
+            except SearchError:
+                raise
+            except Exception as error:
+                self._searcher = None
+                raise SearchError(f"{self._folder}: {error or type(error)}") from error
+
+    def _find(self, asked: list[str], text: str, limit: int) -> list[Match]:
+        searcher = self._current()
+        unfinished = not text[-1].isspace()
+        groups = [self._group(term, last=False) for term in asked[:-1]]
+        groups.append(self._group(asked[-1], last=unfinished))
+        bound = sum(_bound(searcher, group) for group in groups)
+        parts = [_any_of(group) for group in groups]
+        found = self._run(searcher, query.And(parts), limit)
+        matches = {m.target_id: _scaled(m, bound, 1.0) for m, _ in found}
+        if len(found) < ENOUGH and len(groups) > 1:
+            wider = self._run(searcher, query.Or(parts), limit, within_s=OR_LIMIT_S)
+            for match, held in wider:
+                share = sum(not held.isdisjoint(g) for g in groups) / len(groups)
+                matches.setdefault(match.target_id, _scaled(match, bound, share))
+        return list(matches.values())[:limit]
+
+    def _group(self, term: str, *, last: bool) -> list[str]:
+        """A term, and, of the word being typed, its likeliest completions."""
+        if not last:
+            return [term]
+        reader = self._searcher.reader()
+        completions = sorted(
+            (other for other in self._completions(term) if other != term),
+            key=lambda other: (-reader.doc_frequency("terms", other), other),
+        )
+        return [term, *completions[:EXPANSIONS]]
+
+    def _completions(self, start: str) -> Iterator[str]:
+        reader = self._searcher.reader()
+        for number, raw in enumerate(reader.expand_prefix("terms", start)):
+            if number >= _PREFIX_CAP:
+                return
+            yield raw.decode("utf-8") if isinstance(raw, bytes) else raw
+
+    def _run(
+        self, searcher: Any, asked: Any, limit: int, within_s: float | None = None
+    ) -> list[tuple[Match, set[str]]]:
+        """The best matches, and for a search within a time the terms each holds."""
+        collector = searcher.collector(limit=limit, terms=within_s is not None)
+        if within_s is not None:
+            collector = TimeLimitCollector(collector, within_s)
+        with suppress(TimeLimit):
+            searcher.search_with_collector(asked, collector)
+        return [
+            (
+                Match(HitKind(hit["kind"]), hit["target"], float(hit.score)),
+                {raw.decode() for _, raw in hit.matched_terms()} if within_s else set(),
+            )
+            for hit in collector.results()
+        ]
+
+    def _open(self) -> Any:
+        if self._index is None:
+            if not self.name():
+                raise SearchError(f"{self._folder} holds no index")
+            self._index = index.open_dir(self._folder)
+        return self._index
+
+    def _current(self) -> Any:
+        """A searcher that sees the latest commit."""
+        if self._searcher is None:
+            weighting = scoring.BM25F(B=B, K1=K1)
+            self._searcher = self._open().searcher(weighting=weighting)
+        elif not self._searcher.up_to_date():
+            self._searcher = self._searcher.refresh()
+        return self._searcher
+
+    def close(self) -> None:
+        """Let go of the files."""
+        if self._searcher is not None:
+            self._searcher.close()
+        if self._index is not None:
+            self._index.close()
+        self._searcher = self._index = None
+
+
+def _any_of(group: list[str]) -> Any:
+    """The best of a term and its completions: they are one word of the query."""
+    first, *others = group
+    completed = [query.Term("terms", term, boost=COMPLETED) for term in others]
+    return query.DisjunctionMax([query.Term("terms", first), *completed])
+
+
+def _bound(searcher: Any, group: list[str]) -> float:
+    """The most a word of the query can add to a score: BM25 with endless repetition."""
+    reader = searcher.reader()
+    known = [term for term in group if reader.doc_frequency("terms", term)]
+    counted = known[0] if known else group[0]
+    return float(searcher.idf("terms", counted) * (K1 + 1))
+
+
+def _scaled(match: Match, bound: float, share: float) -> Match:
+    """A match with its score between 0 and 1 (decisions §8).
+
+    Args:
+        match: With BM25's score.
+        bound: The query's own upper bound of it.
+        share: How many of the query's words it holds, of all.
+    """
+    of_bound = min(match.score / bound, 1.0) if bound > 0 else 0.0
+    return Match(match.kind, match.target_id, of_bound * share)

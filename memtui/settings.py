@@ -1,0 +1,211 @@
+"""Every setting: what it means, its unit, its default, and the file that explains all.
+
+How values are read and checked is in ``memtui.configuration``.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+Value = str | int | float | bool
+
+BUILT_IN = "built in"
+"""Where a value comes from that nobody has set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting."""
+
+    name: str
+    """``section.key``."""
+    default: Value
+    says: str
+    """What it means, in whole sentences."""
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    """The least a number may be."""
+
+
+ALL = (
+    Setting(
+        "store.path",
+        "",
+        "The database's file; the index lies beside it. Empty: in memtui's folder.",
+    ),
+    Setting(
+        "store.time_zone",
+        "",
+        "The time zone whose days the table of contents follows, as an IANA name such"
+        " as Europe/Berlin. Read when a store is made; a store keeps the one it has."
+        " Empty: this machine's.",
+    ),
+    Setting(
+        "capture.agent_id",
+        "agent",
+        "The agent of imported events that name none.",
+    ),
+    Setting(
+        "segments.silence_min",
+        30.0,
+        "A pause longer than this ends a segment.",
+        unit="minutes",
+        least=0.01,
+    ),
+    Setting(
+        "segments.limit_tokens",
+        4000,
+        "The most text in a segment, unless one event alone is longer.",
+        unit="tokens",
+        least=1,
+    ),
+    Setting(
+        "segments.overlap_min",
+        5.0,
+        "How far the context before a segment reaches back.",
+        unit="minutes",
+        least=0,
+    ),
+    Setting(
+        "segments.overlap_tokens",
+        500,
+        "The most text in the context before a segment.",
+        unit="tokens",
+        least=0,
+    ),
+    Setting(
+        "segments.with_subagents",
+        False,
+        "Whether what helpers of an agent do is cut into segments with the main"
+        " conversation. It is kept either way.",
+    ),
+    Setting(
+        "screen.theme",
+        "memtui-dark",
+        "The colours of the app.",
+        choices=("memtui-dark", "memtui-light"),
+    ),
+    Setting(
+        "log.level",
+        "info",
+        "How much is written to memtui.log.",
+        choices=("debug", "info", "warning", "error"),
+    ),
+)
+"""Every setting, in the order of the file."""
+
+BY_NAME = {setting.name: setting for setting in ALL}
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A value and where it came from."""
+
+    value: Value
+    origin: str
+
+
+class Settings:
+    """All settings with their values."""
+
+    def __init__(self, held: Mapping[str, Held]) -> None:
+        """Take the values that are set; the others are built in."""
+        self.held = {
+            setting.name: held.get(setting.name, Held(setting.default, BUILT_IN))
+            for setting in ALL
+        }
+
+    def _value(self, name: str) -> Value:
+        return self.held[name].value
+
+    @property
+    def store_path(self) -> Path | None:
+        """Where the database lies, if not in memtui's folder."""
+        named = str(self._value("store.path"))
+        return Path(named).expanduser().absolute() if named else None
+
+    @property
+    def time_zone(self) -> str:
+        """The time zone for a new store; "" for this machine's."""
+        return str(self._value("store.time_zone"))
+
+    @property
+    def agent(self) -> str:
+        """The agent of imported events that name none."""
+        return str(self._value("capture.agent_id"))
+
+    @property
+    def silence_min(self) -> float:
+        """A pause longer than this ends a segment, in minutes."""
+        return float(self._value("segments.silence_min"))
+
+    @property
+    def limit_tokens(self) -> int:
+        """The most text in a segment, in tokens."""
+        return int(self._value("segments.limit_tokens"))
+
+    @property
+    def overlap_min(self) -> float:
+        """How far the context before a segment reaches back, in minutes."""
+        return float(self._value("segments.overlap_min"))
+
+    @property
+    def overlap_tokens(self) -> int:
+        """The most text in the context before a segment, in tokens."""
+        return int(self._value("segments.overlap_tokens"))
+
+    @property
+    def with_subagents(self) -> bool:
+        """Whether helpers' events are cut into segments too."""
+        return bool(self._value("segments.with_subagents"))
+
+    @property
+    def theme(self) -> str:
+        """The colours of the app."""
+        return str(self._value("screen.theme"))
+
+    @property
+    def log_level(self) -> str:
+        """How much is logged."""
+        return str(self._value("log.level"))
+
+
+def manual() -> str:
+    """A settings file that is its own manual: every key, commented out."""
+    lines = [
+        "# The settings of memtui. Take a # away to set a value; memtui names the line",
+        "# that it does not understand. What a value is now, and why: memtui config show",
+    ]
+    section = ""
+    for setting in ALL:
+        head, _, key = setting.name.partition(".")
+        if head != section:
+            section = head
+            lines += ["", f"[{section}]"]
+        lines += ["", *_wrapped(setting.says)]
+        if setting.unit:
+            lines.append(f"# In {setting.unit}.")
+        if setting.choices:
+            lines.append(f"# One of: {', '.join(setting.choices)}.")
+        lines.append(f"# {key} = {toml(setting.default)}")
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str, width: int = 86) -> list[str]:
+    lines = ["#"]
+    for word in text.split():
+        if len(lines[-1]) + 1 + len(word) > width:
+            lines.append("#")
+        lines[-1] += f" {word}"
+    return lines
+
+
+def toml(value: Value) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return f"{value:g}" if isinstance(value, int) else repr(value)
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,233 @@
+"""What agents hand to their hooks: one normaliser for all the dialects (decisions §2).
+
+An event with a name we do not know is refused, never taken for a message.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from memtui.memory import calls, events
+from memtui.memory.events import Event, EventRefused, EventRole, EventType
+from memtui.memory.sessions import SessionFacts, project_of
+from memtui.sources import blocks
+from memtui.sources.records import Left, Record, Refused, of_payload, text_of, time_of
+
+Fields = dict[str, object]
+
+_AGENT_FOLDERS = {"/.codex/": "codex", "/.gemini/": "gemini-cli"}
+"""Whose hook it was, by where the transcript lies; Claude Code's otherwise."""
+
+NOT_KEPT = frozenset(
+    """pretooluse notification precompact postcompact setup instructionsloaded
+    userpromptexpansion messagedisplay permissionrequest permissiondenied posttoolbatch
+    taskcreated taskcompleted stopfailure teammateidle configchange cwdchanged
+    directoryadded filechanged worktreecreate worktreeremove elicitation
+    elicitationresult premodelswitch postmodelswitch beforetool beforemodel aftermodel
+    precompress""".split()  # noqa: SIM905 - thirty names read better in rows
+)
+"""Names, lower case, of hook events that say nothing a memory keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Payload:
+    name: str
+    fields: Fields
+    at: datetime
+    agent: str
+    session_id: str
+    line: int
+
+    def text(self, *names: str) -> str:
+        """The first of these fields that says something."""
+        return next(filter(None, (text_of(self.fields.get(n)) for n in names)), "")
+
+
+def read(
+    raw: bytes, *, received_at: datetime, now: datetime
+) -> Iterator[Event | SessionFacts | Refused | Left]:
+    """Read one spool file.
+
+    Args:
+        raw: What the hook was given.
+        received_at: When it was given it: the time of payloads that name none.
+        now: The time, to refuse what claims to come from the future.
+    """
+    empty = True
+    for record in of_payload(raw):
+        empty = False
+        if isinstance(record, Refused):
+            yield record
+        else:
+            yield from _take(record, received_at, now)
+    if empty:
+        yield Refused("an empty file")
+
+
+def _take(
+    record: Record, received_at: datetime, now: datetime
+) -> Iterator[Event | SessionFacts | Refused | Left]:
+    payload = _payload(record, received_at)
+    kind = payload.name.replace("_", "").lower()
+    if kind in NOT_KEPT:
+        yield Left(f"hook {payload.name}", record.line)
+    elif kind not in _KINDS:
+        said = f"unknown hook event {payload.name!r}" if kind else "no event name"
+        yield Refused(said, record.line)
+    elif not payload.session_id.strip():
+        yield Refused("no session id", record.line)
+    elif events.is_too_late(payload.at, now):
+        yield Refused("a timestamp in the future", record.line)
+    else:
+        try:
+            yield from _KINDS[kind](payload)
+            yield _facts(payload)
+        except EventRefused as refusal:
+            yield Refused(str(refusal), record.line)
+
+
+def _payload(record: Record, received_at: datetime) -> _Payload:
+    fields = record.fields
+    name = text_of(fields.get("hook_event_name") or fields.get("event_type"))
+    transcript = text_of(fields.get("transcript_path")).replace("\\", "/")
+    agent = next((a for f, a in _AGENT_FOLDERS.items() if f in transcript), "")
+    return _Payload(
+        name=events.clean(name),
+        fields=fields,
+        at=time_of(fields.get("timestamp")) or received_at,
+        agent=text_of(fields.get("agent")) or agent or "claude-code",
+        session_id=text_of(fields.get("session_id")),
+        line=record.line,
+    )
+
+
+def _facts(payload: _Payload) -> SessionFacts:
+    cwd = payload.text("cwd")
+    return SessionFacts(
+        agent=payload.agent,
+        session_id=events.clean(payload.session_id),
+        cwd=cwd,
+        project=project_of(cwd),
+        model=payload.text("model"),
+    )
+
+
+def _make(
+    payload: _Payload,
+    event_type: EventType,
+    text: str,
+    *,
+    key: str = "",
+    metadata: dict[str, str] | None = None,
+    role: EventRole | None = None,
+    subagent: str = "",
+) -> Event:
+    return events.make(
+        agent=payload.agent,
+        session_id=payload.session_id,
+        timestamp=payload.at,
+        event_type=event_type,
+        text=text,
+        key=key,
+        role=role,
+        metadata={k: v for k, v in (metadata or {}).items() if v},
+        subagent=subagent,
+        ordinal=payload.line,
+    )
+
+
+def _prompt(payload: _Payload) -> Iterator[Event]:
+    text = payload.text("prompt", "content", "message", "text")
+    yield _make(payload, EventType.USER_MESSAGE, text)
+
+
+def _said(payload: _Payload) -> Iterator[Event]:
+    text = payload.text("content", "message", "text", "prompt_response")
+    yield _make(payload, EventType.ASSISTANT_MESSAGE, text)
+
+
+def _tool(payload: _Payload) -> Iterator[Event]:
+    fields = payload.fields
+    answer = fields.get("tool_response", fields.get("content"))
+    error = payload.text("error")
+    name, given = payload.text("tool_name"), fields.get("tool_input")
+    said = error or _answer_text(answer)
+    key = payload.text("tool_use_id")
+    yield _make(
+        payload,
+        EventType.TOOL_RESULT,
+        f"{calls.describe(name, given)}\n{said}".rstrip(),
+        key=key,
+        metadata={
+            "tool_name": name,
+            "tool_input": calls.compact(given),
+            "tool_use_id": key,
+            "is_error": "true" if error else "",
+        },
+        subagent=payload.text("agent_id"),
+    )
+
+
+def _answer_text(answer: object) -> str:
+    """A tool's answer; of a structured one the parts that were meant to be read."""
+    if isinstance(answer, dict):
+        for name in ("stdout", "content", "llmContent", "result"):
+            if answer.get(name):
+                error = text_of(answer.get("stderr"))
+                text = blocks.result_text(answer[name])
+                return f"{text}\n{error}" if error else text
+        if answer.get("stderr"):
+            return text_of(answer["stderr"])
+    return blocks.result_text(answer)
+
+
+def _stop(payload: _Payload) -> Iterator[Event]:
+    text = payload.text("last_assistant_message", "prompt_response")
+    if text.strip():
+        yield _make(payload, EventType.ASSISTANT_MESSAGE, text)
+    yield _make(payload, EventType.ASSISTANT_STOP, "")
+
+
+def _subagent(event_type: EventType) -> Callable[[_Payload], Iterator[Event]]:
+    def take(payload: _Payload) -> Iterator[Event]:
+        yield _make(
+            payload,
+            event_type,
+            payload.text("last_assistant_message"),
+            key=payload.text("agent_id"),
+            metadata={
+                "agent_id": payload.text("agent_id"),
+                "agent_type": payload.text("agent_type"),
+            },
+        )
+
+    return take
+
+
+def _boundary(event_type: EventType) -> Callable[[_Payload], Iterator[Event]]:
+    def take(payload: _Payload) -> Iterator[Event]:
+        why = {name: payload.text(name) for name in ("source", "reason")}
+        yield _make(payload, event_type, "", metadata=why)
+
+    return take
+
+
+_KINDS: dict[str, Callable[[_Payload], Iterator[Event]]] = {
+    "userpromptsubmit": _prompt,
+    "usermessage": _prompt,
+    "beforeagent": _prompt,
+    "assistantmessage": _said,
+    "assistantresponse": _said,
+    "posttooluse": _tool,
+    "posttoolusefailure": _tool,
+    "toolresult": _tool,
+    "aftertool": _tool,
+    "stop": _stop,
+    "assistantstop": _stop,
+    "afteragent": _stop,
+    "subagentstart": _subagent(EventType.SUBAGENT_START),
+    "subagentstop": _subagent(EventType.SUBAGENT_STOP),
+    "sessionstart": _boundary(EventType.SESSION_START),
+    "sessionend": _boundary(EventType.SESSION_END),
+}
+"""How each event that is kept is read, by its name without case and underscores."""

@@ -1,0 +1,110 @@
+"""The plain event format: one JSON object a line, for what has no format of its own.
+
+``session_id``, ``timestamp``, ``text`` and one of ``event_type`` and ``role`` are
+needed; ``project``, ``agent``, ``cwd``, ``metadata``, ``subagent`` and ``key`` (the
+event's own name, which makes importing it again harmless) may be given.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from memtui.memory import events
+from memtui.memory.events import Event, EventRefused, EventRole, EventType
+from memtui.memory.sessions import SessionFacts, project_of
+from memtui.sources.records import Left, Record, Refused, text_of, time_of
+
+_TYPE_OF_ROLE = {
+    EventRole.USER: EventType.USER_MESSAGE,
+    EventRole.ASSISTANT: EventType.ASSISTANT_MESSAGE,
+    EventRole.TOOL: EventType.TOOL_RESULT,
+}
+"""What an event is when it says only who wrote it."""
+
+
+def fits(fields: dict[str, object]) -> bool:
+    """Whether a record looks like one of the plain format."""
+    return "session_id" in fields and bool({"event_type", "role"} & fields.keys())
+
+
+def read(
+    records: Iterable[Record | Refused], *, agent: str, now: datetime
+) -> Iterator[Event | SessionFacts | Refused | Left]:
+    """Read a file of the plain format.
+
+    Args:
+        records: The file's records in their order.
+        agent: The agent of events that name none.
+        now: The time, to refuse what claims to come from the future.
+    """
+    facts: dict[tuple[str, str], SessionFacts] = {}
+    for record in records:
+        if isinstance(record, Refused):
+            yield record
+            continue
+        event = _event(record, agent, now)
+        yield event
+        if isinstance(event, Event):
+            key = event.agent, event.session_id
+            facts[key] = _facts(event, record.fields, facts.get(key))
+    yield from facts.values()
+
+
+def _event(record: Record, agent: str, now: datetime) -> Event | Refused:
+    fields = record.fields
+    at = time_of(fields.get("timestamp"))
+    if at is None:
+        known = "timestamp" in fields
+        return _refused(record, "a bad timestamp" if known else "no timestamp")
+    if events.is_too_late(at, now):
+        return _refused(record, "a timestamp in the future")
+    try:
+        role = EventRole(text_of(fields["role"])) if fields.get("role") else None
+        kind = _type(fields, role)
+    except ValueError as error:
+        return _refused(record, str(error))
+    metadata = fields.get("metadata")
+    try:
+        return events.make(
+            agent=text_of(fields.get("agent")) or agent,
+            session_id=text_of(fields.get("session_id")),
+            timestamp=at,
+            event_type=kind,
+            text=text_of(fields.get("text")),
+            key=text_of(fields.get("key")),
+            role=role,
+            metadata={k: text_of(v) for k, v in metadata.items()}
+            if isinstance(metadata, dict)
+            else {},
+            subagent=text_of(fields.get("subagent")),
+            ordinal=record.line,
+        )
+    except EventRefused as refusal:
+        return _refused(record, str(refusal))
+
+
+def _type(fields: dict[str, object], role: EventRole | None) -> EventType:
+    named = text_of(fields.get("event_type"))
+    if named:
+        return EventType(named)
+    if role not in _TYPE_OF_ROLE:
+        raise ValueError(f"an event of the role {role} must name its event_type")
+    return _TYPE_OF_ROLE[role]
+
+
+def _facts(
+    event: Event, fields: dict[str, object], before: SessionFacts | None
+) -> SessionFacts:
+    cwd = text_of(fields.get("cwd")) or (before.cwd if before else "")
+    project = text_of(fields.get("project")) or (before.project if before else "")
+    title = text_of(fields.get("title")) or (before.title if before else "")
+    return SessionFacts(
+        agent=event.agent,
+        session_id=event.session_id,
+        cwd=cwd,
+        project=project or project_of(cwd),
+        title=title,
+    )
+
+
+def _refused(record: Record, reason: str) -> Refused:
+    return Refused(reason, record.line)

@@ -1,0 +1,90 @@
+"""The hooks directory: a spool like a mail folder's.
+
+Hooks write into ``tmp/`` and rename into ``new/``; what cannot be taken goes to
+``bad/``, with its reason beside it. The directory is the truth: whatever lies in
+``new/`` is still to be taken, however it came there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from memtui.errors import SpoolError
+from memtui.memory.events import from_ms
+
+PRIVATE = 0o700
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One file that a hook left."""
+
+    name: str
+    raw: bytes
+    received_at: datetime
+
+
+class Spool:
+    """A hooks directory."""
+
+    def __init__(self, folder: Path) -> None:
+        """Remember the folder; ``make`` makes it."""
+        self.folder = folder
+        self._new, self._bad = folder / "new", folder / "bad"
+
+    def make(self) -> None:
+        """Make what is missing of the directory.
+
+        Raises:
+            SpoolError: It cannot be made.
+        """
+        try:
+            for folder in (self.folder / "tmp", self._new, self._bad):
+                folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        except OSError as error:
+            raise SpoolError(f"{self.folder}: {error.strerror}") from error
+
+    def names(self) -> list[str]:
+        """The files to take, in the order of their names; hidden ones are not ours."""
+        try:
+            return sorted(
+                entry.name for entry in self._new.iterdir() if entry.name[0] != "."
+            )
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise SpoolError(f"{self._new}: {error.strerror}") from error
+
+    def read(self, name: str) -> Letter | None:
+        """Read a file; None if it is gone meanwhile.
+
+        Raises:
+            SpoolError: It is there and cannot be read.
+        """
+        file = self._new / name
+        try:
+            mtime_ms = file.stat().st_mtime_ns // 1_000_000
+            return Letter(name, file.read_bytes(), from_ms(mtime_ms))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise SpoolError(f"{file}: {error.strerror}") from error
+
+    def done(self, name: str) -> None:
+        """Delete a file whose events are kept."""
+        (self._new / name).unlink(missing_ok=True)
+
+    def refuse(self, name: str, reasons: Sequence[str]) -> None:
+        """Move a file to ``bad/``, with the reasons beside it, a line each."""
+        self._bad.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+        said = "".join(f"{reason}\n" for reason in reasons)
+        (self._bad / f"{name}.reason").write_text(said, encoding="utf-8")
+        (self._new / name).rename(self._bad / name)
+
+    def bad(self) -> int:
+        """How many files lie in ``bad/``."""
+        try:
+            return sum(entry.suffix != ".reason" for entry in self._bad.iterdir())
+        except OSError:
+            return 0

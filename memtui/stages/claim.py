@@ -1,0 +1,52 @@
+"""One process at a time works a store: whoever holds the lock on its claim file.
+
+The lock belongs to the process: when it ends, however it ends, the next one gets it.
+"""
+
+import fcntl
+import os
+from pathlib import Path
+
+from memtui.errors import StoreError
+
+
+class Claim:
+    """The right to work a store."""
+
+    def __init__(self, file: Path) -> None:
+        """Remember the claim's file; it is made when first asked for."""
+        self._file = file
+        self._descriptor: int | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process works the store."""
+        return self._descriptor is not None
+
+    def take(self) -> bool:
+        """Try to get the right, without waiting; whether it is held now.
+
+        Raises:
+            StoreError: The file cannot be written.
+        """
+        if self.is_held:
+            return True
+        try:
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+            descriptor = os.open(self._file, flags, 0o600)
+        except OSError as error:
+            raise StoreError(f"{self._file}: {error.strerror}") from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            return False
+        self._descriptor = descriptor
+        return True
+
+    def drop(self) -> None:
+        """Give the right up."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None

@@ -1,0 +1,26 @@
+"""When one thing cannot be done: it waits, longer each time, and blocks no other."""
+
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+log = logging.getLogger(__name__)
+
+FIRST_MS, LAST_MS = 60_000, 6 * 3_600_000
+"""The first and the longest wait before another try, in milliseconds."""
+
+T = TypeVar("T")
+
+
+def attempted(action: Callable[[], T]) -> T | Exception:
+    """Do something, or say why it could not be done. Whatever goes wrong is logged."""
+    try:
+        return action()
+    except Exception as error:
+        log.exception("one item failed")
+        return error
+
+
+def retry_ms(failures: int, now_ms: int) -> int:
+    """When to try again after this many failures before: twice as late each time."""
+    return int(now_ms + min(FIRST_MS * 2 ** min(failures, 20), LAST_MS))

@@ -1,0 +1,69 @@
+"""table of contents → index: what the outbox announces is indexed, then struck off.
+
+Indexing again is harmless, so a row is deleted after its effect is on the disk. The
+store remembers the name of the index it has fed; an index of another name, or none,
+is made anew and every node announced again.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from ulid import ULID
+
+from memtui.errors import SearchError
+from memtui.memory.events import to_ms
+from memtui.search.documents import of_node
+from memtui.search.index import Index
+from memtui.store import database, facts, grips, outbox, toc
+
+NODES_AT_ONCE = 500
+"""How many announcements one commit of the index follows."""
+
+
+class Follow:
+    """Keeps the index in step with the table of contents."""
+
+    def __init__(self, index: Index, clock: Callable[[], datetime]) -> None:
+        """Remember the index."""
+        self._index, self._clock = index, clock
+        self._is_checked = False
+
+    def step(self) -> int:
+        """Index a batch of nodes; how many announcements were followed."""
+        if not self._is_checked:
+            self.check()
+        with database.connected():
+            rows = outbox.to_index(NODES_AT_ONCE)
+            if not rows:
+                return 0
+            names = list(dict.fromkeys(name for _, name in rows))
+            documents = [
+                document
+                for node in toc.nodes(names)
+                for document in of_node(node, grips.of_node(node.node_id))
+            ]
+        try:
+            self._index.put(documents, names)
+        except SearchError:
+            self._is_checked = False
+            raise
+        with database.writing():
+            outbox.delete([row for row, _ in rows])
+        return len(rows)
+
+    def check(self) -> None:
+        """Make the index anew unless it is the one this store has fed."""
+        with database.connected():
+            fed = facts.index_name()
+        if not fed or self._index.name() != fed:
+            self.rebuild()
+        self._is_checked = True
+
+    def rebuild(self) -> None:
+        """Make an empty index and announce every node."""
+        name = str(ULID())
+        self._index.make(name)
+        with database.writing():
+            outbox.announce(toc.all_ids(), to_ms(self._clock()))
+            facts.set_index_name(name)
+        self._is_checked = True

@@ -1,0 +1,112 @@
+"""spool → events: what hooks left is stored, then deleted where it lay."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memtui.errors import SpoolError
+from memtui.memory.events import Event, to_ms
+from memtui.memory.segments import counted_text
+from memtui.memory.sessions import SessionFacts
+from memtui.memory.tokens import Counter
+from memtui.sources import HOOK, hooks
+from memtui.sources.records import Left, Refused
+from memtui.sources.spool import Spool
+from memtui.store import database, events, problems, sessions
+
+FILES_AT_ONCE = 200
+"""How many spool files one transaction takes."""
+
+BYTES_AT_ONCE = 32 * 1024 * 1024
+"""How much of them one transaction takes, unless one file alone is larger."""
+
+SOURCE = "hooks"
+"""The name under which problems with spool files are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What one file held."""
+
+    name: str
+    events: tuple[Event, ...]
+    facts: tuple[SessionFacts, ...]
+    refused: tuple[Refused, ...]
+    left: tuple[Left, ...]
+
+
+class Ingest:
+    """Takes files from the spool."""
+
+    def __init__(
+        self, spool: Spool, counter: Counter, clock: Callable[[], datetime]
+    ) -> None:
+        """Remember where files come from and how their tokens are counted."""
+        self._spool, self._counter, self._clock = spool, counter, clock
+
+    def step(self) -> int:
+        """Take a batch of files; how many were taken."""
+        taken = list(self._read(self._spool.names()[:FILES_AT_ONCE]))
+        if not taken:
+            return 0
+        told = counted((e for file in taken for e in file.events), self._counter)
+        now_ms = to_ms(self._clock())
+        with database.writing(durable=True):
+            events.add(told, route=HOOK)
+            for file in taken:
+                for facts in file.facts:
+                    sessions.learn(facts)
+                self._count(file, now_ms)
+        for file in taken:
+            if file.refused:
+                reasons = [f"line {r.line}: {r.reason}" for r in file.refused]
+                self._spool.refuse(file.name, reasons)
+            else:
+                self._spool.done(file.name)
+        return len(taken)
+
+    def _read(self, names: Sequence[str]) -> Iterator[_Taken]:
+        size = 0
+        for name in names:
+            try:
+                letter = self._spool.read(name)
+            except SpoolError as error:
+                yield _Taken(name, (), (), (Refused(str(error)),), ())
+                continue
+            if letter is None:
+                continue
+            now = self._clock()
+            readings = hooks.read(letter.raw, received_at=letter.received_at, now=now)
+            yield _sorted(name, list(readings))
+            size += len(letter.raw)
+            if size > BYTES_AT_ONCE:
+                return
+
+    def _count(self, file: _Taken, now_ms: int) -> None:
+        for faults, is_fault in ((file.refused, True), (file.left, False)):
+            for reading in faults:
+                problems.count_up(
+                    SOURCE,
+                    reading.reason,
+                    is_fault=is_fault,
+                    line=reading.line,
+                    now_ms=now_ms,
+                )
+
+
+def _sorted(name: str, readings: Sequence[object]) -> _Taken:
+    return _Taken(
+        name,
+        tuple(r for r in readings if isinstance(r, Event)),
+        tuple(r for r in readings if isinstance(r, SessionFacts)),
+        tuple(r for r in readings if isinstance(r, Refused)),
+        tuple(r for r in readings if isinstance(r, Left)),
+    )
+
+
+def counted(told: Iterable[Event], counter: Counter) -> list[Event]:
+    """Events with their tokens, counted once and for all."""
+    return [
+        replace(event, tokens=counter.count(counted_text(event)), counter=counter.name)
+        for event in told
+    ]

@@ -1,0 +1,106 @@
+"""Run stages on one thread of our own, until told to stop.
+
+Not a Textual worker: those share a small pool with the screens, and quitting waits for
+them. The one broad ``except`` around a stage is here: a stage that fails is reported
+and does not stop the others.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+log = logging.getLogger(__name__)
+
+Step = Callable[[], int]
+"""Do a little work and return how many things were done; 0 means none is left."""
+
+IDLE_S = (0.1, 0.1, 0.2, 0.2, 0.4)
+"""How long to rest after each empty round, in seconds; the last one repeats."""
+
+STANDBY_S = 1.0
+"""How often a process that may not work asks again, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """What one step did."""
+
+    stage: str
+    done: int
+    error: Exception | None = None
+
+
+class Loop:
+    """Takes each stage in turn, while it may."""
+
+    def __init__(
+        self,
+        stages: Sequence[tuple[str, Step]],
+        report: Callable[[Stepped], None],
+        may_work: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Remember the work.
+
+        Args:
+            stages: Each stage's name and its step, in the order they are taken.
+            report: Told of every step that did something or failed, and, with an
+                empty name, when all have come to rest.
+            may_work: Asked before each round.
+        """
+        self._stages, self._report, self._may_work = stages, report, may_work
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="stages", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self, *, wait_s: float = 0.0) -> None:
+        """Ask the thread to end after its current step.
+
+        Args:
+            wait_s: How long to wait for it, in seconds.
+        """
+        self._stop.set()
+        if wait_s and self._thread.is_alive():
+            self._thread.join(wait_s)
+
+    def round(self) -> int:
+        """Take one step of every stage and return how much was done in all."""
+        total = 0
+        for stage, step in self._stages:
+            if self._stop.is_set():
+                break
+            try:
+                done = step()
+            except Exception as error:
+                log.exception("%s failed", stage)
+                self._report(Stepped(stage, 0, error))
+                continue
+            if done:
+                self._report(Stepped(stage, done))
+            total += done
+        return total
+
+    def _run(self) -> None:
+        idle = 0
+        while not self._stop.is_set():
+            try:
+                idle = self._turn(idle)
+            except Exception:
+                log.exception("the loop could not take its turn")
+                self._stop.wait(STANDBY_S)
+
+    def _turn(self, idle: int) -> int:
+        """One round, and the rest after it; how many rounds were empty till now."""
+        if not self._may_work():
+            self._report(Stepped("", 0))
+            self._stop.wait(STANDBY_S)
+            return 0
+        if self.round():
+            return 0
+        if idle == 0:
+            self._report(Stepped("", 0))
+        self._stop.wait(IDLE_S[min(idle, len(IDLE_S) - 1)])
+        return idle + 1

@@ -1,0 +1,182 @@
+"""All the work behind one store: the stages in their order, and who may do it."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from memtui.llm import Summarizer
+from memtui.memory.segments import Rules
+from memtui.memory.tokens import Counter
+from memtui.search.index import Index
+from memtui.sources.spool import Spool
+from memtui.stages.claim import Claim
+from memtui.stages.importing import Import, Imported
+from memtui.stages.index import NODES_AT_ONCE, Follow
+from memtui.stages.ingest import Ingest
+from memtui.stages.loop import Loop, Stepped
+from memtui.stages.progress import Progress
+from memtui.stages.rollup import RollUp
+from memtui.stages.segment import Cut
+from memtui.stages.summarize import Summarize
+from memtui.store import database, outbox, problems, segments, toc
+
+REPORT_S = 0.2
+"""How often the state is told while work goes on, in seconds."""
+
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What the stages are handed."""
+
+    spool: Path
+    index: Path
+    claim: Path
+    zone: tzinfo
+    rules: Rules
+    counter: Counter
+    summarizer: Summarizer
+    clock: Callable[[], datetime]
+    agent: str
+    """The agent of imported events that name none."""
+    with_subagents: bool = False
+
+
+class Works:
+    """The stages of one store."""
+
+    def __init__(self, setup: Setup) -> None:
+        """Put the stages together; nothing runs yet."""
+        self._setup = setup
+        self.claim = Claim(setup.claim)
+        self._ingest = Ingest(Spool(setup.spool), setup.counter, setup.clock)
+        self._cut = Cut(
+            setup.rules, setup.zone, setup.clock, with_subagents=setup.with_subagents
+        )
+        self._summarize = Summarize(
+            setup.summarizer, setup.rules, setup.zone, setup.clock
+        )
+        self._roll_up = RollUp(setup.summarizer, setup.zone, setup.clock)
+        self._follow = Follow(Index(setup.index), setup.clock)
+        self._loop: Loop | None = None
+        self._earlier = 0
+
+    def start(self, report: Report) -> None:
+        """Work on a thread of its own until ``stop``; wait while another one works."""
+        teller = _Teller(self, report)
+        self._loop = Loop(self._stages(), teller.tell, self.claim.take)
+        self._loop.start()
+
+    def stop(self, *, wait_s: float = 0.5) -> None:
+        """Stop after the current step, and let another process work."""
+        if self._loop:
+            self._loop.stop(wait_s=wait_s)
+            self._loop = None
+        self.claim.drop()
+
+    def until_idle(self, report: Report) -> list[Exception]:
+        """Work on this thread until nothing is left to do; what went wrong last."""
+        errors: list[Exception] = []
+        teller = _Teller(self, report)
+
+        def note(stepped: Stepped) -> None:
+            if stepped.error:
+                errors.append(stepped.error)
+            teller.tell(stepped)
+
+        loop = Loop(self._stages(), note)
+        while True:
+            errors.clear()
+            if not loop.round():
+                return errors
+
+    def importer(self) -> Import:
+        """An import into this store; it may run beside the stages."""
+        setup = self._setup
+        return Import(agent=setup.agent, counter=setup.counter, clock=setup.clock)
+
+    def reindex(self) -> None:
+        """Make the index anew; the stages then fill it."""
+        self._follow.rebuild()
+
+    def take_changed(self) -> frozenset[str]:
+        """The nodes that changed since this was last asked."""
+        changed = self._summarize.changed | self._roll_up.changed
+        self._summarize.changed.clear()
+        self._roll_up.changed.clear()
+        return frozenset(changed)
+
+    def _stages(self) -> Sequence[tuple[str, Callable[[], int]]]:
+        return (
+            ("ingest", self._noted(self._ingest.step, is_first=True)),
+            ("segment", self._noted(self._cut.step)),
+            ("summarize", self._noted(self._summarize.step)),
+            ("rollup", self._noted(self._roll_up.step)),
+            ("index", self._index),
+        )
+
+    def _noted(
+        self, step: Callable[[], int], *, is_first: bool = False
+    ) -> Callable[[], int]:
+        def noted() -> int:
+            if is_first:
+                self._earlier = 0
+            done = step()
+            self._earlier += done
+            return done
+
+        return noted
+
+    def _index(self) -> int:
+        """Index once the others rest, or when there is a whole commit's worth."""
+        if self._earlier:
+            with database.connected():
+                if outbox.length(outbox.INDEX_NODE) < NODES_AT_ONCE:
+                    return 0
+        return self._follow.step()
+
+
+class _Teller:
+    """Turns steps into reports, not too many of them."""
+
+    def __init__(self, works: Works, report: Report) -> None:
+        self._works, self._report = works, report
+        self._last_s = 0.0
+        self._error = ""
+
+    def tell(self, stepped: Stepped) -> None:
+        if stepped.error:
+            cause = stepped.error.__cause__
+            self._error = str(stepped.error) + (f": {cause}" if cause else "")
+        elif stepped.done:
+            self._error = ""
+        now_s = time.monotonic()
+        is_due = now_s - self._last_s >= REPORT_S
+        if not (is_due or stepped.error or not stepped.stage):
+            return
+        self._last_s = now_s
+        queued, faults = counts()
+        self._report(
+            Progress(
+                stage=stepped.stage,
+                done=stepped.done,
+                queued=queued,
+                problems=faults,
+                is_ours=self._works.claim.is_held,
+                changed=self._works.take_changed(),
+                error=self._error,
+            )
+        )
+
+
+def counts() -> tuple[int, int]:
+    """How much waits, and how many records could not be taken."""
+    with database.connected():
+        queued = outbox.length() + segments.count_waiting() + toc.count_dirty()
+        return queued, problems.faults()
+
+
+__all__ = ["Import", "Imported", "Setup", "Works", "counts"]

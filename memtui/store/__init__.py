@@ -1,0 +1,37 @@
+"""What we keep: one SQLite file. The only SQL; rows never leave this folder.
+
+Each module is named as its twin in ``memtui.memory`` and is called with its name:
+``events.add(...)``, ``toc.node(...)``. Everything is done inside
+``database.connected()`` to read and ``database.writing()`` to write.
+"""
+
+import os
+from pathlib import Path
+
+from memtui.store import database, migrations
+
+PRIVATE_FILE = 0o600
+"""The mode of the database's file."""
+
+
+def open_at(path: Path, *, time_zone: str = "UTC") -> None:
+    """Open the store at a path, making or bringing it up to date where needed.
+
+    Args:
+        path: The database's file.
+        time_zone: The calendar's zone (an IANA name) for a store that is new; one
+            that exists keeps its own.
+
+    Raises:
+        StoreTooNew: A newer memtui made it.
+        StoreError: It cannot be opened or written; the message says why.
+    """
+    database.close()
+    with database.said_plainly(path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.chmod(0o700)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))
+        path.chmod(PRIVATE_FILE)
+        database.db.init(str(path))
+        with database.connected():
+            migrations.bring_up_to_date(time_zone)

@@ -1,0 +1,111 @@
+"""The database: opened once for a process, connected once for a thread.
+
+Writes take the lock at once (``BEGIN IMMEDIATE``): a transaction that reads first and
+writes later would fail as soon as two threads meet.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import peewee
+
+from memtui.errors import StoreBusy, StoreError
+
+BUSY_TIMEOUT_S = 5.0
+"""How long a write waits for another one to end, in seconds."""
+
+db = peewee.SqliteDatabase(
+    None,
+    pragmas={
+        "journal_mode": "wal",
+        "foreign_keys": 1,
+        "synchronous": "normal",
+        "cache_size": -16_000,
+        "temp_store": "memory",
+    },
+    timeout=BUSY_TIMEOUT_S,
+    autoconnect=False,
+)
+"""The one database of this process; ``connected()`` and ``writing()`` are the doors."""
+
+
+def close() -> None:
+    """Close this thread's connection, if it has one."""
+    if not db.is_closed():
+        db.close()
+
+
+@contextmanager
+def connected() -> Iterator[None]:
+    """Use the database on this thread; may be nested."""
+    with said_plainly(Path(str(db.database))):
+        if not db.is_closed():
+            yield
+            return
+        db.connect()
+        try:
+            yield
+        finally:
+            db.close()
+
+
+@contextmanager
+def writing(*, durable: bool = False) -> Iterator[None]:
+    """One transaction that writes: all of it is kept, or nothing.
+
+    Args:
+        durable: Survive a power cut too, not only a killed process: for what is
+            deleted elsewhere once it is here.
+    """
+    with connected():
+        if durable:
+            db.execute_sql("PRAGMA synchronous = full")
+        try:
+            with db.atomic("IMMEDIATE"):
+                yield
+        finally:
+            if durable:
+                db.execute_sql("PRAGMA synchronous = normal")
+
+
+def insert(table: type[peewee.Model], rows: Sequence[tuple[object, ...]]) -> None:
+    """Insert many rows, each with a value for every column of the table in its order.
+
+    Goes to the driver: five times as fast as a statement built for each batch.
+    """
+    meta = table._meta
+    names = ", ".join(field.column_name for field in meta.sorted_fields)
+    marks = ", ".join("?" * len(meta.sorted_fields))
+    statement = f"INSERT INTO {meta.table_name} ({names}) VALUES ({marks})"
+    db.connection().executemany(statement, rows)
+
+
+@contextmanager
+def said_plainly(path: Path) -> Iterator[None]:
+    """Turn the database's errors into ours, said so that a reader can act on them."""
+    try:
+        yield
+    except (peewee.OperationalError, sqlite3.OperationalError) as error:
+        raise _plain(path, str(error)) from error
+    except (peewee.DatabaseError, sqlite3.DatabaseError) as error:
+        if isinstance(error, peewee.IntegrityError):
+            raise
+        raise StoreError(f"{path} is damaged: {error}") from error
+    except PermissionError as error:
+        raise StoreError(f"{error.filename or path} cannot be written") from error
+    except (FileExistsError, NotADirectoryError) as error:
+        raise StoreError(f"{error.filename} is not a folder") from error
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror or error}") from error
+
+
+def _plain(path: Path, said: str) -> StoreError:
+    if "locked" in said or "busy" in said:
+        return StoreBusy(f"{path} is in use by another process that does not let go")
+    if "full" in said:
+        return StoreError(f"no room is left on the disk of {path}")
+    if "readonly" in said or "unable to open" in said:
+        return StoreError(f"{path} cannot be opened for writing")
+    return StoreError(f"{path}: {said}")

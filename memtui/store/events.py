@@ -1,0 +1,254 @@
+"""Events: added once with the outbox row that announces them, then only read."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from peewee import fn
+
+from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.events import from_ms as from_ms_of
+from memtui.store.database import insert
+from memtui.store.outbox import UPDATE_TOC
+from memtui.store.sessions import numbers_of, touch
+from memtui.store.tables import EventRow, OutboxRow, SessionRow, TellingRow
+
+TWIN_MS = 600_000
+"""How far apart two tellings of one event may be, in milliseconds."""
+
+_ROWS_AT_ONCE = 500
+"""Rows per statement: SQLite takes no more than 32,766 values in one."""
+
+_OUTLINE = (
+    EventRow.id,
+    EventRow.at_ms,
+    EventRow.ordinal,
+    EventRow.type,
+    EventRow.role,
+    EventRow.subagent,
+    EventRow.tokens,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of a batch."""
+
+    created: tuple[str, ...]
+    """Ids of the events that were not known before."""
+    known: int
+    """How many were kept already, told in this way or in another."""
+
+
+def add(batch: Sequence[Event], *, route: str) -> Added:
+    """Keep events that are new, each with its outbox row, inside one transaction.
+
+    An event with a known id changes nothing. One that another route has told of
+    already (a hook and the transcript of one session) is noted as a second telling.
+
+    Args:
+        batch: Events, their tokens counted.
+        route: The way they came: ``hook``, ``transcript``, ``jsonl``.
+    """
+    fresh = unknown(batch)
+    sessions = numbers_of(fresh)
+    twins = {event.event_id: twin_of(event) for event in fresh}
+    others = [e for e in fresh if sessions[e.agent, e.session_id].other_routes(route)]
+    told = _match(others, twins, route) if others else {}
+    new = [event for event in fresh if event.event_id not in told]
+    if told:
+        TellingRow.insert_many(
+            [(a, b, route) for a, b in told.items()],
+            fields=[TellingRow.told_id, TellingRow.event, TellingRow.route],
+        ).execute()
+    numbers = {key: session.number for key, session in sessions.items()}
+    _insert(new, numbers, twins, route)
+    touch(new, sessions, route)
+    return Added(tuple(e.event_id for e in new), len(batch) - len(new))
+
+
+def unknown(batch: Sequence[Event]) -> list[Event]:
+    """Those of a batch that are not kept, each once."""
+    by_id = {event.event_id: event for event in batch}
+    for ids in _chunks(list(by_id)):
+        for row in EventRow.select(EventRow.id).where(EventRow.id.in_(ids)).tuples():
+            del by_id[row[0]]
+        told = TellingRow.select(TellingRow.told_id).where(TellingRow.told_id.in_(ids))
+        for row in told.tuples():
+            by_id.pop(row[0], None)
+    return list(by_id.values())
+
+
+def _insert(
+    new: Sequence[Event],
+    numbers: dict[tuple[str, str], int],
+    twins: dict[str, bytes],
+    route: str,
+) -> None:
+    rows = [
+        (
+            e.event_id,
+            numbers[e.agent, e.session_id],
+            e.timestamp_ms,
+            e.ordinal,
+            e.event_type.value,
+            e.role.value,
+            e.subagent,
+            e.text,
+            json.dumps(dict(e.metadata), ensure_ascii=False) if e.metadata else "",
+            e.tokens,
+            e.counter,
+            route,
+            twins[e.event_id],
+        )
+        for e in new
+    ]
+    waiting = [
+        (None, UPDATE_TOC, e.event_id, e.timestamp_ms, numbers[e.agent, e.session_id])
+        for e in new
+    ]
+    insert(EventRow, rows)
+    insert(OutboxRow, waiting)
+
+
+def twin_of(event: Event) -> bytes:
+    """A hash of what an event says, the same in whichever way it is told.
+
+    A tool's call is known by its name and input, since its answer is written
+    differently by hooks and transcripts; all others by their words.
+    """
+    said = event.metadata.get("tool_input", "")
+    words = f"{event.metadata.get('tool_name', '')}{said}" if said else event.text
+    named = "\x1f".join((event.session_id, event.event_type, _BLANKS.sub(" ", words)))
+    return hashlib.blake2b(named.strip().encode(), digest_size=8).digest()
+
+
+_BLANKS = re.compile(r"\s+")
+
+
+def _match(
+    batch: Sequence[Event], twins: dict[str, bytes], route: str
+) -> dict[str, str]:
+    """Pair each event with the nearest one that another route told: one to one."""
+    wanted = {twins[event.event_id] for event in batch}
+    free: dict[bytes, list[tuple[int, str]]] = {}
+    for keys in _chunks(list(wanted)):
+        told_so = TellingRow.select().where(
+            TellingRow.event == EventRow.id, TellingRow.route == route
+        )
+        rows = EventRow.select(EventRow.twin, EventRow.at_ms, EventRow.id).where(
+            EventRow.twin.in_(keys),
+            EventRow.route != route,
+            ~fn.EXISTS(told_so),
+        )
+        for twin, at_ms, event_id in rows.tuples():
+            free.setdefault(bytes(twin), []).append((at_ms, event_id))
+    told: dict[str, str] = {}
+    for event in batch:
+        near = free.get(twins[event.event_id], [])
+        best = min(near, key=lambda n: abs(n[0] - event.timestamp_ms), default=None)
+        if best and abs(best[0] - event.timestamp_ms) <= TWIN_MS:
+            near.remove(best)
+            told[event.event_id] = best[1]
+    return told
+
+
+def get(event_ids: Iterable[str]) -> dict[str, Event]:
+    """Events by their ids; the unknown ones are left out."""
+    found: dict[str, Event] = {}
+    for ids in _chunks(list(event_ids)):
+        for row in _whole().where(EventRow.id.in_(ids)):
+            found[row["id"]] = _event(row)
+    return found
+
+
+def outline(number: int, *, from_ms: int = 0) -> list[Event]:
+    """A session's events without their text, subagents' included, in their order.
+
+    Args:
+        number: The session's number in the store.
+        from_ms: Leave out what happened before this time, in milliseconds.
+    """
+    rows = (
+        EventRow.select(*_OUTLINE)
+        .where(EventRow.session == number, EventRow.at_ms >= from_ms)
+        .order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
+        .tuples()
+    )
+    return [
+        Event(
+            event_id=event_id,
+            session_id="",
+            timestamp=from_ms_of(at_ms),
+            event_type=EventType(kind),
+            role=EventRole(role),
+            text="",
+            ordinal=ordinal,
+            subagent=subagent,
+            tokens=tokens,
+        )
+        for event_id, at_ms, ordinal, kind, role, subagent, tokens in rows
+    ]
+
+
+def between(
+    number: int,
+    start_ms: int,
+    end_ms: int,
+    *,
+    subagent: str = "",
+) -> list[Event]:
+    """A session's events between two times, both included, in their order.
+
+    Args:
+        number: The session's number in the store.
+        start_ms: From when, in milliseconds.
+        end_ms: Until when, in milliseconds.
+        subagent: Whose events; the main conversation's when empty.
+    """
+    rows = (
+        _whole()
+        .where(
+            EventRow.session == number,
+            EventRow.at_ms.between(start_ms, end_ms),
+            EventRow.subagent == subagent,
+        )
+        .order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
+    )
+    return [_event(row) for row in rows]
+
+
+def _whole() -> Any:
+    return (
+        EventRow.select(EventRow, SessionRow.agent, SessionRow.name)
+        .join(SessionRow)
+        .dicts()
+    )
+
+
+def _event(row: dict[str, Any]) -> Event:
+    return Event(
+        event_id=row["id"],
+        session_id=row["name"],
+        timestamp=from_ms_of(row["at_ms"]),
+        event_type=EventType(row["type"]),
+        role=EventRole(row["role"]),
+        text=row["text"],
+        metadata=json.loads(row["metadata"]) if row["metadata"] else {},
+        agent=row["agent"],
+        subagent=row["subagent"],
+        ordinal=row["ordinal"],
+        tokens=row["tokens"],
+        counter=row["counter"],
+    )
+
+
+T = TypeVar("T")
+
+
+def _chunks(values: list[T]) -> Iterator[list[T]]:
+    for start in range(0, len(values), _ROWS_AT_ONCE):
+        yield values[start : start + _ROWS_AT_ONCE]

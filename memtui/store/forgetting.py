@@ -1,0 +1,16 @@
+"""The one door through which events can be deleted."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from memtui.store.database import writing
+from memtui.store.tables import ForgettingRow
+
+
+@contextmanager
+def door() -> Iterator[None]:
+    """A transaction in which the database lets events be deleted."""
+    with writing():
+        ForgettingRow.create(id=1)
+        yield
+        ForgettingRow.delete().execute()

@@ -1,0 +1,56 @@
+"""Grips: put once under an id that what they are gives them."""
+
+from collections.abc import Iterable, Sequence
+
+from memtui.memory.events import from_ms, to_ms
+from memtui.memory.grips import Grip
+from memtui.store.tables import GripRow
+
+
+def put(grips: Sequence[Grip]) -> None:
+    """Keep grips; one that is known already stays as it is."""
+    rows = [
+        (
+            grip.grip_id,
+            grip.excerpt,
+            grip.event_id_start,
+            grip.event_id_end,
+            to_ms(grip.timestamp),
+            grip.source,
+            grip.toc_node_id or "",
+        )
+        for grip in grips
+    ]
+    if rows:
+        GripRow.insert_many(
+            rows, fields=GripRow._meta.sorted_fields
+        ).on_conflict_ignore().execute()
+
+
+def get(grip_ids: Iterable[str]) -> dict[str, Grip]:
+    """Grips by their ids; the unknown ones are left out."""
+    rows = GripRow.select().where(GripRow.id.in_(list(grip_ids)))
+    return {row.id: _grip(row) for row in rows}
+
+
+def of_node(node_id: str) -> list[Grip]:
+    """The grips made for a node, through the index by node."""
+    rows = GripRow.select().where(GripRow.node_id == node_id).order_by(GripRow.id)
+    return [_grip(row) for row in rows]
+
+
+def count() -> int:
+    """How many grips are kept."""
+    return int(GripRow.select().count())
+
+
+def _grip(row: GripRow) -> Grip:
+    return Grip(
+        grip_id=row.id,
+        excerpt=row.excerpt,
+        event_id_start=row.start_id,
+        event_id_end=row.end_id,
+        timestamp=from_ms(row.at_ms),
+        source=row.source,
+        toc_node_id=row.node_id or None,
+    )

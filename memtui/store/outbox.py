@@ -1,0 +1,82 @@
+"""The outbox: work that waits, written in the transaction that makes it necessary.
+
+A row is deleted in the transaction that makes its effect durable, or its effect may be
+repeated and it is deleted after (decisions §3).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from peewee import fn
+
+from memtui.store.database import insert
+from memtui.store.tables import OutboxRow
+
+UPDATE_TOC = "update_toc"
+"""An event was added: its session's segments must be cut again."""
+
+INDEX_NODE = "index_node"
+"""A node has another version, or is no more: the teleport index must follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A session with events whose segments are not cut yet."""
+
+    number: int
+    from_ms: int
+    """The time of the earliest of them, in milliseconds."""
+    upto: int
+    """The latest outbox row it has; rows after it are news."""
+
+
+def touched_sessions(limit: int) -> list[Touched]:
+    """Sessions with new events, in the order the sessions were first met."""
+    rows = (
+        OutboxRow.select(
+            OutboxRow.session, fn.MIN(OutboxRow.at_ms), fn.MAX(OutboxRow.id)
+        )
+        .where(OutboxRow.action == UPDATE_TOC)
+        .group_by(OutboxRow.session)
+        .order_by(OutboxRow.session)
+        .limit(limit)
+        .tuples()
+    )
+    return [Touched(*row) for row in rows]
+
+
+def done_with(touched: Touched) -> None:
+    """Delete the rows of a session up to where it was read."""
+    OutboxRow.delete().where(
+        OutboxRow.action == UPDATE_TOC,
+        OutboxRow.session == touched.number,
+        OutboxRow.id <= touched.upto,
+    ).execute()
+
+
+def announce(node_ids: Iterable[str], at_ms: int) -> None:
+    """Say that these nodes are to be indexed again."""
+    insert(OutboxRow, [(None, INDEX_NODE, name, at_ms, None) for name in node_ids])
+
+
+def to_index(limit: int) -> list[tuple[int, str]]:
+    """Rows of nodes to index, oldest first, as (row, node id)."""
+    rows = (
+        OutboxRow.select(OutboxRow.id, OutboxRow.subject_id)
+        .where(OutboxRow.action == INDEX_NODE)
+        .order_by(OutboxRow.id)
+        .limit(limit)
+        .tuples()
+    )
+    return list(rows)
+
+
+def delete(rows: Sequence[int]) -> None:
+    """Delete rows whose effect is durable."""
+    OutboxRow.delete().where(OutboxRow.id.in_(list(rows))).execute()
+
+
+def length(action: str | None = None) -> int:
+    """How many rows wait, of one action or of all."""
+    rows = OutboxRow.select()
+    return int((rows.where(OutboxRow.action == action) if action else rows).count())

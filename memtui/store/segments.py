@@ -1,0 +1,186 @@
+"""Segments: where the runs of a session begin and end, and which want a summary."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from peewee import fn
+
+from memtui.memory.events import Event
+from memtui.memory.segments import Segment
+from memtui.store import events
+from memtui.store.tables import SegmentRow
+
+GROWTH = 1.5
+"""An open segment is summarised again when it has grown to this many times the events
+its last summary saw: a live session costs a few summaries, not one an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A segment as the store knows it: its bounds and its counts."""
+
+    segment_id: str
+    number: int
+    """Its session's number in the store."""
+    first_id: str
+    last_id: str
+    start_ms: int
+    end_ms: int
+    tokens: int
+    events: int
+    messages: int
+    subagent_events: int
+    is_open: bool
+
+
+def safe_start(number: int, at_ms: int) -> int:
+    """From when a session must be cut again if an event at this time is new.
+
+    Returns:
+        The start, in milliseconds, of the last segment that begins before the time
+        and shares its first millisecond with no other segment; 0 if there is none.
+    """
+    rows = (
+        SegmentRow.select(SegmentRow.start_ms, SegmentRow.end_ms)
+        .where(SegmentRow.session == number, SegmentRow.start_ms < at_ms)
+        .order_by(SegmentRow.start_ms.desc(), SegmentRow.end_ms.desc())
+        .tuples()
+    )
+    start_ms = 0
+    for earlier_start, earlier_end in rows.iterator():
+        if start_ms and earlier_end < start_ms:
+            return start_ms
+        start_ms = earlier_start
+    return 0
+
+
+def since(number: int, from_ms: int) -> list[Stretch]:
+    """A session's segments that start at a time or later."""
+    rows = SegmentRow.select().where(
+        SegmentRow.session == number, SegmentRow.start_ms >= from_ms
+    )
+    return [_stretch(row) for row in rows]
+
+
+def put(stretches: Sequence[Stretch]) -> None:
+    """Keep segments that are new or have changed; each wants a summary."""
+    for s in stretches:
+        values = {
+            "session": s.number,
+            "first_id": s.first_id,
+            "last_id": s.last_id,
+            "start_ms": s.start_ms,
+            "end_ms": s.end_ms,
+            "tokens": s.tokens,
+            "events": s.events,
+            "messages": s.messages,
+            "subagent_events": s.subagent_events,
+            "is_open": s.is_open,
+            "needs_summary": True,
+            "attempts": 0,
+            "retry_ms": 0,
+        }
+        SegmentRow.insert(id=s.segment_id, **values).on_conflict(
+            conflict_target=[SegmentRow.id], update=values
+        ).execute()
+
+
+def remove(segment_ids: Sequence[str]) -> None:
+    """Delete segments that a new cut has done away with."""
+    SegmentRow.delete().where(SegmentRow.id.in_(list(segment_ids))).execute()
+
+
+def any_silent(before_ms: int) -> bool:
+    """Whether an open segment's last event is older than a time."""
+    silent = SegmentRow.select(SegmentRow.id).where(
+        SegmentRow.is_open, SegmentRow.end_ms < before_ms
+    )
+    return silent.limit(1).first() is not None
+
+
+def close_silent(before_ms: int) -> int:
+    """Close open segments whose last event is older; each wants its last summary."""
+    return int(
+        SegmentRow.update(is_open=False, needs_summary=True)
+        .where(SegmentRow.is_open, SegmentRow.end_ms < before_ms)
+        .execute()
+    )
+
+
+def waiting(now_ms: int, limit: int) -> list[Stretch]:
+    """Segments that want a summary now, oldest first; live ones only when grown."""
+    rows = (
+        SegmentRow.select()
+        .where(_wants_summary(), SegmentRow.retry_ms <= now_ms)
+        .order_by(SegmentRow.start_ms)
+        .limit(limit)
+    )
+    return [_stretch(row) for row in rows]
+
+
+def count_waiting() -> int:
+    """How many segments want a summary, those that wait for another try included."""
+    return int(SegmentRow.select().where(_wants_summary()).count())
+
+
+def _wants_summary() -> object:
+    grown = SegmentRow.events >= SegmentRow.summarised * GROWTH
+    return SegmentRow.needs_summary & (~SegmentRow.is_open | grown)
+
+
+def summarised(stretch: Stretch) -> None:
+    """Note that a segment has the summary it wanted."""
+    SegmentRow.update(needs_summary=False, summarised=stretch.events).where(
+        SegmentRow.id == stretch.segment_id
+    ).execute()
+
+
+def failed(segment_id: str, retry_ms: int) -> None:
+    """Note that a summary failed; it is tried again, but not before this time."""
+    SegmentRow.update(attempts=SegmentRow.attempts + 1, retry_ms=retry_ms).where(
+        SegmentRow.id == segment_id
+    ).execute()
+
+
+def attempts(segment_id: str) -> int:
+    """How often a segment's summary has failed since it last changed."""
+    row = SegmentRow.get_or_none(SegmentRow.id == segment_id)
+    return int(row.attempts) if row else 0
+
+
+def whole(stretch: Stretch, context_ms: int) -> tuple[Segment, list[Event]]:
+    """A segment with its events, and the events just before it.
+
+    Args:
+        stretch: Which segment.
+        context_ms: How far back the events before it reach, in milliseconds.
+    """
+    found = events.between(stretch.number, stretch.start_ms, stretch.end_ms)
+    ids = [event.event_id for event in found]
+    mine = found[ids.index(stretch.first_id) : ids.index(stretch.last_id) + 1]
+    earlier = events.between(
+        stretch.number, stretch.start_ms - context_ms, stretch.start_ms
+    )
+    before_it = [event for event in earlier if event.order < mine[0].order]
+    return Segment(stretch.segment_id, tuple(mine), (), stretch.is_open), before_it
+
+
+def count() -> int:
+    """How many segments there are."""
+    return int(SegmentRow.select(fn.COUNT(SegmentRow.id)).scalar())
+
+
+def _stretch(row: SegmentRow) -> Stretch:
+    return Stretch(
+        segment_id=row.id,
+        number=row.session_id,
+        first_id=row.first_id,
+        last_id=row.last_id,
+        start_ms=row.start_ms,
+        end_ms=row.end_ms,
+        tokens=row.tokens,
+        events=row.events,
+        messages=row.messages,
+        subagent_events=row.subagent_events,
+        is_open=row.is_open,
+    )

@@ -1,0 +1,120 @@
+"""Sessions: made by their first event, kept in step by every later one."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memtui.memory.events import Event, EventRole, from_ms
+from memtui.memory.sessions import Session, SessionFacts
+from memtui.store.tables import SessionRow
+
+TITLE_CHARS = 200
+"""How much of the first prompt is kept to stand in for a title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A session's number in the store, and the routes that have told of it."""
+
+    number: int
+    routes: frozenset[str]
+
+    def other_routes(self, route: str) -> bool:
+        """Whether anything of it came by another route than this."""
+        return bool(self.routes - {route})
+
+
+def numbers_of(batch: Iterable[Event]) -> dict[tuple[str, str], Known]:
+    """The sessions of these events by (agent, session id); made where missing."""
+    spans: dict[tuple[str, str], list[int]] = {}
+    for event in batch:
+        key, at_ms = (event.agent, event.session_id), event.timestamp_ms
+        span = spans.setdefault(key, [at_ms, at_ms])
+        span[0], span[1] = min(span[0], at_ms), max(span[1], at_ms)
+    known: dict[tuple[str, str], Known] = {}
+    for (agent, name), (first, last) in spans.items():
+        row, _ = SessionRow.get_or_create(
+            agent=agent, name=name, defaults={"created_ms": first, "updated_ms": last}
+        )
+        known[agent, name] = Known(row.id, frozenset(row.routes.split()))
+    return known
+
+
+def touch(
+    new: Sequence[Event], known: dict[tuple[str, str], Known], route: str
+) -> None:
+    """Count new events into their sessions, and keep the earliest prompt."""
+    by_session: dict[int, list[Event]] = {}
+    for event in new:
+        number = known[event.agent, event.session_id].number
+        by_session.setdefault(number, []).append(event)
+    routes = {session.number: session.routes for session in known.values()}
+    for number, told in by_session.items():
+        row = SessionRow.get_by_id(number)
+        main = [event for event in told if not event.subagent]
+        row.created_ms = min(row.created_ms, *(e.timestamp_ms for e in told))
+        row.updated_ms = max(row.updated_ms, *(e.timestamp_ms for e in told))
+        row.message_count += sum(event.is_message for event in main)
+        row.event_count += len(told)
+        row.routes = " ".join(sorted(routes[number] | {route}))
+        for event in main:
+            asked = event.is_message and event.role is EventRole.USER
+            if asked and (row.prompt_ms is None or event.timestamp_ms < row.prompt_ms):
+                row.prompt_ms = event.timestamp_ms
+                row.prompt = event.text[:TITLE_CHARS]
+        row.save()
+
+
+def learn(facts: SessionFacts) -> None:
+    """Keep what a source says of a session that has events; silence changes nothing."""
+    said = {
+        "cwd": facts.cwd,
+        "project": facts.project,
+        "branch": facts.branch,
+        "title": facts.title,
+        "model": facts.model,
+    }
+    news = {name: value for name, value in said.items() if value}
+    if news:
+        SessionRow.update(**news).where(
+            SessionRow.agent == facts.agent, SessionRow.name == facts.session_id
+        ).execute()
+
+
+def get(agent: str, session_id: str) -> Session | None:
+    """One session, or None if nothing of it is kept."""
+    row = SessionRow.get_or_none(
+        SessionRow.agent == agent, SessionRow.name == session_id
+    )
+    return _session(row) if row else None
+
+
+def of_number(number: int) -> Session:
+    """The session with this number in the store."""
+    return _session(SessionRow.get_by_id(number))
+
+
+def number(agent: str, session_id: str) -> int | None:
+    """A session's number in the store."""
+    row = (
+        SessionRow.select(SessionRow.id)
+        .where(SessionRow.agent == agent, SessionRow.name == session_id)
+        .tuples()
+        .first()
+    )
+    return int(row[0]) if row else None
+
+
+def _session(row: SessionRow) -> Session:
+    return Session(
+        agent=row.agent,
+        session_id=row.name,
+        project=row.project,
+        cwd=row.cwd,
+        branch=row.branch,
+        title=row.title or " ".join(row.prompt.split()),
+        model=row.model,
+        created_at=from_ms(row.created_ms),
+        updated_at=from_ms(row.updated_ms),
+        message_count=row.message_count,
+        event_count=row.event_count,
+    )

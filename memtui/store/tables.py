@@ -1,0 +1,295 @@
+"""The tables. Everything about their meaning is said by their twins in ``memory``."""
+
+from typing import ClassVar
+
+import peewee
+from playhouse.sqlite_ext import AutoIncrementField
+
+from memtui.store.database import db
+
+
+class Table(peewee.Model):
+    """What all tables share."""
+
+    class Meta:
+        database = db
+        legacy_table_names = False
+
+
+class MetaRow(Table):
+    """What holds for the whole store: its schema, its time zone."""
+
+    name = peewee.TextField(primary_key=True)
+    value = peewee.TextField()
+
+    class Meta:
+        table_name = "meta"
+        without_rowid = True
+
+
+class SessionRow(Table):
+    """A session. ``prompt`` is the earliest thing the person said in it."""
+
+    id = peewee.AutoField()
+    agent = peewee.TextField()
+    name = peewee.TextField()
+    project = peewee.TextField(default="")
+    cwd = peewee.TextField(default="")
+    branch = peewee.TextField(default="")
+    model = peewee.TextField(default="")
+    title = peewee.TextField(default="")
+    prompt = peewee.TextField(default="")
+    prompt_ms = peewee.BigIntegerField(null=True)
+    created_ms = peewee.BigIntegerField()
+    updated_ms = peewee.BigIntegerField()
+    message_count = peewee.IntegerField(default=0)
+    event_count = peewee.IntegerField(default=0)
+    routes = peewee.TextField(default="")
+
+    class Meta:
+        table_name = "sessions"
+        indexes: ClassVar = ((("agent", "name"), True), (("updated_ms",), False))
+
+
+class EventRow(Table):
+    """An event. ``twin`` is a hash of what it says, by which two tellings meet."""
+
+    id = peewee.FixedCharField(max_length=26, primary_key=True)
+    session = peewee.ForeignKeyField(SessionRow, index=False)
+    at_ms = peewee.BigIntegerField()
+    ordinal = peewee.IntegerField()
+    type = peewee.TextField()
+    role = peewee.TextField()
+    subagent = peewee.TextField()
+    text = peewee.TextField()
+    metadata = peewee.TextField()
+    tokens = peewee.IntegerField()
+    counter = peewee.TextField()
+    route = peewee.TextField()
+    twin = peewee.BlobField()
+
+    class Meta:
+        table_name = "events"
+        indexes: ClassVar = (
+            (("session", "at_ms", "ordinal", "id"), False),
+            (("twin",), False),
+        )
+
+
+class TellingRow(Table):
+    """An event told again in another way: the id it would have had, and whose it is."""
+
+    told_id = peewee.FixedCharField(max_length=26, primary_key=True)
+    event = peewee.ForeignKeyField(EventRow)
+    route = peewee.TextField()
+
+    class Meta:
+        table_name = "tellings"
+
+
+class SegmentRow(Table):
+    """A segment. ``summarised`` is how many events its last summary had seen."""
+
+    id = peewee.TextField(primary_key=True)
+    session = peewee.ForeignKeyField(SessionRow, index=False)
+    first_id = peewee.FixedCharField(max_length=26)
+    last_id = peewee.FixedCharField(max_length=26)
+    start_ms = peewee.BigIntegerField()
+    end_ms = peewee.BigIntegerField()
+    tokens = peewee.IntegerField()
+    events = peewee.IntegerField()
+    messages = peewee.IntegerField()
+    subagent_events = peewee.IntegerField()
+    is_open = peewee.BooleanField()
+    needs_summary = peewee.BooleanField()
+    summarised = peewee.IntegerField(default=0)
+    attempts = peewee.IntegerField(default=0)
+    retry_ms = peewee.BigIntegerField(default=0)
+
+    class Meta:
+        table_name = "segments"
+        indexes: ClassVar = (
+            (("session", "start_ms"), False),
+            (("is_open", "end_ms"), False),
+            (("needs_summary", "start_ms"), False),
+        )
+
+
+class VersionRow(Table):
+    """One version of a node: written once."""
+
+    id = AutoIncrementField()
+    node_id = peewee.TextField()
+    version = peewee.IntegerField()
+    level = peewee.TextField()
+    title = peewee.TextField()
+    headline = peewee.TextField()
+    start_ms = peewee.BigIntegerField()
+    end_ms = peewee.BigIntegerField()
+    keywords = peewee.TextField()
+    children = peewee.TextField()
+    status = peewee.TextField()
+    summarizer = peewee.TextField()
+    input_hash = peewee.TextField()
+    created_ms = peewee.BigIntegerField()
+    segments = peewee.IntegerField()
+    events = peewee.IntegerField()
+    messages = peewee.IntegerField()
+    subagent_events = peewee.IntegerField()
+    bullets = peewee.IntegerField()
+    supported = peewee.IntegerField()
+    agents = peewee.TextField()
+    projects = peewee.TextField()
+
+    class Meta:
+        table_name = "toc_versions"
+        indexes: ClassVar = ((("node_id", "version"), True),)
+
+
+class NodeRow(Table):
+    """The pointer to a node's latest version; none yet while it is pending."""
+
+    node_id = peewee.TextField(primary_key=True)
+    level = peewee.TextField()
+    parent_id = peewee.TextField(null=True)
+    start_ms = peewee.BigIntegerField()
+    latest = peewee.ForeignKeyField(VersionRow, null=True)
+    is_dirty = peewee.BooleanField()
+    is_live = peewee.BooleanField(default=False)
+    attempts = peewee.IntegerField(default=0)
+    retry_ms = peewee.BigIntegerField(default=0)
+
+    class Meta:
+        table_name = "toc_latest"
+        indexes: ClassVar = (
+            (("parent_id", "start_ms"), False),
+            (("level", "start_ms"), False),
+            (("is_dirty", "level"), False),
+        )
+
+
+class BulletRow(Table):
+    """A bullet of a version."""
+
+    id = peewee.AutoField()
+    version = peewee.ForeignKeyField(VersionRow, index=False)
+    position = peewee.IntegerField()
+    text = peewee.TextField()
+
+    class Meta:
+        table_name = "bullets"
+        indexes: ClassVar = ((("version", "position"), True),)
+
+
+class GripRow(Table):
+    """A grip; the index by node is how a node's own grips are found."""
+
+    id = peewee.TextField(primary_key=True)
+    excerpt = peewee.TextField()
+    start_id = peewee.FixedCharField(max_length=26, index=True)
+    end_id = peewee.FixedCharField(max_length=26)
+    at_ms = peewee.BigIntegerField()
+    source = peewee.TextField()
+    node_id = peewee.TextField(index=True)
+
+    class Meta:
+        table_name = "grips"
+
+
+class BulletGripRow(Table):
+    """Which grips a bullet rests on, its own or inherited."""
+
+    bullet = peewee.ForeignKeyField(BulletRow, index=False)
+    position = peewee.IntegerField()
+    grip = peewee.ForeignKeyField(GripRow)
+
+    class Meta:
+        table_name = "bullet_grips"
+        primary_key = peewee.CompositeKey("bullet", "position")
+        without_rowid = True
+
+
+class OutboxRow(Table):
+    """Work that waits; its ids never start again, even when the table was empty."""
+
+    id = AutoIncrementField()
+    action = peewee.TextField()
+    subject_id = peewee.TextField()
+    at_ms = peewee.BigIntegerField()
+    session = peewee.IntegerField(null=True)
+
+    class Meta:
+        table_name = "outbox"
+        indexes: ClassVar = ((("action", "session"), False),)
+
+
+class CheckpointRow(Table):
+    """How far a job has come."""
+
+    job_name = peewee.TextField(primary_key=True)
+    level = peewee.TextField()
+    last_processed_ms = peewee.BigIntegerField()
+    processed_count = peewee.IntegerField()
+    created_ms = peewee.BigIntegerField()
+
+    class Meta:
+        table_name = "checkpoints"
+
+
+class CursorRow(Table):
+    """A file that has been read to its end, as it was then."""
+
+    path = peewee.TextField(primary_key=True)
+    size = peewee.BigIntegerField()
+    mtime_ns = peewee.BigIntegerField()
+    read_ms = peewee.BigIntegerField()
+
+    class Meta:
+        table_name = "cursors"
+
+
+class ProblemRow(Table):
+    """Records of one source that were not taken, for one reason.
+
+    ``is_fault`` tells a damaged record from one that is known and not kept.
+    """
+
+    source = peewee.TextField()
+    reason = peewee.TextField()
+    is_fault = peewee.BooleanField()
+    line = peewee.IntegerField()
+    count = peewee.IntegerField()
+    last_ms = peewee.BigIntegerField()
+
+    class Meta:
+        table_name = "problems"
+        primary_key = peewee.CompositeKey("source", "reason")
+
+
+class ForgettingRow(Table):
+    """The door for forgetting: events can be deleted only while a row stands here."""
+
+    id = peewee.IntegerField(primary_key=True)
+
+    class Meta:
+        table_name = "forgetting"
+
+
+ALL = (
+    MetaRow,
+    SessionRow,
+    EventRow,
+    TellingRow,
+    SegmentRow,
+    VersionRow,
+    NodeRow,
+    BulletRow,
+    GripRow,
+    BulletGripRow,
+    OutboxRow,
+    CheckpointRow,
+    CursorRow,
+    ProblemRow,
+    ForgettingRow,
+)
+"""Every table, in the order they can be made."""

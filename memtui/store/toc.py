@@ -1,0 +1,353 @@
+"""The table of contents: versions that are only ever added, and what is the latest."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from peewee import JOIN, fn
+
+from memtui.memory import calendar
+from memtui.memory.events import from_ms, to_ms
+from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocLine, TocNode
+from memtui.store.tables import BulletGripRow, BulletRow, NodeRow, VersionRow
+
+
+def put(node: TocNode, *, is_live: bool, now_ms: int) -> int:
+    """Add a version of a node and make it the latest.
+
+    Args:
+        node: The node; its version and its time of making are given here.
+        is_live: Whether something in it is still going on.
+        now_ms: The time, in milliseconds.
+
+    Returns:
+        The version's number, from 1.
+    """
+    last = (
+        VersionRow.select(fn.MAX(VersionRow.version))
+        .where(VersionRow.node_id == node.node_id)
+        .scalar()
+    )
+    version = (last or 0) + 1
+    row = VersionRow.create(
+        node_id=node.node_id,
+        version=version,
+        level=node.level.value,
+        title=node.title,
+        headline=node.headline,
+        start_ms=to_ms(node.start_time),
+        end_ms=to_ms(node.end_time),
+        keywords=_json(node.keywords),
+        children=_json(node.child_node_ids),
+        status=node.status.value,
+        summarizer=node.summarizer,
+        input_hash=node.input_hash,
+        created_ms=now_ms,
+        segments=node.tally.segments,
+        events=node.tally.events,
+        messages=node.tally.messages,
+        subagent_events=node.tally.subagent_events,
+        bullets=len(node.bullets),
+        supported=sum(bullet.is_supported for bullet in node.bullets),
+        agents=_json(node.agents),
+        projects=_json(node.projects),
+    )
+    _put_bullets(row.id, node.bullets)
+    values = {
+        "level": node.level.value,
+        "parent_id": calendar.parent_id(node.node_id),
+        "start_ms": to_ms(node.start_time),
+        "latest": row.id,
+        "is_dirty": False,
+        "is_live": is_live,
+        "attempts": 0,
+        "retry_ms": 0,
+    }
+    NodeRow.insert(node_id=node.node_id, **values).on_conflict(
+        conflict_target=[NodeRow.node_id], update=values
+    ).execute()
+    return version
+
+
+def _put_bullets(version: int, bullets: Sequence[Bullet]) -> None:
+    for position, bullet in enumerate(bullets):
+        row = BulletRow.insert(
+            version=version, position=position, text=bullet.text
+        ).execute()
+        links = [(row, place, name) for place, name in enumerate(bullet.grip_ids)]
+        if links:
+            BulletGripRow.insert_many(
+                links,
+                fields=[
+                    BulletGripRow.bullet,
+                    BulletGripRow.position,
+                    BulletGripRow.grip,
+                ],
+            ).execute()
+
+
+def mark_dirty(node_ids: Iterable[str], zone: Any) -> None:
+    """Say that nodes must be rolled up again, and that all above them exist.
+
+    Args:
+        node_ids: Days, weeks, months or years.
+        zone: The store's time zone, by which a node's bounds are known.
+    """
+    wanted = {above for name in node_ids for above in calendar.path(name)}
+    kept = {
+        row[0]
+        for row in NodeRow.select(NodeRow.node_id)
+        .where(NodeRow.node_id.in_(list(wanted)))
+        .tuples()
+    }
+    for name in sorted(wanted - kept):
+        NodeRow.create(
+            node_id=name,
+            level=calendar.period(name).level.value,
+            parent_id=calendar.parent_id(name),
+            start_ms=to_ms(calendar.bounds(name, zone)[0]),
+            is_dirty=True,
+        )
+    NodeRow.update(is_dirty=True).where(NodeRow.node_id.in_(list(node_ids))).execute()
+
+
+def settled(node_id: str, *, is_live: bool) -> None:
+    """Say that a node needs no new version."""
+    NodeRow.update(is_dirty=False, is_live=is_live, attempts=0, retry_ms=0).where(
+        NodeRow.node_id == node_id
+    ).execute()
+
+
+def retire(node_ids: Iterable[str]) -> None:
+    """Take nodes out of the tree; their versions stay."""
+    NodeRow.delete().where(NodeRow.node_id.in_(list(node_ids))).execute()
+
+
+def failed(node_id: str, retry_ms: int) -> None:
+    """Note that a roll-up failed; it is tried again, but not before this time."""
+    NodeRow.update(attempts=NodeRow.attempts + 1, retry_ms=retry_ms).where(
+        NodeRow.node_id == node_id
+    ).execute()
+
+
+def attempts(node_id: str) -> int:
+    """How often a node's roll-up has failed since it last succeeded."""
+    row = NodeRow.get_or_none(NodeRow.node_id == node_id)
+    return int(row.attempts) if row else 0
+
+
+def dirty(level: TocLevel, now_ms: int, limit: int) -> list[str]:
+    """Nodes of a level to roll up, oldest first."""
+    rows = (
+        NodeRow.select(NodeRow.node_id)
+        .where(
+            NodeRow.is_dirty,
+            NodeRow.level == level.value,
+            NodeRow.retry_ms <= now_ms,
+        )
+        .order_by(NodeRow.start_ms)
+        .limit(limit)
+        .tuples()
+    )
+    return [row[0] for row in rows]
+
+
+def count_dirty() -> int:
+    """How many nodes are to be rolled up."""
+    return int(NodeRow.select().where(NodeRow.is_dirty).count())
+
+
+def node(node_id: str) -> TocNode | None:
+    """The latest version of a node with its bullets; None if it is not in the tree."""
+    found = nodes([node_id])
+    return found[0] if found else None
+
+
+def nodes(node_ids: Sequence[str]) -> list[TocNode]:
+    """The latest versions of nodes, in the order asked; unknown ones are left out."""
+    rows = {
+        row["node_id"]: row
+        for row in _latest().where(NodeRow.node_id.in_(list(node_ids))).dicts()
+    }
+    bullets = _bullets([row["latest"] for row in rows.values() if row["latest"]])
+    return [
+        _node(rows[name], bullets.get(rows[name]["latest"], ()))
+        for name in node_ids
+        if name in rows
+    ]
+
+
+def child_ids(node_id: str) -> list[str]:
+    """The ids of a node's children, oldest first."""
+    rows = (
+        NodeRow.select(NodeRow.node_id)
+        .where(NodeRow.parent_id == node_id)
+        .order_by(NodeRow.start_ms, NodeRow.node_id)
+        .tuples()
+    )
+    return [row[0] for row in rows]
+
+
+def lines_under(parent_id: str | None, offset: int, limit: int) -> list[TocLine]:
+    """A node's children as lines, newest first; the years for None."""
+    under = NodeRow.parent_id == parent_id if parent_id else NodeRow.parent_id.is_null()
+    rows = (
+        _latest()
+        .where(under)
+        .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
+        .limit(limit)
+        .offset(offset)
+    )
+    return [_line(row) for row in rows.dicts()]
+
+
+def lines(node_ids: Sequence[str]) -> list[TocLine]:
+    """Nodes as lines, in the order asked; the unknown ones are left out."""
+    rows = _latest().where(NodeRow.node_id.in_(list(node_ids))).dicts()
+    found = {row["node_id"]: _line(row) for row in rows}
+    return [found[name] for name in node_ids if name in found]
+
+
+def newest(limit: int) -> list[str]:
+    """The ids of the latest nodes of all levels, newest first."""
+    rows = (
+        NodeRow.select(NodeRow.node_id)
+        .where(NodeRow.latest.is_null(False))
+        .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
+        .limit(limit)
+        .tuples()
+    )
+    return [row[0] for row in rows]
+
+
+def all_ids() -> list[str]:
+    """The ids of all nodes that have a version."""
+    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.latest.is_null(False))
+    return [row[0] for row in rows.order_by(NodeRow.node_id).tuples()]
+
+
+def live_among(node_ids: Sequence[str]) -> set[str]:
+    """Those of these nodes in which something is still going on."""
+    rows = NodeRow.select(NodeRow.node_id).where(
+        NodeRow.node_id.in_(list(node_ids)), NodeRow.is_live
+    )
+    return {row[0] for row in rows.tuples()}
+
+
+def count() -> tuple[int, int, int]:
+    """How many nodes, bullets and bullets with a grip the latest versions hold."""
+    row = (
+        NodeRow.select(
+            fn.COUNT(NodeRow.node_id),
+            fn.SUM(VersionRow.bullets),
+            fn.SUM(VersionRow.supported),
+        )
+        .join(VersionRow)
+        .tuples()
+        .first()
+    )
+    return int(row[0]), int(row[1] or 0), int(row[2] or 0)
+
+
+_OF_NODE = {"id", "node_id", "level", "start_ms"}
+_OF_VERSION = [
+    field for field in VersionRow._meta.sorted_fields if field.name not in _OF_NODE
+]
+
+
+def _latest() -> Any:
+    """Nodes with their latest version; of a pending one only the place is known."""
+    return NodeRow.select(
+        NodeRow.node_id,
+        NodeRow.level,
+        NodeRow.start_ms,
+        NodeRow.latest,
+        NodeRow.is_dirty,
+        NodeRow.is_live,
+        *_OF_VERSION,
+    ).join(VersionRow, JOIN.LEFT_OUTER)
+
+
+def _bullets(versions: Sequence[int]) -> dict[int, tuple[Bullet, ...]]:
+    rows = (
+        BulletRow.select(
+            BulletRow.version, BulletRow.id, BulletRow.text, BulletGripRow.grip
+        )
+        .join(BulletGripRow, JOIN.LEFT_OUTER)
+        .where(BulletRow.version.in_(list(versions)))
+        .order_by(BulletRow.version, BulletRow.position, BulletGripRow.position)
+        .tuples()
+    )
+    texts: dict[int, dict[int, tuple[str, list[str]]]] = {}
+    for version, bullet, text, grip in rows:
+        _, grips = texts.setdefault(version, {}).setdefault(bullet, (text, []))
+        if grip:
+            grips.append(grip)
+    return {
+        version: tuple(Bullet(text, tuple(grips)) for text, grips in found.values())
+        for version, found in texts.items()
+    }
+
+
+def _status(row: dict[str, Any]) -> Status:
+    if row["latest"] is None:
+        return Status.PENDING
+    return Status.STALE if row["is_dirty"] else Status(row["status"])
+
+
+def _tally(row: dict[str, Any]) -> Tally:
+    return Tally(
+        segments=row["segments"] or 0,
+        events=row["events"] or 0,
+        messages=row["messages"] or 0,
+        subagent_events=row["subagent_events"] or 0,
+    )
+
+
+def _line(row: dict[str, Any]) -> TocLine:
+    return TocLine(
+        node_id=row["node_id"],
+        level=TocLevel(row["level"]),
+        title=row["title"] or calendar.title(row["node_id"]),
+        headline=row["headline"] or "",
+        start_time=from_ms(row["start_ms"]),
+        end_time=from_ms(row["end_ms"] or row["start_ms"]),
+        status=_status(row),
+        is_live=bool(row["is_live"]),
+        tally=_tally(row),
+        supported=row["supported"] or 0,
+        bullets=row["bullets"] or 0,
+        agents=_strings(row["agents"]),
+        projects=_strings(row["projects"]),
+    )
+
+
+def _node(row: dict[str, Any], bullets: tuple[Bullet, ...]) -> TocNode:
+    line = _line(row)
+    return TocNode(
+        node_id=line.node_id,
+        level=line.level,
+        title=line.title,
+        start_time=line.start_time,
+        end_time=line.end_time,
+        bullets=bullets,
+        keywords=_strings(row["keywords"]),
+        child_node_ids=_strings(row["children"]),
+        version=row["version"] or 0,
+        created_at=from_ms(row["created_ms"]) if row["created_ms"] else None,
+        headline=line.headline,
+        status=line.status,
+        summarizer=row["summarizer"] or "",
+        input_hash=row["input_hash"] or "",
+        tally=line.tally,
+        agents=line.agents,
+        projects=line.projects,
+    )
+
+
+def _json(values: Sequence[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False)
+
+
+def _strings(stored: str | None) -> tuple[str, ...]:
+    return tuple(json.loads(stored)) if stored else ()
