@@ -1,0 +1,81 @@
+"""Fixtures every test may use, and where snapshots go."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import pytest_textual_snapshot
+from syrupy.location import PyTestLocation
+
+from memtui.house import House
+from memtui.paths import in_home
+from memtui.settings import Held, Settings
+
+TESTS = Path(__file__).parent
+SNAPSHOTS = TESTS.parent / "snapshots"
+HISTORY = TESTS / "data" / "history.jsonl"
+"""Seven sessions of three projects, from December 2023 to February 2024."""
+
+SHARED = TESTS.parent.parent / "shared" / "data"
+"""Real transcripts, on the machines that have them."""
+
+
+class TopLevelSVG(pytest_textual_snapshot.SVGImageExtension):
+    """Snapshots live in ``snapshots/``, one folder per test module.
+
+    The path is spelled through the test's own folder because syrupy tells what a
+    partial run owns by finding that folder in it.
+    """
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        test = Path(test_location.filepath)
+        module = test.relative_to(TESTS).with_suffix("")
+        return str(test.parent / os.path.relpath(SNAPSHOTS, test.parent) / module)
+
+
+pytest_textual_snapshot.SVGImageExtension = TopLevelSVG
+
+
+@pytest.fixture(autouse=True)
+def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes a person's own memory."""
+    for name in [name for name in os.environ if name.startswith("MEMTUI_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    for name in ("CONFIG", "DATA", "CACHE"):
+        monkeypatch.delenv(f"XDG_{name}_HOME", raising=False)
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Built-in settings, with a calendar that does not depend on the machine."""
+    return Settings({"store.time_zone": Held("UTC", "test")})
+
+
+@pytest.fixture
+def house(tmp_path: Path, settings: Settings) -> Iterator[House]:
+    """A house with an empty store."""
+    house = House(in_home(tmp_path / "home"), settings)
+    yield house
+    house.stop()
+
+
+@pytest.fixture
+def full_house(house: House) -> House:
+    """A house with the history of ``tests/data``, summarised, rolled up and indexed."""
+    for _ in house.works.importer().run([HISTORY]):
+        pass
+    assert house.works.until_idle(lambda _: None) == []
+    return house
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of real transcripts; the test is skipped where there is none."""
+    if not SHARED.is_dir():
+        pytest.skip("no real transcripts beside the checkout (../shared/data)")
+    return SHARED
