@@ -47,7 +47,28 @@ class House:
         self.paths, self.settings, self.is_demo = paths, settings, is_demo
         self.zone: tzinfo = _zone()
         self.teleport = Teleport(paths.index)
-        self.works = Works(_setup(paths, settings, self.zone))
+        self.counter = tokenizer.counter(paths.vocabulary)
+        self.works = Works(self._setup())
+
+    def _setup(self) -> Setup:
+        settings = self.settings
+        return Setup(
+            spool=self.paths.spool,
+            index=self.paths.index,
+            claim=self.paths.claim,
+            zone=self.zone,
+            rules=Rules(
+                silence_s=settings.silence_min * 60,
+                limit_tokens=settings.limit_tokens,
+                overlap_s=settings.overlap_min * 60,
+                overlap_tokens=settings.overlap_tokens,
+            ),
+            counter=self.counter,
+            summarizer=Extractive(),
+            clock=lambda: datetime.now(UTC),
+            agent=settings.agent,
+            with_subagents=settings.with_subagents,
+        )
 
     def start(self, report: Report) -> None:
         """Start the workers; reports come from their threads."""
@@ -91,26 +112,6 @@ class House:
         )
 
 
-def _setup(paths: Paths, settings: Settings, zone: tzinfo) -> Setup:
-    return Setup(
-        spool=paths.spool,
-        index=paths.index,
-        claim=paths.store.with_name("work.lock"),
-        zone=zone,
-        rules=Rules(
-            silence_s=settings.silence_min * 60,
-            limit_tokens=settings.limit_tokens,
-            overlap_s=settings.overlap_min * 60,
-            overlap_tokens=settings.overlap_tokens,
-        ),
-        counter=tokenizer.counter(paths.vocabulary),
-        summarizer=Extractive(),
-        clock=lambda: datetime.now(UTC),
-        agent=settings.agent,
-        with_subagents=settings.with_subagents,
-    )
-
-
 def _zone() -> tzinfo:
     with database.connected():
         name = facts.time_zone()
@@ -132,3 +133,6 @@ def _zone_name(settings: Settings) -> str:
         return ZoneInfo(name).key if name else "UTC"
     except (OSError, ValueError, ZoneInfoNotFoundError):
         return "UTC"
+
+
+__all__ = ["History", "House", "Progress"]

@@ -25,6 +25,11 @@ class Paths:
             return self
         return replace(self, store=file, index=file.with_name("index"))
 
+    @property
+    def claim(self) -> Path:
+        """The file whose lock says who works the store."""
+        return self.store.with_name("work.lock")
+
     def make(self) -> None:
         """Make the folders that are missing, for their owner alone."""
         for folder in (self.store.parent, self.spool, self.index.parent):

@@ -116,6 +116,10 @@ class Settings:
             for setting in ALL
         }
 
+    def without(self, name: str) -> "Settings":
+        """The same settings, one of them as it is built in."""
+        return Settings({n: held for n, held in self.held.items() if n != name})
+
     def _value(self, name: str) -> Value:
         return self.held[name].value
 
@@ -175,7 +179,7 @@ def manual() -> str:
     """A settings file that is its own manual: every key, commented out."""
     lines = [
         "# The settings of memtui. Take a # away to set a value; memtui names the line",
-        "# that it does not understand. What a value is now, and why: memtui config show",
+        "# it does not understand. What a value is now, and why: memtui config show",
     ]
     section = ""
     for setting in ALL:

@@ -1,0 +1,172 @@
+"""``show``, ``search``, ``expand`` and ``stats``: asking the memory from a shell."""
+
+from collections.abc import Iterator
+from datetime import tzinfo
+
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.memory.events import Event
+from memtui.memory.grips import Expansion
+from memtui.memory.hits import Answer
+from memtui.memory.toc import Bullet, Status, TocLevel, TocLine, TocNode
+from memtui.recall import browse, health
+from memtui.recall.expand import expand as expanded
+from memtui.shell import output
+
+EVENT_CHARS = 2000
+"""How much of one event is printed, in characters."""
+
+_MARKS = {Status.PENDING: " (pending)", Status.STALE: " (stale)"}
+
+
+def show(house: House, node_id: str | None, *, as_json: bool) -> int:
+    """Print a node and its children, or the years."""
+    node = browse.node(node_id) if node_id else None
+    if node_id and node is None:
+        raise MemtuiError(f"there is no node {node_id}; see the years: memtui show")
+    children = browse.children(node.node_id) if node else browse.years()
+    if as_json:
+        output.as_json({"node": node, "children": children})
+        return 0
+    if node is None and not children:
+        output.lines(["Nothing kept yet. Bring past sessions in: memtui import"])
+        return 0
+    output.lines(_page(node, children, house.zone))
+    return 0
+
+
+def _page(node: TocNode | None, children: list[TocLine], zone: tzinfo) -> Iterator[str]:
+    if node:
+        yield node.title
+        if node.headline != node.title:
+            yield node.headline
+        if node.level is TocLevel.SEGMENT:
+            span = f"{output.date(node.start_time, zone)} – "
+            yield f"{span}{output.clock(node.end_time, zone)} · {_of(node)}"
+        if node.keywords:
+            yield " · ".join(node.keywords)
+        if node.bullets:
+            yield ""
+        for bullet in node.bullets:
+            yield from _bullet(bullet)
+        if children:
+            yield ""
+    for line in children:
+        yield _line(line, zone)
+
+
+def _of(node: TocNode) -> str:
+    messages = output.number_of(node.tally.messages, "message")
+    return " · ".join([*node.projects, *node.agents, messages])
+
+
+def _bullet(bullet: Bullet) -> Iterator[str]:
+    yield f"{'✓' if bullet.is_supported else '✗'} {bullet.text}"
+    if not bullet.is_supported:
+        yield "    no source says this"
+    for grip_id in bullet.grip_ids:
+        yield f"    {grip_id}"
+
+
+def _line(line: TocLine, zone: tzinfo) -> str:
+    live = "● " if line.is_live else ""
+    if line.level is TocLevel.SEGMENT:
+        name = f"{output.clock(line.start_time, zone)}  {live}{line.headline}"
+        return f"{line.node_id}  {name}{_MARKS.get(line.status, '')}"
+    count = output.number_of(line.tally.segments, "segment")
+    said = f": {line.headline}" if line.headline else ""
+    title = f"{live}{line.title}{said} ({count}){_MARKS.get(line.status, '')}"
+    return f"{line.node_id}  {title}"
+
+
+def search(house: House, query: str, *, limit: int, as_json: bool) -> int:
+    """Print the hits of a query."""
+    answer = house.teleport.find(query, limit=limit)
+    if as_json:
+        output.as_json(answer)
+    else:
+        output.lines(_hits(answer, house.zone))
+    return 0
+
+
+def _hits(answer: Answer, zone: tzinfo) -> Iterator[str]:
+    if answer.note:
+        yield answer.note
+    if not answer.hits:
+        yield f"Nothing holds {answer.query!r}. Fewer or shorter words find more."
+    for hit in answer.hits:
+        when = output.date(hit.at, zone)
+        yield f"{hit.score:.2f}  {when}  {hit.title}  [{hit.level}]"
+        yield f"      {output.mark(hit.snippet.text, hit.snippet.marks)}"
+        yield f"      {hit.target_id}"
+
+
+def expand(
+    house: House, grip_id: str, *, before: int, after: int, as_json: bool
+) -> int:
+    """Print a grip's events and those around them."""
+    found = expanded(grip_id, before=before, after=after)
+    if as_json:
+        output.as_json(found)
+    elif found.grip is None:
+        output.lines([f"There is no grip {grip_id}."])
+    else:
+        output.lines(_expansion(found, house.zone))
+    return 0
+
+
+def _expansion(found: Expansion, zone: tzinfo) -> Iterator[str]:
+    assert found.grip is not None
+    if found.session:
+        about = [found.session.agent, found.session.project, found.session.session_id]
+        yield " · ".join(part for part in about if part)
+    yield f"“{found.grip.excerpt}”"
+    yield ""
+    for event in found.events_before:
+        yield from _event(event, " ", zone)
+    for event in found.excerpt_events:
+        yield from _event(event, "┃", zone)
+    for event in found.events_after:
+        yield from _event(event, " ", zone)
+
+
+def _event(event: Event, bar: str, zone: tzinfo) -> Iterator[str]:
+    text = event.text
+    if len(text) > EVENT_CHARS:
+        text = f"{text[:EVENT_CHARS]}… ({len(text) - EVENT_CHARS:,} characters more)"
+    first, *others = text.splitlines() or [str(event.event_type)]
+    yield f"{bar} {output.clock(event.timestamp, zone)} {event.role:<9} {first}"
+    for line in others:
+        yield f"{bar} {'':15} {line}"
+
+
+def stats(house: House, *, as_json: bool) -> int:
+    """Print how much is kept."""
+    kept = health.stats()
+    if as_json:
+        output.as_json(kept)
+        return 0
+    span = "nothing yet"
+    if kept.first_at and kept.last_at:
+        zone = house.zone
+        first, last = output.date(kept.first_at, zone), output.date(kept.last_at, zone)
+        span = f"{first} – {last}"
+    rows = [
+        ("sessions", f"{kept.sessions:,}"),
+        ("messages", f"{kept.messages:,}"),
+        ("events", f"{kept.events:,} ({kept.subagent_events:,} of subagents)"),
+        ("segments", f"{kept.segments:,}"),
+        ("nodes", f"{kept.nodes:,}"),
+        ("bullets", f"{kept.bullets:,} ({kept.supported:,} with a source)"),
+        ("grips", f"{kept.grips:,}"),
+        ("waiting", f"{kept.queued:,}"),
+        ("not taken", f"{kept.problems:,}"),
+        ("span", span),
+        *((f"agent {name}", f"{count:,} messages") for name, count in kept.agents),
+        *(
+            (f"project {name or '(none)'}", f"{count:,} messages")
+            for name, count in kept.projects
+        ),
+    ]
+    output.lines(f"{name:<28} {value}" for name, value in rows)
+    return 0

@@ -1,0 +1,158 @@
+"""``import``, ``work`` and ``reindex``: the work behind, from a shell."""
+
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from memtui import sources
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.paths import claude_projects
+from memtui.shell import output
+from memtui.stages.importing import Imported
+from memtui.stages.progress import Progress
+
+STAGES = {
+    "ingest": "taking hook files",
+    "segment": "cutting segments",
+    "summarize": "summarising",
+    "rollup": "rolling up",
+    "index": "indexing",
+}
+"""What each stage does, in words."""
+
+
+class Bar(Protocol):
+    """Something that shows how far a long work is."""
+
+    def show(self, said: str, done: int, total: int) -> None:
+        """Show what is being done, how much of it is done, and of how much."""
+
+
+class _Silent:
+    def show(self, said: str, done: int, total: int) -> None:
+        """Nobody is looking."""
+
+
+class _Rich:
+    """A bar on a terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console  # noqa: PLC0415 - 60 ms, only for people
+        from rich.progress import Progress as Drawn  # noqa: PLC0415
+
+        self._drawn = Drawn(console=Console(stderr=True))
+        self._task = self._drawn.add_task("")
+        self._drawn.start()
+
+    def show(self, said: str, done: int, total: int) -> None:
+        self._drawn.update(self._task, description=said, completed=done, total=total)
+
+    def close(self) -> None:
+        self._drawn.stop()
+
+
+def bring_in(house: House, paths: Sequence[Path], *, as_json: bool) -> int:
+    """Import files and folders, then digest them unless another memtui does."""
+    wanted = list(paths) or [claude_projects()]
+    missing = [path for path in wanted if not path.exists()]
+    if missing:
+        hint = "" if paths else "; name the files to import: memtui import PATH…"
+        raise MemtuiError(f"{missing[0]} does not exist{hint}")
+    bar = _Rich() if sys.stderr.isatty() and not as_json else None
+    shown: Bar = bar or _Silent()
+    try:
+        imported = _store(house, wanted, shown)
+        errors = _digest(house, shown)
+    finally:
+        if bar:
+            bar.close()
+    if as_json:
+        output.as_json({"imported": imported, "errors": [str(e) for e in errors or ()]})
+    else:
+        output.lines(_report(imported, errors))
+    return 1 if errors else 0
+
+
+def _store(house: House, paths: Sequence[Path], bar: Bar) -> Imported:
+    total = sum(len(sources.files(path)) for path in paths)
+    importer = house.works.importer()
+    for imported in importer.run(paths):
+        said = f"{imported.created:,} events stored"
+        bar.show(said, imported.files, total)
+    return importer.imported
+
+
+def _digest(house: House, bar: Bar) -> list[Exception] | None:
+    """Do the work behind; None if another memtui does it."""
+    if not house.works.claim.take():
+        return None
+    most = 1
+
+    def tell(progress: Progress) -> None:
+        nonlocal most
+        most = max(most, progress.queued)
+        bar.show(STAGES.get(progress.stage, ""), most - progress.queued, most)
+
+    try:
+        return house.works.until_idle(tell)
+    finally:
+        house.works.claim.drop()
+
+
+def _report(imported: Imported, errors: list[Exception] | None) -> list[str]:
+    files = output.number_of(imported.files, "file")
+    told = [
+        f"{files} read ({imported.unchanged:,} unchanged since last time):"
+        f" {output.number_of(imported.created, 'new event')},"
+        f" {imported.known:,} known already."
+    ]
+    if imported.unreadable:
+        told.append(
+            f"{output.number_of(imported.unreadable, 'file')} could not be read."
+        )
+    if imported.refused:
+        refused = output.number_of(imported.refused, "record")
+        told.append(f"{refused} could not be taken: memtui doctor says why.")
+    if errors is None:
+        told.append("Another memtui works this store: it digests what was stored.")
+    return told + [f"error: {error}" for error in errors or ()]
+
+
+def work(house: House, *, until_idle: bool, as_json: bool) -> int:
+    """Do the work behind without a screen."""
+    if not house.works.claim.take():
+        raise MemtuiError("another memtui works this store already")
+    if not until_idle:
+        return _forever(house)
+    errors = _digest(house, _Silent()) or []
+    if as_json:
+        output.as_json({"errors": [str(error) for error in errors]})
+    else:
+        output.lines(f"error: {error}" for error in errors)
+    return 1 if errors else 0
+
+
+def _forever(house: House) -> int:
+    said = threading.Event()
+
+    def tell(progress: Progress) -> None:
+        if progress.error:
+            print(f"memtui: {progress.error}", file=sys.stderr)
+
+    house.start(tell)
+    print("memtui works; stop it with ctrl+c", file=sys.stderr)
+    said.wait()
+    return 0
+
+
+def reindex(house: House) -> int:
+    """Make the index anew and fill it."""
+    if not house.works.claim.take():
+        raise MemtuiError("another memtui works this store; stop it to reindex")
+    house.works.reindex()
+    errors = _digest(house, _Silent()) or []
+    output.lines(f"error: {error}" for error in errors)
+    return 1 if errors else 0
