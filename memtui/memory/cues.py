@@ -7,8 +7,8 @@ _ANNOUNCES = re.compile(
     r"(?:let(?:'|’)?s?\s+(?:me|us|see|check|start|test|try|go|now|create|look|run|fix"
     r"|continue|also)\b"
     r"|i(?:'|’)?ll\s|i\s+will\s|i(?:'|’)m\s+going\s|i\s+(?:now\s+)?(?:need|want)\s+to\s"
-    r"|i\s+(?:can\s+)?(?:now\s+)?(?:see|have|understand)\b|now\s+i\s|now\s+(?:add|update"
-    r"|run|create|fix|the|let|for|let's|also|implement|check|test)\b|i\s+should\s"
+    r"|i\s+(?:can\s+)?(?:now\s+)?(?:see|have|understand)\b|now\s+i\s|now\s+(?!it\b|all\b"
+    r"|works?\b|that\b|passes\b)\w+\s|i\s+should\s"
     r"|going\s+to\s|time\s+to\s|checking\b|looking\s+at|reading\s+the)",
     re.IGNORECASE,
 )
@@ -72,11 +72,69 @@ _DULL_HEADINGS = re.compile(
     re.IGNORECASE,
 )
 
-ANNOUNCEMENT = 0.55
+ANNOUNCEMENT = 0.9
 """What saying what one is about to do costs a sentence."""
 
-PLEASANTRY = 0.8
+PLEASANTRY = 1.2
 """What saying nothing politely costs a sentence."""
+
+LOGGED = 0.5
+"""What being a line of a log, pasted among prose, costs a sentence."""
+
+_LOG = re.compile(
+    r"^\[?\d[\d:.,T\-]+\s|^\[[A-Z]\w+\]|\b\w+ (?:err!|error) <|@ [\w\-]+\.js:\d"
+    r"|\.\.\.$|^/\w+/"
+    r"|\d+(?:\.\d+)?m?s\b.*\d+(?:\.\d+)?m?s\b|^Tip: |^\w+@\d|\bhttps?://\S+$|^> \w"
+    r"|✓.*✓|\b[\da-f]{12,}\b|^error: script|exited with code"
+)
+_INTERJECTS = re.compile(
+    r"(?:(?:good|great|perfect|nice|excellent|interesting|ok(?:ay)?|right|yes|ah|oh|hmm"
+    r"|done|fixed)(?:\s+(?:question|catch|point|idea|news|call))?(?:\s+[-–—]+|[,!])\s+)+",
+    re.IGNORECASE,
+)
+_ANAPHORA = re.compile(
+    r"(?:these|this|that|it|they|those|all|our|here|there|previously|now|also|both)\b",
+    re.IGNORECASE,
+)
+_ROUTINE = re.compile(
+    r"\b(?:tests?|lint|typecheck|checks?|hooks?|build)\b.{0,40}\b(?:pass(?:es|ed|ing)?|clean"
+    r"|green|succeed\w*)\b|^(?:committed|pushed) (?:as|and|to)\b|\bup to date\b"
+    r"|\bchangelog\b|pre-existing|untracked",
+    re.IGNORECASE,
+)
+_SIDE = re.compile(
+    r"(?:[\d.]+\s*)?(?:verif|files?\b|testing\b|tests?\b|manual|critical files"
+    r"|out of scope|references?\b|what (?:this|does)|collateral|risks?\b"
+    r"|checklist|acceptance)",
+    re.IGNORECASE,
+)
+
+
+def is_logged(sentence: str) -> bool:
+    """Whether it is a program's output rather than somebody's words."""
+    return _LOG.search(sentence) is not None
+
+
+def leans(sentence: str) -> bool:
+    """Whether it begins with a word that points back: no title stands on that."""
+    return _ANAPHORA.match(sentence) is not None
+
+
+def is_routine(sentence: str) -> bool:
+    """Whether it tells what is true of every day's work: that the tests pass."""
+    return _ROUTINE.search(sentence) is not None
+
+
+def is_side_section(heading: str) -> bool:
+    """Whether what stands under a heading is not what the message is about."""
+    return _SIDE.match(heading) is not None
+
+
+def without_interjection(sentence: str) -> str:
+    """A sentence from where it begins to tell something: "Good — the fix holds."."""
+    led = _INTERJECTS.match(sentence)
+    rest = sentence[led.end() :] if led else sentence
+    return rest if len(rest) > 1 else sentence
 
 
 def announces(sentence: str) -> bool:
@@ -101,6 +159,8 @@ def worth(sentence: str) -> float:
         score -= PLEASANTRY
     elif announces(sentence):
         score -= ANNOUNCEMENT
+    if is_logged(sentence):
+        score -= LOGGED
     if sentence.endswith((":", "：")):
         score -= 0.5
     if sentence.count("`") > 6 or sentence.count("(") > 4:

@@ -5,7 +5,7 @@ of its pieces is found again in the event that did it.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memtui.memory.events import Event, EventType
@@ -17,6 +17,9 @@ NAMED = 4
 
 COMMAND_CHARS = 48
 """How much of a command is shown, in characters."""
+
+WORD_CHARS = 28
+"""A longer word of a command is shown by its last part."""
 
 FAILURE_CHARS = 200
 """How much of what went wrong is shown, in characters."""
@@ -36,6 +39,10 @@ _LED = re.compile(
 )
 _TAIL = re.compile(
     r"\s*(?:2>&1|>\s*/dev/null|2>\s*/dev/null|\|\||&&|;|\||<<|>).*", re.DOTALL
+)
+_QUOTED = re.compile(r"\s+(?:-{1,2}\w[\w\-]*[ =])?[\"'$].*", re.DOTALL)
+_ELSEWHERE = re.compile(
+    r"^(git|make|npm|pnpm|yarn|bun|cargo) (?:-C|--prefix|--cwd) \S+"
 )
 _IDLE = re.compile(
     r"(?:ls|cat|cd|echo|pwd|find|grep|rg|head|tail|sed|awk|wc|which|sleep|ps|kill|pkill|true"
@@ -57,7 +64,14 @@ _MINOR = re.compile(
     re.DOTALL,
 )
 _EMPTY = re.compile(
-    r"(?:exit code\s*:?\s*\d+|error:?|>.*|\$.*|\W*|npm (?:err!|error) code.*)$", re.I
+    r"(?:exit code\s*:?\s*\d+|.*exited with code \d+|\[Request.*|.*[│╷╵].*|error:?"
+    r"|>.*|\$.*|\W*|npm (?:err!|error) code.*)$",
+    re.I,
+)
+
+
+_COMPOSED = re.compile(
+    r"(?:Wrote|Edited|Ran|Read|Searched for) [^.]*|[\w ./:\-]+ failed: "
 )
 
 
@@ -84,10 +98,15 @@ def done(events: Sequence[Event]) -> Deed | None:
     if not any(verb in groups for verb in verbs):
         verbs = ("Searched for", "Read")
     for verb in verbs:
-        things = list(groups.get(verb, {}).items())[:NAMED]
+        written = groups.get("Wrote", {}) if verb == "Edited" else {}
+        all_things = [
+            one for one in groups.get(verb, {}).items() if one[0] not in written
+        ]
+        things = all_things[:NAMED]
         if things:
             first = verb if not pieces else verb.lower()
-            pieces.append(f"{first} {', '.join(thing for thing, _ in things)}")
+            more = ", …" if len(all_things) > NAMED else ""
+            pieces.append(f"{first} {', '.join(thing for thing, _ in things)}{more}")
             refs += [at for _, at in things]
     return Deed("; ".join(pieces), tuple(refs)) if pieces else None
 
@@ -104,14 +123,16 @@ def commits(events: Sequence[Event]) -> list[Deed]:
 
 
 def failures(events: Sequence[Event]) -> list[Deed]:
-    """The commands that failed and what they said, in their order."""
+    """The commands that failed and did not pass later, in their order."""
     found: dict[str, Deed] = {}
     for at, event in enumerate(events):
-        if event.metadata.get("is_error") != "true":
+        if event.event_type is not EventType.TOOL_RESULT:
             continue
         verb, thing = _call(event)
-        wrong = _wrong(event.text)
-        if verb == "Ran" and thing and wrong:
+        if verb != "Ran" or not thing:
+            continue
+        found.pop(thing, None)
+        if event.metadata.get("is_error") == "true" and (wrong := _wrong(event.text)):
             found[thing] = Deed(f"{thing} failed: {wrong}", (at,))
     return list(found.values())
 
@@ -139,10 +160,16 @@ def _file(path: str) -> str:
 def _command(line: str) -> str:
     """The telling part of a command line; nothing of one that only looks around."""
     led = _LED.match(line)
-    bare = _TAIL.sub("", line[led.end() :] if led else line).strip()
+    bare = _QUOTED.sub("", _TAIL.sub("", line[led.end() :] if led else line)).strip()
+    bare = _ELSEWHERE.sub(r"\1", bare)
     if _IDLE.match(bare) or len(bare) < 2:
         return ""
-    words = [_file(word) if word.startswith("/") else word for word in bare.split(" ")]
+    words = [
+        _file(word) if word.startswith("/") or len(word) > WORD_CHARS else word
+        for word in bare.split()
+    ]
+    if _IDLE.match(words[0]):
+        return ""
     return shorten(" ".join(words).replace(", ", ","), COMMAND_CHARS).rstrip("…")
 
 
@@ -157,6 +184,6 @@ def _wrong(text: str) -> str:
     return shorten(said or next(iter(telling), ""), FAILURE_CHARS)
 
 
-def joined(texts: Iterable[str]) -> str:
-    """Lines as one, set apart by semicolons."""
-    return "; ".join(texts)
+def is_composed(bullet: str) -> bool:
+    """Whether a bullet is a line of deeds or of a failure, not somebody's words."""
+    return _COMPOSED.match(bullet) is not None

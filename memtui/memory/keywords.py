@@ -7,6 +7,7 @@ much like a name it looks: a file, a function, a package, an error.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from memtui.memory import vocabulary, words
 from memtui.memory.events import Event, EventRole
@@ -46,6 +47,7 @@ _CAMEL = re.compile(r"[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*")
 _ERROR = re.compile(
     r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|[A-Z]{1,4}\d{3,5}|E[A-Z]{4,})\b"
 )
+_APOSTROPHE_S = re.compile("['’]s$")
 _ADDRESS = re.compile(r"\w+://|@.*\.|^www\.|.*\.(?:com|org|io|net|dev)$")
 
 
@@ -103,14 +105,16 @@ def _telling(event: Event) -> str:
 
 def _names(text: str) -> list[str]:
     """The words that could be keywords; a path gives its last part."""
-    found = []
-    for chunk in words.chunks(text):
-        if _ADDRESS.search(chunk):
-            continue
-        name = chunk.rpartition("/")[2].strip("_-.'’@#")
-        if name and not _is_junk(name):
-            found.append(name)
-    return found
+    return [name for name in map(_name, words.chunks(text)) if name]
+
+
+@lru_cache(maxsize=16_384)
+def _name(chunk: str) -> str:
+    """The name a word or a path gives; an empty string for what is none."""
+    if len(chunk) > words.CHUNK_CHARS or _ADDRESS.search(chunk):
+        return ""
+    name = _APOSTROPHE_S.sub("", chunk.rpartition("/")[2].strip("_-.'’@#"))
+    return "" if not name or _is_junk(name) else name
 
 
 def _is_junk(name: str) -> bool:
@@ -124,6 +128,7 @@ def _is_junk(name: str) -> bool:
     return len(name) < SHORTEST and name.isascii()
 
 
+@lru_cache(maxsize=16_384)
 def _root(name: str) -> str:
     needed = words.needed(name)
     return needed[0] if len(needed) == 1 else words.fold(name)
@@ -136,6 +141,7 @@ def _weight(forms: Counter[str], said: float, spread: int) -> float:
     return often * _likeness(name)
 
 
+@lru_cache(maxsize=16_384)
 def _likeness(name: str) -> float:
     """How much like a name a word looks; plain short words least."""
     if _ERROR.fullmatch(name):

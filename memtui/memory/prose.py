@@ -36,17 +36,25 @@ _FENCE = re.compile(
 )
 _TAG = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]*)?/?>")
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
-_STRONG = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|~~")
+_STRONG = re.compile(r"\*\*|~~")
 _EMPHASIS = re.compile(r"(?<![\w*])[*_](?=\S)([^*_\n]+)(?<=\S)[*_](?![\w*])")
+_TICKED = re.compile(r"(`[^`]+`)")
+_STRONG_TICKED = re.compile(r"\*\*(`[^`*]+`)\*\*")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+")
 _ITEM = re.compile(r"\s*(?:[-*+•▪‣–—]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]?\]\s*)?")
 _LEAD = re.compile(
     "^(?:[\\s>|\ufe0f\u200d\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2b00-\u2bff"
     "\U0001f000-\U0001faff]|[-=]>)+"
 )
+_BEGINS = re.compile(
+    "\\s*(?:\\*\\*|[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])"
+)
+_CARRIED_OVER = re.compile(
+    r"\s*(?:This session is being continued from|Caveat: The messages below)"
+)
 _NOISE = re.compile(
     r"\s*(?:\[Request interrupted|\[Image|API Error|Caveat: |Error: Exit code"
-    r"|This session is being continued|Base directory for this skill"
+    r"|Base directory for this skill"
     r"|Co-Authored-By|🤖 Generated|Generated with \[Claude|No response requested"
     r"|Unknown slash command|Prompt is too long)",
     re.IGNORECASE,
@@ -74,6 +82,8 @@ def sentences(text: str) -> list[Sentence]:
         text: A message as it was written; only its start is read.
     """
     read = text[:READ_CHARS]
+    if _CARRIED_OVER.match(read):
+        return []
     if "<" in read:
         read = _INJECTED.sub(" ", read)
     if "```" in read or "~~~" in read:
@@ -108,14 +118,18 @@ def shorten(text: str, limit: int) -> str:
 
 
 def plain(line: str) -> str:
-    """A line without inline markup, blanks made one."""
+    """A line without inline markup, blanks made one; code between ticks is kept."""
     if "](" in line:
         line = _LINK.sub(r"\1", line)
-    if "<" in line:
-        line = _TAG.sub(" ", line)
-    if "*" in line or "_" in line or "~" in line:
-        line = _EMPHASIS.sub(r"\1", _STRONG.sub("", line))
+    if any(mark in line for mark in "<*_~"):
+        parts = _TICKED.split(_STRONG_TICKED.sub(r"\1", line))
+        parts[::2] = [_bare(part) for part in parts[::2]]
+        line = "".join(parts)
     return _BLANKS.sub(" ", _LEAD.sub("", line)).strip(" |")
+
+
+def _bare(prose: str) -> str:
+    return _EMPHASIS.sub(r"\1", _STRONG.sub("", _TAG.sub(" ", prose)))
 
 
 def _blocks(text: str) -> Iterator[Sentence]:
@@ -126,7 +140,8 @@ def _blocks(text: str) -> Iterator[Sentence]:
         heading = _HEADING.match(line)
         entry = None if heading else _ITEM.match(line)
         bare = plain(line[heading.end() if heading else entry.end() if entry else 0 :])
-        goes_on = bool(run and bare and not heading and not entry and _wraps(run, bare))
+        begins = heading or entry or _BEGINS.match(line)
+        goes_on = bool(run and bare and not begins and _wraps(run, bare))
         if goes_on and not _is_noise(line):
             run = f"{run} {bare}"
             continue
@@ -138,7 +153,7 @@ def _blocks(text: str) -> Iterator[Sentence]:
         if heading:
             yield Sentence(bare, is_heading=True)
         else:
-            run, run_is_item = bare, entry is not None
+            run, run_is_item = bare, begins is not None
     if run:
         yield Sentence(run, is_item=run_is_item)
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memtui.memory import cues, keywords, titles, words
+from memtui.memory import cues, deeds, keywords, titles, words
 from memtui.memory.prose import shorten
 from memtui.memory.summaries import Claim, Summary
 from memtui.memory.toc import BULLETS, TocLevel, TocNode
@@ -26,7 +26,14 @@ LIKE = 0.6
 POOL = 200
 """How many of the best bullets are weighed against each other."""
 
-CROWDED = 0.15
+CENTRAL, ON_TOPIC, STANDING, RECENT, SIZE = 0.3, 0.3, 0.2, 0.1, 0.2
+"""What a bullet gains at most: by holding what all speak of, by holding its own
+child's headline, by its place in it, by being late, by how much its child covers."""
+
+READABLE_CHARS = 160
+"""A longer bullet is less of a summary."""
+
+CROWDED = 0.25
 """What each bullet taken from a child costs the child's others."""
 
 
@@ -69,19 +76,36 @@ def _lines(children: Sequence[TocNode]) -> list[Line]:
     ]
     bags = [frozenset(words.needed(bullet.text)) for *_, bullet in row]
     holding = Counter(term for bag in bags for term in bag)
+    topics = [frozenset(words.needed(child.headline)) for child in children]
+    sizes = [math.log(2 + child.tally.events) for child in children]
     for ref, ((at, place, bullet), bag) in enumerate(zip(row, bags, strict=True)):
         if not bullet.is_supported or not bag:
             continue
         about = sum(math.log(1 + len(row) / holding[term]) for term in bag)
         worth = (
-            0.3 * about / math.sqrt(len(bag) + 4) / math.log(len(row) + 2)
-            + cues.worth(bullet.text)
-            + 0.2 / (1 + place)
-            + 0.1 * (at + 1) / len(children)
-            + 0.1 * min(titles.telling(bullet.text), 6) / 6
+            CENTRAL * about / math.sqrt(len(bag) + 4) / math.log(len(row) + 2)
+            + ON_TOPIC * len(bag & topics[at]) / (len(topics[at]) or 1)
+            + STANDING / (1 + place)
+            + RECENT * (at + 1) / len(children)
+            + SIZE * sizes[at] / max(sizes)
+            + _manner(bullet.text)
         )
         found.append(Line(bullet.text, ref, at, bag, worth))
     return found
+
+
+def _manner(bullet: str) -> float:
+    """What a bullet's wording adds: above a segment it has to stand by itself."""
+    score = cues.worth(bullet)
+    if len(bullet) > READABLE_CHARS:
+        score -= 0.2
+    if cues.leans(bullet):
+        score -= 0.3
+    if cues.is_routine(bullet):
+        score -= 0.4
+    if deeds.is_composed(bullet):
+        score -= 0.35
+    return score
 
 
 def _spread(lines: Sequence[Line], most: int) -> list[Line]:
@@ -111,30 +135,37 @@ def _spread(lines: Sequence[Line], most: int) -> list[Line]:
 
 def _headline(children: Sequence[TocNode], taken: Sequence[Line]) -> str:
     """The best of the children's headlines, as many as there is room for."""
-    said = dict.fromkeys(child.headline for child in children if child.headline)
-    scored = sorted(
-        ((_telling(text, at, len(said)), -at, text) for at, text in enumerate(said)),
-        reverse=True,
-    )
-    kept: list[tuple[int, str]] = []
-    room = HEADLINE_CHARS
+    heads: dict[str, float] = {}
+    for at, child in enumerate(children):
+        recent = (at + 1) / len(children)
+        weight = recent + math.log(2 + child.tally.events) / 4
+        for piece in child.headline.split("; "):
+            if piece:
+                heads[piece] = _telling(piece) + weight
+    order = {piece: at for at, piece in enumerate(heads)}
+    ranked = sorted(heads, key=lambda piece: (-heads[piece], order[piece]))
+    kept: list[str] = []
     held: set[str] = set()
-    for _, place, text in scored:
-        bag = set(words.needed(text))
-        if kept and (len(text) + 2 > room or len(bag & held) > LIKE * len(bag)):
+    room = HEADLINE_CHARS
+    for piece in ranked:
+        bag = set(words.needed(piece))
+        again = len(bag & held) > LIKE * len(bag)
+        says_little = titles.telling(piece) < titles.TELLING
+        if kept and (len(piece) + 2 > room or again or says_little):
             continue
-        kept.append((-place, text.rstrip("…") if len(text) < HEADLINE_CHARS else text))
-        room -= len(text) + 2
+        kept.append(piece)
+        room -= len(piece) + 2
         held |= bag
-    if kept:
-        return shorten("; ".join(text for _, text in sorted(kept)), HEADLINE_CHARS)
-    return shorten(taken[0].text, HEADLINE_CHARS) if taken else ""
+    if kept and titles.telling(kept[0]) < titles.TELLING and taken:
+        kept = [titles.tidy(taken[0].text)]
+    joined = "; ".join(sorted(kept, key=lambda piece: order.get(piece, 0)))
+    return shorten(joined or (taken[0].text if taken else ""), HEADLINE_CHARS)
 
 
-def _telling(headline: str, place: int, count: int) -> float:
-    return (
-        min(titles.telling(headline), 6)
-        + 2 * cues.worth(headline)
-        + (place + 1) / count
-        - 2 * headline.endswith("…")
-    )
+def _telling(headline: str) -> float:
+    """How much a headline says; two short ones say more than a long one."""
+    score = 0.5 * min(titles.telling(headline), 5) + cues.worth(headline)
+    if headline.endswith("…"):
+        score -= 1.0
+    score -= 0.02 * max(0, len(headline) - HEADLINE_CHARS // 2)
+    return score - cues.leans(headline)

@@ -70,15 +70,15 @@ GENERIC = _set(
 VAGUE = _set(
     """
     add agree another apply approach ask bit chang chat check choic choose clean
-    clear code commit complet confirm continu correct creat debug delet do docu done
-    edit error exactli execut file finish fix follow form give go good handl help
-    implement instead issu job keep know last look main make messag need new next
-    note number open option pass perfect perform plan point prepar problem proceed
-    progress project pull push question read readi remov repeat reply request
-    restart result resum retri review right rm run save see show skip start step
-    still stop stuff suggest summar summari system tag task tell test think time try
-    two type ultrathink understand undo unstag updat us user verify view wait want
-    way weiter work write wrong yep yes
+    clear code commit complet confirm continu convers part sentenc correct creat
+    debug delet do docu done edit error exactli execut file finish fix follow form
+    give go good handl help implement instead issu job keep know last look main make
+    messag need new next note number open option pass perfect perform plan point
+    prepar problem proceed progress project pull push question read readi remov
+    repeat reply request restart result resum retri review right rm run save see
+    show skip start step still stop stuff suggest summar summari system tag task
+    tell test think time try two type ultrathink understand undo unstag updat us
+    user verify view wait want way weiter work write wrong yep yes
     """
 )
 """Stems that do not tell what was worked on: a title wants others beside them."""
