@@ -26,10 +26,10 @@ check: $(VENV)/.tests
 	$(BIN)/lint-imports
 
 bench-import: $(VENV)/.runs
-	@$(BIN)/python benchmarks/import_.py $(ARGS)
+	@$(BIN)/python -m benchmarks.import_ $(ARGS)
 
 bench-start: $(VENV)/.runs
-	@$(BIN)/python benchmarks/start.py $(ARGS)
+	@$(BIN)/python -m benchmarks.start $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache

@@ -1,0 +1,63 @@
+"""What the performance figures rest on."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import floor, generate, start
+
+
+def lines(folder: Path) -> dict[str, list[str]]:
+    return {
+        str(path.relative_to(folder)): path.read_text("utf-8").splitlines()
+        for path in folder.rglob("*.jsonl")
+    }
+
+
+def test_transcripts_hold_as_many_messages_as_asked_for(tmp_path: Path) -> None:
+    files = generate.write(tmp_path, 1234)
+    found = lines(tmp_path)
+    assert len(found) == files
+    assert sum(map(len, found.values())) == 1234
+    assert floor.keep(tmp_path, tmp_path / "floor.db") == 1234
+
+
+def test_transcripts_are_the_same_each_time(tmp_path: Path) -> None:
+    generate.write(tmp_path / "a", 500)
+    generate.write(tmp_path / "b", 500)
+    assert lines(tmp_path / "a") == lines(tmp_path / "b")
+
+
+def test_messages_are_about_92_words_and_calls_have_results(tmp_path: Path) -> None:
+    generate.write(tmp_path, 6000)
+    calls, results, words = [], [], 0
+    for records in lines(tmp_path).values():
+        # The last call of a file may be cut off from its result.
+        for record in map(json.loads, records[:-1]):
+            content = record["message"]["content"]
+            words += len(floor.text_of(content).split())
+            if not isinstance(content, str):
+                calls += [part["id"] for part in content if "input" in part]
+                results += [p["tool_use_id"] for p in content if "tool_use_id" in p]
+    assert 85 < words / 6000 < 99
+    assert len(calls) > 1500
+    assert set(results) <= set(calls)
+    assert len(calls) - len(results) < len(calls) / 50
+
+
+@pytest.mark.parametrize(
+    ("output", "shows"),
+    [
+        (b"", False),
+        (b"\x1b[?1049h\x1b[?25l\x1b[?2026$p\x1b[>1u", False),
+        (b"\x1b]0;memtui\x07 \r\n", False),
+        (b"\x1bP+q544e\x1b\\\x1b(B\x1b7\x1b8\x1b=", False),
+        (b"\x1b[38;2;12", False),
+        (b"\x1b[38;2;12;3;4m  \x1b[0m", False),
+        (b"\x1b[38;2;12;3;4mT\x1b[0m", True),
+        (b"\x1b[2J\xe2\x94\x80", True),
+    ],
+)
+def test_only_what_can_be_seen_is_a_first_paint(output: bytes, shows: bool) -> None:
+    assert start.has_text(output) is shows
