@@ -85,9 +85,11 @@ class _Transcript:
         """Read one record."""
         kind = record.fields.get("type")
         self.place = 0
-        if kind in kinds.TITLES:
+        if not isinstance(kind, str):
+            yield Refused("a record without type", record.line)
+        elif kind in kinds.TITLES:
             self._learn_title(record.fields)
-            yield Left(str(kind), record.line)
+            yield Left(kind, record.line)
         elif kind in ("user", "assistant"):
             yield from self._message(record.line, record.fields)
         elif kind == "progress" and kinds.nested(record.fields):
@@ -96,12 +98,10 @@ class _Transcript:
             yield from self._message(record.line, kinds.queued(record.fields))
         elif record.fields.get("subtype") == "compact_boundary":
             yield from self._boundary(record)
-        elif isinstance(kind, str):
+        else:
             detail = record.fields.get("subtype")
             known = kind if kind in kinds.KNOWN else f"unknown record type {kind}"
             yield Left(f"{known}/{detail}" if detail else known, record.line)
-        else:
-            yield Refused("a record without type", record.line)
 
     def end(self) -> Iterator[Reading]:
         """Say what was learnt of each session, and which calls have no answer yet."""

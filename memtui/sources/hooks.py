@@ -53,15 +53,14 @@ def read(
         received_at: When it was given it: the time of payloads that name none.
         now: The time, to refuse what claims to come from the future.
     """
-    empty = True
+    if not raw.strip():
+        yield Refused("an empty file")
+        return
     for record in of_payload(raw):
-        empty = False
         if isinstance(record, Refused):
             yield record
         else:
             yield from _take(record, received_at, now)
-    if empty:
-        yield Refused("an empty file")
 
 
 def _take(

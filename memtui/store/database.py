@@ -88,7 +88,7 @@ def said_plainly(path: Path) -> Iterator[None]:
     try:
         yield
     except (peewee.OperationalError, sqlite3.OperationalError) as error:
-        raise _plain(path, str(error)) from error
+        raise _plain(path, _first_said(error)) from error
     except (peewee.DatabaseError, sqlite3.DatabaseError) as error:
         if isinstance(error, peewee.IntegrityError):
             raise
@@ -99,6 +99,16 @@ def said_plainly(path: Path) -> Iterator[None]:
         raise StoreError(f"{error.filename} is not a folder") from error
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror or error}") from error
+
+
+def _first_said(error: BaseException) -> str:
+    """What went wrong first: a failed rollback would hide why there was one."""
+    said = str(error)
+    while error.__context__ is not None:
+        error = error.__context__
+        if isinstance(error, peewee.OperationalError | sqlite3.OperationalError):
+            said = str(error)
+    return said
 
 
 def _plain(path: Path, said: str) -> StoreError:

@@ -1,0 +1,114 @@
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.memory import calendar
+from memtui.memory.toc import TocLevel
+
+BERLIN = ZoneInfo("Europe/Berlin")
+days = st.dates(date(2001, 1, 1), date(2099, 12, 31))
+
+
+@pytest.mark.parametrize(
+    ("day", "week", "month", "year"),
+    [
+        ("2024-12-30", "2025-W01", "2025-01", "2025"),
+        ("2021-01-01", "2020-W53", "2020-12", "2020"),
+        ("2024-09-30", "2024-W40", "2024-10", "2024"),
+        ("2026-02-01", "2026-W05", "2026-01", "2026"),
+    ],
+)
+def test_a_week_belongs_where_its_thursday_is(
+    day: str, week: str, month: str, year: str
+) -> None:
+    assert calendar.path(f"toc:day:{day}") == [
+        f"toc:year:{year}",
+        f"toc:month:{month}",
+        f"toc:week:{week}",
+        f"toc:day:{day}",
+    ]
+
+
+@given(days)
+def test_every_period_lies_within_the_one_above_it(day: date) -> None:
+    ids = calendar.path(calendar.day_id(day))
+    spans = [calendar.bounds(name, BERLIN) for name in ids]
+    for (outer_start, outer_end), (start, end) in zip(spans, spans[1:], strict=False):
+        assert outer_start <= start < end <= outer_end
+
+
+@given(days)
+def test_a_node_ends_where_the_next_one_begins(day: date) -> None:
+    for name in calendar.path(calendar.day_id(day)):
+        following = calendar.period(name).end
+        level = calendar.period(name).level
+        after = [
+            other
+            for other in calendar.path(calendar.day_id(following))
+            if calendar.period(other).level is level
+        ]
+        assert calendar.bounds(after[0], UTC)[0] == calendar.bounds(name, UTC)[1]
+
+
+@given(days)
+def test_an_id_read_and_written_is_the_same(day: date) -> None:
+    for name in calendar.path(calendar.day_id(day)):
+        assert calendar.canonical(name) == name
+
+
+@pytest.mark.parametrize(("day", "hours"), [("2024-03-31", 23), ("2024-10-27", 25)])
+def test_a_day_has_as_many_hours_as_the_clocks_give_it(day: str, hours: int) -> None:
+    start, end = calendar.bounds(f"toc:day:{day}", BERLIN)
+    assert end - start == timedelta(hours=hours)
+
+
+def test_a_moment_belongs_to_the_local_day() -> None:
+    late = datetime(2024, 1, 15, 23, 30, tzinfo=UTC)
+    assert calendar.day_of(late, UTC) == date(2024, 1, 15)
+    assert calendar.day_of(late, BERLIN) == date(2024, 1, 16)
+
+
+@pytest.mark.parametrize(
+    ("node_id", "title"),
+    [
+        ("toc:year:2024", "2024"),
+        ("toc:month:2024-01", "January 2024"),
+        ("toc:week:2024-W03", "Week of January 15–21, 2024"),
+        ("toc:week:2024-W05", "Week of January 29 – February 4, 2024"),
+        ("toc:week:2025-W01", "Week of December 30, 2024 – January 5, 2025"),
+        ("toc:day:2024-01-15", "Monday, January 15, 2024"),
+    ],
+)
+def test_titles_are_the_calendars(node_id: str, title: str) -> None:
+    assert calendar.title(node_id) == title
+
+
+@pytest.mark.parametrize(
+    ("older", "ours"),
+    [
+        ("toc:week:2026-05", "toc:week:2026-W05"),
+        ("toc:week:2026:05", "toc:week:2026-W05"),
+        ("toc:day:2024:01:15", "toc:day:2024-01-15"),
+        ("toc:segment:2024-01-18T10:00:00", "toc:segment:2024-01-18:10:00:00"),
+    ],
+)
+def test_older_forms_of_an_id_are_understood(older: str, ours: str) -> None:
+    assert calendar.canonical(older) == ours
+
+
+@pytest.mark.parametrize(
+    "text", ["", "toc", "toc:day:2024-13-01", "toc:decade:2020", "grip:1:2", "toc:day:"]
+)
+def test_what_is_no_id_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        calendar.period(text)
+
+
+def test_levels_know_their_neighbours() -> None:
+    assert TocLevel.YEAR.parent() is None
+    assert TocLevel.YEAR.child() is TocLevel.MONTH
+    assert TocLevel.SEGMENT.parent() is TocLevel.DAY
+    assert TocLevel.SEGMENT.child() is None

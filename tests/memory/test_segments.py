@@ -1,0 +1,127 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.memory import events, segments
+from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.segments import Rules
+
+START = datetime(2024, 1, 15, 10, 0, tzinfo=UTC)
+RULES = Rules()
+
+
+def said(
+    at_s: float,
+    tokens: int = 100,
+    kind: EventType = EventType.USER_MESSAGE,
+    role: EventRole | None = None,
+) -> Event:
+    made = events.make(
+        agent="claude-code",
+        session_id="s",
+        timestamp=START + timedelta(seconds=at_s),
+        event_type=kind,
+        text=f"said at {at_s}",
+        key=f"{at_s} {kind}",
+        role=role,
+    )
+    return replace(made, tokens=tokens)
+
+
+def lengths(told: list[Event], rules: Rules = RULES) -> list[int]:
+    return [len(run) for run in segments.cut(told, rules)]
+
+
+def test_a_silence_of_exactly_thirty_minutes_ends_nothing() -> None:
+    assert lengths([said(0), said(1800)]) == [2]
+
+
+def test_a_longer_silence_ends_a_segment() -> None:
+    assert lengths([said(0), said(1800.001)]) == [1, 1]
+
+
+def test_a_segment_may_be_filled_to_its_limit() -> None:
+    assert lengths([said(0, 1500), said(10, 2500)]) == [2]
+
+
+def test_one_token_more_begins_another_segment() -> None:
+    assert lengths([said(0, 1500), said(10, 2501)]) == [1, 1]
+
+
+def test_an_event_over_the_limit_is_a_segment_of_its_own() -> None:
+    assert lengths([said(0), said(10, 9000), said(20)]) == [1, 1, 1]
+
+
+def test_the_end_of_a_session_ends_its_segment() -> None:
+    end = said(20, 0, EventType.SESSION_END)
+    assert lengths([said(0), end, said(30)]) == [2, 1]
+
+
+def test_boundaries_alone_wait_for_a_message() -> None:
+    start = said(0, 0, EventType.SESSION_START)
+    assert lengths([start]) == []
+    assert lengths([start, said(7200)]) == [2]
+
+
+def test_boundaries_after_the_last_message_join_it() -> None:
+    assert lengths([said(0), said(9000, 0, EventType.SESSION_END)]) == [2]
+
+
+def test_what_the_machinery_wrote_is_no_message() -> None:
+    caveat = said(0, role=EventRole.SYSTEM)
+    assert lengths([caveat]) == []
+
+
+def test_a_tools_text_counts_only_at_its_beginning() -> None:
+    tool = events.make(
+        agent="a",
+        session_id="s",
+        timestamp=START,
+        event_type=EventType.TOOL_RESULT,
+        text="x" * 5000,
+        key="k",
+    )
+    assert len(segments.counted_text(tool)) == 1000
+
+
+def test_the_overlap_keeps_within_time_and_tokens() -> None:
+    before = [said(0, 50), said(100, 300), said(200, 200), said(350, 100)]
+    first = said(400)
+    assert segments.overlap(before, first, RULES) == tuple(before[2:])
+    assert segments.overlap(before[:2], first, RULES) == (before[1],)
+    assert segments.overlap(before[:1], said(301), RULES) == ()
+
+
+def test_a_run_is_over_after_its_end_or_a_silence() -> None:
+    run = [said(0)]
+    assert not segments.is_over(run, START + timedelta(seconds=1800), RULES)
+    assert segments.is_over(run, START + timedelta(seconds=1801), RULES)
+    ended = [said(0), said(1, 0, EventType.SESSION_END)]
+    assert segments.is_over(ended, START + timedelta(seconds=2), RULES)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 20_000),
+            st.integers(0, 5000),
+            st.sampled_from(list(EventType)),
+        ),
+        max_size=40,
+        unique_by=lambda told: told[0],
+    )
+)
+def test_nothing_is_lost_and_every_segment_holds_a_message(
+    told: list[tuple[int, int, EventType]],
+) -> None:
+    rows = sorted((said(*row) for row in told), key=lambda event: event.order)
+    runs = segments.cut(rows, RULES)
+    assert all(any(event.is_message for event in run) for run in runs)
+    kept = [event for run in runs for event in run]
+    assert kept == (rows if runs else [])
+    for run in runs:
+        spoken = [n for n, event in enumerate(run) if event.is_message]
+        tail = run[spoken[0] : spoken[-1] + 1]
+        assert len(tail) == 1 or sum(e.tokens for e in tail) <= RULES.limit_tokens

@@ -1,0 +1,176 @@
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.sessions import SessionFacts
+from memtui.sources import hooks
+from memtui.sources.records import Left, Refused
+
+AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
+NOW = datetime(2025, 3, 14, 10, 1, tzinfo=UTC)
+
+
+def read(payload: object) -> list[object]:
+    raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    return list(hooks.read(raw, received_at=AT, now=NOW))
+
+
+def told(payload: object) -> list[Event]:
+    return [reading for reading in read(payload) if isinstance(reading, Event)]
+
+
+def claude(name: str, **fields: Any) -> dict[str, Any]:
+    base = {
+        "session_id": "s1",
+        "transcript_path": "/home/ada/.claude/projects/-home-ada-shop/s1.jsonl",
+        "cwd": "/home/ada/shop",
+        "hook_event_name": name,
+    }
+    return {**base, **fields}
+
+
+def test_a_prompt_takes_the_time_its_file_was_written() -> None:
+    (event,) = told(claude("UserPromptSubmit", prompt="Fix the cart"))
+    assert (event.event_type, event.text) == (EventType.USER_MESSAGE, "Fix the cart")
+    assert (event.agent, event.timestamp) == ("claude-code", AT)
+
+
+def test_a_tools_input_and_answer_are_both_kept() -> None:
+    (event,) = told(
+        claude(
+            "PostToolUse",
+            tool_name="Bash",
+            tool_input={"command": "pytest -q"},
+            tool_response={"stdout": "2 passed", "stderr": ""},
+            tool_use_id="t1",
+        )
+    )
+    assert event.text == "Bash: pytest -q\n2 passed"
+    assert event.metadata["tool_input"] == '{"command":"pytest -q"}'
+
+
+def test_a_tool_that_failed_is_marked() -> None:
+    (event,) = told(
+        claude("PostToolUseFailure", tool_name="Bash", tool_input={}, error="exit 2")
+    )
+    assert event.text.endswith("exit 2")
+    assert event.metadata["is_error"] == "true"
+
+
+def test_a_stop_says_what_was_said_last_and_that_it_stopped() -> None:
+    kinds = [e.event_type for e in told(claude("Stop", last_assistant_message="Done."))]
+    assert kinds == [EventType.ASSISTANT_MESSAGE, EventType.ASSISTANT_STOP]
+    assert [e.event_type for e in told(claude("Stop"))] == [EventType.ASSISTANT_STOP]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("SessionStart", EventType.SESSION_START),
+        ("SessionEnd", EventType.SESSION_END),
+        ("SubagentStart", EventType.SUBAGENT_START),
+        ("SubagentStop", EventType.SUBAGENT_STOP),
+    ],
+)
+def test_boundaries_keep_their_names(name: str, kind: EventType) -> None:
+    (event,) = told(claude(name))
+    assert (event.event_type, event.role) == (kind, EventRole.SYSTEM)
+
+
+@pytest.mark.parametrize("name", ["PreToolUse", "Notification", "PreCompact"])
+def test_what_says_nothing_is_known_and_not_kept(name: str) -> None:
+    assert read(claude(name, message="waiting")) == [Left(f"hook {name}", 1)]
+
+
+def test_an_unknown_event_is_never_a_message() -> None:
+    payload = claude("SomethingNew", prompt="looks like a prompt")
+    assert read(payload) == [Refused("unknown hook event 'SomethingNew'", 1)]
+
+
+def test_the_memory_clients_own_form_is_understood() -> None:
+    payload = {
+        "session_id": "s2",
+        "event_type": "UserPromptSubmit",
+        "content": "How do I implement JWT authentication?",
+        "timestamp": "2025-03-14T09:58:00Z",
+    }
+    (event,) = told(payload)
+    assert event.text == "How do I implement JWT authentication?"
+    assert event.timestamp == datetime(2025, 3, 14, 9, 58, tzinfo=UTC)
+
+
+def test_other_agents_hooks_are_told_by_their_transcripts_and_names() -> None:
+    codex = claude(
+        "UserPromptSubmit", prompt="hi", transcript_path="/h/.codex/sessions/r.jsonl"
+    )
+    gemini = claude(
+        "BeforeAgent", prompt="hi", transcript_path="/h/.gemini/tmp/x/chats/s.json"
+    )
+    assert [e.agent for e in told(codex) + told(gemini)] == ["codex", "gemini-cli"]
+
+
+@pytest.mark.parametrize("shape", ["single", "pretty", "array", "lines"])
+def test_every_shape_of_a_payload_is_read(shape: str) -> None:
+    one = claude("UserPromptSubmit", prompt="one")
+    two = claude("UserPromptSubmit", prompt="two")
+    raw, wanted = {
+        "single": (json.dumps(one), ["one"]),
+        "pretty": (json.dumps(one, indent=2), ["one"]),
+        "array": (json.dumps([one, two]), ["one", "two"]),
+        "lines": (f"{json.dumps(one)}\n{json.dumps(two)}\n", ["one", "two"]),
+    }[shape]
+    assert [event.text for event in told(raw.encode())] == wanted
+
+
+@pytest.mark.parametrize(
+    ("payload", "reason"),
+    [
+        (b"", "an empty file"),
+        (b"{", "not valid JSON"),
+        (b"[1]", "not a JSON object"),
+        ({"session_id": "s"}, "no event name"),
+        (claude("UserPromptSubmit", prompt="x", session_id=" "), "no session id"),
+        (claude("UserPromptSubmit", prompt=""), "a user_message without text"),
+        (
+            claude("Stop", timestamp="2025-03-14T10:07:00Z"),
+            "a timestamp in the future",
+        ),
+    ],
+)
+def test_what_cannot_be_taken_is_refused_with_its_reason(
+    payload: object, reason: str
+) -> None:
+    assert [r.reason for r in read(payload) if isinstance(r, Refused)] == [reason]
+    assert told(payload) == []
+
+
+def test_a_session_learns_its_project() -> None:
+    readings = read(claude("SessionStart", model="opus"))
+    facts = [reading for reading in readings if isinstance(reading, SessionFacts)]
+    assert [(f.project, f.model) for f in facts] == [("shop", "opus")]
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            "session_id hook_event_name event_type prompt content timestamp tool_name"
+            " tool_input tool_response error cwd transcript_path agent_id".split()
+        ),
+        st.sampled_from(["s", "Stop", "PostToolUse", "UserPromptSubmit", "\ud800", ""])
+        | st.integers()
+        | st.lists(st.text(max_size=3), max_size=2)
+        | st.dictionaries(st.text(max_size=3), st.text(max_size=3), max_size=2),
+    )
+)
+def test_no_payload_raises(payload: dict[str, object]) -> None:
+    assert read(payload)
+
+
+@given(st.binary(max_size=100))
+def test_no_bytes_raise(raw: bytes) -> None:
+    assert read(raw)

@@ -1,0 +1,123 @@
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import peewee
+import pytest
+
+from memtui import store
+from memtui.errors import StoreError, StoreTooNew
+from memtui.house import House
+from memtui.store import database, facts, forgetting, outbox
+from memtui.store.tables import EventRow, MetaRow, OutboxRow
+
+
+def test_only_its_owner_can_read_a_store(house: House) -> None:
+    file = house.paths.store
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_the_database_is_set_for_many_readers(house: House) -> None:
+    with database.connected():
+        asked = {
+            name: database.db.execute_sql(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "foreign_keys", "synchronous", "busy_timeout")
+        }
+    assert asked == {
+        "journal_mode": "wal",
+        "foreign_keys": 1,
+        "synchronous": 1,
+        "busy_timeout": 5000,
+    }
+
+
+def test_events_can_be_neither_changed_nor_deleted(full_house: House) -> None:
+    with pytest.raises(peewee.IntegrityError, match="never changed"):
+        with database.writing():
+            EventRow.update(text="rewritten").execute()
+    with pytest.raises(peewee.IntegrityError, match="only deleted by forgetting"):
+        with database.writing():
+            EventRow.delete().execute()
+
+
+def test_events_can_be_deleted_through_the_one_door(house: House) -> None:
+    with database.connected():
+        before = EventRow.select().count()
+        with forgetting.door():
+            EventRow.delete().execute()
+    assert before == 0
+    with pytest.raises(peewee.IntegrityError):
+        with forgetting.door():
+            MetaRow.create(name="schema_version", value="twice")
+    with database.connected():
+        assert not database.db.execute_sql("SELECT 1 FROM forgetting").fetchall()
+
+
+def test_a_store_keeps_the_time_zone_it_was_made_with(tmp_path: Path) -> None:
+    file = tmp_path / "made" / "memory.db"
+    store.open_at(file, time_zone="Asia/Tokyo")
+    store.open_at(file, time_zone="Europe/Berlin")
+    with database.connected():
+        assert facts.time_zone() == "Asia/Tokyo"
+
+
+def test_a_store_of_a_newer_memtui_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "made" / "memory.db"
+    store.open_at(file)
+    with database.writing():
+        MetaRow.update(value="99").where(MetaRow.name == "schema_version").execute()
+    before = file.read_bytes()
+    with pytest.raises(StoreTooNew, match="schema 99"):
+        store.open_at(file)
+    assert file.read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_said_to_be_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "made" / "memory.db"
+    file.parent.mkdir()
+    file.write_bytes(b"this is no database " * 100)
+    with pytest.raises(StoreError, match="damaged"):
+        store.open_at(file)
+
+
+def test_a_folder_in_the_way_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(StoreError, match="taken"):
+        store.open_at(tmp_path / "taken" / "memory.db")
+
+
+def test_a_full_disk_is_said_so_and_nothing_is_half_written(house: House) -> None:
+    with database.connected():
+        pages = database.db.execute_sql("PRAGMA page_count").fetchone()[0]
+        database.db.execute_sql(f"PRAGMA max_page_count = {pages + 1}")
+        with pytest.raises(StoreError, match="no room is left"):
+            with database.writing():
+                outbox.announce(["toc:day:2024-01-15"] * 5000, 0)
+        assert OutboxRow.select().count() == 0
+
+
+def test_outbox_numbers_never_start_again(house: House) -> None:
+    with database.writing():
+        outbox.announce(["toc:day:2024-01-15"], 0)
+        ((first, _),) = outbox.to_index(10)
+        outbox.delete([first])
+        outbox.announce(["toc:day:2024-01-16"], 0)
+        ((second, _),) = outbox.to_index(10)
+    assert second > first
+
+
+def test_a_read_only_folder_is_said_so_by_the_command(tmp_path: Path) -> None:
+    home = tmp_path / "locked"
+    home.mkdir()
+    (home / "memory.db").mkdir()
+    told = subprocess.run(
+        [sys.executable, "-m", "memtui", "--home", str(home), "stats"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 1
+    assert "memory.db" in told.stderr
+    assert "Traceback" not in told.stderr

@@ -1,0 +1,119 @@
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memtui.house import House
+from memtui.memory import calls, events
+from memtui.memory.events import Event, EventType
+from memtui.store import database, outbox, sessions
+from memtui.store import events as kept
+from memtui.store.tables import OutboxRow
+
+AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _open(house: House) -> Iterator[None]:
+    with database.connected():
+        yield
+
+
+def said(
+    text: str,
+    after_s: float = 0,
+    key: str = "",
+    kind: EventType = EventType.USER_MESSAGE,
+    **metadata: str,
+) -> Event:
+    return events.make(
+        agent="claude-code",
+        session_id="s1",
+        timestamp=AT + timedelta(seconds=after_s),
+        event_type=kind,
+        text=text,
+        key=key,
+        metadata=metadata,
+    )
+
+
+def add(*batch: Event, route: str = "transcript") -> kept.Added:
+    with database.writing():
+        return kept.add(batch, route=route)
+
+
+def test_an_event_comes_back_as_it_was_told() -> None:
+    event = said("Fix the cart", key="k", tool_name="Bash")
+    add(event)
+    assert kept.get([event.event_id]) == {event.event_id: event}
+
+
+def test_an_event_and_its_outbox_row_are_kept_together() -> None:
+    event = said("Fix the cart")
+    add(event)
+    (row,) = OutboxRow.select()
+    assert (row.action, row.subject_id) == (outbox.UPDATE_TOC, event.event_id)
+
+
+def test_neither_is_kept_when_the_transaction_fails() -> None:
+    class Failed(Exception):
+        pass
+
+    with pytest.raises(Failed), database.writing():
+        kept.add([said("Fix the cart")], route="hook")
+        raise Failed
+    assert OutboxRow.select().count() == 0
+    assert sessions.get("claude-code", "s1") is None
+
+
+def test_the_same_event_again_changes_nothing() -> None:
+    event = said("Fix the cart", key="k")
+    assert add(event).created == (event.event_id,)
+    before = OutboxRow.select().count(), sessions.get("claude-code", "s1")
+    again = add(event, event)
+    assert (again.created, again.known) == ((), 2)
+    assert (OutboxRow.select().count(), sessions.get("claude-code", "s1")) == before
+
+
+def test_what_a_hook_told_is_not_kept_again_from_the_transcript() -> None:
+    add(said("Fix the cart"), route="hook")
+    told = said("Fix  the\ncart", after_s=2, key="uuid-1")
+    assert add(told).created == ()
+    assert add(told).created == ()
+
+
+def test_the_order_of_the_two_tellings_does_not_matter() -> None:
+    add(said("Fix the cart", after_s=2, key="uuid-1"))
+    assert add(said("Fix the cart"), route="hook").created == ()
+
+
+def test_a_tool_is_known_by_its_input_however_its_answer_is_written() -> None:
+    given = calls.compact({"command": "ls"})
+    about = {"tool_name": "Bash", "tool_input": given}
+    add(said("Bash: ls\na b", kind=EventType.TOOL_RESULT, **about), route="hook")
+    other = said(
+        "Bash: ls\na\nb", after_s=1, key="t1", kind=EventType.TOOL_RESULT, **about
+    )
+    assert add(other).created == ()
+
+
+def test_the_same_words_twice_are_two_messages() -> None:
+    add(said("commit"), said("commit", after_s=60), route="hook")
+    first, second, third = (said("commit", n, key=f"u{n}") for n in (1, 61, 120))
+    assert add(first, second).created == ()
+    assert add(third).created == (third.event_id,)
+
+
+def test_the_same_words_much_later_are_another_message() -> None:
+    add(said("commit"), route="hook")
+    assert add(said("commit", after_s=3600, key="u1")).known == 0
+
+
+def test_a_session_counts_messages_and_keeps_its_first_prompt() -> None:
+    add(said("second", after_s=60), said("third", after_s=90))
+    add(said("first"), said("Bash: ls", 5, kind=EventType.TOOL_RESULT))
+    session = sessions.get("claude-code", "s1")
+    assert session is not None
+    assert (session.title, session.message_count) == ("first", 3)
+    assert (session.created_at, session.event_count) == (AT, 4)
+    assert session.updated_at == AT + timedelta(seconds=90)
