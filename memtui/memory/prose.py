@@ -44,7 +44,7 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}\s+")
 _ITEM = re.compile(r"\s*(?:[-*+•▪‣–—]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]?\]\s*)?")
 _LEAD = re.compile(
     "^(?:[\\s>|\ufe0f\u200d\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2b00-\u2bff"
-    "\U0001f000-\U0001faff]|[-=]>)+"
+    "\U0001f000-\U0001faff]|[-=]>)+(?:[-*•]\\s+)?"
 )
 _BEGINS = re.compile(
     "\\s*(?:\\*\\*|[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])"
@@ -67,7 +67,7 @@ _CODE = re.compile(
 )
 _BLANKS = re.compile(r"\s+")
 _END = re.compile(
-    r"(?<=[.!?…])[\"'”’)\]`]*\s+(?=[\"'“‘(\[`*]*[^\sa-z.,;:!?])|(?<=[。！？])"
+    r"(?<=[.!?…])[\"'”’)\]`]*\s+(?=[\"'“‘(\[`*]*[^\sa-z.,;:!?\-–—])|(?<=[。！？])"
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|etc|cf|Dr|Mr|Mrs|z\.B|d\.h|bzw|ca|Nr)|^\d+)\.$"

@@ -160,7 +160,8 @@ def _needed(chunk: str) -> tuple[str, ...]:
     words = [leaf.terms[0] for leaf in inner]
     if chunk[0] == "#" or chunk[-1] in "+#" or all(word.isdigit() for word in words):
         return _terms(chunk)[:1]
-    if len(inner) > 1 and min(map(len, words)) == 1:
+    alone = len(inner) == 1 and inner[0].end - inner[0].start == len(chunk)
+    if not alone and min(map(len, words)) == 1:
         return _terms(chunk)[:1]
     return _loosest(inner) or _terms(chunk)[:1]
 
@@ -223,8 +224,9 @@ def _pairs(run: str) -> tuple[Piece, ...]:
 def _forms(word: str) -> tuple[str, ...]:
     """A folded word, then without accents, then its stem."""
     if not word.isascii():
-        bare = _ACCENTS.sub("", unicodedata.normalize("NFD", word))
-        return tuple(dict.fromkeys((word, unicodedata.normalize("NFC", bare))))
+        split = unicodedata.normalize("NFD", word)
+        bare = unicodedata.normalize("NFC", _ACCENTS.sub("", split))
+        return tuple(dict.fromkeys((word, bare, stem(bare))))
     root = stem(word)
     return (word,) if root == word else (word, root)
 

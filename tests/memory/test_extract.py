@@ -1,0 +1,343 @@
+"""Summaries without a model: of a segment, and of a node's children."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.llm.extractive import Extractive
+from memtui.memory import events, extract, prose, rollups, titles
+from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.segments import Segment
+from memtui.memory.toc import BULLETS, Bullet, TocLevel, TocNode
+
+START = datetime(2024, 1, 15, 9, tzinfo=UTC)
+TICKED = re.compile(r"`[^`]*`")
+DEBRIS = re.compile(r"\*\*|^#|^[-*|>] |```|</?[a-z-]+>|\[Request interrupted|API Error")
+
+
+def make(kind: EventType, text: str, at: int, **metadata: str) -> Event:
+    return events.make(
+        agent="claude-code",
+        session_id="s1",
+        timestamp=START + timedelta(minutes=at),
+        event_type=kind,
+        text=text,
+        key=str(at),
+        metadata=metadata,
+    )
+
+
+def talk(*turns: tuple[str, str]) -> list[Event]:
+    """Events of (who, text): user, assistant, tool or broken (a tool that failed)."""
+    kinds = {"user": EventType.USER_MESSAGE, "assistant": EventType.ASSISTANT_MESSAGE}
+    run = []
+    for at, (who, text) in enumerate(turns):
+        kind = kinds.get(who, EventType.TOOL_RESULT)
+        metadata = {} if who in kinds else {"tool_name": text.partition(":")[0]}
+        if who == "broken":
+            metadata["is_error"] = "true"
+        run.append(make(kind, text, at, **metadata))
+    return run
+
+
+SESSION = talk(
+    ("user", "Hi! Please fix the redirect: the login page stays blank after it."),
+    ("assistant", "You're absolutely right! Let me check the router."),
+    ("tool", "Read: /home/me/app/src/router.py\ndef redirect(): ..."),
+    ("broken", "Bash: cd app && pytest tests/router 2>&1 | tail\nKeyError: 'session'"),
+    ("tool", "Edit: /home/me/app/src/router.py\nupdated"),
+    ("tool", "Bash: pytest tests/unit\n12 passed"),
+    (
+        "assistant",
+        "Perfect!\n\n## Summary\n\n**Root cause:** the redirect dropped the session "
+        "cookie, because it was set for another domain.\n\n```python\nx = 1\n```\n\n"
+        "- I decided to set the cookie once, in `src/router.py`.\n"
+        "- The OAuth callback still fails on Safari.\n\nLet me know if you need more!",
+    ),
+)
+
+
+def bullets(run: list[Event]) -> list[str]:
+    return [claim.text for claim in extract.summarize(run).bullets]
+
+
+def test_the_title_is_what_was_asked() -> None:
+    assert (
+        extract.summarize(SESSION).title
+        == "Fix the redirect: the login page stays blank after it"
+    )
+
+
+def test_a_summary_tells_what_was_done_what_failed_and_what_was_concluded() -> None:
+    found = bullets(SESSION)
+    assert found == [
+        "Edited router.py; ran pytest tests/router, pytest tests/unit",
+        "pytest tests/router failed: KeyError: 'session'",
+        "Root cause: the redirect dropped the session cookie, because it was set for "
+        "another domain.",
+        "I decided to set the cookie once, in `src/router.py`.",
+        "The OAuth callback still fails on Safari.",
+    ]
+
+
+def test_every_bullet_says_which_events_it_comes_from() -> None:
+    refs = [claim.refs for claim in extract.summarize(SESSION).bullets]
+    assert refs == [(4, 3, 5), (3,), (6,), (6,), (6,)]
+
+
+def test_a_command_that_passes_later_has_not_failed() -> None:
+    run = talk(
+        ("user", "Make the router tests pass again."),
+        ("broken", "Bash: pytest tests/router\nKeyError: 'session'"),
+        ("tool", "Bash: pytest tests/router\n12 passed"),
+    )
+    assert not any("failed" in bullet for bullet in bullets(run))
+
+
+def test_a_commit_is_told_by_its_subject() -> None:
+    run = talk(
+        ("user", "commit"),
+        ("tool", "Bash: git commit -m x\n[main 1a2b3c4] fix: keep the session cookie"),
+    )
+    assert extract.summarize(run).title == "Keep the session cookie"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "title"),
+    [
+        (
+            "Implement the following plan:\n\n# Plan: Make `evaluate` the default "
+            "CLI subcommand\n\n## Context\n\nIt is the only one.",
+            "Make `evaluate` the default CLI subcommand",
+        ),
+        ("can you please add retries to the uploader?", "Add retries to the uploader"),
+        ("ok, now rename the invoices table", "Rename the invoices table"),
+        ("帮我修复登录页面的错误", "帮我修复登录页面的错误"),
+        (
+            "Bitte behebe den Fehler beim Hochladen großer Dateien.",
+            "Bitte behebe den Fehler beim Hochladen großer Dateien",
+        ),
+    ],
+)
+def test_a_title_is_the_request_without_what_only_asks(
+    request_text: str, title: str
+) -> None:
+    assert extract.summarize(talk(("user", request_text))).title == title
+
+
+@pytest.mark.parametrize("poor", ["continue", "yes", "commit", "go on", "ok thanks!"])
+def test_a_poor_request_gives_way_to_what_was_worked_on(poor: str) -> None:
+    run = talk(
+        ("user", poor),
+        ("assistant", "The invoice totals are now rounded once, in the ledger."),
+    )
+    assert extract.summarize(run).title.startswith("The invoice totals are now rounded")
+
+
+def test_a_long_title_is_cut_on_a_word() -> None:
+    request = "Rewrite the " + "extraordinarily configurable " * 10 + "exporter"
+    title = extract.summarize(talk(("user", request))).title
+    assert len(title) <= titles.TITLE_CHARS
+    assert title.endswith(("extraordinarily…", "configurable…"))
+
+
+def test_what_the_machinery_wrote_is_never_quoted() -> None:
+    told = "<system-reminder>The todo list is empty now.</system-reminder>"
+    caveat = make(EventType.USER_MESSAGE, "Caveat: the platypus said so.", 9)
+    run = [
+        *talk(("user", f"Why does the cache expire too early? {told}")),
+        events.make(
+            agent="claude-code",
+            session_id="s1",
+            timestamp=START + timedelta(minutes=1),
+            event_type=EventType.USER_MESSAGE,
+            role=EventRole.SYSTEM,
+            text="The zebra was summarised before.",
+            key="z",
+        ),
+        caveat,
+        make(EventType.USER_MESSAGE, "[Request interrupted by user]", 10),
+        make(EventType.ASSISTANT_MESSAGE, "API Error: 500 overloaded", 11),
+    ]
+    summary = extract.summarize(run)
+    everything = " ".join([summary.title, *bullets(run)])
+    for word in ("todo", "zebra", "platypus", "interrupted", "API Error"):
+        assert word not in everything
+
+
+def test_code_tables_and_diagrams_are_no_prose() -> None:
+    text = (
+        "Intro stands.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n├── src\n└── tests\n\n"
+        "```\nhidden()\n```\n\nconst x = {\n\nOutro stands."
+    )
+    assert [one.text for one in prose.sentences(text)] == [
+        "Intro stands.",
+        "Outro stands.",
+    ]
+
+
+def test_wrapped_lines_are_one_sentence_and_entries_are_not() -> None:
+    text = (
+        "The first line of a paragraph that was wrapped by an editor\ngoes on here. "
+        "Then e.g. this.\n- one\n- [x] two **bold** `a*b*c`"
+    )
+    assert [one.text for one in prose.sentences(text)] == [
+        "The first line of a paragraph that was wrapped by an editor goes on here.",
+        "Then e.g. this.",
+        "one",
+        "two bold `a*b*c`",
+    ]
+
+
+@pytest.mark.parametrize("text", ["ok", "?", "…", "```", "{}", "<a>", "修"])
+def test_next_to_nothing_still_gives_a_title_and_a_bullet(text: str) -> None:
+    summary = extract.summarize(talk(("user", text)))
+    assert summary.title
+    assert summary.bullets[0].text
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["user", "assistant", "tool", "broken"]),
+            st.text(min_size=1, max_size=400),
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_any_conversation_can_be_summarised(turns: list[tuple[str, str]]) -> None:
+    try:
+        run = talk(*turns)
+    except events.EventRefused:
+        return
+    summary = extract.summarize(run)
+    assert 1 <= len(summary.bullets) <= BULLETS[TocLevel.SEGMENT][1]
+    assert len(summary.title) <= titles.TITLE_CHARS
+    for claim in summary.bullets:
+        assert claim.text
+        assert len(claim.text) <= extract.BULLET_CHARS
+        assert all(0 <= ref < len(run) for ref in claim.refs)
+    assert summary == extract.summarize(run)
+
+
+def node(
+    at: int, headline: str, *said: str, unsupported: bool = False, level: str = "x"
+) -> TocNode:
+    grip_ids = () if unsupported else (f"grip:{at}:x",)
+    return TocNode(
+        node_id=f"toc:segment:2024-01-15:{level}{at}",
+        level=TocLevel.SEGMENT,
+        title=headline,
+        start_time=START + timedelta(hours=at),
+        end_time=START + timedelta(hours=at, minutes=30),
+        bullets=tuple(Bullet(text, grip_ids) for text in said),
+        keywords=(f"key{chr(97 + at)}",),
+        headline=headline,
+    )
+
+
+DAY = [
+    node(
+        0,
+        "Token refresh fixed",
+        "The token refresh failed because expires_at was compared in local time.",
+        "All tests pass.",
+    ),
+    node(1, "Commit", "Committed as 1a2b3c4."),
+    node(
+        2,
+        "The OAuth callback still fails",
+        "The OAuth callback still fails on Safari with a state mismatch.",
+        "The token refresh failed because expires_at was compared in local time!",
+    ),
+]
+
+
+def test_a_roll_up_quotes_its_children_and_says_which() -> None:
+    row = [bullet.text for child in DAY for bullet in child.bullets]
+    summary = rollups.summarize(TocLevel.DAY, DAY)
+    assert summary.bullets
+    for claim in summary.bullets:
+        (ref,) = claim.refs
+        assert claim.text == row[ref]
+
+
+def test_a_roll_up_says_nothing_twice() -> None:
+    found = [claim.text for claim in rollups.summarize(TocLevel.DAY, DAY).bullets]
+    assert sum("expires_at" in text for text in found) == 1
+
+
+def test_what_no_source_says_does_not_rise() -> None:
+    children = [
+        node(0, "Cache", "The cache is cold after each deploy.", unsupported=True),
+        node(1, "Queue", "The queue drains before each deploy."),
+    ]
+    found = [claim.text for claim in rollups.summarize(TocLevel.DAY, children).bullets]
+    assert found == ["The queue drains before each deploy."]
+
+
+def test_a_headline_joins_what_the_best_children_say() -> None:
+    assert (
+        rollups.summarize(TocLevel.DAY, DAY).title
+        == "Token refresh fixed; The OAuth callback still fails"
+    )
+
+
+def test_a_full_year_is_spread_over_its_months() -> None:
+    children = [
+        node(
+            at, f"Work on {name}", *(f"{name}{n} now caches {n}{name}" for n in "wxyz")
+        )
+        for at, name in enumerate(["ledger", "router", "mailer", "queue", "search"])
+    ]
+    claims = rollups.summarize(TocLevel.YEAR, children).bullets
+    assert [claim.refs[0] // 4 for claim in claims] == [0, 1, 2, 3, 4]
+
+
+def test_nothing_gives_an_empty_roll_up() -> None:
+    summary = rollups.summarize(TocLevel.DAY, [])
+    assert (summary.title, summary.bullets) == ("", ())
+
+
+def test_the_extractive_summariser_keeps_the_protocol() -> None:
+    summarizer = Extractive()
+    assert summarizer.identity == "extractive-1"
+    segment = Segment("x", tuple(SESSION))
+    assert summarizer.summarize_segment(segment) == extract.summarize(SESSION)
+    assert summarizer.summarize_children(TocLevel.DAY, DAY) == rollups.summarize(
+        TocLevel.DAY, DAY
+    )
+
+
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "claude_code"
+
+
+def spoken(path: Path) -> Iterator[str]:
+    """The texts of a transcript."""
+    for line in path.read_text("utf-8").splitlines():
+        record = json.loads(line) if line.startswith("{") else {}
+        message = record.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        for block in content if isinstance(content, list) else [content]:
+            text = block.get("text") if isinstance(block, dict) else block
+            if isinstance(text, str):
+                yield text
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the real transcripts are not here")
+def test_no_real_message_leaves_markup_in_a_sentence() -> None:
+    found = [
+        sentence.text
+        for path in sorted(SHARED.glob("*/*.jsonl"))
+        for text in spoken(path)
+        for sentence in prose.sentences(text)
+    ]
+    assert len(found) > 1000
+    assert [text for text in found if DEBRIS.search(TICKED.sub("", text))] == []

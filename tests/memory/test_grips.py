@@ -1,0 +1,158 @@
+"""Grips: what a bullet rests on."""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.memory import events, grips
+from memtui.memory.events import Event, EventType
+from memtui.memory.excerpts import EXCERPT_CHARS
+from memtui.memory.grips import Grip
+from memtui.memory.summaries import Claim
+
+START = datetime(2024, 1, 15, 9, tzinfo=UTC)
+TALK = [
+    "The login page shows a blank screen after the redirect.",
+    "I looked at the router. The redirect drops the session cookie.",
+    "Edit: src/router.py\nupdated",
+    "Bash: pytest tests/router\n12 passed in 0.4s",
+    "Now the invoices: totals are rounded twice. Round them once, in the ledger.",
+    "Edit: src/ledger.py\nupdated",
+    "Rounding happens in Ledger.total alone now, and the report agrees.",
+]
+
+
+def conversation(texts: list[str]) -> list[Event]:
+    return [
+        events.make(
+            agent="claude-code",
+            session_id="s1",
+            timestamp=START + timedelta(minutes=at),
+            event_type=EventType.USER_MESSAGE,
+            text=text,
+            key=str(at),
+        )
+        for at, text in enumerate(texts)
+    ]
+
+
+def anchored(*bullets: str, texts: list[str] = TALK) -> list[tuple[Grip, ...]]:
+    return grips.anchor(
+        [Claim(bullet) for bullet in bullets],
+        conversation(texts),
+        node_id="toc:segment:2024-01-15:x",
+        source="segment_summarizer",
+    )
+
+
+@pytest.mark.parametrize(
+    ("bullet", "place"),
+    [
+        ("The redirect lost the session cookie", 1),
+        ("Invoice totals were being rounded two times", 4),
+        ("Ledger.total is the only place that rounds", 6),
+        ("All 12 router tests pass", 3),
+    ],
+)
+def test_a_bullet_is_anchored_where_it_was_said(bullet: str, place: int) -> None:
+    (grip,) = anchored(bullet)[0]
+    assert grip.event_id_start == conversation(TALK)[place].event_id
+
+
+def test_an_invented_bullet_gets_no_grip() -> None:
+    assert anchored("Kubernetes autoscaling was configured for staging") == [()]
+
+
+def test_a_bullet_just_below_the_share_gets_none_and_just_above_one() -> None:
+    texts = ["alpha bravo charlie", "unrelated words here", "more filler text"]
+    unknown = "zulu yankee xray whiskey victor uniform tango sierra romeo quebec"
+    assert anchored(f"alpha {unknown}", texts=texts) == [()]
+    assert anchored("alpha bravo charlie zulu", texts=texts) != [()]
+
+
+def test_the_excerpt_is_the_sentence_that_says_it() -> None:
+    (grip,) = anchored("The redirect drops the cookie of the session")[0]
+    assert grip.excerpt == "The redirect drops the session cookie."
+
+
+def test_a_long_sentence_is_cut_on_a_word() -> None:
+    long = "prefix " * 60 + "the needle is here " + "suffix " * 60
+    (grip,) = anchored("the needle here", texts=[long, "other things entirely"])[0]
+    assert "needle" in grip.excerpt
+    assert len(grip.excerpt) <= EXCERPT_CHARS
+    assert set(grip.excerpt.split()) <= set(long.split())
+
+
+def test_markup_around_a_sentence_is_left_out_of_the_excerpt() -> None:
+    (grip,) = anchored("fixed cookie", texts=["## Result\n- **Fixed the cookie**"])[0]
+    assert grip.excerpt == "Fixed the cookie"
+
+
+def test_the_range_extends_to_neighbours_that_fit_as_well() -> None:
+    texts = ["zero", "rotate the keys nightly", "rotate the keys nightly", "nothing"]
+    (grip,) = anchored("keys rotate nightly", texts=texts)[0]
+    run = conversation(texts)
+    assert (grip.event_id_start, grip.event_id_end) == (
+        run[1].event_id,
+        run[2].event_id,
+    )
+
+
+def test_a_composed_bullet_gets_a_grip_for_each_of_its_pieces() -> None:
+    found = anchored("Edited router.py, ledger.py; ran pytest tests/router")[0]
+    run = conversation(TALK)
+    assert {grip.event_id_start for grip in found} == {
+        run[at].event_id for at in (2, 3, 5)
+    }
+    assert len({grip.grip_id for grip in found}) == 3
+
+
+def test_refs_decide_between_equals() -> None:
+    texts = [
+        "deploy the canary",
+        "one two three",
+        "four five six",
+        "one two three",
+        "deploy the canary",
+    ]
+    run = conversation(texts)
+    for place in (0, 4):
+        (found,) = grips.anchor(
+            [Claim("deploy the canary", (place,))], run, node_id="n", source="s"
+        )
+        assert found[0].event_id_start == run[place].event_id
+
+
+def test_an_id_says_when_and_is_the_same_again() -> None:
+    first, again = anchored("The redirect lost the session cookie") * 2
+    assert first == again
+    at_ms = conversation(TALK)[1].timestamp_ms
+    assert first[0].grip_id.startswith(f"grip:{at_ms}:")
+
+
+def test_no_claims_or_no_events_give_no_grips() -> None:
+    assert anchored() == []
+    assert grips.anchor([Claim("x")], [], node_id="n", source="s") == [()]
+
+
+@given(st.lists(st.text(min_size=1, max_size=300), max_size=6), st.randoms())
+def test_an_excerpt_is_verbatim_whatever_was_said(
+    texts: list[str], chance: random.Random
+) -> None:
+    run = []
+    for text in texts:
+        try:
+            run += conversation([text])
+        except events.EventRefused:
+            continue
+    claims = [Claim(event.text[: chance.randint(1, 80)]) for event in run]
+    claims += [Claim(""), Claim("; , ;")]
+    found = grips.anchor(claims, run, node_id="n", source="s")
+    assert len(found) == len(claims)
+    for grip in (grip for bullet in found for grip in bullet):
+        assert any(grip.excerpt in event.text for event in run)
+        assert 0 < len(grip.excerpt) <= EXCERPT_CHARS
+    assert found == grips.anchor(claims, run, node_id="n", source="s")

@@ -1,0 +1,138 @@
+"""Words: the same analyser for text, query and marks."""
+
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.memory import words
+from memtui.memory.stems import stem
+from memtui.memory.vocabulary import STOP_WORDS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Running tests", {"running", "run", "tests", "test"}),
+        ("getUserName", {"getusername", "user", "name"}),
+        ("HTTPServerError", {"httpservererror", "http", "server", "error"}),
+        ("token_refresh", {"token_refresh", "token", "refresh"}),
+        ("dry-run", {"dry-run", "dry", "run"}),
+        ("std::vec", {"std::vec", "std", "vec"}),
+        ("#123", {"#123", "123"}),
+        ("v1.2.3", {"v1.2.3", "1.2.3"}),
+        ("E0308", {"e0308"}),
+        ("C++", {"c++"}),
+        ("naïve", {"naïve", "naive"}),
+        ("Ｆｕｌｌ", {"full"}),
+        ("修复登录", {"修复", "复登", "登录"}),
+        ("token修复", {"token", "修复"}),
+        ("ภาษา", {"ภา", "าษ", "ษา"}),
+    ],
+)
+def test_a_word_is_found_by_its_forms_and_parts(text: str, expected: set[str]) -> None:
+    assert expected <= set(words.terms(text))
+
+
+def test_a_path_is_found_by_its_ends_and_its_folders() -> None:
+    found = set(words.terms("see src/auth/token.rs:42"))
+    assert {"src/auth/token.rs", "auth/token.rs", "token.rs", "auth", "42"} <= found
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("getUserName", "get_user_name"),
+        ("sha256", "SHA-256"),
+        ("refresh token", "tokenRefresh in token_refresh.py"),
+        ("running", "it runs"),
+        ("Strasse", "Straße"),
+        ("naive", "naïve"),
+        ("登录", "修复登录失败"),
+        ("token.rs", "src/auth/token.rs"),
+        ("follow-up", "to follow up"),
+    ],
+)
+def test_a_query_meets_the_other_spelling(query: str, text: str) -> None:
+    assert set(words.needed(query)) <= set(words.terms(text))
+
+
+def test_a_number_with_a_hash_does_not_meet_any_number() -> None:
+    assert not set(words.needed("#123")) <= set(words.terms("123 tests passed"))
+
+
+def test_stop_words_are_left_out() -> None:
+    assert words.terms("the token is in the cache") == ["token", "cache", "cach"]
+
+
+def test_stop_words_alone_are_kept() -> None:
+    assert words.terms("To be or not") == ["to", "be", "or", "not"]
+    assert words.needed("To be or not") == ["to", "be", "or", "not"]
+
+
+def test_marks_stand_on_the_matching_words() -> None:
+    text = "Running src/auth/token.rs 修复登录"
+    wanted = words.terms("run auth 登录")
+    assert [text[a:b] for a, b in words.spans(text, wanted)] == [
+        "Running",
+        "auth",
+        "登录",
+    ]
+
+
+def test_what_follows_the_cap_is_not_read() -> None:
+    text = "a-b " * (words.CAP_CHARS // 4) + "needle"
+    assert "needle" not in words.terms(text)
+    assert "needle" in words.terms(text[-100:])
+
+
+@pytest.mark.parametrize("part", ["x", "ab ", "a.b-", "猫", "🙂", "A1"])
+def test_an_absurd_text_does_not_hang(part: str) -> None:
+    began = time.perf_counter()
+    words.terms(part * 10_000_000)
+    assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("fixes", "fixed"),
+        ("hopping", "hop"),
+        ("queries", "query"),
+        ("caching", "cache"),
+        ("deployments", "deploy"),
+        ("failed", "fails"),
+    ],
+)
+def test_forms_of_a_word_share_their_stem(word: str, other: str) -> None:
+    assert stem(word) == stem(other)
+
+
+@pytest.mark.parametrize(("word", "other"), [("status", "state"), ("passed", "paste")])
+def test_different_words_do_not(word: str, other: str) -> None:
+    assert stem(word) != stem(other)
+
+
+@given(st.text())
+def test_what_a_text_needs_is_among_its_terms(text: str) -> None:
+    assert set(words.needed(text)) <= set(words.terms(text))
+
+
+@given(st.text(), st.text())
+def test_marks_lie_in_the_text_in_order(text: str, query: str) -> None:
+    spans = words.spans(text, words.terms(query))
+    ends = [-1, *(offset for span in spans for offset in span)]
+    assert all(a < b for a, b in pairwise(ends))
+    assert ends[-1] <= len(text)
+
+
+@given(st.text(min_size=1))
+def test_a_text_that_has_terms_is_marked_by_them(text: str) -> None:
+    found = words.terms(text)
+    assert bool(found) == bool(words.spans(text, found))
+
+
+def test_every_stop_word_is_folded() -> None:
+    assert {word for word in STOP_WORDS if words.fold(word) != word} == set()
