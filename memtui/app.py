@@ -1,0 +1,178 @@
+"""The app: screens and themes. It starts and stops the workers, and decides nothing."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from textual import on
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from memtui import commands
+from memtui.messages import LookedInside, WorkReported
+from memtui.recall import health
+from memtui.recall.teleport import Teleport
+from memtui.screens.contents import ContentsScreen
+from memtui.screens.help import HelpScreen
+from memtui.screens.welcome import DEMO, WelcomeScreen
+from memtui.stylesheets import stylesheets
+from memtui.themes import DARK, LIGHT, THEMES
+from memtui.widgets import wording
+from memtui.widgets.status_line import READ_ONLY
+
+if TYPE_CHECKING:
+    from memtui.house import History
+    from memtui.stages.progress import Progress
+
+
+class House(Protocol):
+    """What the app needs of the house it opens: ``memtui.house.House``."""
+
+    @property
+    def teleport(self) -> Teleport:
+        """Who answers the teleport's questions."""
+
+    @property
+    def zone(self) -> tzinfo:
+        """The store's time zone: all times are shown in it."""
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether this is the made-up memory."""
+
+    def start(self, report: "Callable[[Progress], None]") -> None:
+        """Start the workers, which report from their own threads."""
+
+    def stop(self) -> None:
+        """Ask the workers to end; does not wait for them."""
+
+    def histories(self) -> "Sequence[History]":
+        """What agents keep on this machine; may take a while."""
+
+    def start_import(
+        self, folders: Sequence[Path], report: "Callable[[Progress], None]"
+    ) -> None:
+        """Import histories on a thread of their own."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class MemtuiApp(App[str]):
+    """Reads one house; ends with ``"demo"`` when the demo is to be opened."""
+
+    TITLE = "memtui"
+    CSS_PATH = stylesheets()
+    COMMAND_PALETTE_BINDING = commands.named("palette").keys[0]
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "import_histories", "switch_theme", "help", "quit"
+    )
+
+    def __init__(self, house: House, now: Callable[[], datetime] = _utc_now) -> None:
+        """Take a house that is open.
+
+        Args:
+            house: What is read, and who works.
+            now: The clock, for the words that are relative to it.
+        """
+        super().__init__()
+        self.house, self.now = house, now
+        self._last: Progress | None = None
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = DARK.name
+
+    def on_mount(self) -> None:
+        """Show the contents, start the workers, and look whether anything is kept."""
+        house = self.house
+        self.push_screen(
+            ContentsScreen(house.teleport, house.zone, self.now, is_demo=house.is_demo)
+        )
+        house.start(self._report)
+        self.run_worker(self._look, group="look", thread=True, exit_on_error=False)
+
+    def on_unmount(self) -> None:
+        """Let the workers end by themselves."""
+        self.house.stop()
+
+    def _report(self, progress: "Progress") -> None:
+        self.post_message(WorkReported(progress))
+
+    def _look(self) -> None:
+        self.post_message(LookedInside(health.is_empty()))
+
+    @on(LookedInside)
+    def welcome(self, message: LookedInside) -> None:
+        """Greet who starts with nothing kept."""
+        if message.is_empty:
+            self._offer_import(is_first=True)
+
+    @on(WorkReported)
+    def pass_on(self, message: WorkReported) -> None:
+        """Tell every screen that shows what the workers do."""
+        self._last = message.progress
+        for screen in self.screen_stack:
+            if isinstance(screen, ContentsScreen | WelcomeScreen):
+                screen.post_message(WorkReported(message.progress))
+
+    @on(Worker.StateChanged)
+    def say_why(self, event: Worker.StateChanged) -> None:
+        """Say why it could not be seen whether anything is kept."""
+        if event.state is WorkerState.ERROR:
+            words = f"The store could not be read: {wording.why(event.worker.error)}"
+            self.notify(words, severity="error", markup=False)
+
+    # Commands
+
+    def action_import_histories(self) -> None:
+        """Offer the histories found on this machine."""
+        self._offer_import(is_first=False)
+
+    def _offer_import(self, *, is_first: bool) -> None:
+        def answer(chosen: Sequence[Path] | str | None) -> None:
+            if chosen == DEMO:
+                self.exit(DEMO)
+            elif chosen and not isinstance(chosen, str):
+                self._import(chosen)
+
+        screen = WelcomeScreen(
+            self.house.histories, is_first=is_first, is_demo=self.house.is_demo
+        )
+        self.push_screen(screen, answer)
+        if self._last is not None:
+            screen.post_message(WorkReported(self._last))
+
+    def _import(self, folders: Sequence[Path]) -> None:
+        if self._last is not None and not self._last.is_ours:
+            self.notify(f"{READ_ONLY}. Import there.", markup=False)
+        else:
+            self.house.start_import(folders, self._report)
+
+    def action_switch_theme(self) -> None:
+        """From dark to light and back."""
+        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+
+    def action_help(self) -> None:
+        """Show the keys that work here."""
+        active = {
+            active.binding.id
+            for active in self.screen.active_bindings.values()
+            if active.binding.id
+        }
+        self.push_screen(HelpScreen(active | {"palette"}))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette holds the commands of the table that work here, and no others."""
+        holders = [*(screen.focused.ancestors_with_self if screen.focused else ())]
+        for command in commands.COMMANDS:
+            for holder in (*holders, screen, self):
+                action = getattr(holder, f"action_{command.name}", None)
+                if command.in_palette and action is not None:
+                    yield SystemCommand(
+                        command.label.capitalize(), command.help, action
+                    )
+                    break

@@ -1,0 +1,144 @@
+"""What is said between widgets, screens and the app.
+
+Workers post these from their threads; handlers change what is on the screen.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from memtui.memory.grips import Expansion
+from memtui.memory.hits import Answer
+from memtui.memory.toc import TocLine, TocNode
+
+if TYPE_CHECKING:
+    from memtui.house import History
+    from memtui.stages.progress import Progress
+
+
+class WorkReported(Message):
+    """A worker has done something, failed at something, or found nothing to do."""
+
+    def __init__(self, progress: "Progress") -> None:
+        super().__init__()
+        self.progress = progress
+
+
+class LookedInside(Message):
+    """The store has been asked whether anything is kept."""
+
+    def __init__(self, is_empty: bool) -> None:
+        super().__init__()
+        self.is_empty = is_empty
+
+
+class HistoriesFound(Message):
+    """This machine has been searched for what agents keep."""
+
+    def __init__(self, histories: "Sequence[History]") -> None:
+        super().__init__()
+        self.histories = histories
+
+
+class PageRead(Message):
+    """Lines under a node of the contents have been read; no node means the years."""
+
+    def __init__(self, node_id: str, offset: int, lines: Sequence[TocLine]) -> None:
+        super().__init__()
+        self.node_id, self.offset, self.lines = node_id, offset, lines
+
+
+class PathRead(Message):
+    """The way down to a node is known; empty when the node is not kept."""
+
+    def __init__(self, node_id: str, path: Sequence[str]) -> None:
+        super().__init__()
+        self.node_id, self.path = node_id, path
+
+
+class BranchesRead(Message):
+    """Lines that may have changed have been read again, and whole open branches."""
+
+    def __init__(
+        self, lines: Sequence[TocLine], branches: dict[str, Sequence[TocLine]]
+    ) -> None:
+        super().__init__()
+        self.lines, self.branches = lines, branches
+
+
+class NodePointedAt(Message):
+    """The cursor of the contents is on a node."""
+
+    def __init__(self, line: TocLine) -> None:
+        super().__init__()
+        self.line = line
+
+
+class NodeOpened(Message):
+    """A node of the contents is to be read."""
+
+
+class Revealed(Message):
+    """The contents have been opened down to a node, and the cursor is on it."""
+
+    def __init__(self, node_id: str) -> None:
+        super().__init__()
+        self.node_id = node_id
+
+
+class NodeRead(Message):
+    """A node has been read whole; none when it is not kept."""
+
+    def __init__(self, node_id: str, node: TocNode | None) -> None:
+        super().__init__()
+        self.node_id, self.node = node_id, node
+
+
+class QuotesRead(Message):
+    """The excerpts behind a bullet have been read, in the order of its grips."""
+
+    def __init__(self, node_id: str, bullet: int, quotes: Sequence[str]) -> None:
+        super().__init__()
+        self.node_id, self.bullet, self.quotes = node_id, bullet, quotes
+
+
+class SourceWanted(Message):
+    """A bullet is pointed at, and one of its grips; no grip where it has none."""
+
+    def __init__(self, grip_id: str, place: int, among: int, why_none: str) -> None:
+        super().__init__()
+        self.grip_id, self.place, self.among = grip_id, place, among
+        self.why_none = why_none
+
+
+class SourceOpened(Message):
+    """The source of a bullet is to be read."""
+
+
+class SourceRead(Message):
+    """A grip has been opened: its events and those around them."""
+
+    def __init__(self, grip_id: str, expansion: Expansion) -> None:
+        super().__init__()
+        self.grip_id, self.expansion = grip_id, expansion
+
+
+class WentBack(Message):
+    """The reader wants to leave a pane for the one it was reached from."""
+
+
+class PeerFound(Message):
+    """The node beside a node is known; an empty id at either end of the list."""
+
+    def __init__(self, node_id: str, step: int) -> None:
+        super().__init__()
+        self.node_id, self.step = node_id, step
+
+
+class Answered(Message):
+    """The teleport has answered what was asked."""
+
+    def __init__(self, asked: str, answer: Answer) -> None:
+        super().__init__()
+        self.asked, self.answer = asked, answer

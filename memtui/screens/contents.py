@@ -1,0 +1,315 @@
+"""The contents: the tree, the page of the node pointed at, and the source of a bullet.
+
+From 100 columns on all three are in sight; on less, one at a time.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from functools import partial
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Vertical
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Footer, Static
+
+from memtui import commands
+from memtui.memory.hits import Hit, HitKind
+from memtui.messages import (
+    BranchesRead,
+    NodeOpened,
+    NodePointedAt,
+    NodeRead,
+    PageRead,
+    PeerFound,
+    Revealed,
+    SourceOpened,
+    SourceWanted,
+    WentBack,
+    WorkReported,
+)
+from memtui.screens.date import DateScreen
+from memtui.screens.teleport import Finder, TeleportScreen
+from memtui.widgets import peers, wording
+from memtui.widgets.crumbs import Crumbs
+from memtui.widgets.node_page import NodePage
+from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.source_pane import Reader, SourcePane
+from memtui.widgets.status_line import StatusLine
+from memtui.widgets.toc_tree import TocTree
+
+REST_S = 0.5
+"""The least time between two refreshes of what has changed, in seconds."""
+
+PANES = ("tree", "page", "source")
+"""The panes from the outermost inward; one has the focus, and the class ``-at-…``."""
+
+LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
+"""From which width in columns on which layout holds."""
+
+NOTHING_KEPT = (
+    "Nothing kept yet.\n\nPress i to import what agents keep on this machine."
+)
+
+
+class ContentsScreen(Screen[None]):
+    """Ties the three panes together; each of them reads for itself."""
+
+    HORIZONTAL_BREAKPOINTS = LAYOUTS
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "teleport", "go_to_date", "back", "next_pane", "previous_pane",
+        "next_peer", "previous_peer", "next_grip", "previous_grip",
+        "more_context", "less_context", "copy_citation",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        finder: Finder,
+        zone: tzinfo,
+        now: Callable[[], datetime],
+        *,
+        is_demo: bool = False,
+    ) -> None:
+        super().__init__(classes="-at-tree")
+        self._finder, self._zone, self._now = finder, zone, now
+        self._is_demo = is_demo
+        self._at = "tree"
+        self._query = ""
+        self._grip_on_arrival = ""
+        self._changed: set[str] = set()
+        self._rests = False
+
+    def compose(self) -> ComposeResult:
+        """Lay the panes out; they fill themselves."""
+        yield StatusLine(is_demo=self._is_demo)
+        yield Crumbs()
+        with Container(id="panes"):
+            with Vertical(id="contents"):
+                yield PaneTitle("Contents")
+                yield TocTree(self._zone, id="tree")
+                yield Static(NOTHING_KEPT, id="nothing", markup=False)
+            with Container(id="reading"):
+                yield NodePage(self._zone, self._now, id="page")
+                yield SourcePane(self._zone, self._now, id="source")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Start in the tree."""
+        self._tree.focus()
+
+    @property
+    def _tree(self) -> TocTree:
+        return self.query_one(TocTree)
+
+    @property
+    def _page(self) -> NodePage:
+        return self.query_one(NodePage)
+
+    @property
+    def _source(self) -> SourcePane:
+        return self.query_one(SourcePane)
+
+    # From pane to pane
+
+    def _enter(self, pane: str) -> None:
+        self._be_at(pane)
+        target: Widget = self._tree
+        if pane == "page":
+            target = self._page.bullets
+        elif pane == "source":
+            target = self.query_one(Reader)
+        target.focus()
+
+    def _be_at(self, pane: str) -> None:
+        self._at = pane
+        for name in PANES:
+            self.set_class(name == pane, f"-at-{name}")
+        further = {"source": ("Source",)}.get(pane, ())
+        self.query_one(Crumbs).show(self._tree.pointed_at, self._zone, *further)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Follow the focus, wherever a click or a key has put it."""
+        for pane in PANES:
+            if any(above.id == pane for above in event.widget.ancestors_with_self):
+                self._be_at(pane)
+
+    @on(NodeOpened)
+    def enter_page(self) -> None:
+        """Go to the page of the node."""
+        self._enter("page")
+
+    @on(SourceOpened)
+    def enter_source(self) -> None:
+        """Go to the source."""
+        self._enter("source")
+
+    @on(WentBack)
+    def action_back(self) -> None:
+        """Go one pane outward."""
+        place = PANES.index(self._at)
+        if place:
+            self._enter(PANES[place - 1])
+        else:
+            self.notify("This is the outermost pane; q quits.", markup=False)
+
+    def action_next_pane(self) -> None:
+        """Go one pane inward, and from the last to the first."""
+        self._enter(PANES[(PANES.index(self._at) + 1) % len(PANES)])
+
+    def action_previous_pane(self) -> None:
+        """Go one pane outward, and from the first to the last."""
+        self._enter(PANES[PANES.index(self._at) - 1])
+
+    # From node to source
+
+    @on(NodePointedAt)
+    def read_node(self, message: NodePointedAt) -> None:
+        """Show the page of the node pointed at."""
+        self._page.open(message.line.node_id)
+        self._be_at(self._at)
+
+    @on(NodeRead)
+    def clear_source(self) -> None:
+        """Show no source beside a page that has no bullets."""
+        if self._page.node is None or not self._page.node.bullets:
+            self._source.clear()
+
+    @on(SourceWanted)
+    def read_source(self, message: SourceWanted) -> None:
+        """Show the source of the bullet pointed at."""
+        self._source.want(message)
+
+    def action_next_grip(self) -> None:
+        """Show the next source."""
+        if not self._page.bullets.step(1):
+            self.notify("This is the last source of this page.", markup=False)
+
+    def action_previous_grip(self) -> None:
+        """Show the source before."""
+        if not self._page.bullets.step(-1):
+            self.notify("This is the first source of this page.", markup=False)
+
+    def action_more_context(self) -> None:
+        """Show more around the source."""
+        self._source.change_context(more=True)
+
+    def action_less_context(self) -> None:
+        """Show less around the source."""
+        self._source.change_context(more=False)
+
+    def action_copy_citation(self) -> None:
+        """Copy the source shown, as a citation."""
+        citation = self._source.citation()
+        if not citation:
+            self.notify("There is no source here to cite.", markup=False)
+            return
+        self.app.copy_to_clipboard(citation)
+        self.notify(citation, title="Copied", markup=False)
+
+    # To other nodes
+
+    def action_next_peer(self) -> None:
+        """Go down the list to the next node of this level."""
+        self._seek_peer(1)
+
+    def action_previous_peer(self) -> None:
+        """Go up the list to the node of this level before."""
+        self._seek_peer(-1)
+
+    def _seek_peer(self, step: int) -> None:
+        line = self._tree.pointed_at
+        if line is None:
+            self.notify("Choose a line of the contents first.", markup=False)
+            return
+        self.run_worker(
+            partial(self._find_peer, line.node_id, step),
+            group="peer",
+            thread=True,
+            exclusive=True,
+            exit_on_error=False,
+        )
+
+    def _find_peer(self, node_id: str, step: int) -> None:
+        self.post_message(PeerFound(peers.peer(node_id, step), step))
+
+    @on(PeerFound)
+    def go_to_peer(self, message: PeerFound) -> None:
+        """Go to the node beside this one, or say that there is none."""
+        if message.node_id:
+            self._tree.reveal(message.node_id)
+        else:
+            end = "earliest" if message.step > 0 else "latest"
+            self.notify(f"This is the {end} of its level.", markup=False)
+
+    def action_teleport(self) -> None:
+        """Find a moment by words; escape leaves everything as it is."""
+
+        def arrive(found: tuple[str, Hit | None] | None) -> None:
+            if found is None:
+                return
+            self._query, hit = found
+            if hit is not None:
+                self._grip_on_arrival = (
+                    hit.target_id if hit.kind is HitKind.GRIP else ""
+                )
+                self._tree.reveal(hit.node_id)
+
+        self.app.push_screen(
+            TeleportScreen(self._finder, self._zone, self._query), arrive
+        )
+
+    def action_go_to_date(self) -> None:
+        """Ask for a date and go there."""
+
+        def arrive(node_id: str | None) -> None:
+            if node_id:
+                self._tree.reveal(node_id)
+
+        self.app.push_screen(DateScreen(self._now().astimezone(self._zone)), arrive)
+
+    @on(Revealed)
+    def arrive(self, message: Revealed) -> None:
+        """Show what was gone to: the node in the tree, or the source of a grip."""
+        grip, self._grip_on_arrival = self._grip_on_arrival, ""
+        self._page.open(message.node_id, grip)
+        if grip:
+            self._enter("source")
+        elif self._at == "source":
+            self._enter("page")
+
+    # What changes by itself
+
+    @on(WorkReported)
+    def follow_work(self, message: WorkReported) -> None:
+        """Say what the workers do, and show what they have changed."""
+        self.query_one(StatusLine).say(message.progress)
+        self._changed |= message.progress.changed
+        self._refresh_changed()
+
+    def _refresh_changed(self) -> None:
+        if not self._changed or self._rests:
+            return
+        changed, self._changed = self._changed, set()
+        self._tree.look_again(changed)
+        self._page.look_again(changed)
+        self._rests = True
+        self.set_timer(REST_S, self._rested)
+
+    def _rested(self) -> None:
+        self._rests = False
+        self._refresh_changed()
+
+    @on(PageRead)
+    @on(BranchesRead)
+    def measure(self) -> None:
+        """Say how much the contents hold, or that they hold nothing yet."""
+        total = self._tree.segments
+        self.query_one("#contents", Vertical).set_class(
+            not self._tree.root.children, "-empty"
+        )
+        self.query_one("#contents PaneTitle", PaneTitle).measure = (
+            wording.counted(total, "segment") if total else ""
+        )

@@ -1,0 +1,175 @@
+"""The first start: what can be imported, what the demo is, how hooks are installed."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+from textual.worker import Worker, WorkerState
+
+from memtui import commands
+from memtui.messages import HistoriesFound, WorkReported
+from memtui.widgets import wording
+from memtui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from memtui.house import History
+
+DEMO = "demo"
+"""What the screen answers with when the demo is to be opened."""
+
+HOOK = "memtui-hook"
+"""The program an agent runs to tell what happens."""
+
+AGENT_NAMES = {"claude-code": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
+"""How agents call themselves."""
+
+LATER = (
+    "New conversations come by themselves once your agent runs this line as its hook"
+    " (prompt submitted, tool used, agent stopped, session started and ended):"
+)
+
+
+class WelcomeScreen(Screen["Sequence[Path] | str | None"]):
+    """Looks for histories; answers with the folders to import, or ``DEMO``."""
+
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "import_histories", "open_demo", "back", in_footer=True
+    )
+
+    def __init__(
+        self,
+        find: "Callable[[], Sequence[History]]",
+        *,
+        is_first: bool,
+        is_demo: bool = False,
+    ) -> None:
+        """Make the screen.
+
+        Args:
+            find: Looks for histories; may take a while, and runs on a thread.
+            is_first: Whether nothing is kept yet.
+            is_demo: Whether this is the demo already.
+        """
+        super().__init__()
+        self._find, self._is_first, self._is_demo = find, is_first, is_demo
+        self._found: Sequence[History] | None = None
+
+    def compose(self) -> ComposeResult:
+        """A few lines in the middle of the screen."""
+        yield StatusLine(is_demo=self._is_demo)
+        with VerticalScroll(id="welcome"), Vertical(id="letter"):
+            yield Static(
+                self._offer("Looking for histories on this machine…"), id="offer"
+            )
+            yield Static(id="histories")
+            yield Static(_further(), id="further")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Look for histories."""
+        self.run_worker(self._look, group="look", thread=True, exit_on_error=False)
+
+    def _look(self) -> None:
+        self.post_message(HistoriesFound(self._find()))
+
+    def _offer(self, *words: str | tuple[str, str]) -> Content:
+        start = "Nothing kept yet. " if self._is_first else ""
+        return Content.assemble((start, "bold"), *words)
+
+    @on(HistoriesFound)
+    def show(self, message: HistoriesFound) -> None:
+        """Say what was found, and what to press."""
+        self._found = [one for one in message.histories if one.sessions]
+        offer = self.query_one("#offer", Static)
+        if not self._found:
+            offer.update(self._offer("No histories of agents were found here."))
+            return
+        offer.update(
+            self._offer(
+                "Press ", ("i", "bold $accent"), f" to import {_all_of(self._found)}."
+            )
+        )
+        self.query_one("#histories", Static).update(
+            Content("\n").join(_history(one) for one in self._found)
+        )
+
+    @on(WorkReported)
+    def follow_work(self, message: WorkReported) -> None:
+        """Say what the workers do."""
+        self.query_one(StatusLine).say(message.progress)
+
+    @on(Worker.StateChanged)
+    def say_why(self, event: Worker.StateChanged) -> None:
+        """Say why nothing could be looked for."""
+        if event.state is WorkerState.ERROR:
+            self._found = []
+            words = (
+                "The histories on this machine could not be looked for:"
+                f" {wording.why(event.worker.error)}"
+            )
+            self.query_one("#offer", Static).update(self._offer(words))
+
+    def action_import_histories(self) -> None:
+        """Import all that was found."""
+        if self._found is None:
+            self.notify("Still looking: one moment.", markup=False)
+        elif not self._found:
+            self.notify("Nothing was found to import; d opens a demo.", markup=False)
+        else:
+            self.dismiss([one.folder for one in self._found])
+
+    def action_open_demo(self) -> None:
+        """Open the demo instead."""
+        if self._is_demo:
+            self.notify("This is the demo.", markup=False)
+        else:
+            self.dismiss(DEMO)
+
+    def action_back(self) -> None:
+        """Leave without importing."""
+        self.dismiss(None)
+
+
+def _all_of(found: "Sequence[History]") -> str:
+    agents = sorted({_agent(one) for one in found})
+    total = sum(one.sessions for one in found)
+    whose = f"{agents[0]} " if len(agents) == 1 else ""
+    noun = "session" if total == 1 else "sessions"
+    return f"the {wording.count(total)} {whose}{noun} found on this machine"
+
+
+def _history(one: "History") -> Content:
+    return Content.assemble(
+        f"  {_agent(one):<12} ",
+        (f"{wording.counted(one.sessions, 'session'):>16}", ""),
+        (f"   {_short(one.folder)}", "$context"),
+    )
+
+
+def _agent(one: "History") -> str:
+    return AGENT_NAMES.get(one.agent, one.agent)
+
+
+def _short(folder: Path) -> str:
+    home = Path.home()
+    return (
+        f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else f"{folder}"
+    )
+
+
+def _further() -> Content:
+    return Content.assemble(
+        ("d", "bold $accent"),
+        "    opens a small made-up memory to look around in\n",
+        ("esc", "bold $accent"),
+        "  goes to the contents as they are\n\n",
+        (LATER + "\n\n", "$context"),
+        (f"  {HOOK}", "bold"),
+    )

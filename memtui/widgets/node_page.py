@@ -1,0 +1,142 @@
+"""The page of a node: what it says of its stretch of time, and on which grounds."""
+
+from collections.abc import Callable, Collection
+from datetime import datetime, tzinfo
+from functools import partial
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+from textual.worker import Worker, WorkerState
+
+from memtui.memory.toc import Status, TocLevel, TocNode
+from memtui.messages import NodeRead
+from memtui.recall import browse
+from memtui.widgets import wording
+from memtui.widgets.bullet_list import BulletList
+from memtui.widgets.pane_title import PaneTitle
+
+NOTHING_CHOSEN = "Choose a line of the contents to read it here."
+
+NO_BULLETS = {
+    Status.PENDING: "Not summarised yet: that happens by itself, in a while.",
+    Status.PROVISIONAL: "Nothing worth a bullet was said here.",
+    Status.CURRENT: "Nothing worth a bullet was said here.",
+    Status.STALE: "Being brought up to date: the bullets come by themselves.",
+}
+"""What stands in the place of the bullets when there are none."""
+
+
+class NodePage(Vertical):
+    """Reads a node off the thread that draws, and shows it."""
+
+    def __init__(self, zone: tzinfo, now: Callable[[], datetime], *, id: str) -> None:
+        super().__init__(id=id)
+        self.zone, self.now = zone, now
+        self.node: TocNode | None = None
+        self._wanted = ""
+        self._grip_to_open = ""
+
+    def compose(self) -> ComposeResult:
+        """A title, what the node says of itself, and its bullets."""
+        yield PaneTitle("Page")
+        yield Static(Content.styled(NOTHING_CHOSEN, "$context"), id="head")
+        yield BulletList()
+
+    @property
+    def bullets(self) -> BulletList:
+        """The bullets."""
+        return self.query_one(BulletList)
+
+    def open(self, node_id: str, grip_id: str = "") -> None:
+        """Read a node and show it, with the cursor on the bullet of a grip if given."""
+        if node_id != self._wanted:
+            self._wanted, self._grip_to_open = node_id, grip_id
+            self._load()
+        elif grip_id:
+            self._grip_to_open = grip_id
+            if self.node is not None and self.node.node_id == node_id:
+                self._go_to_grip()
+
+    def look_again(self, changed: Collection[str]) -> None:
+        """Read the node again if it may have changed."""
+        if self._wanted in changed:
+            self._load()
+
+    def _load(self) -> None:
+        self.run_worker(
+            partial(self._read, self._wanted),
+            group="node",
+            thread=True,
+            exclusive=True,
+            exit_on_error=False,
+        )
+
+    def _read(self, node_id: str) -> None:
+        self.post_message(NodeRead(node_id, browse.node(node_id)))
+
+    @on(NodeRead)
+    def show(self, message: NodeRead) -> None:
+        """Show the node, unless another one has been asked for since."""
+        if message.node_id != self._wanted or message.node == self.node is not None:
+            return
+        self.node = message.node
+        if message.node is None:
+            self._say("This is no longer in the contents. Choose another line.")
+            return
+        self.query_one(PaneTitle).say(
+            _title(message.node), wording.tally(message.node.tally, message.node.level)
+        )
+        self.query_one("#head", Static).update(self._head(message.node))
+        self.bullets.show(message.node)
+        self._go_to_grip()
+
+    def _go_to_grip(self) -> None:
+        if self._grip_to_open:
+            self.bullets.go_to_grip(self._grip_to_open)
+            self._grip_to_open = ""
+
+    def _head(self, node: TocNode) -> Content:
+        lines = []
+        headline = node.headline or (
+            node.title if node.level is TocLevel.SEGMENT else ""
+        )
+        if headline:
+            lines.append(Content.styled(headline, "bold"))
+        about = [
+            wording.span(node, self.zone),
+            wording.ago(node.start_time, self.now()),
+            wording.names(node.agents),
+            wording.names(node.projects),
+            wording.standing(node.status),
+        ]
+        lines.append(Content.styled(" · ".join(filter(None, about)), "$context"))
+        if node.keywords:
+            lines.append(Content.styled(" · ".join(node.keywords), "$accent"))
+        if not node.bullets:
+            lines += [Content(""), Content(NO_BULLETS[node.status])]
+        return Content("\n").join(lines)
+
+    def _say(self, words: str) -> None:
+        self.query_one(PaneTitle).say("Page")
+        self.query_one("#head", Static).update(Content(words))
+        self.bullets.clear_options()
+
+    @on(Worker.StateChanged)
+    def say_why(self, event: Worker.StateChanged) -> None:
+        """Say why the node could not be read."""
+        if event.state is WorkerState.ERROR:
+            event.stop()
+            self.node, self._wanted = None, ""
+            self._say(
+                f"This page could not be read: {wording.why(event.worker.error)}\n"
+                "Move away and back to try again."
+            )
+
+
+def _title(node: TocNode) -> str:
+    if node.level is TocLevel.SEGMENT:
+        return "Segment"
+    return node.title

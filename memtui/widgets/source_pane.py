@@ -1,0 +1,181 @@
+"""The source of a bullet: what was said, between what came before and after."""
+
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+from textual.worker import Worker, WorkerState
+
+from memtui import commands
+from memtui.memory.grips import Expansion
+from memtui.messages import SourceRead, SourceWanted, WentBack
+from memtui.recall import expand
+from memtui.widgets import wording
+from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.transcript import Transcript
+
+STEP = 3
+"""How many more or fewer events one key shows on each side."""
+
+MOST = 60
+"""The most events shown on each side."""
+
+NOTHING_CHOSEN = "What a bullet rests on is shown here, word for word."
+
+
+class Reader(VerticalScroll, inherit_bindings=False):
+    """The part that scrolls."""
+
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "cursor_up", "cursor_down", "page_up", "page_down", "first", "last", "outward",
+    )  # fmt: skip
+
+    def action_cursor_up(self) -> None:
+        """Scroll up a line."""
+        self.scroll_up(animate=False)
+
+    def action_cursor_down(self) -> None:
+        """Scroll down a line."""
+        self.scroll_down(animate=False)
+
+    def action_first(self) -> None:
+        """Scroll to the first event."""
+        self.scroll_home(animate=False)
+
+    def action_last(self) -> None:
+        """Scroll to the last event."""
+        self.scroll_end(animate=False)
+
+    def action_outward(self) -> None:
+        """Go back to the bullet."""
+        self.post_message(WentBack())
+
+
+class SourcePane(Vertical):
+    """Shows one grip at a time; reads it off the thread that draws."""
+
+    def __init__(self, zone: tzinfo, now: Callable[[], datetime], *, id: str) -> None:
+        super().__init__(id=id)
+        self.zone, self.now = zone, now
+        self.expansion = Expansion()
+        self._wanted: SourceWanted | None = None
+        self._around = expand.BEFORE
+
+    def compose(self) -> ComposeResult:
+        """A title and the text under it."""
+        yield PaneTitle("Source")
+        with Reader():
+            yield Static(Content.styled(NOTHING_CHOSEN, "$context"), id="transcript")
+
+    def want(self, wanted: SourceWanted) -> None:
+        """Show another source, or say why there is none."""
+        self._wanted = wanted
+        if wanted.grip_id:
+            self._load()
+            return
+        self.expansion = Expansion()
+        self.query_one(PaneTitle).say("Source")
+        self._say(wanted.why_none)
+
+    def clear(self) -> None:
+        """Show no source: no bullet is pointed at."""
+        self.want(SourceWanted("", 0, 0, NOTHING_CHOSEN))
+
+    def change_context(self, more: bool) -> None:
+        """Show more or fewer events around the source."""
+        if not self.expansion.excerpt_events:
+            self.notify("There is no source here to show more around.", markup=False)
+        elif more and self._all_is_shown():
+            self.notify(
+                "Nothing more was said within an hour of it in this session.",
+                markup=False,
+            )
+        elif not more and self._around == 0:
+            self.notify("Only the source itself is shown.", markup=False)
+        else:
+            step = STEP if more else -STEP
+            self._around = min(MOST, max(0, self._around + step))
+            self._load()
+
+    def _all_is_shown(self) -> bool:
+        around = len(self.expansion.events_before), len(self.expansion.events_after)
+        return max(around) < self._around or self._around == MOST
+
+    def _load(self) -> None:
+        if self._wanted is None:
+            return
+        reading = partial(self._read, self._wanted.grip_id, self._around)
+        self.run_worker(
+            reading, group="source", thread=True, exclusive=True, exit_on_error=False
+        )
+
+    def _read(self, grip_id: str, context: int) -> None:
+        found = expand.expand(grip_id, before=context, after=context)
+        self.post_message(SourceRead(grip_id, found))
+
+    @on(SourceRead)
+    def show(self, message: SourceRead) -> None:
+        """Show the events, the evidence a third of the way down."""
+        wanted = self._wanted
+        if wanted is None or message.grip_id != wanted.grip_id:
+            return
+        self.expansion = message.expansion
+        if not message.expansion.excerpt_events:
+            self.query_one(PaneTitle).say("Source")
+            self._say(
+                "This source is no longer kept: the conversation it was taken from"
+                " may have been deleted."
+            )
+            return
+        self.query_one(PaneTitle).say(
+            f"Source {wanted.place} of {wanted.among}", self._whose()
+        )
+        self.query_one("#transcript", Static).update(
+            Transcript(message.expansion, self.zone, self.now())
+        )
+        self.call_after_refresh(self._scroll_to_evidence)
+
+    def _whose(self) -> str:
+        session = self.expansion.session
+        if session is None:
+            return ""
+        told = (session.agent, session.project, f"session {session.session_id[:8]}")
+        return " · ".join(part for part in told if part)
+
+    def _say(self, words: str) -> None:
+        self.query_one("#transcript", Static).update(Content.styled(words, "$context"))
+        self.query_one(Reader).scroll_home(animate=False)
+
+    def _scroll_to_evidence(self) -> None:
+        static, reader = self.query_one("#transcript", Static), self.query_one(Reader)
+        if isinstance(static.visual, Transcript) and static.content_size.width:
+            _, line = static.visual.lay_out(static.content_size.width)
+            reader.scroll_to(y=line - reader.size.height // 3, animate=False)
+
+    @on(Worker.StateChanged)
+    def say_why(self, event: Worker.StateChanged) -> None:
+        """Say why a source could not be read."""
+        if event.state is WorkerState.ERROR:
+            event.stop()
+            self.expansion = Expansion()
+            self._say(
+                f"This source could not be read: {wording.why(event.worker.error)}\n"
+                "Choose the bullet again to try once more."
+            )
+
+    def citation(self) -> str:
+        """The quote and where it stands; empty when no source is shown."""
+        grip, session = self.expansion.grip, self.expansion.session
+        if grip is None or session is None:
+            return ""
+        at = grip.timestamp.astimezone(self.zone)
+        where = (session.agent, session.project, f"session {session.session_id}")
+        told = ", ".join(part for part in where if part)
+        return f"“{grip.excerpt}” — {told}, {at:%Y-%m-%d %H:%M} ({grip.grip_id})"

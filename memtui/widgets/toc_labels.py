@@ -1,0 +1,82 @@
+"""A line of the contents as it is drawn: name, headline, count and mark in columns."""
+
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from rich.cells import cell_len, set_cell_size
+from rich.style import Style
+from rich.text import Text
+
+from memtui.memory.toc import Status, TocLevel, TocLine
+from memtui.widgets import wording
+
+COUNT_CELLS = 6
+"""How wide the column of counts is: up to "99,999"; a segment has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inks:
+    """The colours a line is drawn in; each only repeats what a mark or place says."""
+
+    name: Style
+    quiet: Style
+    wrong: Style
+    live: Style
+
+
+def label(
+    line: TocLine, *, width: int, zone: tzinfo, is_open: bool, inks: Inks
+) -> Text:
+    """Draw a line of exactly this width.
+
+    Args:
+        line: What to draw.
+        width: How many cells there are, the fold mark not counted.
+        zone: The store's time zone.
+        is_open: Whether its branch is unfolded, so that a live child speaks for itself.
+        inks: The colours.
+    """
+    is_leaf = line.level is TocLevel.SEGMENT
+    name = wording.name_of(line, zone)
+    if is_leaf:
+        name = f"{wording.LIVE if line.is_live else ' '} {name}"
+    count = "" if is_leaf else f"{wording.count(line.tally.segments):>{COUNT_CELLS}}"
+    room = width - cell_len(name) - 2 - len(count) - 2
+    headline = _headline(line)
+    mark = _mark(line, is_open)
+    text = Text(no_wrap=True, end="")
+    text.append(name, inks.live if is_leaf and line.is_live else inks.name)
+    text.append("  ")
+    quiet = not is_leaf and line.level is not TocLevel.DAY
+    text.append(_cut(headline, room), inks.quiet if quiet else None)
+    text.append(f"{count} ", inks.quiet)
+    text.append(mark, _ink_of(mark, inks))
+    return text
+
+
+def _headline(line: TocLine) -> str:
+    said = line.headline or (line.title if line.level is TocLevel.SEGMENT else "")
+    if not said and line.status is Status.PENDING:
+        return "Pending rollup…"
+    return said
+
+
+def _mark(line: TocLine, is_open: bool) -> str:
+    if line.level is TocLevel.SEGMENT:
+        return wording.verdict(line.supported, line.bullets)
+    return wording.LIVE if line.is_live and not is_open else " "
+
+
+def _ink_of(mark: str, inks: Inks) -> Style:
+    if mark == wording.UNSUPPORTED:
+        return inks.wrong
+    return inks.live if mark == wording.LIVE else inks.quiet
+
+
+def _cut(text: str, room: int) -> str:
+    text = " ".join(text.split())
+    if room < 1:
+        return ""
+    if cell_len(text) > room:
+        return set_cell_size(text, room - 1) + "…"
+    return set_cell_size(text, room)

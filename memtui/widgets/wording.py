@@ -1,0 +1,187 @@
+"""How counts, times, speakers and verdicts are put into words and marks.
+
+Every mark is repeated by words or by place, and never says anything by colour alone.
+"""
+
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta, tzinfo
+
+from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.toc import Status, Tally, TocLevel, TocLine, TocNode
+
+SUPPORTED, PARTLY, UNSUPPORTED = "✓", "~", "✗"
+"""All bullets have a source, some have, none has."""
+
+LIVE = "●"
+"""A segment that is still open."""
+
+SPEAKER_CELLS = 8
+"""How wide the column of speakers is; longer names are cut."""
+
+_KB = 1000
+
+
+def count(number: int) -> str:
+    """A number with its thousands apart."""
+    return f"{number:,}"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: "1 segment", "3 segments"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def size(characters: int) -> str:
+    """About how long a text is, in bytes of plain text."""
+    if characters < _KB:
+        return f"{characters} characters"
+    if characters < _KB * _KB:
+        return f"{characters / _KB:.0f} kB"
+    return f"{characters / _KB / _KB:.0f} MB"
+
+
+def clock(at: datetime, zone: tzinfo) -> str:
+    """The time of day, in the store's time zone."""
+    return f"{at.astimezone(zone):%H:%M}"
+
+
+def day(on: date) -> str:
+    """A date in full: "Thu 18 January 2024"."""
+    return f"{on:%a} {on.day} {on:%B %Y}"
+
+
+def short_day(on: date) -> str:
+    """A date in short: "Thu 18 Jan 2024"."""
+    return f"{on:%a} {on.day} {on:%b %Y}"
+
+
+def ago(at: datetime, now: datetime) -> str:
+    """How long ago a moment was, in one unit."""
+    seconds = (now - at).total_seconds()
+    if seconds < 0:
+        return "in the future"
+    for unit_s, name in (
+        (365.25 * 86400, "year"),
+        (30.44 * 86400, "month"),
+        (7 * 86400, "week"),
+        (86400, "day"),
+        (3600, "hour"),
+        (60, "minute"),
+    ):
+        if seconds >= unit_s:
+            return f"{counted(int(seconds // unit_s), name)} ago"
+    return "just now"
+
+
+def span(node: TocNode | TocLine, zone: tzinfo) -> str:
+    """When a node was: a segment's times of day, or the days it covers."""
+    start, end = node.start_time.astimezone(zone), node.end_time.astimezone(zone)
+    if node.level is TocLevel.SEGMENT:
+        until = f"{end:%H:%M}"
+        if end.date() != start.date():
+            until = f"{end.day} {end:%b %H:%M}"
+        return f"{day(start.date())}, {start:%H:%M}–{until}"
+    first, last = start.date(), (end - timedelta(microseconds=1)).date()
+    if first == last:
+        return day(first)
+    return f"{day(first)} – {day(last)}"
+
+
+def name_of(line: TocLine, zone: tzinfo) -> str:
+    """What a line of the tree is called under its parent, which says the rest."""
+    start = line.start_time.astimezone(zone)
+    match line.level:
+        case TocLevel.YEAR:
+            return line.title
+        case TocLevel.MONTH:
+            return line.title.partition(" ")[0]
+        case TocLevel.WEEK:
+            return _week(start.date(), line.end_time.astimezone(zone))
+        case TocLevel.DAY:
+            return f"{start:%a} {start.day:>2}"
+        case _:
+            return f"{start:%H:%M}"
+
+
+def _week(first: date, end: datetime) -> str:
+    last = (end - timedelta(microseconds=1)).date()
+    if first.month == last.month:
+        return f"{first.day}–{last.day} {first:%b}"
+    return f"{first.day} {first:%b} – {last.day} {last:%b}"
+
+
+def verdict(supported: int, bullets: int) -> str:
+    """The mark of a whole node: nothing where nothing is claimed yet."""
+    if not bullets:
+        return " "
+    if supported == bullets:
+        return SUPPORTED
+    return PARTLY if supported else UNSUPPORTED
+
+
+def tally(counts: Tally, level: TocLevel) -> str:
+    """How much a node covers."""
+    said = [counted(counts.messages, "message")]
+    if level is not TocLevel.SEGMENT:
+        said.insert(0, counted(counts.segments, "segment"))
+    if counts.subagent_events:
+        said.append(f"{counted(counts.subagent_events, 'event')} of subagents")
+    return " · ".join(said)
+
+
+def standing(status: Status) -> str:
+    """What a status means for the reader; empty where there is nothing to say."""
+    return {
+        Status.PENDING: "not summarised yet",
+        Status.PROVISIONAL: "provisional",
+        Status.STALE: "being brought up to date",
+        Status.CURRENT: "",
+    }[status]
+
+
+def names(several: Sequence[str], most: int = 3) -> str:
+    """A few names, and how many more there are."""
+    shown = ", ".join(several[:most])
+    return shown if len(several) <= most else f"{shown} +{len(several) - most}"
+
+
+def speaker(event: Event) -> str:
+    """Who says it, in one short word."""
+    if event.role is EventRole.USER:
+        return "you"
+    if event.role is EventRole.ASSISTANT:
+        return (event.agent.partition("-")[0] or "agent")[:SPEAKER_CELLS]
+    if event.role is EventRole.TOOL:
+        return "tool"
+    return "note"
+
+
+def said(event: Event) -> str:
+    """What an event says; a boundary without text is put into words."""
+    if event.text.strip():
+        return event.text.strip("\n")
+    return {
+        EventType.SESSION_START: "The session starts.",
+        EventType.SESSION_END: "The session ends.",
+        EventType.ASSISTANT_STOP: "The agent stops here.",
+        EventType.SUBAGENT_START: "A subagent starts.",
+        EventType.SUBAGENT_STOP: "A subagent ends.",
+    }.get(event.event_type, "Nothing was said.")
+
+
+def fit(score: float) -> str:
+    """How well a hit fits, in seed 0's bands."""
+    if score >= 0.8:
+        return "excellent"
+    if score >= 0.5:
+        return "good"
+    if score >= 0.3:
+        return "partial"
+    return "weak"
+
+
+def why(error: BaseException | None) -> str:
+    """An error in words, never empty."""
+    if error is None:
+        return "it was stopped"
+    return str(error).strip() or type(error).__name__
