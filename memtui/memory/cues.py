@@ -29,7 +29,6 @@ _DECIDES = re.compile(
     r"\b(?:decid\w+|decision|chos\w+|choose|opted|agreed|instead\s+of|rather\s+than"
     r"|recommend\w*|went\s+with|switched\s+to|trade-?off|conclu\w+|approach|strategy"
     r"|prefer\w*|beschlossen|entschieden|决定|选择|采用)\b|决定|选择|采用",
-    re.IGNORECASE,
 )
 _FIXES = re.compile(
     r"\b(?:fix(?:ed|es)?|resolv\w+|solved|root\s+cause|caused\s+by|because|the\s+(?:bug"
@@ -37,19 +36,16 @@ _FIXES = re.compile(
     r"|pass(?:es|ed|ing)?|implemented|added|created|updated|replaced|refactored|removed"
     r"|renamed|extracted|moved|migrated|committed|pushed|merged|released|behoben"
     r"|gelöst|repariert|geändert|hinzugefügt)\b|修复|解决|完成|原因|实现|添加",
-    re.IGNORECASE,
 )
 _FAILS = re.compile(
     r"\b(?:fail\w*|error\w*|broken|crash\w*|bug|regression|does(?:n't|\s+not)\s+work"
     r"|still\s+(?:fails?|broken|not)|exception|timeout|timed\s+out|missing|wrong|can(?:'t"
     r"|not)|unable|blocked|fehl\w*|kaputt|fehlgeschlagen)\b|失败|错误|报错|问题",
-    re.IGNORECASE,
 )
 _OPEN = re.compile(
     r"\b(?:todo|remaining|remains|next\s+steps?|follow-?up|not\s+yet|still\s+need\w*|open"
     r"\s+(?:question|point|issue)|later|pending|blocked\s+on|limitation|caveat|offen"
     r"|noch\s+nicht)\b|待办|尚未|还没",
-    re.IGNORECASE,
 )
 _PLACE = re.compile(
     r"[\w\-]+/[\w./\-]+|\b[\w\-]+\.(?:py|ts|tsx|js|jsx|rs|go|md|json|toml|ya?ml|css|html"
@@ -154,7 +150,8 @@ def is_dull_heading(heading: str) -> bool:
 
 def worth(sentence: str) -> float:
     """What the wording adds to a sentence's score or takes from it: -1 to 0.6."""
-    score = sum(bonus for cue, bonus in _BONUSES if cue.search(sentence))
+    lower = sentence.lower()
+    score = sum(bonus for cue, bonus in _BONUSES if cue.search(lower))
     if pleases(sentence):
         score -= PLEASANTRY
     elif announces(sentence):
@@ -166,8 +163,3 @@ def worth(sentence: str) -> float:
     if sentence.count("`") > 6 or sentence.count("(") > 4:
         score -= 0.2
     return score
-
-
-def tells_failure(sentence: str) -> bool:
-    """Whether it speaks of something that failed."""
-    return _FAILS.search(sentence) is not None

@@ -65,7 +65,7 @@ _MINOR = re.compile(
 )
 _EMPTY = re.compile(
     r"(?:exit code\s*:?\s*\d+|.*exited with code \d+|\[Request.*|.*[│╷╵].*|error:?"
-    r"|>.*|\$.*|\W*|npm (?:err!|error) code.*)$",
+    r"|[>%].*|\$.*|\W*|npm (?:err!|error) code.*)$",
     re.I,
 )
 

@@ -48,6 +48,7 @@ _ERROR = re.compile(
     r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|[A-Z]{1,4}\d{3,5}|E[A-Z]{4,})\b"
 )
 _APOSTROPHE_S = re.compile("['’]s$")
+_STARTS = re.compile(r"(?:\A|[.!?:]\s|\n)\W{0,6}[A-Z][a-z]+(?=[\s,:])")
 _ADDRESS = re.compile(r"\w+://|@.*\.|^www\.|.*\.(?:com|org|io|net|dev)$")
 
 
@@ -87,18 +88,24 @@ def of_children(level: TocLevel, children: Iterable[Sequence[str]]) -> tuple[str
         children: The keywords of each child, weightiest first.
     """
     weight: dict[str, float] = defaultdict(float)
+    shown: dict[str, str] = {}
     for keywords in children:
         for place, keyword in enumerate(keywords):
-            weight[keyword] += 1 / (1 + place / 4)
-    best = sorted(weight, key=lambda keyword: (-weight[keyword], keyword))
-    return _distinct(best, KEYWORDS[level])
+            folded = words.fold(keyword)
+            shown.setdefault(folded, keyword)
+            weight[folded] += 1 / (1 + place / 4)
+    best = sorted(weight, key=lambda folded: (-weight[folded], folded))
+    return _distinct((shown[folded] for folded in best), KEYWORDS[level])
 
 
 def _telling(event: Event) -> str:
-    """What of an event can give keywords: of a tool, the call and the errors' names."""
+    """What of an event can give keywords: of a tool, the call and the errors' names.
+
+    A capital at the start of a sentence does not make a name.
+    """
     text = counted_text(event)
     if event.role is not EventRole.TOOL:
-        return text
+        return _STARTS.sub(lambda start: start[0].lower(), text)
     call, _, response = text.partition("\n")
     return " ".join((call, *_ERROR.findall(response)))
 
@@ -161,7 +168,7 @@ def _shown(forms: Counter[str]) -> str:
     """The form to show: a name as it is written, a plain word in lower case."""
     name = min(forms, key=lambda form: (-forms[form], form))
     lower = name.lower()
-    if name.istitle() and lower in forms:
+    if name.istitle() and forms[lower] >= forms[name]:
         return lower
     return name
 

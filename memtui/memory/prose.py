@@ -14,6 +14,9 @@ READ_CHARS = 20_000
 LINE_CHARS = 2_000
 """A longer line is not prose: a log, a blob, a minified file."""
 
+ABBREVIATED = 12
+"""How many characters before a full stop tell an abbreviation."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
@@ -44,8 +47,9 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}\s+")
 _ITEM = re.compile(r"\s*(?:[-*+•▪‣–—]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]?\]\s*)?")
 _LEAD = re.compile(
     "^(?:[\\s>|\ufe0f\u200d\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2b00-\u2bff"
-    "\U0001f000-\U0001faff]|[-=]>)+(?:[-*•]\\s+)?"
+    "\U0001f000-\U0001faff]|[-=]>)+(?:[-*•]\\s+|\\d{1,2}[.)]\\s+)?"
 )
+_TRAIL = re.compile("[\\s\ufe0f\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+$")
 _BEGINS = re.compile(
     "\\s*(?:\\*\\*|[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])"
 )
@@ -101,11 +105,12 @@ def split(paragraph: str) -> list[str]:
     start = 0
     for end in _END.finditer(paragraph):
         part = paragraph[start : end.end()].strip()
-        if part and not _ABBREVIATION.search(part):
+        if part and not _ABBREVIATION.search(part[-ABBREVIATED:]):
             found.append(part)
             start = end.end()
-    rest = paragraph[start:].strip()
-    return [*found, rest] if rest else found
+    found.append(paragraph[start:])
+    trimmed = (_TRAIL.sub("", _LEAD.sub("", part)).strip() for part in found)
+    return [part for part in trimmed if part]
 
 
 def shorten(text: str, limit: int) -> str:

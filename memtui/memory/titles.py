@@ -25,7 +25,8 @@ _ASKING = re.compile(
     r"|i(?:'d| would)? (?:like|want|need)(?: you| us)? (?:to|for you to)"
     r"|(?:help|tell|show) me(?: to)?|you (?:should|can|need to|must)"
     r"|we (?:should|can|need to|must|have to)(?! not)|your (?:task|job|goal) is to"
-    r"|let's|let us|let me|i'll|i will|go ahead and|try to|make sure (?:to|that))"
+    r"|let's|let us|let me|i'll|i will|i(?:'ve| have)(?: now| successfully)+"
+    r"|go ahead and|try to|make sure (?:to|that))"
     r"\b[\s,.!:;\-–—]*)+",
     re.IGNORECASE,
 )

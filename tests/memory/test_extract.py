@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -341,3 +342,11 @@ def test_no_real_message_leaves_markup_in_a_sentence() -> None:
     ]
     assert len(found) > 1000
     assert [text for text in found if DEBRIS.search(TICKED.sub("", text))] == []
+
+
+@pytest.mark.parametrize("part", ["e.g. A ", "1s ", "<a ", "```\n", "[x](", "a\n", "("])
+def test_an_absurd_message_does_not_hang(part: str) -> None:
+    run = talk(("user", "Fix the parser."), ("assistant", part * 100_000))
+    began = time.perf_counter()
+    extract.summarize(run)
+    assert time.perf_counter() - began < 5

@@ -57,11 +57,22 @@ def test_a_tools_response_gives_the_names_of_errors_alone() -> None:
     assert "banana" not in found
 
 
+def test_a_capital_at_the_start_of_a_sentence_makes_no_name() -> None:
+    texts = ["Wrapping the handler in Sentry.", "- Wrapping it again for Sentry."]
+    found = keywords.of_events([said(text, at) for at, text in enumerate(texts)])
+    assert set(found) == {"wrapping", "handler", "Sentry"}
+
+
 def test_a_parent_takes_its_keywords_from_its_children() -> None:
     children = [["redis", "cache"], ["cache", "oauth"], ["tokens"]]
     found = keywords.of_children(TocLevel.DAY, children)
     assert found[0] == "cache"
     assert set(found) == {"redis", "cache", "oauth", "tokens"}
+
+
+def test_a_keyword_of_two_children_counts_twice_however_it_is_written() -> None:
+    children = [["redis", "Prisma"], ["oauth", "prisma"]]
+    assert keywords.of_children(TocLevel.DAY, children)[0] == "Prisma"
 
 
 def test_a_month_has_fewer_keywords_than_a_week() -> None:
