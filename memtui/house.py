@@ -9,11 +9,11 @@ import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memtui import sources, store, tokenizer
+from memtui import sources, store
 from memtui.errors import MemtuiError, StoreError
-from memtui.llm.extractive import Extractive
 from memtui.memory.segments import Rules
 from memtui.paths import Paths, claude_projects
 from memtui.recall.teleport import Teleport
@@ -21,8 +21,10 @@ from memtui.settings import Settings
 from memtui.sources import History
 from memtui.sources.spool import Spool
 from memtui.stages.progress import Progress
-from memtui.stages.works import Setup, Works, counts
 from memtui.store import database, facts
+
+if TYPE_CHECKING:
+    from memtui.stages.works import Setup, Works
 
 log = logging.getLogger(__name__)
 
@@ -47,10 +49,26 @@ class House:
         self.paths, self.settings, self.is_demo = paths, settings, is_demo
         self.zone: tzinfo = _zone()
         self.teleport = Teleport(paths.index)
-        self.counter = tokenizer.counter(paths.vocabulary)
-        self.works = Works(self._setup())
+        self._works: Works | None = None
 
-    def _setup(self) -> Setup:
+    @property
+    def works(self) -> "Works":
+        """The work behind, put together when it is first asked for.
+
+        It brings Whoosh and the summariser with it (90 ms), which the first screen
+        does without.
+        """
+        if self._works is None:
+            from memtui.stages.works import Works  # noqa: PLC0415
+
+            self._works = Works(self._setup())
+        return self._works
+
+    def _setup(self) -> "Setup":
+        from memtui import tokenizer  # noqa: PLC0415
+        from memtui.llm.extractive import Extractive  # noqa: PLC0415
+        from memtui.stages.works import Setup  # noqa: PLC0415
+
         settings = self.settings
         return Setup(
             spool=self.paths.spool,
@@ -63,7 +81,7 @@ class House:
                 overlap_s=settings.overlap_min * 60,
                 overlap_tokens=settings.overlap_tokens,
             ),
-            counter=self.counter,
+            counter=tokenizer.counter(self.paths.vocabulary),
             summarizer=Extractive(),
             clock=lambda: datetime.now(UTC),
             agent=settings.agent,
@@ -76,7 +94,8 @@ class House:
 
     def stop(self) -> None:
         """Stop the workers after what they are doing now."""
-        self.works.stop()
+        if self._works is not None:
+            self._works.stop()
         self.teleport.close()
         database.close()
 
@@ -105,6 +124,8 @@ class House:
         report(self._importing(done, total, error))
 
     def _importing(self, done: int, total: int, error: str = "") -> Progress:
+        from memtui.stages.works import counts  # noqa: PLC0415
+
         queued, faults = counts()
         is_ours = self.works.claim.is_held
         return Progress(

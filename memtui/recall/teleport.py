@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memtui.errors import SearchError
 from memtui.memory import calendar, words
@@ -10,8 +11,10 @@ from memtui.memory.grips import Grip
 from memtui.memory.hits import Answer, Hit, HitKind, Match, Snippet
 from memtui.memory.snippets import best_line
 from memtui.memory.toc import TocLevel, TocNode
-from memtui.search.index import Index
 from memtui.store import database, grips, outbox, toc
+
+if TYPE_CHECKING:
+    from memtui.search.index import Index
 
 LIMIT = 50
 """How many hits are answered unless fewer are asked for."""
@@ -28,7 +31,16 @@ class Teleport:
 
     def __init__(self, folder: Path) -> None:
         """Remember where the index lies; it is opened by the first question."""
-        self._index = Index(folder)
+        self._folder = folder
+        self._opened: Index | None = None
+
+    @property
+    def _index(self) -> "Index":
+        if self._opened is None:
+            from memtui.search.index import Index  # noqa: PLC0415 - Whoosh: 55 ms
+
+            self._opened = Index(self._folder)
+        return self._opened
 
     def find(self, query: str, *, limit: int = LIMIT) -> Answer:
         """The best hits of a query as it is being typed; any string is legal.
@@ -52,7 +64,8 @@ class Teleport:
 
     def close(self) -> None:
         """Let go of the index's files."""
-        self._index.close()
+        if self._opened is not None:
+            self._opened.close()
 
 
 def _hits(matches: Sequence[Match], query: str) -> list[Hit]:

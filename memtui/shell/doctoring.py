@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from memtui import tokenizer
 from memtui.house import House
 from memtui.recall import health
 from memtui.search.index import Index
@@ -96,5 +97,5 @@ def _work(house: House) -> Finding:
 
 
 def _tokens(house: House) -> Finding:
-    says = f"counted by {house.counter.name}"
+    says = f"counted by {tokenizer.counter(house.paths.vocabulary).name}"
     return Finding("tokens", True, says)

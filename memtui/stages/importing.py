@@ -63,10 +63,11 @@ class Import:
         Raises:
             SourceError: A path does not exist.
         """
-        for file in [file for path in paths for file in sources.files(path)]:
-            yield from self._file(file)
-            self.imported.files += 1
-            yield self.imported
+        with database.connected():
+            for file in [file for path in paths for file in sources.files(path)]:
+                yield from self._file(file)
+                self.imported.files += 1
+                yield self.imported
 
     def _file(self, file: Path) -> Iterator[Imported]:
         name = str(file.resolve())

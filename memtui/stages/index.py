@@ -5,10 +5,9 @@ store remembers the name of the index it has fed; an index of another name, or n
 is made anew and every node announced again.
 """
 
+import secrets
 from collections.abc import Callable
 from datetime import datetime
-
-from ulid import ULID
 
 from memtui.errors import SearchError
 from memtui.memory.events import to_ms
@@ -61,7 +60,7 @@ class Follow:
 
     def rebuild(self) -> None:
         """Make an empty index and announce every node."""
-        name = str(ULID())
+        name = secrets.token_hex(8)
         self._index.make(name)
         with database.writing():
             outbox.announce(toc.all_ids(), to_ms(self._clock()))

@@ -8,6 +8,7 @@ and does not stop the others.
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 log = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ class Loop:
         stages: Sequence[tuple[str, Step]],
         report: Callable[[Stepped], None],
         may_work: Callable[[], bool] = lambda: True,
+        within: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """Remember the work.
 
@@ -47,8 +49,10 @@ class Loop:
             report: Told of every step that did something or failed, and, with an
                 empty name, when all have come to rest.
             may_work: Asked before each round.
+            within: What the thread keeps open while it runs.
         """
-        self._stages, self._report, self._may_work = stages, report, may_work
+        self._stages, self._report = stages, report
+        self._may_work, self._within = may_work, within
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="stages", daemon=True)
 
@@ -87,7 +91,9 @@ class Loop:
         idle = 0
         while not self._stop.is_set():
             try:
-                idle = self._turn(idle)
+                with self._within():
+                    while not self._stop.is_set():
+                        idle = self._turn(idle)
             except Exception:
                 log.exception("the loop could not take its turn")
                 self._stop.wait(STANDBY_S)

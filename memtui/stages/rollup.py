@@ -103,7 +103,7 @@ class RollUp:
     ) -> None:
         with database.writing():
             if node:
-                toc.put(node, is_live=is_live, now_ms=now_ms)
+                toc.put([(node, is_live)], now_ms)
             else:
                 toc.retire([name])
             outbox.announce([name], now_ms)

@@ -76,8 +76,7 @@ class Summarize:
             else:
                 made.append(result)
         with database.writing():
-            for done in made:
-                self._keep(done, now_ms)
+            self._keep(made, now_ms)
             for item, _ in failed:
                 name = item.stretch.segment_id
                 tries = segments.attempts(name)
@@ -121,16 +120,19 @@ class Summarize:
         )
         return _Made(stretch, node, tuple(g for found in anchored for g in found))
 
-    def _keep(self, made: _Made, now_ms: int) -> None:
-        is_live = made.stretch.is_open
-        before = toc.node(made.node.node_id)
-        if before and before.input_hash == made.node.input_hash:
-            toc.settled(made.node.node_id, is_live=is_live)
-        else:
-            kept_grips.put(made.grips)
-            toc.put(made.node, is_live=is_live, now_ms=now_ms)
-            outbox.announce([made.node.node_id], now_ms)
-        segments.summarised(made.stretch)
+    def _keep(self, made: Sequence[_Made], now_ms: int) -> None:
+        before = toc.input_hashes([done.node.node_id for done in made])
+        news = []
+        for done in made:
+            name, is_live = done.node.node_id, done.stretch.is_open
+            if before.get(name) == done.node.input_hash:
+                toc.settled(name, is_live=is_live)
+            else:
+                news.append(done)
+        kept_grips.put([grip for done in news for grip in done.grips])
+        toc.put([(done.node, done.stretch.is_open) for done in news], now_ms)
+        outbox.announce([done.node.node_id for done in news], now_ms)
+        segments.summarised([done.stretch for done in made])
 
     def _mark(self, names: Sequence[str]) -> None:
         days = {str(calendar.parent_id(name)) for name in names}

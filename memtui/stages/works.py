@@ -67,7 +67,9 @@ class Works:
     def start(self, report: Report) -> None:
         """Work on a thread of its own until ``stop``; wait while another one works."""
         teller = _Teller(self, report)
-        self._loop = Loop(self._stages(), teller.tell, self.claim.take)
+        self._loop = Loop(
+            self._stages(), teller.tell, self.claim.take, database.connected
+        )
         self._loop.start()
 
     def stop(self, *, wait_s: float = 0.5) -> None:
@@ -88,10 +90,11 @@ class Works:
             teller.tell(stepped)
 
         loop = Loop(self._stages(), note)
-        while True:
-            errors.clear()
-            if not loop.round():
-                return errors
+        with database.connected():
+            while True:
+                errors.clear()
+                if not loop.round():
+                    return errors
 
     def importer(self) -> Import:
         """An import into this store; it may run beside the stages."""

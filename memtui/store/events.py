@@ -11,7 +11,7 @@ from peewee import fn
 
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.events import from_ms as from_ms_of
-from memtui.store.database import insert
+from memtui.store.database import insert, known
 from memtui.store.outbox import UPDATE_TOC
 from memtui.store.sessions import numbers_of, touch
 from memtui.store.tables import EventRow, OutboxRow, SessionRow, TellingRow
@@ -73,12 +73,9 @@ def add(batch: Sequence[Event], *, route: str) -> Added:
 def unknown(batch: Sequence[Event]) -> list[Event]:
     """Those of a batch that are not kept, each once."""
     by_id = {event.event_id: event for event in batch}
-    for ids in _chunks(list(by_id)):
-        for row in EventRow.select(EventRow.id).where(EventRow.id.in_(ids)).tuples():
-            del by_id[row[0]]
-        told = TellingRow.select(TellingRow.told_id).where(TellingRow.told_id.in_(ids))
-        for row in told.tuples():
-            by_id.pop(row[0], None)
+    for table in (EventRow, TellingRow):
+        for event_id in known(table, by_id):
+            del by_id[event_id]
     return list(by_id.values())
 
 

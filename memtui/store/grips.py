@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from memtui.memory.events import from_ms, to_ms
 from memtui.memory.grips import Grip
+from memtui.store.database import insert
 from memtui.store.tables import GripRow
 
 
@@ -21,10 +22,7 @@ def put(grips: Sequence[Grip]) -> None:
         )
         for grip in grips
     ]
-    if rows:
-        GripRow.insert_many(
-            rows, fields=GripRow._meta.sorted_fields
-        ).on_conflict_ignore().execute()
+    insert(GripRow, rows, conflict="nothing")
 
 
 def get(grip_ids: Iterable[str]) -> dict[str, Grip]:

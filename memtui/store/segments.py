@@ -8,6 +8,7 @@ from peewee import fn
 from memtui.memory.events import Event
 from memtui.memory.segments import Segment
 from memtui.store import events
+from memtui.store.database import insert
 from memtui.store.tables import SegmentRow
 
 GROWTH = 1.5
@@ -64,25 +65,33 @@ def since(number: int, from_ms: int) -> list[Stretch]:
 
 def put(stretches: Sequence[Stretch]) -> None:
     """Keep segments that are new or have changed; each wants a summary."""
-    for s in stretches:
-        values = {
-            "session": s.number,
-            "first_id": s.first_id,
-            "last_id": s.last_id,
-            "start_ms": s.start_ms,
-            "end_ms": s.end_ms,
-            "tokens": s.tokens,
-            "events": s.events,
-            "messages": s.messages,
-            "subagent_events": s.subagent_events,
-            "is_open": s.is_open,
-            "needs_summary": True,
-            "attempts": 0,
-            "retry_ms": 0,
-        }
-        SegmentRow.insert(id=s.segment_id, **values).on_conflict(
-            conflict_target=[SegmentRow.id], update=values
-        ).execute()
+    ids = [stretch.segment_id for stretch in stretches]
+    rows = SegmentRow.select(SegmentRow.id, SegmentRow.summarised)
+    seen = dict(rows.where(SegmentRow.id.in_(ids)).tuples()) if ids else {}
+    insert(
+        SegmentRow,
+        [
+            (
+                s.segment_id,
+                s.number,
+                s.first_id,
+                s.last_id,
+                s.start_ms,
+                s.end_ms,
+                s.tokens,
+                s.events,
+                s.messages,
+                s.subagent_events,
+                s.is_open,
+                True,
+                seen.get(s.segment_id, 0),
+                0,
+                0,
+            )
+            for s in stretches
+        ],
+        conflict="update",
+    )
 
 
 def remove(segment_ids: Sequence[str]) -> None:
@@ -128,10 +137,10 @@ def _wants_summary() -> object:
     return SegmentRow.needs_summary & (~SegmentRow.is_open | grown)
 
 
-def summarised(stretch: Stretch) -> None:
-    """Note that a segment has the summary it wanted."""
-    SegmentRow.update(needs_summary=False, summarised=stretch.events).where(
-        SegmentRow.id == stretch.segment_id
+def summarised(stretches: Sequence[Stretch]) -> None:
+    """Note that segments have the summaries they wanted."""
+    SegmentRow.update(needs_summary=False, summarised=SegmentRow.events).where(
+        SegmentRow.id.in_([stretch.segment_id for stretch in stretches])
     ).execute()
 
 

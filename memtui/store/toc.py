@@ -9,81 +9,99 @@ from peewee import JOIN, fn
 from memtui.memory import calendar
 from memtui.memory.events import from_ms, to_ms
 from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocLine, TocNode
+from memtui.store.database import insert, known, next_id
 from memtui.store.tables import BulletGripRow, BulletRow, NodeRow, VersionRow
 
 
-def put(node: TocNode, *, is_live: bool, now_ms: int) -> int:
-    """Add a version of a node and make it the latest.
+def put(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
+    """Add a version of each node and make it the latest.
 
     Args:
-        node: The node; its version and its time of making are given here.
-        is_live: Whether something in it is still going on.
+        nodes: Each node, and whether something in it is still going on. Versions and
+            times of making are given here.
         now_ms: The time, in milliseconds.
-
-    Returns:
-        The version's number, from 1.
     """
-    last = (
-        VersionRow.select(fn.MAX(VersionRow.version))
-        .where(VersionRow.node_id == node.node_id)
-        .scalar()
+    before = _last_versions([node.node_id for node, _ in nodes])
+    first = next_id(VersionRow)
+    numbered = [(first + place, *entry) for place, entry in enumerate(nodes)]
+    insert(
+        VersionRow,
+        [
+            _version(row, node, before.get(node.node_id, 0) + 1, now_ms)
+            for row, node, _ in numbered
+        ],
     )
-    version = (last or 0) + 1
-    row = VersionRow.create(
-        node_id=node.node_id,
-        version=version,
-        level=node.level.value,
-        title=node.title,
-        headline=node.headline,
-        start_ms=to_ms(node.start_time),
-        end_ms=to_ms(node.end_time),
-        keywords=_json(node.keywords),
-        children=_json(node.child_node_ids),
-        status=node.status.value,
-        summarizer=node.summarizer,
-        input_hash=node.input_hash,
-        created_ms=now_ms,
-        segments=node.tally.segments,
-        events=node.tally.events,
-        messages=node.tally.messages,
-        subagent_events=node.tally.subagent_events,
-        bullets=len(node.bullets),
-        supported=sum(bullet.is_supported for bullet in node.bullets),
-        agents=_json(node.agents),
-        projects=_json(node.projects),
+    _put_bullets([(row, node.bullets) for row, node, _ in numbered])
+    insert(
+        NodeRow,
+        [
+            (
+                node.node_id,
+                node.level.value,
+                calendar.parent_id(node.node_id),
+                to_ms(node.start_time),
+                row,
+                False,
+                is_live,
+                0,
+                0,
+            )
+            for row, node, is_live in numbered
+        ],
+        conflict="update",
     )
-    _put_bullets(row.id, node.bullets)
-    values = {
-        "level": node.level.value,
-        "parent_id": calendar.parent_id(node.node_id),
-        "start_ms": to_ms(node.start_time),
-        "latest": row.id,
-        "is_dirty": False,
-        "is_live": is_live,
-        "attempts": 0,
-        "retry_ms": 0,
-    }
-    NodeRow.insert(node_id=node.node_id, **values).on_conflict(
-        conflict_target=[NodeRow.node_id], update=values
-    ).execute()
-    return version
 
 
-def _put_bullets(version: int, bullets: Sequence[Bullet]) -> None:
-    for position, bullet in enumerate(bullets):
-        row = BulletRow.insert(
-            version=version, position=position, text=bullet.text
-        ).execute()
-        links = [(row, place, name) for place, name in enumerate(bullet.grip_ids)]
-        if links:
-            BulletGripRow.insert_many(
-                links,
-                fields=[
-                    BulletGripRow.bullet,
-                    BulletGripRow.position,
-                    BulletGripRow.grip,
-                ],
-            ).execute()
+def _last_versions(node_ids: Sequence[str]) -> dict[str, int]:
+    rows = (
+        VersionRow.select(VersionRow.node_id, fn.MAX(VersionRow.version))
+        .where(VersionRow.node_id.in_(list(node_ids)))
+        .group_by(VersionRow.node_id)
+    )
+    return dict(rows.tuples())
+
+
+def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object, ...]:
+    """A row of ``VersionRow``, its values in the order of the columns."""
+    tally = node.tally
+    return (
+        row,
+        node.node_id,
+        version,
+        node.level.value,
+        node.title,
+        node.headline,
+        to_ms(node.start_time),
+        to_ms(node.end_time),
+        _json(node.keywords),
+        _json(node.child_node_ids),
+        node.status.value,
+        node.summarizer,
+        node.input_hash,
+        now_ms,
+        tally.segments,
+        tally.events,
+        tally.messages,
+        tally.subagent_events,
+        len(node.bullets),
+        sum(bullet.is_supported for bullet in node.bullets),
+        _json(node.agents),
+        _json(node.projects),
+    )
+
+
+def _put_bullets(versions: Sequence[tuple[int, Sequence[Bullet]]]) -> None:
+    number = next_id(BulletRow)
+    bullets: list[tuple[object, ...]] = []
+    links: list[tuple[object, ...]] = []
+    for version, row in versions:
+        for position, bullet in enumerate(row):
+            bullets.append((number, version, position, bullet.text))
+            grips = enumerate(bullet.grip_ids)
+            links += [(number, place, grip_id) for place, grip_id in grips]
+            number += 1
+    insert(BulletRow, bullets)
+    insert(BulletGripRow, links)
 
 
 def mark_dirty(node_ids: Iterable[str], zone: Any) -> None:
@@ -93,22 +111,39 @@ def mark_dirty(node_ids: Iterable[str], zone: Any) -> None:
         node_ids: Days, weeks, months or years.
         zone: The store's time zone, by which a node's bounds are known.
     """
-    wanted = {above for name in node_ids for above in calendar.path(name)}
-    kept = {
-        row[0]
-        for row in NodeRow.select(NodeRow.node_id)
-        .where(NodeRow.node_id.in_(list(wanted)))
-        .tuples()
-    }
-    for name in sorted(wanted - kept):
-        NodeRow.create(
-            node_id=name,
-            level=calendar.period(name).level.value,
-            parent_id=calendar.parent_id(name),
-            start_ms=to_ms(calendar.bounds(name, zone)[0]),
-            is_dirty=True,
-        )
-    NodeRow.update(is_dirty=True).where(NodeRow.node_id.in_(list(node_ids))).execute()
+    names = set(node_ids)
+    wanted = {above for name in names for above in calendar.path(name)}
+    missing = sorted(wanted - known(NodeRow, wanted))
+    insert(
+        NodeRow,
+        [
+            (
+                name,
+                calendar.period(name).level.value,
+                calendar.parent_id(name),
+                to_ms(calendar.bounds(name, zone)[0]),
+                None,
+                True,
+                False,
+                0,
+                0,
+            )
+            for name in missing
+        ],
+    )
+    NodeRow.update(is_dirty=True).where(
+        NodeRow.node_id.in_(list(names)), ~NodeRow.is_dirty
+    ).execute()
+
+
+def input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
+    """What the latest versions of these nodes were made from."""
+    rows = (
+        NodeRow.select(NodeRow.node_id, VersionRow.input_hash)
+        .join(VersionRow)
+        .where(NodeRow.node_id.in_(list(node_ids)))
+    )
+    return dict(rows.tuples())
 
 
 def settled(node_id: str, *, is_live: bool) -> None:
