@@ -73,8 +73,18 @@ def anchor(
     fits = Fits([counted_text(event) for event in events])
     return [
         tuple(
-            _grip(claim.text, piece, start, end, best, events, fits, node_id, source)
-            for piece, best, start, end in _places(claim, fits)
+            Grip(
+                grip_id=grip_id(node_id, claim.text, events[place.start]),
+                excerpt=excerpt(
+                    counted_text(events[place.best]), fits.weights(place.piece)
+                ),
+                event_id_start=events[place.start].event_id,
+                event_id_end=events[place.end].event_id,
+                timestamp=events[place.best].timestamp,
+                source=source,
+                toc_node_id=node_id,
+            )
+            for place in _places(claim, fits)
         )
         for claim in claims
     ]
@@ -87,24 +97,30 @@ def grip_id(node_id: str, bullet: str, start: Event) -> str:
     return f"grip:{start.timestamp_ms}:{digest}"
 
 
-_Place = tuple[str, int, int, int]
-"""A piece of a bullet, its best event, and the first and last event of the range."""
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a bullet, or a piece of it, stands: its best event and the range."""
+
+    piece: str
+    best: int
+    start: int
+    end: int
 
 
 def _places(claim: Claim, fits: Fits) -> list[_Place]:
     whole = _place(claim.text, claim.refs, fits, SUPPORT_SHARE)
     if ";" not in claim.text and whole is not None:
         return [whole]
-    found: dict[tuple[int, int], _Place] = {}
+    found: dict[int, _Place] = {}
     pieces = _pieces(claim.text)
     for piece in pieces if len(pieces) > 1 else ():
         place = _place(piece, claim.refs, fits, PIECE_SHARE)
         if place is not None:
-            found.setdefault(place[2:], place)
+            found.setdefault(place.start, place)
     if whole is not None and len(found) < 2:
         return [whole]
     places = list(found.values())
-    held = sum(fits.weight(piece) for piece, *_ in places)
+    held = sum(fits.weight(place.piece) for place in places)
     return places if held >= SUPPORT_SHARE * fits.weight(claim.text) else []
 
 
@@ -131,27 +147,4 @@ def _place(text: str, refs: Sequence[int], fits: Fits, share: float) -> _Place |
         end += 1
     if fits.covered(text, start, end) < share:
         return None
-    return text, best, start, end
-
-
-def _grip(
-    bullet: str,
-    piece: str,
-    start: int,
-    end: int,
-    best: int,
-    events: Sequence[Event],
-    fits: Fits,
-    node_id: str,
-    source: str,
-) -> Grip:
-    first = events[start]
-    return Grip(
-        grip_id=grip_id(node_id, bullet, first),
-        excerpt=excerpt(counted_text(events[best]), fits.weights(piece)),
-        event_id_start=first.event_id,
-        event_id_end=events[end].event_id,
-        timestamp=events[best].timestamp,
-        source=source,
-        toc_node_id=node_id,
-    )
+    return _Place(text, best, start, end)

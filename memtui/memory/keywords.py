@@ -80,8 +80,8 @@ def of_events(events: Sequence[Event]) -> tuple[str, ...]:
 def of_children(level: TocLevel, children: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """The keywords of a parent, chosen among its children's alone (decisions §5).
 
-    A keyword weighs by how many children have it and how high it stands in each; the
-    children take turns, so that none is forgotten where there is room.
+    A keyword weighs by how many children have it and how high it stands in each,
+    however it is written there.
 
     Args:
         level: The parent's level, which sets how many there are.

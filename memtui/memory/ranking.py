@@ -12,12 +12,16 @@ from dataclasses import dataclass, field, replace
 from memtui.memory import cues, titles, words
 from memtui.memory.events import Event, EventRole
 from memtui.memory.prose import Sentence
+from memtui.memory.vocabulary import VAGUE
 
 LONG_CHARS = 360
 """A longer sentence would be cut as a bullet, and loses a little."""
 
 LEANING = 0.08
 """What beginning with "This" or "They" costs."""
+
+VAGUENESS = 0.25
+"""What a sentence loses that does not name what it is about."""
 
 SHORT = 4
 """A sentence of fewer telling words loses for each it lacks."""
@@ -138,6 +142,8 @@ def _weighed(candidates: Sequence[Candidate]) -> list[Candidate]:
         worth = CENTRAL * central / most + candidate.prior + cues.worth(candidate.text)
         if cues.leans(candidate.text):
             worth -= LEANING
+        if len(bag.keys() - VAGUE) < titles.TELLING:
+            worth -= VAGUENESS
         if len(bag) < SHORT:
             worth -= 0.12 * (SHORT - len(bag))
         weighed.append(replace(candidate, terms=frozenset(bag), worth=worth))

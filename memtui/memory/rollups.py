@@ -23,6 +23,9 @@ LAMBDA = 0.7
 LIKE = 0.6
 """A bullet sharing more of its terms than this with another says nothing new."""
 
+ENOUGH = 0.2
+"""A bullet worth less is left out, once there are enough."""
+
 POOL = 200
 """How many of the best bullets are weighed against each other."""
 
@@ -60,7 +63,7 @@ def summarize(level: TocLevel, children: Sequence[TocNode]) -> Summary:
         ``refs`` are places in the row of all the children's bullets.
     """
     lines = _lines(children)
-    taken = _spread(lines, BULLETS[level][1])
+    taken = _spread(lines, *BULLETS[level])
     claims = tuple(Claim(one.text, (one.ref,)) for one in taken)
     chosen = keywords.of_children(level, [child.keywords for child in children])
     return Summary(_headline(children, taken), claims, chosen)
@@ -101,6 +104,8 @@ def _manner(bullet: str) -> float:
         score -= 0.2
     if cues.leans(bullet):
         score -= 0.3
+    if titles.telling(bullet) < titles.TELLING:
+        score -= 0.6
     if cues.is_routine(bullet):
         score -= 0.4
     if deeds.is_composed(bullet):
@@ -108,7 +113,7 @@ def _manner(bullet: str) -> float:
     return score
 
 
-def _spread(lines: Sequence[Line], most: int) -> list[Line]:
+def _spread(lines: Sequence[Line], least: int, most: int) -> list[Line]:
     """The best lines, unlike each other and spread over the children, in order."""
     pool = sorted(lines, key=lambda one: (-one.worth, one.ref))[:POOL]
     near = dict.fromkeys((one.ref for one in pool), 0.0)
@@ -123,7 +128,8 @@ def _spread(lines: Sequence[Line], most: int) -> list[Line]:
             ),
         )
         pool.remove(best)
-        if near[best.ref] > LIKE:
+        poor = best.worth < ENOUGH and len(taken) >= least
+        if poor or near[best.ref] > LIKE:
             continue
         taken.append(best)
         from_child[best.child] += 1

@@ -284,6 +284,16 @@ def test_what_no_source_says_does_not_rise() -> None:
     assert found == ["The queue drains before each deploy."]
 
 
+def test_what_names_nothing_does_not_rise_when_there_is_enough() -> None:
+    children = [
+        node(0, "Queue", "The queue drains before each deploy.", "yes, go on"),
+        node(1, "Cache", "The cache is warmed by a nightly job."),
+        node(2, "Ledger", "The ledger rounds once, in Ledger.total."),
+    ]
+    found = [claim.text for claim in rollups.summarize(TocLevel.DAY, children).bullets]
+    assert found == [child.bullets[0].text for child in children]
+
+
 def test_a_headline_joins_what_the_best_children_say() -> None:
     assert (
         rollups.summarize(TocLevel.DAY, DAY).title
