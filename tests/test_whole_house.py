@@ -1,0 +1,183 @@
+"""From a hook's file, and from a transcript, to a teleport hit that leads back."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.house import House
+from memtui.memory.hits import Answer, HitKind
+from memtui.memory.toc import TocLevel
+from memtui.recall import browse, health
+from memtui.recall.expand import expand
+from memtui.stages.progress import Progress
+
+DEADLINE_S = 30.0
+"""How long the loops may take before a test gives up, in seconds."""
+
+PROMPT = "Why does the ferry timetable importer drop every crossing after midnight?"
+REPLY = (
+    "The importer compares departure times as strings, so 00:15 sorts before 23:50 and"
+    " the crossing is taken for a duplicate. I compare full dates in timetable.py now."
+)
+
+
+def hook(house: House, **payload: Any) -> None:
+    """Do what an agent does: run the hook with a payload on its standard input."""
+    given = {
+        "session_id": "ferry-1",
+        "transcript_path": "/home/ada/.claude/projects/-home-ada-ferry/ferry-1.jsonl",
+        "cwd": "/home/ada/ferry",
+        **payload,
+    }
+    told = subprocess.run(
+        [sys.executable, "-m", "memtui.hook"],
+        input=json.dumps(given).encode(),
+        env={**os.environ, "MEMTUI_SPOOL": str(house.paths.spool)},
+        capture_output=True,
+        check=False,
+    )
+    assert (told.returncode, told.stdout, told.stderr) == (0, b"", b"")
+
+
+class Watched:
+    """Reports of the loops, to be waited for."""
+
+    def __init__(self) -> None:
+        self._news = threading.Condition()
+        self._reports: list[Progress] = []
+
+    def __call__(self, progress: Progress) -> None:
+        with self._news:
+            self._reports.append(progress)
+            self._news.notify_all()
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds, looking again after each report."""
+        end_s = time.monotonic() + DEADLINE_S
+        with self._news:
+            while not holds():
+                left_s = end_s - time.monotonic()
+                assert left_s > 0, f"not within {DEADLINE_S} s: {self._reports[-3:]}"
+                self._news.wait(min(left_s, 0.2))
+
+
+@contextmanager
+def working(house: House) -> Iterator[Watched]:
+    watched = Watched()
+    house.start(watched)
+    try:
+        yield watched
+    finally:
+        house.works.stop(wait_s=5)
+
+
+def found(house: House, query: str) -> Answer:
+    return house.teleport.find(query)
+
+
+def assert_leads_back(house: House, query: str, words: str) -> None:
+    """A hit's grip holds its excerpt, and the excerpt's events hold the words."""
+    hits = [hit for hit in found(house, query).hits if hit.kind is HitKind.GRIP]
+    assert hits
+    expansion = expand(hits[0].target_id)
+    assert expansion.grip is not None
+    texts = [event.text for event in expansion.excerpt_events]
+    assert any(expansion.grip.excerpt in text for text in texts)
+    assert any(words in text for text in texts)
+    assert expansion.session is not None
+    assert expansion.session.project == "ferry"
+
+
+def test_a_hooks_file_becomes_a_hit_whose_grip_is_the_very_event(house: House) -> None:
+    hook(house, hook_event_name="UserPromptSubmit", prompt=PROMPT)
+    with working(house) as watched:
+        hook(
+            house,
+            hook_event_name="PostToolUse",
+            tool_name="Bash",
+            tool_input={"command": "pytest tests/test_timetable.py"},
+            tool_response={"stdout": "1 failed: test_after_midnight"},
+        )
+        hook(house, hook_event_name="Stop", last_assistant_message=REPLY)
+        hook(house, hook_event_name="SessionEnd", reason="logout")
+        watched.until(lambda: bool(found(house, "crossing duplicate").hits))
+        watched.until(lambda: health.stats().queued == 0)
+
+    assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
+    years = browse.years()
+    day = browse.path(found(house, "crossing").hits[0].node_id)
+    assert [line.level for line in years] == [TocLevel.YEAR]
+    assert day[0] == years[0].node_id
+    assert list(house.paths.spool.joinpath("new").iterdir()) == []
+
+
+def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
+    house: House, tmp_path: Path
+) -> None:
+    def record(second: int, kind: str, content: object) -> str:
+        return json.dumps(
+            {
+                "type": kind,
+                "uuid": f"u{second}",
+                "sessionId": "ferry-2",
+                "cwd": "/home/ada/ferry",
+                "timestamp": f"2025-03-14T10:00:{second:02}Z",
+                "message": {"role": kind, "content": content},
+            }
+        )
+
+    file = tmp_path / "projects" / "-home-ada-ferry" / "ferry-2.jsonl"
+    file.parent.mkdir(parents=True)
+    lines = [
+        record(1, "user", PROMPT),
+        record(9, "assistant", [{"type": "text", "text": REPLY}]),
+    ]
+    file.write_text("\n".join(lines) + "\n")
+    with working(house) as watched:
+        house.start_import([file.parent.parent], watched)
+        watched.until(lambda: bool(found(house, "crossing duplicate").hits))
+        watched.until(lambda: health.stats().queued == 0)
+
+    assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
+    assert [line.title for line in browse.children("toc:week:2025-W11")] == [
+        "Friday, March 14, 2025"
+    ]
+
+
+def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: House) -> None:
+    new, bad = house.paths.spool / "new", house.paths.spool / "bad"
+    (new / "1.json").write_bytes(b'{"session_id": "s", "hook_event_na')
+    (new / "2.json").write_bytes(
+        b'{"session_id": "s", "hook_event_name": "Novelty", "prompt": "x"}'
+    )
+    (new / "3.json").write_bytes(b"\xff\xfe\x00" * 10)
+    hook(house, hook_event_name="UserPromptSubmit", prompt=PROMPT)
+    with working(house) as watched:
+        watched.until(lambda: health.stats().messages == 1)
+        watched.until(lambda: not list(new.iterdir()))
+
+    assert sorted(f.name for f in bad.iterdir() if f.suffix == ".json") == [
+        "1.json",
+        "2.json",
+        "3.json",
+    ]
+    reason = (bad / "2.json.reason").read_text()
+    assert reason == "line 1: unknown hook event 'Novelty'\n"
+    assert health.stats().problems == 3
+
+
+@pytest.mark.slow
+def test_a_monstrous_line_is_survived(house: House) -> None:
+    hook(house, hook_event_name="UserPromptSubmit", prompt="word " * 10_000_000)
+    assert house.works.until_idle(lambda _: None) == []
+    assert health.stats().messages == 1
+    assert health.stats().bullets >= 1
