@@ -1,0 +1,169 @@
+"""What memtui makes of real transcripts, where a machine has them."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.house import House
+from memtui.memory.toc import TocNode
+from memtui.recall import browse
+from memtui.recall.expand import expand
+from memtui.store import database
+from memtui.store.tables import EventRow
+
+NOT_THE_PERSON = (
+    "<command-",
+    "<local-command-",
+    "<bash-",
+    "<task-notification",
+    "Caveat: The messages below were generated",
+    "[Request interrupted by user",
+    "This session is being continued from a previous conversation",
+)
+
+
+@pytest.fixture
+def transcripts(shared: Path) -> Path:
+    return shared / "claude_code"
+
+
+@pytest.fixture
+def read_house(house: House, transcripts: Path) -> House:
+    """A house that has read all of them."""
+    for _ in house.works.importer().run([transcripts]):
+        pass
+    assert house.works.until_idle(lambda _: None) == []
+    return house
+
+
+def records(folder: Path) -> Iterator[dict[str, Any]]:
+    for file in sorted(folder.rglob("*.jsonl")):
+        for line in file.read_text(errors="replace").splitlines():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(record, dict):
+                yield record
+                nested = record.get("data")
+                if isinstance(nested, dict) and nested.get("type") == "agent_progress":
+                    yield {"sessionId": record["sessionId"], **nested["message"]}
+
+
+def said(record: dict[str, Any]) -> str:
+    """What a person or an assistant wrote in a record, told independently."""
+    message = record.get("message")
+    if record.get("type") not in ("user", "assistant") or not isinstance(message, dict):
+        return ""
+    if record.get("isMeta") or record.get("isCompactSummary"):
+        return ""
+    content = message.get("content")
+    blocks = [content] if isinstance(content, str) else content or []
+    texts = [b if isinstance(b, str) else b.get("text", "") for b in blocks]
+    text = "\n".join(text for text in texts if text.strip())
+    is_person = record["type"] == "user"
+    return "" if is_person and text.startswith(NOT_THE_PERSON) else text
+
+
+def normal(text: str) -> str:
+    return "".join(c for c in text if c.isalnum())
+
+
+def test_every_message_is_in_the_store_once(
+    read_house: House, transcripts: Path
+) -> None:
+    wanted: Counter[tuple[str, str, str]] = Counter()
+    seen = set()
+    for record in records(transcripts):
+        key = record.get("sessionId"), record.get("uuid"), record.get("timestamp")
+        if (text := normal(said(record))) and record.get("timestamp"):
+            if key not in seen:
+                wanted[record["sessionId"], record["type"], text] += 1
+            seen.add(key)
+    assert sum(wanted.values()) > 700
+
+    got: Counter[tuple[str, str, str]] = Counter()
+    with database.connected():
+        rows = EventRow.select().where(EventRow.type.endswith("_message"))
+        for row in rows:
+            if row.role in ("user", "assistant"):
+                text = row.text
+                while (start := text.rfind("[image: ")) >= 0:
+                    text = text[:start] + text[text.index("]", start) + 1 :]
+                kind = row.type.removesuffix("_message")
+                got[row.session.name, kind, normal(text)] += 1
+    assert got == wanted
+
+
+def nodes() -> Iterator[TocNode]:
+    waiting = [line.node_id for line in browse.years()]
+    while waiting:
+        node = browse.node(waiting.pop())
+        assert node is not None
+        yield node
+        waiting += [line.node_id for line in browse.children(node.node_id)]
+
+
+def test_every_grip_of_every_level_expands_to_its_excerpt(read_house: House) -> None:
+    levels: Counter[str] = Counter()
+    for node in nodes():
+        assert node.headline
+        for bullet in node.bullets:
+            assert bullet.text
+            levels[node.level] += bullet.is_supported
+            for grip_id in bullet.grip_ids:
+                found = expand(grip_id)
+                assert found.grip is not None
+                texts = [event.text for event in found.excerpt_events]
+                assert any(found.grip.excerpt in text for text in texts)
+                others = found.events_before + found.events_after
+                sessions = {event.session_id for event in found.excerpt_events + others}
+                assert len(sessions) == 1
+    assert set(levels) == {"year", "month", "week", "day", "segment"}
+    assert all(levels.values())
+
+
+def test_a_parents_bullets_and_keywords_come_from_its_children(
+    read_house: House,
+) -> None:
+    by_id = {node.node_id: node for node in nodes()}
+    for node in by_id.values():
+        if not node.child_node_ids:
+            continue
+        children = [by_id[name] for name in node.child_node_ids]
+        grips = {g for child in children for b in child.bullets for g in b.grip_ids}
+        assert {g for bullet in node.bullets for g in bullet.grip_ids} <= grips
+        below = {word for child in children for word in child.keywords}
+        assert set(node.keywords) <= below
+        assert node.tally.segments == sum(child.tally.segments for child in children)
+
+
+def test_hooks_and_transcript_of_one_session_are_one_session(
+    house: House, shared: Path
+) -> None:
+    name = "8664c04e-75fa-497d-ac11-57d69997e3ec"
+    stream = shared / "hook_sessions" / f"attio-mcp-server__{name}.jsonl"
+    new = house.paths.spool / "new"
+    for number, line in enumerate(stream.read_text().splitlines()):
+        told = json.loads(line)
+        payload = {**told["payload"], "timestamp": told["received_at"]}
+        (new / f"{number:06}.json").write_text(json.dumps(payload))
+    assert house.works.until_idle(lambda _: None) == []
+    with database.connected():
+        by_hooks = EventRow.select().where(EventRow.route == "hook").count()
+    for _ in house.works.importer().run([shared / "claude_code" / "attio-mcp-server"]):
+        pass
+    with database.connected():
+        prompts = [
+            row.text
+            for row in EventRow.select().where(
+                EventRow.type == "user_message", EventRow.role == "user"
+            )
+            if row.session.name == name
+        ]
+    assert by_hooks > 30
+    assert len(prompts) == len(set(prompts)) == 3
