@@ -54,7 +54,11 @@ class Cut:
         from_ms = kept.safe_start(touched.number, touched.from_ms)
         told = events.outline(touched.number, from_ms=from_ms)
         main = [event for event in told if self._with_subagents or not event.subagent]
-        helpers = [event.timestamp_ms for event in told if event.subagent]
+        helpers = [
+            event.timestamp_ms
+            for event in told
+            if event.subagent and not self._with_subagents
+        ]
         runs = segments.cut(main, self._rules)
         news = list(self._stretches(touched.number, runs, helpers, now))
         before = {

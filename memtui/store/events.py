@@ -196,7 +196,7 @@ def between(
     start_ms: int,
     end_ms: int,
     *,
-    subagent: str = "",
+    subagent: str | None = "",
 ) -> list[Event]:
     """A session's events between two times, both included, in their order.
 
@@ -204,18 +204,15 @@ def between(
         number: The session's number in the store.
         start_ms: From when, in milliseconds.
         end_ms: Until when, in milliseconds.
-        subagent: Whose events; the main conversation's when empty.
+        subagent: Whose events; the main conversation's when empty, all when None.
     """
-    rows = (
-        _whole()
-        .where(
-            EventRow.session == number,
-            EventRow.at_ms.between(start_ms, end_ms),
-            EventRow.subagent == subagent,
-        )
-        .order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
+    rows = _whole().where(
+        EventRow.session == number, EventRow.at_ms.between(start_ms, end_ms)
     )
-    return [_event(row) for row in rows]
+    if subagent is not None:
+        rows = rows.where(EventRow.subagent == subagent)
+    in_order = rows.order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
+    return [_event(row) for row in in_order]
 
 
 def _whole() -> Any:

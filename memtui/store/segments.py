@@ -11,8 +11,8 @@ from memtui.store import events
 from memtui.store.database import insert
 from memtui.store.tables import SegmentRow
 
-GROWTH = 1.5
-"""An open segment is summarised again when it has grown to this many times the events
+GROWN, OF = 3, 2
+"""An open segment is summarised again when it has grown to three halves of the events
 its last summary saw: a live session costs a few summaries, not one an event."""
 
 
@@ -133,7 +133,7 @@ def count_waiting() -> int:
 
 
 def _wants_summary() -> object:
-    grown = SegmentRow.events >= SegmentRow.summarised * GROWTH
+    grown = SegmentRow.events * OF >= SegmentRow.summarised * GROWN
     return SegmentRow.needs_summary & (~SegmentRow.is_open | grown)
 
 
@@ -164,14 +164,22 @@ def whole(stretch: Stretch, context_ms: int) -> tuple[Segment, list[Event]]:
         stretch: Which segment.
         context_ms: How far back the events before it reach, in milliseconds.
     """
-    found = events.between(stretch.number, stretch.start_ms, stretch.end_ms)
-    ids = [event.event_id for event in found]
-    mine = found[ids.index(stretch.first_id) : ids.index(stretch.last_id) + 1]
-    earlier = events.between(
-        stretch.number, stretch.start_ms - context_ms, stretch.start_ms
-    )
-    before_it = [event for event in earlier if event.order < mine[0].order]
+    reach_ms = stretch.start_ms - context_ms
+    found = events.between(stretch.number, reach_ms, stretch.end_ms)
+    mine = _within(stretch, found)
+    if len(mine) != stretch.events:
+        # It was cut with its subagents' events among the others.
+        found = events.between(stretch.number, reach_ms, stretch.end_ms, subagent=None)
+        mine = _within(stretch, found)
+    before_it = [event for event in found if event.order < mine[0].order]
     return Segment(stretch.segment_id, tuple(mine), (), stretch.is_open), before_it
+
+
+def _within(stretch: Stretch, found: list[Event]) -> list[Event]:
+    """Those from a segment's first event to its last; none if one is missing."""
+    places = {event.event_id: place for place, event in enumerate(found)}
+    first, last = places.get(stretch.first_id), places.get(stretch.last_id)
+    return [] if first is None or last is None else found[first : last + 1]
 
 
 def count() -> int:

@@ -1,0 +1,52 @@
+import threading
+
+from memtui.stages.loop import Loop, Stepped
+
+
+def test_a_failing_stage_does_not_stop_the_others() -> None:
+    reports: list[Stepped] = []
+
+    def broken() -> int:
+        raise OSError("no room")
+
+    loop = Loop([("ingest", broken), ("index", lambda: 3)], reports.append)
+    assert loop.round() == 3
+    assert [(r.stage, r.done, type(r.error).__name__) for r in reports] == [
+        ("ingest", 0, "OSError"),
+        ("index", 3, "NoneType"),
+    ]
+
+
+def test_a_loop_that_may_not_work_does_nothing() -> None:
+    asked = threading.Event()
+    worked = threading.Event()
+
+    def may_work() -> bool:
+        asked.set()
+        return False
+
+    def step() -> int:
+        worked.set()
+        return 1
+
+    loop = Loop([("ingest", step)], lambda _: None, may_work)
+    loop.start()
+    assert asked.wait(5)
+    loop.stop(wait_s=5)
+    assert not worked.is_set()
+
+
+def test_a_loop_survives_a_report_that_fails() -> None:
+    again = threading.Event()
+    failed: list[int] = []
+
+    def report(_: Stepped) -> None:
+        if not failed:
+            failed.append(1)
+            raise RuntimeError("the screen is gone")
+        again.set()
+
+    loop = Loop([("ingest", lambda: 1)], report)
+    loop.start()
+    assert again.wait(10)
+    loop.stop(wait_s=5)

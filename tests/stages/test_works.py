@@ -1,0 +1,360 @@
+import json
+import random
+import shutil
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.house import House
+from memtui.llm.extractive import Extractive
+from memtui.memory.segments import Rules, Segment
+from memtui.memory.summaries import Claim, Summary
+from memtui.memory.toc import Status, TocLevel, TocNode
+from memtui.memory.tokens import ESTIMATED
+from memtui.paths import in_home
+from memtui.recall import browse, health
+from memtui.settings import Settings
+from memtui.shell.output import plain
+from memtui.stages.works import Setup, Works
+from memtui.store import checkpoints, database, facts, toc
+from memtui.store.tables import VersionRow
+
+START = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
+HISTORY = Path(__file__).parents[1] / "data" / "history.jsonl"
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = START + timedelta(days=30)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def works(house: House, clock: Clock) -> Works:
+    return made(house, clock)
+
+
+def made(house: House, clock: Callable[[], datetime], **changes: Any) -> Works:
+    given: dict[str, Any] = {
+        "spool": house.paths.spool,
+        "index": house.paths.index,
+        "claim": house.paths.claim,
+        "zone": house.zone,
+        "rules": Rules(),
+        "counter": ESTIMATED,
+        "summarizer": Extractive(),
+        "clock": clock,
+        "agent": "agent",
+    }
+    return Works(Setup(**{**given, **changes}))
+
+
+def line(after_s: float, text: str, session: str = "s1", **fields: Any) -> str:
+    at = START + timedelta(seconds=after_s)
+    told = {
+        "session_id": session,
+        "timestamp": at.isoformat(),
+        "role": "user",
+        "text": text,
+        "project": "ferry",
+        "key": f"{session}-{after_s}",
+    }
+    return json.dumps({**told, **fields})
+
+
+def bring(works: Works, folder: Path, name: str, lines: Sequence[str]) -> None:
+    file = folder / f"{name}.jsonl"
+    file.write_text("\n".join(lines) + "\n")
+    for _ in works.importer().run([file]):
+        pass
+
+
+def settle(works: Works) -> None:
+    assert works.until_idle(lambda _: None) == []
+
+
+def tree() -> dict[str, Any]:
+    nodes: dict[str, Any] = {}
+    waiting = [line.node_id for line in browse.years()]
+    while waiting:
+        name = waiting.pop()
+        said = plain(browse.node(name))
+        nodes[name] = {
+            k: v for k, v in said.items() if k not in ("created_at", "version")
+        }
+        waiting += [line.node_id for line in browse.children(name)]
+    return nodes
+
+
+def versions() -> int:
+    with database.connected():
+        return int(VersionRow.select().count())
+
+
+def test_the_tree_does_not_depend_on_the_order_of_arrival(
+    tmp_path: Path, settings: Settings, clock: Clock
+) -> None:
+    lines = HISTORY.read_text().splitlines()
+    trees = []
+    for seed in range(4):
+        order = list(lines)
+        random.Random(seed).shuffle(order)
+        house = House(in_home(tmp_path / f"home-{seed}"), settings)
+        works = made(house, clock)
+        for place in range(0, len(order), 7):
+            bring(works, tmp_path, f"{seed}-{place}", order[place : place + 7])
+            settle(works)
+        trees.append(tree())
+        house.stop()
+    assert len(trees[0]) == 20
+    assert all(other == trees[0] for other in trees)
+
+
+def test_a_bulk_import_makes_every_node_once(works: Works) -> None:
+    for _ in works.importer().run([HISTORY]):
+        pass
+    settle(works)
+    assert versions() == len(tree())
+
+
+def test_nothing_new_makes_no_new_version(works: Works, tmp_path: Path) -> None:
+    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(works)
+    before = versions()
+    bring(works, tmp_path, "two", [line(0, "Fix the ferry importer")])
+    with database.writing():
+        toc.mark_dirty(["toc:day:2025-03-14"], UTC)
+    settle(works)
+    assert versions() == before
+
+
+def test_a_late_event_changes_its_own_ancestors_alone(
+    works: Works, tmp_path: Path
+) -> None:
+    bring(works, tmp_path, "march", [line(0, "Fix the ferry importer")])
+    bring(works, tmp_path, "may", [line(60 * 86400, "Paint the quay", "s2")])
+    clock = works._setup.clock
+    assert isinstance(clock, Clock)
+    clock.now = START + timedelta(days=90)
+    bring(works, tmp_path, "may", [line(60 * 86400, "Paint the quay", "s2")])
+    settle(works)
+    before = tree()
+    bring(works, tmp_path, "late", [line(86400, "Where are the tickets?", "s3")])
+    settle(works)
+    after = tree()
+    changed = {name for name in after if after[name] != before.get(name)}
+    assert {name for name in changed if "segment" not in name} == {
+        "toc:year:2025",
+        "toc:month:2025-03",
+        "toc:week:2025-W11",
+        "toc:day:2025-03-15",
+    }
+
+
+def test_a_late_event_joins_two_segments(works: Works, tmp_path: Path) -> None:
+    bring(works, tmp_path, "one", [line(0, "First half"), line(2400, "Second half")])
+    settle(works)
+    assert len(browse.children("toc:day:2025-03-14")) == 2
+    bring(works, tmp_path, "two", [line(1200, "The middle")])
+    settle(works)
+    (only,) = browse.children("toc:day:2025-03-14")
+    assert only.tally.messages == 3
+
+
+def test_a_segment_is_live_until_a_silence_closes_it(
+    works: Works, tmp_path: Path, clock: Clock
+) -> None:
+    clock.now = START + timedelta(minutes=5)
+    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(works)
+    (live,) = browse.children("toc:day:2025-03-14")
+    assert (live.is_live, live.status) == (True, Status.PROVISIONAL)
+    assert all(year.is_live for year in browse.years())
+
+    clock.now = START + timedelta(minutes=31)
+    settle(works)
+    (closed,) = browse.children("toc:day:2025-03-14")
+    assert (closed.is_live, closed.status) == (False, Status.CURRENT)
+    assert not any(year.is_live for year in browse.years())
+
+
+def test_a_live_segment_is_not_summarised_at_every_event(
+    works: Works, tmp_path: Path, clock: Clock
+) -> None:
+    clock.now = START + timedelta(minutes=20)
+    for number in range(20):
+        bring(works, tmp_path, f"{number}", [line(number, f"Event number {number}")])
+        settle(works)
+    with database.connected():
+        node_id = browse.children("toc:day:2025-03-14")[0].node_id
+        made = VersionRow.select().where(VersionRow.node_id == node_id).count()
+    assert 2 <= made <= 9
+    clock.now = START + timedelta(hours=2)
+    settle(works)
+    assert browse.children("toc:day:2025-03-14")[0].tally.messages == 20
+
+
+def test_subagents_are_kept_and_counted_but_not_cut(
+    works: Works, tmp_path: Path
+) -> None:
+    helper = [line(n, f"Helper {n}", subagent="a1") for n in range(1, 5)]
+    bring(works, tmp_path, "one", [line(0, "Send helpers"), *helper])
+    settle(works)
+    (segment,) = browse.children("toc:day:2025-03-14")
+    assert (segment.tally.events, segment.tally.subagent_events) == (1, 4)
+    assert health.stats().events == 5
+
+
+def test_a_setting_gives_subagents_segments(
+    house: House, tmp_path: Path, clock: Clock
+) -> None:
+    works = made(house, clock, with_subagents=True)
+    bring(works, tmp_path, "one", [line(0, "Send"), line(1, "Helper", subagent="a1")])
+    settle(works)
+    assert browse.years()[0].tally.events == 2
+
+
+class Poisoned(Extractive):
+    """A summariser that fails on some segments."""
+
+    is_ill = True
+
+    def summarize_segment(self, segment: Segment) -> Summary:
+        if self.is_ill and "poison" in segment.events[0].text:
+            raise RuntimeError("cannot read this")
+        return super().summarize_segment(segment)
+
+
+def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
+    house: House, tmp_path: Path, clock: Clock
+) -> None:
+    summarizer = Poisoned()
+    works = made(house, clock, summarizer=summarizer)
+    lines = [line(0, "poison"), line(5, "Fix the ferry importer", "s2")]
+    bring(works, tmp_path, "one", lines)
+    works.until_idle(lambda _: None)
+    assert len(browse.children("toc:day:2025-03-14")) == 1
+    assert health.stats().queued == 1
+
+    summarizer.is_ill = False
+    settle(works)
+    assert len(browse.children("toc:day:2025-03-14")) == 1
+    clock.now += timedelta(minutes=2)
+    settle(works)
+    assert len(browse.children("toc:day:2025-03-14")) == 2
+
+
+class Rambling(Extractive):
+    """A summariser whose answers no screen should show as they are."""
+
+    def summarize_segment(self, segment: Segment) -> Summary:
+        return Summary(
+            title="\x1b[31mRed\x1b[0m\ntitle",
+            bullets=(Claim("nobody said anything like this"), Claim(" \n ")),
+            keywords=("a\x00b", "", "a\x00b"),
+        )
+
+    def summarize_children(
+        self, level: TocLevel, children: Sequence[TocNode]
+    ) -> Summary:
+        return Summary("Week", (Claim("made up", refs=(99, -1)),), ())
+
+
+def test_whatever_a_summariser_answers_passes_the_same_gate(
+    house: House, tmp_path: Path, clock: Clock
+) -> None:
+    works = made(house, clock, summarizer=Rambling())
+    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(works)
+    (segment,) = browse.children("toc:day:2025-03-14")
+    node = browse.node(segment.node_id)
+    assert node is not None
+    assert (node.title, node.keywords) == ("Red title", ("ab",))
+    assert [(b.text, b.is_supported) for b in node.bullets] == [
+        ("nobody said anything like this", False)
+    ]
+    day = browse.node("toc:day:2025-03-14")
+    assert day is not None
+    assert [bullet.is_supported for bullet in day.bullets] == [False]
+
+
+def test_parents_keep_their_calendar_titles(works: Works) -> None:
+    for _ in works.importer().run([HISTORY]):
+        pass
+    settle(works)
+    day = browse.node("toc:day:2024-01-18")
+    assert day is not None
+    assert day.title == "Thursday, January 18, 2024"
+    assert day.headline != day.title
+    assert 1 <= len(day.bullets) <= 8
+    with database.connected():
+        done = checkpoints.get("rollup_day")
+    assert done is not None
+    assert done.processed_count == 5
+
+
+def test_an_import_reads_a_file_again_only_when_it_has_grown(
+    works: Works, tmp_path: Path
+) -> None:
+    bring(works, tmp_path, "one", [line(0, "First")])
+    importer = works.importer()
+    for _ in importer.run([tmp_path / "one.jsonl"]):
+        pass
+    assert (importer.imported.unchanged, importer.imported.created) == (1, 0)
+    with (tmp_path / "one.jsonl").open("a") as file:
+        file.write(line(5, "Second") + "\n")
+    importer = works.importer()
+    for _ in importer.run([tmp_path / "one.jsonl"]):
+        pass
+    assert (importer.imported.created, importer.imported.known) == (1, 1)
+
+
+def test_damaged_lines_are_counted_once_however_often_a_file_is_read(
+    works: Works, tmp_path: Path
+) -> None:
+    bring(works, tmp_path, "one", [line(0, "First"), "{damaged"])
+    bring(works, tmp_path, "one", [line(0, "First"), "{damaged", line(3, "Second")])
+    (problem,) = health.latest_problems()
+    assert (problem.reason, problem.line, problem.count) == ("not valid JSON", 2, 1)
+
+
+def test_an_index_that_is_gone_is_made_again(
+    house: House, works: Works, tmp_path: Path, clock: Clock
+) -> None:
+    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(works)
+    assert house.teleport.find("ferry").hits
+    shutil.rmtree(house.paths.index)
+    house.teleport.close()
+    answer = house.teleport.find("ferry")
+    assert answer.hits
+    assert "rebuilt" in answer.note
+    settle(made(house, clock))
+    answer = house.teleport.find("ferry")
+    assert answer.hits
+    assert answer.note == ""
+
+
+def test_an_index_of_another_store_is_not_believed(
+    house: House, works: Works, tmp_path: Path, clock: Clock
+) -> None:
+    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(works)
+    with database.writing():
+        facts.set_index_name("another")
+    settle(made(house, clock))
+    with database.connected():
+        assert facts.index_name() != "another"
+    assert house.teleport.find("ferry").hits
