@@ -13,15 +13,27 @@ def best_line(lines: Sequence[str], asked: Sequence[str]) -> str:
 
     Args:
         lines: Bullets, or one excerpt; at least one.
-        asked: The query's terms, as ``words.terms`` gives them.
+        asked: The query's terms, as ``words.terms`` gives them; the last one may be
+            unfinished.
     """
-    wanted = set(asked)
-    best = max(lines, key=lambda line: len(wanted & set(words.terms(line))))
+    best = max(lines, key=lambda line: len(wanted_in(line, asked)))
     if len(best) <= CHARS:
         return best
-    marks = words.spans(best, wanted)
+    marks = words.spans(best, wanted_in(best, asked))
     start = max(marks[0][0] - CHARS // 3, 0) if marks else 0
     start = best.rfind(" ", 0, start) + 1 if start else 0
     end = start + CHARS
     cut = best[start:end].rsplit(" ", 1)[0] if end < len(best) else best[start:]
     return f"{'…' if start else ''}{cut}{'…' if end < len(best) else ''}"
+
+
+def wanted_in(text: str, asked: Sequence[str]) -> set[str]:
+    """The terms of a text that answer a query whose last word may be unfinished."""
+    if not asked:
+        return set()
+    whole, unfinished = set(asked), asked[-1]
+    return {
+        term
+        for term in words.terms(text)
+        if term in whole or term.startswith(unfinished)
+    }

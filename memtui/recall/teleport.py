@@ -9,7 +9,7 @@ from memtui.errors import SearchError
 from memtui.memory import calendar, words
 from memtui.memory.grips import Grip
 from memtui.memory.hits import Answer, Hit, HitKind, Match, Snippet
-from memtui.memory.snippets import best_line
+from memtui.memory.snippets import best_line, wanted_in
 from memtui.memory.toc import TocLevel, TocNode
 from memtui.store import database, grips, outbox, toc
 
@@ -83,10 +83,7 @@ def _hits(matches: Sequence[Match], query: str) -> list[Hit]:
 
 
 def _hit(match: Match, node: TocNode, grip: Grip | None, asked: Sequence[str]) -> Hit:
-    if grip:
-        text = best_line([grip.excerpt], asked)
-    else:
-        text = best_line([b.text for b in node.bullets] or [node.headline], asked)
+    text = best_line([grip.excerpt] if grip else _lines(node), asked)
     return Hit(
         kind=match.kind,
         target_id=match.target_id,
@@ -95,9 +92,15 @@ def _hit(match: Match, node: TocNode, grip: Grip | None, asked: Sequence[str]) -
         title=node.headline or node.title,
         at=grip.timestamp if grip else node.start_time,
         score=match.score,
-        snippet=Snippet(text, tuple(words.spans(text, asked))),
+        snippet=Snippet(text, tuple(words.spans(text, wanted_in(text, asked)))),
         project=", ".join(node.projects),
     )
+
+
+def _lines(node: TocNode) -> list[str]:
+    """What of a node can answer a query, the most telling first."""
+    said = [bullet.text for bullet in node.bullets]
+    return [*said, node.headline, " · ".join(node.keywords)]
 
 
 def _from_store(query: str, limit: int) -> list[Match]:

@@ -225,7 +225,8 @@ def child_ids(node_id: str) -> list[str]:
 
 def lines_under(parent_id: str | None, offset: int, limit: int) -> list[TocLine]:
     """A node's children as lines, newest first; the years for None."""
-    under = NodeRow.parent_id == parent_id if parent_id else NodeRow.parent_id.is_null()
+    above = NodeRow.parent_id
+    under = above.is_null() if parent_id is None else above == parent_id
     rows = (
         _latest()
         .where(under)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from memtui.memory import calendar
 from memtui.memory.toc import TocLevel
+import itertools
 
 BERLIN = ZoneInfo("Europe/Berlin")
 days = st.dates(date(2001, 1, 1), date(2099, 12, 31))
@@ -36,7 +37,7 @@ def test_a_week_belongs_where_its_thursday_is(
 def test_every_period_lies_within_the_one_above_it(day: date) -> None:
     ids = calendar.path(calendar.day_id(day))
     spans = [calendar.bounds(name, BERLIN) for name in ids]
-    for (outer_start, outer_end), (start, end) in zip(spans, spans[1:], strict=False):
+    for (outer_start, outer_end), (start, end) in itertools.pairwise(spans):
         assert outer_start <= start < end <= outer_end
 
 

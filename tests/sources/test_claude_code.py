@@ -179,9 +179,17 @@ def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
         ("{not json", "not valid JSON", 2),
         ("42", "not a JSON object", 2),
         (user(1, "x", timestamp=None), "a bad timestamp", 2),
-        ({k: v for k, v in user(1, "x").items() if k != "timestamp"}, "no timestamp", 2),
+        (
+            {k: v for k, v in user(1, "x").items() if k != "timestamp"},
+            "no timestamp",
+            2,
+        ),
         (user(1, "x", sessionId=""), "no session id", 2),
-        (user(1, "x", timestamp="2031-01-01T00:00:00Z"), "a timestamp in the future", 2),
+        (
+            user(1, "x", timestamp="2031-01-01T00:00:00Z"),
+            "a timestamp in the future",
+            2,
+        ),
         (record(1, message="text"), "a message without content", 2),
         ({"silly": 1}, "a record without type", 2),
     ],
@@ -224,18 +232,39 @@ def test_invalid_utf8_is_survived() -> None:
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["type", "text", "content", "id", "input", "source", "kind"]),
-        inner,
-        max_size=3,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["type", "text", "content", "id", "input", "source", "kind"]
+            ),
+            inner,
+            max_size=3,
+        )
     ),
     max_leaves=8,
 )
 fields = st.dictionaries(
     st.sampled_from(
-        "type subtype message content sessionId timestamp uuid parentUuid data cwd"
-        " attachment isSidechain isMeta origin agentId summary leafUuid".split()
+        [
+            "type",
+            "subtype",
+            "message",
+            "content",
+            "sessionId",
+            "timestamp",
+            "uuid",
+            "parentUuid",
+            "data",
+            "cwd",
+            "attachment",
+            "isSidechain",
+            "isMeta",
+            "origin",
+            "agentId",
+            "summary",
+            "leafUuid",
+        ]
     ),
     json_values
     | st.sampled_from(["user", "assistant", "progress", "2025-03-14T10:00:00Z", "s"]),

@@ -158,8 +158,21 @@ def test_a_session_learns_its_project() -> None:
 @given(
     st.dictionaries(
         st.sampled_from(
-            "session_id hook_event_name event_type prompt content timestamp tool_name"
-            " tool_input tool_response error cwd transcript_path agent_id".split()
+            [
+                "session_id",
+                "hook_event_name",
+                "event_type",
+                "prompt",
+                "content",
+                "timestamp",
+                "tool_name",
+                "tool_input",
+                "tool_response",
+                "error",
+                "cwd",
+                "transcript_path",
+                "agent_id",
+            ]
         ),
         st.sampled_from(["s", "Stop", "PostToolUse", "UserPromptSubmit", "\ud800", ""])
         | st.integers()

@@ -47,5 +47,5 @@ def test_a_killed_process_leaves_its_claim_to_the_next(tmp_path: Path) -> None:
 
 def test_a_claim_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="work.lock"):
+    with pytest.raises(StoreError, match=r"work\.lock"):
         Claim(tmp_path / "file" / "work.lock").take()

@@ -48,9 +48,8 @@ def test_events_can_be_deleted_through_the_one_door(house: House) -> None:
         with forgetting.door():
             EventRow.delete().execute()
     assert before == 0
-    with pytest.raises(peewee.IntegrityError):
-        with forgetting.door():
-            MetaRow.create(name="schema_version", value="twice")
+    with pytest.raises(peewee.IntegrityError), forgetting.door():
+        MetaRow.create(name="schema_version", value="twice")
     with database.connected():
         assert not database.db.execute_sql("SELECT 1 FROM forgetting").fetchall()
 

@@ -1,0 +1,50 @@
+from memtui.house import House
+from memtui.memory.toc import TocLevel
+from memtui.recall import browse
+
+
+def test_the_years_come_newest_first(full_house: House) -> None:
+    assert [line.title for line in browse.years()] == ["2024", "2023"]
+
+
+def test_children_are_paged_newest_first(full_house: House) -> None:
+    whole = browse.children("toc:year:2024")
+    assert [line.node_id for line in whole] == [
+        "toc:month:2024-02",
+        "toc:month:2024-01",
+    ]
+    pages = [browse.children("toc:year:2024", offset=n, limit=1) for n in range(3)]
+    assert [line for page in pages for line in page] == whole
+
+
+def test_a_path_leads_from_the_year_down(full_house: House) -> None:
+    segment = browse.children("toc:day:2024-01-18")[0].node_id
+    levels = [line.level for line in browse.lines(browse.path(segment))]
+    assert levels == list(TocLevel)
+
+
+def test_what_is_not_there_is_not_found(full_house: House) -> None:
+    for name in ("toc:day:1999-01-01", "nonsense", "toc:day:2024-99-99", ""):
+        assert browse.node(name) is None
+        assert browse.children(name) == []
+        assert browse.path(name) == []
+    assert browse.lines(["nonsense", "toc:year:2024"])[0].node_id == "toc:year:2024"
+
+
+def test_an_older_form_of_an_id_is_found(full_house: House) -> None:
+    node = browse.node("toc:week:2024-03")
+    assert node is not None
+    assert node.title == "Week of January 15–21, 2024"
+
+
+def test_a_segment_knows_its_agent_project_and_counts(full_house: House) -> None:
+    line = browse.children("toc:day:2024-01-22")[0]
+    assert (line.agents, line.projects) == (("codex",), ("logsift",))
+    assert (line.tally.messages, line.tally.events) == (4, 7)
+
+
+def test_brackets_in_what_was_said_are_only_brackets(full_house: House) -> None:
+    node = browse.node(browse.children("toc:day:2023-12-11")[0].node_id)
+    assert node is not None
+    said = " ".join(bullet.text for bullet in node.bullets)
+    assert "list[int]" in said

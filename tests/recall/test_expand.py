@@ -1,0 +1,57 @@
+import pytest
+
+from memtui.house import House
+from memtui.memory.grips import Expansion
+from memtui.recall import browse
+from memtui.recall.expand import expand
+
+
+@pytest.fixture
+def grip_ids(full_house: House) -> list[str]:
+    """Every grip of the day the token refresh was written."""
+    day = browse.node("toc:day:2024-01-18")
+    assert day is not None
+    return [grip_id for bullet in day.bullets for grip_id in bullet.grip_ids]
+
+
+def test_an_excerpt_stands_in_its_own_events(grip_ids: list[str]) -> None:
+    assert grip_ids
+    for grip_id in grip_ids:
+        found = expand(grip_id)
+        assert found.grip is not None
+        texts = [event.text for event in found.excerpt_events]
+        assert any(found.grip.excerpt in text for text in texts)
+
+
+def test_the_events_around_are_of_the_same_session_and_in_order(
+    grip_ids: list[str],
+) -> None:
+    for grip_id in grip_ids:
+        found = expand(grip_id)
+        row = found.events_before + found.excerpt_events + found.events_after
+        assert [e.order for e in row] == sorted(e.order for e in row)
+        assert len({event.event_id for event in row}) == len(row)
+        assert {event.session_id for event in row} == {found.session.session_id}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("around", [0, 1, 3, 50])
+def test_no_more_is_shown_around_than_was_asked_for(
+    grip_ids: list[str], around: int
+) -> None:
+    for grip_id in grip_ids:
+        found = expand(grip_id, before=around, after=around)
+        assert found.excerpt_events
+        assert len(found.events_before) <= around
+        assert len(found.events_after) <= around
+
+
+def test_the_nearest_events_are_the_ones_shown(grip_ids: list[str]) -> None:
+    some = [expand(grip_id, before=1, after=1) for grip_id in grip_ids]
+    more = [expand(grip_id, before=3, after=3) for grip_id in grip_ids]
+    for few, many in zip(some, more, strict=True):
+        assert few.events_before == many.events_before[-1:]
+        assert few.events_after == many.events_after[:1]
+
+
+def test_an_unknown_grip_is_an_empty_answer(full_house: House) -> None:
+    assert expand("grip:0:nothing") == Expansion()

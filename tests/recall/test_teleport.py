@@ -1,0 +1,66 @@
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from memtui.house import House
+from memtui.memory.hits import HitKind
+
+
+def titles(house: House, query: str) -> list[str]:
+    return [hit.title for hit in house.teleport.find(query).hits]
+
+
+@pytest.mark.parametrize(
+    ("query", "word"),
+    [
+        ("mutex tabs", "mutex"),
+        ("redirect_uri_mismatch", "redirect_uri_mismatch"),
+        ("memchr", "memchr"),
+        ("memch", "memchr"),
+        ("评审", "评审"),
+        ("OAUTH_REDIRECT_URI https", "https"),
+        ("customers migration", "migration"),
+    ],
+)
+def test_words_lead_to_where_they_were_said(
+    full_house: House, query: str, word: str
+) -> None:
+    hits = full_house.teleport.find(query).hits
+    assert hits
+    assert any(word.lower() in hit.snippet.text.lower() for hit in hits[:3])
+
+
+def test_the_matched_words_are_marked(full_house: House) -> None:
+    hit = full_house.teleport.find("mutex").hits[0]
+    marked = {hit.snippet.text[a:b].lower() for a, b in hit.snippet.marks}
+    assert marked == {"mutex"}
+
+
+def test_grips_and_nodes_are_both_found_with_scores_in_order(full_house: House) -> None:
+    hits = full_house.teleport.find("token refresh").hits
+    assert {hit.kind for hit in hits} == set(HitKind)
+    scores = [hit.score for hit in hits]
+    assert all(0 < score <= 1 for score in scores)
+
+
+def test_more_of_the_words_is_a_better_answer(full_house: House) -> None:
+    whole = full_house.teleport.find("sliding window").hits[0].score
+    partly = full_house.teleport.find("sliding zeppelin").hits[0].score
+    assert whole > partly
+
+
+@hypothesis_settings(
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(query=st.text(max_size=40))
+def test_any_string_is_a_legal_query(full_house: House, query: str) -> None:
+    assert full_house.teleport.find(query).query == query
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "   ", "the of and", "'\"([{*?~^:\\/", "NOT AND OR", "x" * 10_000, "🚀"],
+)
+def test_odd_queries_are_answered(full_house: House, query: str) -> None:
+    assert isinstance(titles(full_house, query), list)

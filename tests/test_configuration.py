@@ -1,0 +1,111 @@
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from memtui import configuration, settings
+from memtui.errors import SettingsError
+
+
+def load(tmp_path: Path, text: str = "", **given: object) -> settings.Settings:
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    return configuration.load(file, **given)  # type: ignore[arg-type]
+
+
+def test_nothing_set_is_all_built_in(tmp_path: Path) -> None:
+    held = configuration.load(tmp_path / "missing.toml").held
+    assert {value.origin for value in held.values()} == {settings.BUILT_IN}
+    assert len(held) == len(settings.ALL)
+
+
+def test_the_command_line_wins_over_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "[segments]\nsilence_min = 10\noverlap_min = 1\nlimit_tokens = 7\n"
+    other = tmp_path / "other.toml"
+    other.write_text("[segments]\nsilence_min = 20\noverlap_min = 2\n")
+    monkeypatch.setenv("MEMTUI_SEGMENTS__SILENCE_MIN", "30.5")
+    read = load(tmp_path, text)
+    assert (read.silence_min, read.overlap_min, read.limit_tokens) == (30.5, 1, 7)
+    read = load(tmp_path, text, given_file=other, given=["segments.silence_min=40"])
+    assert (read.silence_min, read.overlap_min, read.limit_tokens) == (40, 2, 7)
+    origins = [
+        read.held[f"segments.{key}"].origin
+        for key in ("silence_min", "overlap_min", "limit_tokens")
+    ]
+    assert origins == ["command line", f"{other}:3", f"{tmp_path}/config.toml:4"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[segments]\n\nsilense_min = 3\n", "config.toml:3: there is no setting"),
+        ("[segments]\nsilense_min = 3\n", "did you mean segments.silence_min?"),
+        ("silence_min = 3\n", "config.toml:1: silence_min stands outside of any"),
+        ("[segments]\nlimit_tokens = 2.5\n", "limit_tokens is a whole number, not 2.5"),
+        ("[segments]\nlimit_tokens = true\n", "a whole number, not True"),
+        (
+            "[segments]\nlimit_tokens = 0\n",
+            "config.toml:2: segments.limit_tokens is at",
+        ),
+        ("[segments]\nwith_subagents = 1\n", "is true or false, not 1"),
+        ("[log]\nlevel = 3\n", "log.level is text, not 3"),
+        ("[log]\nlevel = 'infos'\n", "did you mean info?"),
+        ("[store]\ntime_zone = 'Mars/Olympus'\n", "there is no time zone"),
+        ("[store\n", "config.toml:"),
+    ],
+)
+def test_a_wrong_key_or_value_is_said_with_file_and_line(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    with pytest.raises(SettingsError) as raised:
+        load(tmp_path, text)
+    assert said in str(raised.value)
+    assert "config.toml" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("segments.silence_min", "expected section.key=value"),
+        ("segments.silence_min=soon", "is a number, not 'soon'"),
+        ("nonsense.key=1", "there is no setting nonsense.key"),
+        ("segments.with_subagents=perhaps", "is true or false"),
+    ],
+)
+def test_a_wrong_word_on_the_command_line_is_said(
+    tmp_path: Path, given: str, said: str
+) -> None:
+    with pytest.raises(SettingsError, match=said):
+        load(tmp_path, given=[given])
+
+
+def test_an_unknown_name_in_the_environment_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMTUI_LOG__LEVELS", "info")
+    with pytest.raises(SettingsError, match=r"MEMTUI_LOG__LEVELS.*log\.level\?"):
+        load(tmp_path)
+
+
+def test_places_in_the_environment_are_no_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMTUI_HOME", str(tmp_path))
+    assert load(tmp_path).log_level == "info"
+
+
+def test_the_manual_names_every_setting_and_changes_none(tmp_path: Path) -> None:
+    text = settings.manual()
+    assert tomllib.loads(text) == {
+        name.partition(".")[0]: {} for name in settings.BY_NAME
+    }
+    uncommented = "\n".join(
+        line.removeprefix("# ") if " = " in line else line for line in text.splitlines()
+    )
+    read = load(tmp_path, uncommented)
+    assert all(
+        read.held[setting.name].value == setting.default for setting in settings.ALL
+    )
+    assert all(len(line) <= 88 for line in text.splitlines())
