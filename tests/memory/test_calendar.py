@@ -1,3 +1,4 @@
+import itertools
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -7,7 +8,6 @@ from hypothesis import strategies as st
 
 from memtui.memory import calendar
 from memtui.memory.toc import TocLevel
-import itertools
 
 BERLIN = ZoneInfo("Europe/Berlin")
 days = st.dates(date(2001, 1, 1), date(2099, 12, 31))
