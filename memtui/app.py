@@ -14,7 +14,6 @@ from textual.worker import Worker, WorkerState
 from memtui import commands
 from memtui.messages import LookedInside, WorkReported
 from memtui.recall import health
-from memtui.recall.teleport import Teleport
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.help import HelpScreen
 from memtui.screens.welcome import DEMO, WelcomeScreen
@@ -25,6 +24,7 @@ from memtui.widgets.status_line import READ_ONLY
 
 if TYPE_CHECKING:
     from memtui.house import History
+    from memtui.recall.teleport import Teleport
     from memtui.stages.progress import Progress
 
 
@@ -32,7 +32,7 @@ class House(Protocol):
     """What the app needs of the house it opens: ``memtui.house.House``."""
 
     @property
-    def teleport(self) -> Teleport:
+    def teleport(self) -> "Teleport":
         """Who answers the teleport's questions."""
 
     @property

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from memtui.stages.progress import Progress
 
 
-class WorkReported(Message):
-    """A worker has done something, failed at something, or found nothing to do."""
+class WorkReported(Message, bubble=False):
+    """A worker has done something, failed at something, or found nothing to do.
+
+    It does not bubble: the app hands it down to its screens.
+    """
 
     def __init__(self, progress: "Progress") -> None:
         super().__init__()

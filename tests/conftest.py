@@ -1,21 +1,30 @@
 """Fixtures every test may use, and where snapshots go."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import pytest_textual_snapshot
 from syrupy.location import PyTestLocation
+from textual.pilot import Pilot
+from textual.worker import WorkerError
 
+from memtui.app import MemtuiApp
 from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
+from memtui.stages.progress import Progress
 
 TESTS = Path(__file__).parent
 SNAPSHOTS = TESTS.parent / "snapshots"
 HISTORY = TESTS / "data" / "history.jsonl"
 """Seven sessions of three projects, from December 2023 to February 2024."""
+
+NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
+"""When the screens think it is: after the history."""
 
 SHARED = TESTS.parent.parent / "shared" / "data"
 """Real transcripts, on the machines that have them."""
@@ -79,3 +88,40 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("no real transcripts beside the checkout (../shared/data)")
     return SHARED
+
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+
+
+@pytest.fixture
+def app_of(monkeypatch: pytest.MonkeyPatch) -> AppOf:
+    """Makes the app of a house whose workers rest and whose clock stands still."""
+
+    def make(house: House) -> MemtuiApp:
+        monkeypatch.setattr(house, "start", lambda report: report(Progress("")))
+        return MemtuiApp(house, now=lambda: NOW)
+
+    return make
+
+
+@pytest.fixture
+def app(full_house: House, app_of: AppOf) -> MemtuiApp:
+    """The app of the full house."""
+    return app_of(full_house)
+
+
+@pytest.fixture
+def settle() -> Settle:
+    """Waits until all that was asked for is read, and all that was read is shown."""
+
+    async def settle(pilot: Pilot[str | None]) -> None:
+        await pilot.pause()
+        while pending := [w for w in pilot.app.workers if not w.is_finished]:
+            for worker in pending:
+                with suppress(WorkerError):
+                    await worker.wait()
+            await pilot.pause()
+        await pilot.pause()
+
+    return settle

@@ -29,6 +29,9 @@ LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
 """From which width in columns on which layout holds."""
 
 HOW_TO_ASK = 'Words, "a phrase", or the beginning of a word: refr*'
+ASKED = "teleport"
+"""The group of the workers that answer."""
+
 DIM = "$context"
 KEYS = "↓ ↑ choose   enter go there   esc back"
 
@@ -59,7 +62,8 @@ class TeleportScreen(ModalScreen[tuple[str, Hit | None]]):
     def __init__(self, finder: Finder, zone: tzinfo, query: str) -> None:
         super().__init__()
         self._finder, self._zone, self._first_query = finder, zone, query
-        self._hits: tuple[Hit, ...] = ()
+        self.hits: tuple[Hit, ...] = ()
+        self.is_waiting = False
         self._pause: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -83,6 +87,11 @@ class TeleportScreen(ModalScreen[tuple[str, Hit | None]]):
         """Leave the focus where one types, whatever is clicked."""
         self._list.can_focus = False
         self.query_one(Input).focus()
+        self.run_worker(self._warm_up, thread=True, exit_on_error=False)
+
+    def _warm_up(self) -> None:
+        """Have the index opened while the first letters are typed."""
+        self._finder.find("a")
 
     @property
     def _list(self) -> OptionList:
@@ -99,16 +108,18 @@ class TeleportScreen(ModalScreen[tuple[str, Hit | None]]):
         """Ask when typing rests for a moment."""
         if self._pause is not None:
             self._pause.stop()
+        self.is_waiting = True
         self._pause = self.set_timer(PAUSE_S, self._ask)
 
     def _ask(self) -> None:
+        self.is_waiting = False
         asked = self._typed
         if not asked.strip():
             self._show((), "", HOW_TO_ASK)
             return
         self.run_worker(
             partial(self._find, asked),
-            group="teleport",
+            group=ASKED,
             thread=True,
             exclusive=True,
             exit_on_error=False,
@@ -135,7 +146,7 @@ class TeleportScreen(ModalScreen[tuple[str, Hit | None]]):
         self._show(answer.hits, measure, note)
 
     def _show(self, hits: tuple[Hit, ...], measure: str, note: str) -> None:
-        self._hits = hits
+        self.hits = hits
         self._list.set_options([Option(_row(hit, self._zone)) for hit in hits])
         self.query_one("#teleport").set_class(bool(hits), "-found")
         if hits:
@@ -147,7 +158,8 @@ class TeleportScreen(ModalScreen[tuple[str, Hit | None]]):
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:
         """Say why the question could not be answered."""
-        if event.state is WorkerState.ERROR:
+        asked = event.worker.group == ASKED
+        if event.state is WorkerState.ERROR and asked:
             reason = wording.why(event.worker.error)
             self._show(
                 (),
@@ -159,9 +171,9 @@ class TeleportScreen(ModalScreen[tuple[str, Hit | None]]):
 
     def action_choose(self, step: int) -> None:
         """Move among the hits."""
-        if self._hits:
+        if self.hits:
             here = self._list.highlighted or 0
-            self._list.highlighted = (here + step) % len(self._hits)
+            self._list.highlighted = (here + step) % len(self.hits)
 
     def action_page(self, step: int) -> None:
         """Move a page among the hits."""
@@ -175,8 +187,8 @@ class TeleportScreen(ModalScreen[tuple[str, Hit | None]]):
         place = self._list.highlighted
         if isinstance(event, OptionList.OptionSelected):
             place = event.option_index
-        if place is not None and place < len(self._hits):
-            self.dismiss((self._typed, self._hits[place]))
+        if place is not None and place < len(self.hits):
+            self.dismiss((self._typed, self.hits[place]))
 
     def action_leave(self) -> None:
         """Go back to where the reader was."""

@@ -87,8 +87,8 @@ class BulletList(OptionList, inherit_bindings=False):
     def point(self, event: OptionList.OptionHighlighted) -> None:
         """Ask for the source that belongs to where the cursor is."""
         event.stop()
-        if event.option_index >= len(self._places):
-            return
+        if event.option_index != self.highlighted:
+            return  # The cursor has moved on since this was said.
         bullet, quote = self._places[event.option_index]
         if quote >= 0:
             self._grip = bullet, quote

@@ -106,8 +106,7 @@ class NodePage(Vertical):
         if headline:
             lines.append(Content.styled(headline, "bold"))
         about = [
-            wording.span(node, self.zone),
-            wording.ago(node.start_time, self.now()),
+            *self._when(node),
             wording.names(node.agents),
             wording.names(node.projects),
             wording.standing(node.status),
@@ -118,6 +117,13 @@ class NodePage(Vertical):
         if not node.bullets:
             lines += [Content(""), Content(NO_BULLETS[node.status])]
         return Content("\n").join(lines)
+
+    def _when(self, node: TocNode) -> list[str]:
+        """What the title has not said of the time; of a long time, nothing."""
+        ago = wording.ago(node.start_time, self.now())
+        if node.level is TocLevel.SEGMENT:
+            return [wording.span(node, self.zone), ago]
+        return [ago] if node.level in (TocLevel.WEEK, TocLevel.DAY) else []
 
     def _say(self, words: str) -> None:
         self.query_one(PaneTitle).say("Page")

@@ -95,7 +95,7 @@ class TocBranches(Tree[Row], inherit_bindings=False):
         offset = self._asking.pop(event.worker.name, 0)
         branch = self._branch(event.worker.name)
         if branch is not None:
-            words = f"Could not be read: {reason} — enter tries again"
+            words = f"Not read (enter tries again): {reason}"
             toc_rows.add_more(branch, More(offset, words))
             if self.cursor_node is None:
                 self.point_at(branch.children[-1])
@@ -123,7 +123,7 @@ class TocBranches(Tree[Row], inherit_bindings=False):
         """Start down the path."""
         self._path = list(message.path)
         if not self._path:
-            self.notify("That is no longer in the contents.", markup=False)
+            self.notify("That is not in the contents.", markup=False)
         self._advance()
 
     def _advance(self) -> None:
@@ -155,7 +155,7 @@ class TocBranches(Tree[Row], inherit_bindings=False):
             self.ask(node_id, more.data.offset)
         else:
             self._path = []
-            self.notify("That is no longer in the contents.", markup=False)
+            self.notify("That is not in the contents.", markup=False)
 
     def point_at(self, row: TreeNode[Row]) -> None:
         """Put the cursor on a row."""

@@ -10,8 +10,8 @@ from rich.text import Text
 from memtui.memory.toc import Status, TocLevel, TocLine
 from memtui.widgets import wording
 
-COUNT_CELLS = 6
-"""How wide the column of counts is: up to "99,999"; a segment has none."""
+COUNT_CELLS = 5
+"""How wide the column of counts is, with a space: "9,999"; a segment has none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,10 +141,10 @@ class TocTree(TocBranches):
         self, node: TreeNode[Row], base_style: Style, style: Style
     ) -> Text:
         """Draw a row in columns that end where the tree ends."""
-        fold = ""
+        text, fold = Text(end=""), ""
         if node.allow_expand:
             fold = self.ICON_NODE_EXPANDED if node.is_expanded else self.ICON_NODE
-        text = Text(fold, base_style + Style(meta={"toggle": True}), end="")
+            text.append(fold, base_style + Style(meta={"toggle": True}))
         if isinstance(node.data, TocLine):
             room = self.scrollable_content_region.width - _indent(node) - len(fold)
             text.append_text(

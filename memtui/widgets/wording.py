@@ -73,18 +73,14 @@ def ago(at: datetime, now: datetime) -> str:
     return "just now"
 
 
-def span(node: TocNode | TocLine, zone: tzinfo) -> str:
-    """When a node was: a segment's times of day, or the days it covers."""
-    start, end = node.start_time.astimezone(zone), node.end_time.astimezone(zone)
-    if node.level is TocLevel.SEGMENT:
-        until = f"{end:%H:%M}"
-        if end.date() != start.date():
-            until = f"{end.day} {end:%b %H:%M}"
-        return f"{day(start.date())}, {start:%H:%M}–{until}"
-    first, last = start.date(), (end - timedelta(microseconds=1)).date()
-    if first == last:
-        return day(first)
-    return f"{day(first)} – {day(last)}"
+def span(segment: TocNode, zone: tzinfo) -> str:
+    """When a segment was: "Thu 18 January 2024, 10:00–10:42"."""
+    start = segment.start_time.astimezone(zone)
+    end = segment.end_time.astimezone(zone)
+    until = f"{end:%H:%M}"
+    if end.date() != start.date():
+        until = f"{end.day} {end:%b %H:%M}"
+    return f"{day(start.date())}, {start:%H:%M}–{until}"
 
 
 def name_of(line: TocLine, zone: tzinfo) -> str:

@@ -1,0 +1,352 @@
+"""Journeys through tree, page and source, over a real store."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from memtui.app import MemtuiApp
+from memtui.house import House
+from memtui.memory.toc import TocLevel, TocLine
+from memtui.messages import WorkReported
+from memtui.recall import browse, expand
+from memtui.stages.progress import Progress
+from memtui.widgets.bullet_list import BulletList
+from memtui.widgets.node_page import NodePage
+from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.source_pane import Reader, SourcePane
+from memtui.widgets.status_line import StatusLine
+from memtui.widgets.toc_tree import TocTree
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+HISTORY = Path(__file__).parent.parent / "data" / "history.jsonl"
+SIZE = (120, 40)
+NARROW = (80, 24)
+
+
+def tree(pilot: Pilot[str | None]) -> TocTree:
+    return pilot.app.screen.query_one(TocTree)
+
+
+def here(pilot: Pilot[str | None]) -> TocLine:
+    line = tree(pilot).pointed_at
+    assert line is not None
+    return line
+
+
+def page(pilot: Pilot[str | None]) -> NodePage:
+    return pilot.app.screen.query_one(NodePage)
+
+
+def source(pilot: Pilot[str | None]) -> SourcePane:
+    return pilot.app.screen.query_one(SourcePane)
+
+
+def said(pilot: Pilot[str | None]) -> list[str]:
+    return [notice.message for notice in pilot.app._notifications]
+
+
+async def press(pilot: Pilot[str | None], settle: Settle, *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+def labels(pilot: Pilot[str | None]) -> list[str]:
+    rows = tree(pilot)
+    lines = [rows.get_node_at_line(at) for at in range(rows.last_line + 1)]
+    return [row.data.node_id for row in lines if row and isinstance(row.data, TocLine)]
+
+
+async def test_it_opens_on_the_newest_year_with_its_page_and_first_source(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
+        assert here(pilot).node_id == "toc:year:2024"
+        shown = page(pilot).node
+        assert shown is not None and shown.node_id == "toc:year:2024"
+        assert source(pilot).expansion.grip is not None
+
+
+async def test_right_goes_down_to_a_segment_and_left_back_to_the_year(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        while here(pilot).level is not TocLevel.SEGMENT:
+            await press(pilot, settle, "right")
+        assert page(pilot).node == browse.node(here(pilot).node_id)
+        while here(pilot).level is not TocLevel.YEAR:
+            await press(pilot, settle, "left")
+        await press(pilot, settle, "left", "left")
+        assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
+        assert said(pilot) == ["A year is the outermost there is."]
+
+
+async def test_enter_leads_from_node_to_bullet_to_source_and_escape_back(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "enter")
+        assert isinstance(pilot.app.focused, BulletList)
+        await press(pilot, settle, "enter")
+        assert isinstance(pilot.app.focused, Reader)
+        await press(pilot, settle, "escape")
+        assert isinstance(pilot.app.focused, BulletList)
+        await press(pilot, settle, "escape")
+        assert pilot.app.focused is tree(pilot)
+        await press(pilot, settle, "escape")
+        assert said(pilot) == ["This is the outermost pane; q quits."]
+
+
+async def test_at_80_columns_one_pane_is_shown_at_a_time(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    def shown(pilot: Pilot[str | None]) -> list[str]:
+        panes = (tree(pilot), page(pilot), source(pilot))
+        return [pane.id for pane in panes if pane.id and pane.region.area]
+
+    async with app.run_test(size=NARROW) as pilot:
+        await settle(pilot)
+        assert shown(pilot) == ["tree"]
+        await press(pilot, settle, "enter")
+        assert shown(pilot) == ["page"]
+        await press(pilot, settle, "enter")
+        assert shown(pilot) == ["source"]
+        await press(pilot, settle, "left")
+        assert shown(pilot) == ["page"]
+        await press(pilot, settle, "left")
+        assert shown(pilot) == ["tree"]
+
+
+async def test_space_shows_the_quotes_of_a_bullet_and_hides_them(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "enter")
+        bullets = page(pilot).bullets
+        folded = bullets.option_count
+        await press(pilot, settle, "space")
+        grips = len(bullets.bullets[0].grip_ids)
+        assert bullets.option_count == folded + grips
+        await press(pilot, settle, "down")
+        assert bullets.place == (0, 0)
+        await press(pilot, settle, "left")
+        assert bullets.place == (0, -1)
+        await press(pilot, settle, "left")
+        assert bullets.option_count == folded
+
+
+async def test_n_goes_through_all_sources_of_the_page_and_p_back(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        node = page(pilot).node
+        assert node is not None
+        grips = [grip for bullet in node.bullets for grip in bullet.grip_ids]
+        seen = []
+        for _ in grips:
+            grip = source(pilot).expansion.grip
+            assert grip is not None
+            seen.append(grip.grip_id)
+            await press(pilot, settle, "n")
+        assert seen == grips
+        assert said(pilot) == ["This is the last source of this page."]
+        await press(pilot, settle, *["p"] * len(grips))
+        first = source(pilot).expansion.grip
+        assert first is not None and first.grip_id == grips[0]
+
+
+async def test_plus_and_minus_show_more_and_less_around_the_source(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        grip = source(pilot).expansion.grip
+        assert grip is not None
+        await press(pilot, settle, "minus")
+        assert source(pilot).expansion.events_after == ()
+        await press(pilot, settle, "minus")
+        assert said(pilot)[-1] == "Only the source itself is shown."
+        for _ in range(20):
+            await press(pilot, settle, "plus")
+        whole = expand.expand(grip.grip_id, before=60, after=60)
+        assert source(pilot).expansion.events_before == whole.events_before
+        assert source(pilot).expansion.events_after == whole.events_after
+        assert "Nothing more was said" in said(pilot)[-1]
+
+
+async def test_brackets_go_along_a_level_across_branches(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        while here(pilot).level is not TocLevel.DAY:
+            await press(pilot, settle, "right")
+        days = [here(pilot).node_id]
+        while not said(pilot):
+            await press(pilot, settle, "right_square_bracket")
+            days.append(here(pilot).node_id)
+        assert days[:-1] == sorted(set(days), reverse=True)
+        assert days[-2].startswith("toc:day:2023-12")
+        assert said(pilot) == ["This is the earliest of its level."]
+        await press(pilot, settle, "left_square_bracket")
+        assert here(pilot).node_id == days[-3]
+
+
+async def test_y_copies_the_quote_with_where_it_stands(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "y")
+        shown = source(pilot).expansion
+        assert shown.grip is not None and shown.session is not None
+        assert shown.grip.excerpt in pilot.app.clipboard
+        assert shown.session.session_id in pilot.app.clipboard
+
+
+async def test_g_goes_to_a_date_and_says_what_is_no_date(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "g", *"soon", "enter")
+        forms = pilot.app.screen.query_one("#forms", Static)
+        assert "“soon” is not a date" in str(forms.visual)
+        await press(pilot, settle, "escape", "g", *"2024-01-15", "enter")
+        assert here(pilot).node_id == "toc:day:2024-01-15"
+        await press(pilot, settle, "g", *"2024-01-14", "enter")
+        assert here(pilot).node_id == "toc:day:2024-01-15"
+        assert said(pilot) == ["That is not in the contents."]
+
+
+async def test_a_click_points_and_a_click_on_the_fold_mark_unfolds(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.click(TocTree, offset=(12, 1))
+        await settle(pilot)
+        assert here(pilot).node_id == "toc:year:2023"
+        await pilot.click(TocTree, offset=(1, 1))
+        await settle(pilot)
+        assert "toc:month:2023-12" in labels(pilot)
+
+
+async def test_markup_in_what_was_said_is_shown_as_it_is(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = browse.years()[0]
+    wild = replace(line, headline="[/b] list[int] [red]stays[/red]")
+    monkeypatch.setattr(browse, "years", lambda **_: [wild])
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert "[/b] list[int]" in tree(pilot).render_line(0).text
+
+
+async def test_what_changes_behind_appears_without_moving_the_cursor(
+    app_of: AppOf,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
+    full_house: House,
+) -> None:
+    years = browse.years()
+    monkeypatch.setattr(browse, "years", lambda **_: years[1:])
+    app = app_of(full_house)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "right", "right")
+        before = here(pilot).node_id
+        monkeypatch.setattr(browse, "years", lambda **_: years)
+        changed = frozenset({years[0].node_id})
+        app.post_message(WorkReported(Progress("rollup", queued=3, changed=changed)))
+        await settle(pilot)
+        assert labels(pilot)[0] == years[0].node_id
+        assert here(pilot).node_id == before
+        row = tree(pilot).cursor_node
+        assert row is not None and row.line == tree(pilot).cursor_line
+        status = app.screen.query_one(StatusLine)
+        assert status.work.plain == "● rolling up · 3 queued"
+
+
+async def test_another_memtui_at_work_is_named(app: MemtuiApp, settle: Settle) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        app.post_message(WorkReported(Progress("", is_ours=False)))
+        await settle(pilot)
+        status = app.screen.query_one(StatusLine)
+        assert status.work.plain == "read-only: another memtui is at work"
+
+
+async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(**_: int) -> list[TocLine]:
+        raise OSError("disk on fire")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(browse, "years", broken)
+        async with app.run_test(size=SIZE) as pilot:
+            await settle(pilot)
+            row = tree(pilot).render_line(0).text
+            assert "Not read (enter tries again): disk on fire" in row
+            patch.undo()
+            await press(pilot, settle, "enter")
+            assert here(pilot).node_id == "toc:year:2024"
+
+
+async def test_a_page_or_source_that_cannot_be_read_says_why(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise OSError("disk on fire")
+
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        monkeypatch.setattr(expand, "expand", broken)
+        await press(pilot, settle, "n")
+        text = pilot.app.screen.query_one("#transcript", Static)
+        assert "disk on fire" in str(text.visual)
+        monkeypatch.setattr(browse, "node", broken)
+        await press(pilot, settle, "down")
+        head = pilot.app.screen.query_one("#head", Static)
+        assert "disk on fire" in str(head.visual)
+
+
+async def test_the_contents_say_how_much_they_hold(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        total = sum(line.tally.segments for line in browse.years())
+        title = app.screen.query_one("#contents PaneTitle", PaneTitle)
+        assert title.measure == f"{total} segments"
+
+
+async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(house)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "escape")
+        nothing = pilot.app.screen.query_one("#nothing", Static)
+        assert nothing.region.area
+        for _ in house.works.importer().run([HISTORY]):
+            pass
+        house.works.until_idle(lambda _: None)
+        changed = house.works.take_changed()
+        app.post_message(WorkReported(Progress("rollup", changed=changed)))
+        await settle(pilot)
+        assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
+        assert not nothing.region.area
+        assert page(pilot).node is not None

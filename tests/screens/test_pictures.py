@@ -1,0 +1,131 @@
+"""What the screens look like: sizes, clock and cursor stand still."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from memtui.app import MemtuiApp
+from memtui.house import History, House
+from memtui.screens.teleport import TeleportScreen
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+
+
+class Compare(Protocol):
+    def __call__(
+        self,
+        app: App[str],
+        *,
+        terminal_size: tuple[int, int],
+        run_before: Callable[[Pilot[str | None]], Awaitable[None]],
+    ) -> bool: ...
+
+
+def steps(settle: Settle, *keys: str) -> Callable[[Pilot[str | None]], Awaitable[None]]:
+    async def run(pilot: Pilot[str | None]) -> None:
+        await settle(pilot)
+        for key in keys:
+            await pilot.press(key)
+            await settle(pilot)
+
+    return run
+
+
+DOWN_TO_A_DAY = ["right"] * 6
+DOWN_TO_A_SEGMENT = ["right"] * 8
+
+
+def test_contents_full(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
+    run = steps(settle, *DOWN_TO_A_SEGMENT)
+    assert snap_compare(app, terminal_size=(120, 40), run_before=run)
+
+
+def test_contents_light_with_quotes_unfolded(
+    app: MemtuiApp, settle: Settle, snap_compare: Compare
+) -> None:
+    app.theme = "memtui-light"
+    run = steps(settle, *DOWN_TO_A_DAY, "enter", "space", "down")
+    assert snap_compare(app, terminal_size=(120, 40), run_before=run)
+
+
+def test_contents_empty(
+    house: House, app_of: AppOf, settle: Settle, snap_compare: Compare
+) -> None:
+    run = steps(settle, "escape")
+    assert snap_compare(app_of(house), terminal_size=(120, 40), run_before=run)
+
+
+@pytest.mark.parametrize("entered", [0, 1, 2], ids=["tree", "page", "source"])
+def test_contents_narrow(
+    app: MemtuiApp, settle: Settle, snap_compare: Compare, entered: int
+) -> None:
+    run = steps(settle, *DOWN_TO_A_SEGMENT, *["enter"] * entered)
+    assert snap_compare(app, terminal_size=(80, 24), run_before=run)
+
+
+def test_contents_wide(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
+    run = steps(settle, *DOWN_TO_A_DAY)
+    assert snap_compare(app, terminal_size=(200, 60), run_before=run)
+
+
+def test_contents_failing(
+    app: MemtuiApp,
+    settle: Settle,
+    snap_compare: Compare,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("memtui.recall.browse.years", broken)
+    run = steps(settle)
+    assert snap_compare(app, terminal_size=(120, 40), run_before=run)
+
+
+def test_teleport_results(
+    app: MemtuiApp,
+    settle: Settle,
+    snap_compare: Compare,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    find = app.house.teleport.find
+
+    async def run(pilot: Pilot[str | None]) -> None:
+        await steps(settle, "slash")(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, TeleportScreen)
+        screen.query_one(Input).cursor_blink = False
+        await pilot.press(*"session")
+        while screen.is_waiting:
+            await pilot.pause()
+        await settle(pilot)
+
+    monkeypatch.setattr(
+        app.house.teleport, "find", lambda query: replace(find(query), took_ms=6.0)
+    )
+    assert snap_compare(app, terminal_size=(120, 40), run_before=run)
+
+
+def test_help(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
+    run = steps(settle, "question_mark")
+    assert snap_compare(app, terminal_size=(120, 48), run_before=run)
+
+
+def test_welcome(
+    house: House,
+    app_of: AppOf,
+    settle: Settle,
+    snap_compare: Compare,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = [History("claude-code", Path("/srv/agents/projects"), 214)]
+    monkeypatch.setattr(house, "histories", lambda: found)
+    run = steps(settle)
+    assert snap_compare(app_of(house), terminal_size=(120, 40), run_before=run)

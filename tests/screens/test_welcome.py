@@ -1,0 +1,109 @@
+"""The first start."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from memtui.app import MemtuiApp
+from memtui.house import History, House
+from memtui.messages import WorkReported
+from memtui.screens.contents import ContentsScreen
+from memtui.screens.welcome import WelcomeScreen
+from memtui.stages.progress import Progress
+from memtui.widgets.status_line import StatusLine
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+FOUND = [History("claude-code", Path("/srv/agents/projects"), 214)]
+
+
+def offer(app: MemtuiApp) -> str:
+    return str(app.screen.query_one("#offer", Static).visual)
+
+
+async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
+    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Sequence[Path]] = []
+    monkeypatch.setattr(house, "histories", lambda: FOUND)
+    monkeypatch.setattr(
+        house, "start_import", lambda folders, report: asked.append(folders)
+    )
+    app = app_of(house)
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        assert offer(app) == (
+            "Nothing kept yet. Press i to import the 214 Claude Code sessions"
+            " found on this machine."
+        )
+        await pilot.press("i")
+        await settle(pilot)
+        assert asked == [[Path("/srv/agents/projects")]]
+        assert isinstance(app.screen, ContentsScreen)
+        app.post_message(WorkReported(Progress("import", done=3, total=214)))
+        await settle(pilot)
+        status = app.screen.query_one(StatusLine)
+        assert status.work.plain == "● importing 3 of 214"
+
+
+async def test_with_no_history_it_says_so_and_d_opens_the_demo(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(house)
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        assert offer(app).endswith("No histories of agents were found here.")
+        await pilot.press("i")
+        await settle(pilot)
+        assert isinstance(app.screen, WelcomeScreen)
+        await pilot.press("d")
+        await settle(pilot)
+    assert app.return_value == "demo"
+
+
+async def test_histories_that_cannot_be_looked_for_say_why(
+    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> list[History]:
+        raise OSError("no entry")
+
+    monkeypatch.setattr(house, "histories", broken)
+    app = app_of(house)
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        assert offer(app).endswith("could not be looked for: no entry")
+
+
+async def test_a_store_with_something_in_it_opens_on_the_contents(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        assert isinstance(app.screen, ContentsScreen)
+        await pilot.press("i")
+        await settle(pilot)
+        assert offer(app) == "No histories of agents were found here."
+        await pilot.press("escape")
+        assert isinstance(app.screen, ContentsScreen)
+
+
+async def test_nothing_is_imported_while_another_memtui_works_the_store(
+    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Sequence[Path]] = []
+    monkeypatch.setattr(house, "histories", lambda: FOUND)
+    monkeypatch.setattr(
+        house, "start_import", lambda folders, report: asked.append(folders)
+    )
+    app = app_of(house)
+    async with app.run_test() as pilot:
+        app.post_message(WorkReported(Progress("", is_ours=False)))
+        await settle(pilot)
+        await pilot.press("i")
+        await settle(pilot)
+        assert not asked
+        notices = [notice.message for notice in app._notifications]
+        assert notices == ["read-only: another memtui is at work. Import there."]

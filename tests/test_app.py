@@ -1,0 +1,118 @@
+"""Commands, palette, help and themes: all from one table."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+from textual.binding import Binding
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from memtui import commands
+from memtui.app import MemtuiApp
+from memtui.house import House
+from memtui.messages import WorkReported
+from memtui.screens.help import HelpScreen
+from memtui.stages.progress import Progress
+from memtui.widgets.hanging import Hanging
+from memtui.widgets.status_line import StatusLine
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+
+
+def test_a_key_stands_for_one_command_alone() -> None:
+    keys = [key for row in commands.COMMANDS for key in row.keys]
+    assert len(keys) == len(set(keys))
+
+
+def test_every_command_is_told_in_a_sentence() -> None:
+    for row in commands.COMMANDS:
+        assert row.help[0].isupper() and row.help.endswith("."), row.name
+
+
+async def test_every_binding_of_the_contents_has_its_action(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        for holder in (app, app.screen, *app.screen.walk_children()):
+            for binding in type(holder).__dict__.get("BINDINGS", ()):
+                assert isinstance(binding, Binding)
+                name = binding.action.partition("(")[0]
+                assert hasattr(holder, f"action_{name}"), (holder, name)
+
+
+async def test_the_help_holds_the_keys_that_work_where_the_focus_is(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 80)) as pilot:
+        await settle(pilot)
+        await pilot.press("question_mark")
+        await settle(pilot)
+        assert isinstance(app.screen, HelpScreen)
+        table = app.screen.query_one("#help")
+        rows = [row.visual for row in table.query(Static)]
+        keys = [str(row.mark).strip() for row in rows if isinstance(row, Hanging)]
+        assert {"/", "enter", "space", "n", "?", "✗"} <= {*keys}
+        assert "d" not in keys
+        headings = [
+            str(one.visual) for one in app.screen.query(".heading").results(Static)
+        ]
+        assert headings == ["Find", "Read", "Move", "memtui", "Marks"]
+        await pilot.press("escape")
+        assert not isinstance(app.screen, HelpScreen)
+
+
+async def test_the_palette_offers_the_table_and_nothing_else(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        offered = [one.help for one in app.get_system_commands(app.screen)]
+        known = [row.help for row in commands.COMMANDS if row.in_palette]
+        assert offered == known
+        await pilot.press("ctrl+p", *"dark", "enter")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert app.theme == "memtui-light"
+
+
+async def test_q_leaves(app: MemtuiApp, settle: Settle) -> None:
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("q")
+    assert app.return_value is None
+    assert app.return_code == 0
+
+
+@pytest.mark.parametrize(
+    ("progress", "words"),
+    [
+        (Progress(""), "idle"),
+        (Progress("summarize", 3, 12), "● summarising · 12 queued"),
+        (Progress("", problems=2), "idle · 2 problems"),
+        (Progress("index", error="no room"), "✗ indexing: no room"),
+        (Progress("import", 5, total=5), "idle"),
+    ],
+)
+async def test_the_status_line_says_what_the_workers_do(
+    app: MemtuiApp, settle: Settle, progress: Progress, words: str
+) -> None:
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        app.post_message(WorkReported(progress))
+        await settle(pilot)
+        assert app.screen.query_one(StatusLine).work.plain == words
+
+
+async def test_reports_from_a_thread_reach_the_screen(
+    full_house: House, settle: Settle
+) -> None:
+    app = MemtuiApp(full_house)
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        status = app.screen.query_one(StatusLine)
+        while status.work.plain == "starting":
+            await pilot.pause()
+        assert status.work.plain == "idle"
