@@ -110,16 +110,19 @@ class _Transcript:
         for leaf, title in self.summaries.items():
             if (session := self.sessions.get(leaf)) and not self.facts[session].title:
                 self.facts[session].title = title
-        for session, facts in self.facts.items():
-            yield SessionFacts(
-                agent=AGENT,
-                session_id=session,
-                cwd=facts.cwd,
-                project=project_of(facts.cwd),
-                branch=facts.branch,
-                title=facts.title,
-                model=facts.model,
-            )
+        yield from map(self._told, self.facts)
+
+    def _told(self, session: str) -> SessionFacts:
+        facts = self.facts[session]
+        return SessionFacts(
+            agent=AGENT,
+            session_id=session,
+            cwd=facts.cwd,
+            project=project_of(facts.cwd),
+            branch=facts.branch,
+            title=facts.title,
+            model=facts.model,
+        )
 
     def _learn_title(self, fields: dict[str, object]) -> None:
         kind = str(fields["type"])
@@ -130,11 +133,16 @@ class _Transcript:
             self.facts.setdefault(session, _Facts()).title = title
 
     def _message(self, line: int, fields: dict[str, object]) -> Iterator[Reading]:
+        known = len(self.facts)
         envelope = self._envelope(line, fields)
         message = fields.get("message")
         if isinstance(envelope, Refused):
             yield envelope
-        elif not isinstance(message, dict) or "content" not in message:
+            return
+        if len(self.facts) > known:
+            # Its project must be known as soon as its first event is.
+            yield self._told(envelope.session_id)
+        if not isinstance(message, dict) or "content" not in message:
             yield Refused("a message without content", line)
         elif fields["type"] == "user":
             yield from self._user(envelope, fields, message["content"])

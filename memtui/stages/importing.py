@@ -5,7 +5,7 @@ and a file that has not changed since is not read.
 """
 
 from collections import Counter as Tally
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -96,8 +96,9 @@ class Import:
             if isinstance(reading, Event):
                 batch.append(reading)
                 if len(batch) >= EVENTS_AT_ONCE:
-                    self._store(batch, opened.route)
-                    batch = []
+                    with database.writing():
+                        self._add(batch, facts, opened.route)
+                    batch, facts = [], []
                     yield self.imported
             elif isinstance(reading, SessionFacts):
                 facts.append(reading)
@@ -108,22 +109,20 @@ class Import:
         self._count(missed)
         now_ms = to_ms(self._clock())
         with database.writing():
-            self._add(batch, opened.route)
-            for known in facts:
-                sessions.learn(known)
+            self._add(batch, facts, opened.route)
             counts = [(*reason, lines[reason], n) for reason, n in missed.items()]
             problems.replace(name, counts, now_ms)
             cursors.put(name, look, now_ms)
 
-    def _store(self, batch: list[Event], route: str) -> None:
-        with database.writing():
-            self._add(batch, route)
-
-    def _add(self, batch: list[Event], route: str) -> None:
+    def _add(
+        self, batch: Sequence[Event], facts: Iterable[SessionFacts], route: str
+    ) -> None:
         fresh = events.unknown(batch)
         added = events.add(counted(fresh, self._counter), route=route)
         self.imported.created += len(added.created)
         self.imported.known += len(batch) - len(added.created)
+        for known in facts:
+            sessions.learn(known)
 
     def _count(self, missed: Tally[tuple[str, bool]]) -> None:
         for (_, is_fault), number in missed.items():

@@ -65,19 +65,23 @@ def touch(
 
 
 def learn(facts: SessionFacts) -> None:
-    """Keep what a source says of a session that has events; silence changes nothing."""
-    said = {
-        "cwd": facts.cwd,
-        "project": facts.project,
-        "branch": facts.branch,
-        "title": facts.title,
-        "model": facts.model,
-    }
-    news = {name: value for name, value in said.items() if value}
-    if news:
-        SessionRow.update(**news).where(
-            SessionRow.agent == facts.agent, SessionRow.name == facts.session_id
-        ).execute()
+    """Keep what a source says of a session that has events; silence changes nothing.
+
+    A session stays in the folder and the project it was first told of, however its
+    agent moves about; of branch, title and model the latest word counts.
+    """
+    row = SessionRow.get_or_none(
+        SessionRow.agent == facts.agent, SessionRow.name == facts.session_id
+    )
+    if row is None:
+        return
+    row.cwd = row.cwd or facts.cwd
+    row.project = row.project or facts.project
+    row.branch = facts.branch or row.branch
+    row.title = facts.title or row.title
+    row.model = facts.model or row.model
+    if row.is_dirty():
+        row.save(only=row.dirty_fields)
 
 
 def get(agent: str, session_id: str) -> Session | None:

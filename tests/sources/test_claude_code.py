@@ -160,7 +160,7 @@ def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
         )
         if isinstance(reading, SessionFacts)
     ]
-    assert facts == [
+    assert facts[-1:] == [
         SessionFacts(
             agent="claude-code",
             session_id="s1",
@@ -171,6 +171,12 @@ def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
             model="opus",
         )
     ]
+
+
+def test_a_sessions_project_is_told_before_its_first_event() -> None:
+    first, *_ = read(user(1, "Fix the cart"))
+    assert isinstance(first, SessionFacts)
+    assert first.project == "shop"
 
 
 @pytest.mark.parametrize(

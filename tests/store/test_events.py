@@ -6,6 +6,7 @@ import pytest
 from memtui.house import House
 from memtui.memory import calls, events
 from memtui.memory.events import Event, EventType
+from memtui.memory.sessions import SessionFacts
 from memtui.store import database, outbox, sessions
 from memtui.store import events as kept
 from memtui.store.tables import OutboxRow
@@ -117,3 +118,14 @@ def test_a_session_counts_messages_and_keeps_its_first_prompt() -> None:
     assert (session.title, session.message_count) == ("first", 3)
     assert (session.created_at, session.event_count) == (AT, 4)
     assert session.updated_at == AT + timedelta(seconds=90)
+
+
+def test_a_session_stays_in_the_project_it_was_first_told_of() -> None:
+    add(said("Fix the cart"))
+    with database.writing():
+        for project, branch in (("shop", "main"), ("lib", "fix"), ("", "")):
+            facts = SessionFacts("claude-code", "s1", project=project, branch=branch)
+            sessions.learn(facts)
+    session = sessions.get("claude-code", "s1")
+    assert session is not None
+    assert (session.project, session.branch) == ("shop", "fix")
