@@ -42,10 +42,14 @@ def read(
             yield record
             continue
         event = _event(record, agent, now)
-        yield event
         if isinstance(event, Event):
             key = event.agent, event.session_id
+            is_new = key not in facts
             facts[key] = _facts(event, record.fields, facts.get(key))
+            if is_new:
+                # Its project must be known as soon as its first event is.
+                yield facts[key]
+        yield event
     yield from facts.values()
 
 

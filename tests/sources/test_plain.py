@@ -28,12 +28,12 @@ def read(*records: object) -> list[object]:
 
 
 def test_a_line_is_an_event() -> None:
-    event, facts = read(line(project="shop", metadata={"n": 1}))
+    facts, event, again = read(line(project="shop", metadata={"n": 1}))
     assert isinstance(event, Event)
     assert event.event_type is EventType.USER_MESSAGE
     assert event.timestamp == datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
     assert (event.agent, event.metadata) == ("mine", {"n": "1"})
-    assert facts == SessionFacts("mine", "s1", project="shop")
+    assert facts == again == SessionFacts("mine", "s1", project="shop")
 
 
 def test_the_type_alone_or_the_role_alone_suffices() -> None:
