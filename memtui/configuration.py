@@ -4,10 +4,8 @@ The command line wins over ``MEMTUI_*`` in the environment, that over the file g
 ``--config``, that over the default file, that over what is built in (decisions §10).
 """
 
-import difflib
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -50,6 +48,8 @@ def load(
 
 
 def _of_file(file: Path) -> dict[str, Held]:
+    import tomllib  # noqa: PLC0415 - 4 ms, and only where there is a file
+
     try:
         text = file.read_text(encoding="utf-8")
         tables = tomllib.loads(text)
@@ -95,12 +95,18 @@ def _of_environment(environment: Mapping[str, str]) -> dict[str, Held]:
 def _known(name: str, where: str) -> Setting:
     if name in BY_NAME:
         return BY_NAME[name]
-    near = difflib.get_close_matches(name, BY_NAME, n=1, cutoff=0.5)
+    near = _nearest(name, list(BY_NAME))
     if not near:
         tail = name.rpartition(".")[2]
         near = [n for n in BY_NAME if n.rpartition(".")[2] == tail]
     hint = f"; did you mean {near[0]}?" if near else ""
     raise SettingsError(f"{where}: there is no setting {name}{hint}")
+
+
+def _nearest(word: str, words: Sequence[str]) -> list[str]:
+    import difflib  # noqa: PLC0415 - only mistakes need it
+
+    return difflib.get_close_matches(word, words, n=1, cutoff=0.5)
 
 
 def _read(setting: Setting, text: str, where: str) -> Value:
@@ -141,7 +147,7 @@ def _checked(setting: Setting, value: object, where: str) -> Value:
     if not isinstance(value, str):
         raise SettingsError(f"{where}: {name} is text, not {value!r}")
     if setting.choices and value not in setting.choices:
-        near = difflib.get_close_matches(value, setting.choices, n=1)
+        near = _nearest(value, setting.choices)
         hint = f"; did you mean {near[0]}?" if near else ""
         listed = ", ".join(setting.choices)
         raise SettingsError(f"{where}: {name} is one of {listed}, not {value!r}{hint}")

@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memtui import sources, store
+from memtui import store
 from memtui.errors import MemtuiError, StoreError
-from memtui.memory.segments import Rules
+from memtui.memory.sessions import History
 from memtui.paths import Paths, claude_projects
 from memtui.recall.teleport import Teleport
 from memtui.settings import Settings
-from memtui.sources import History
-from memtui.sources.spool import Spool
 from memtui.stages.progress import Progress
 from memtui.store import database, facts
 
@@ -45,11 +43,12 @@ class House:
         paths = paths.with_store(settings.store_path)
         paths.make()
         store.open_at(paths.store, time_zone=_zone_name(settings))
-        Spool(paths.spool).make()
         self.paths, self.settings, self.is_demo = paths, settings, is_demo
         self.zone: tzinfo = _zone()
         self.teleport = Teleport(paths.index)
         self._works: Works | None = None
+        self._starting = threading.Lock()
+        self._is_stopped = False
 
     @property
     def works(self) -> "Works":
@@ -67,6 +66,7 @@ class House:
     def _setup(self) -> "Setup":
         from memtui import tokenizer  # noqa: PLC0415
         from memtui.llm.extractive import Extractive  # noqa: PLC0415
+        from memtui.memory.segments import Rules  # noqa: PLC0415
         from memtui.stages.works import Setup  # noqa: PLC0415
 
         settings = self.settings
@@ -89,18 +89,34 @@ class House:
         )
 
     def start(self, report: Report) -> None:
-        """Start the workers; reports come from their threads."""
-        self.works.start(report)
+        """Start the workers; reports come from their threads.
+
+        They are put together on a thread too: that takes longer than a frame.
+        """
+        thread = threading.Thread(
+            target=self._start, args=(report,), name="start", daemon=True
+        )
+        thread.start()
+
+    def _start(self, report: Report) -> None:
+        works = self.works
+        with self._starting:
+            if not self._is_stopped:
+                works.start(report)
 
     def stop(self) -> None:
         """Stop the workers after what they are doing now."""
-        if self._works is not None:
-            self._works.stop()
+        with self._starting:
+            self._is_stopped = True
+            if self._works is not None:
+                self._works.stop()
         self.teleport.close()
         database.close()
 
     def histories(self) -> list[History]:
         """The histories of agents found on this machine."""
+        from memtui import sources  # noqa: PLC0415 - what reads formats: 30 ms
+
         return sources.histories(claude_projects())
 
     def start_import(self, folders: Sequence[Path], report: Report) -> None:
@@ -111,6 +127,8 @@ class House:
         thread.start()
 
     def _import(self, folders: Sequence[Path], report: Report) -> None:
+        from memtui import sources  # noqa: PLC0415
+
         error = ""
         done = total = 0
         try:
@@ -156,4 +174,4 @@ def _zone_name(settings: Settings) -> str:
         return "UTC"
 
 
-__all__ = ["History", "House", "Progress"]
+__all__ = ["History", "House"]

@@ -155,6 +155,7 @@ def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
 
 def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: House) -> None:
     new, bad = house.paths.spool / "new", house.paths.spool / "bad"
+    new.mkdir()
     (new / "1.json").write_bytes(b'{"session_id": "s", "hook_event_na')
     (new / "2.json").write_bytes(
         b'{"session_id": "s", "hook_event_name": "Novelty", "prompt": "x"}'

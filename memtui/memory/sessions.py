@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,15 @@ class Session:
     updated_at: datetime
     message_count: int
     event_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Past sessions of an agent, found on this machine."""
+
+    agent: str
+    folder: Path
+    sessions: int
 
 
 def project_of(cwd: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memtui.errors import SourceError
 from memtui.memory.events import Event
-from memtui.memory.sessions import SessionFacts
+from memtui.memory.sessions import History, SessionFacts
 from memtui.sources import claude_code, claude_kinds, plain
 from memtui.sources.records import Left, Record, Refused, of_file
 
@@ -20,15 +20,6 @@ LOOK_AHEAD = 50
 
 Reading = Event | SessionFacts | Refused | Left
 """What a source gives: events, what it learnt of sessions, what it did not take."""
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """Past sessions of an agent, found on this machine."""
-
-    agent: str
-    folder: Path
-    sessions: int
 
 
 def files(path: Path) -> list[Path]:

@@ -52,7 +52,9 @@ class Works:
         """Put the stages together; nothing runs yet."""
         self._setup = setup
         self.claim = Claim(setup.claim)
-        self._ingest = Ingest(Spool(setup.spool), setup.counter, setup.clock)
+        spool = Spool(setup.spool)
+        spool.make()
+        self._ingest = Ingest(spool, setup.counter, setup.clock)
         self._cut = Cut(
             setup.rules, setup.zone, setup.clock, with_subagents=setup.with_subagents
         )
