@@ -92,7 +92,8 @@ class MemtuiApp(App[str]):
         self.push_screen(
             ContentsScreen(house.teleport, house.zone, self.now, is_demo=house.is_demo)
         )
-        house.start(self._report)
+        # Not before there is something to see.
+        self.call_after_refresh(house.start, self._report)
         self.run_worker(self._look, group="look", thread=True, exit_on_error=False)
 
     def on_unmount(self) -> None:

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Awaitable, Callable, Iterator
-from datetime import UTC, datetime
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest

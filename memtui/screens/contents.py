@@ -5,13 +5,13 @@ From 100 columns on all three are in sight; on less, one at a time.
 
 from collections.abc import Callable
 from datetime import datetime, tzinfo
-from functools import partial
 from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
+from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer, Static
@@ -24,7 +24,6 @@ from memtui.messages import (
     NodePointedAt,
     NodeRead,
     PageRead,
-    PeerFound,
     Revealed,
     SourceOpened,
     SourceWanted,
@@ -33,7 +32,7 @@ from memtui.messages import (
 )
 from memtui.screens.date import DateScreen
 from memtui.screens.teleport import Finder, TeleportScreen
-from memtui.widgets import peers, wording
+from memtui.widgets import wording
 from memtui.widgets.crumbs import Crumbs
 from memtui.widgets.node_page import NodePage
 from memtui.widgets.pane_title import PaneTitle
@@ -53,6 +52,8 @@ LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
 NOTHING_KEPT = (
     "Nothing kept yet.\n\nPress i to import what agents keep on this machine."
 )
+
+COMING = "The first lines come in a moment."
 
 
 class ContentsScreen(Screen[None]):
@@ -213,36 +214,11 @@ class ContentsScreen(Screen[None]):
 
     def action_next_peer(self) -> None:
         """Go down the list to the next node of this level."""
-        self._seek_peer(1)
+        self._tree.seek_peer(1)
 
     def action_previous_peer(self) -> None:
         """Go up the list to the node of this level before."""
-        self._seek_peer(-1)
-
-    def _seek_peer(self, step: int) -> None:
-        line = self._tree.pointed_at
-        if line is None:
-            self.notify("Choose a line of the contents first.", markup=False)
-            return
-        self.run_worker(
-            partial(self._find_peer, line.node_id, step),
-            group="peer",
-            thread=True,
-            exclusive=True,
-            exit_on_error=False,
-        )
-
-    def _find_peer(self, node_id: str, step: int) -> None:
-        self.post_message(PeerFound(peers.peer(node_id, step), step))
-
-    @on(PeerFound)
-    def go_to_peer(self, message: PeerFound) -> None:
-        """Go to the node beside this one, or say that there is none."""
-        if message.node_id:
-            self._tree.reveal(message.node_id)
-        else:
-            end = "earliest" if message.step > 0 else "latest"
-            self.notify(f"This is the {end} of its level.", markup=False)
+        self._tree.seek_peer(-1)
 
     def action_teleport(self) -> None:
         """Find a moment by words; escape leaves everything as it is."""
@@ -285,8 +261,12 @@ class ContentsScreen(Screen[None]):
     @on(WorkReported)
     def follow_work(self, message: WorkReported) -> None:
         """Say what the workers do, and show what they have changed."""
-        self.query_one(StatusLine).say(message.progress)
-        self._changed |= message.progress.changed
+        progress = message.progress
+        self.query_one(StatusLine).say(progress)
+        is_busy = bool(progress.queued) or progress.done < progress.total
+        words = COMING if is_busy else NOTHING_KEPT
+        self.query_one("#nothing", Static).update(Content(words))
+        self._changed |= progress.changed
         self._refresh_changed()
 
     def _refresh_changed(self) -> None:

@@ -203,13 +203,14 @@ def _row(hit: Hit, zone: tzinfo) -> Hanging:
     kind = "source" if hit.kind is HitKind.GRIP else hit.level.value
     title, snippet = _flat(hit.title), _flat(hit.snippet.text)
     said = Content.styled(title, "bold")
+    place = " · ".join(filter(None, (when, hit.project)))
+    under = [Content.styled(place, DIM)]
     if snippet == title:
         said = _marked(title, hit.snippet.marks).stylize_before("bold")
-    said += Content.styled(f"\n  {' · '.join(filter(None, (when, hit.project)))}", DIM)
-    if snippet and snippet != title:
-        said += Content("\n  “") + _marked(snippet, hit.snippet.marks) + Content("”")
+    elif snippet:
+        under.append(Content("“") + _marked(snippet, hit.snippet.marks) + Content("”"))
     end = Content.styled(f"{wording.fit(hit.score)} · {kind}", DIM)
-    return Hanging(Content(""), said, end)
+    return Hanging(Content(""), said, end, under)
 
 
 def _flat(text: str) -> str:

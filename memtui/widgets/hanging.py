@@ -1,5 +1,7 @@
 """A paragraph with a mark before it and a word at its right end, at any width."""
 
+from collections.abc import Sequence
+
 from textual.content import Content
 from textual.css.styles import RulesMap
 from textual.strip import Strip
@@ -21,9 +23,22 @@ class Hanging(Visual):
     """
 
     def __init__(
-        self, mark: Content, paragraph: Content, end: Content | None = None
+        self,
+        mark: Content,
+        paragraph: Content,
+        end: Content | None = None,
+        under: Sequence[Content] = (),
     ) -> None:
+        """Put the parts together.
+
+        Args:
+            mark: What stands before the first line.
+            paragraph: The text.
+            end: What stands at the right end of the first line.
+            under: Further paragraphs, which take the whole width and are indented.
+        """
         self.mark, self.paragraph, self.end = mark, paragraph, end or Content("")
+        self.under = under
         self._laid: tuple[int, Content] | None = None
 
     def lay_out(self, width: int) -> Content:
@@ -41,6 +56,9 @@ class Hanging(Visual):
             pad = room - first.cell_length + GAP_CELLS
             lines = [self.mark + first + " " * pad + self.end]
         lines += [Content(" " * indent) + line for line in rest]
+        for further in self.under:
+            wrapped = further.wrap(max(1, width - indent - GAP_CELLS))
+            lines += [Content(" " * (indent + GAP_CELLS)) + line for line in wrapped]
         laid = Content("\n").join(lines)
         self._laid = width, laid
         return laid

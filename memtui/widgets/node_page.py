@@ -87,7 +87,8 @@ class NodePage(Vertical):
             self._say("This is no longer in the contents. Choose another line.")
             return
         self.query_one(PaneTitle).say(
-            _title(message.node), wording.tally(message.node.tally, message.node.level)
+            _title(message.node, self.zone),
+            wording.tally(message.node.tally, message.node.level),
         )
         self.query_one("#head", Static).update(self._head(message.node))
         self.bullets.show(message.node)
@@ -106,10 +107,10 @@ class NodePage(Vertical):
         if headline:
             lines.append(Content.styled(headline, "bold"))
         about = [
-            *self._when(node),
+            self._ago(node),
             wording.names(node.agents),
             wording.names(node.projects),
-            wording.standing(node.status),
+            wording.standing(node.status) if node.bullets else "",
         ]
         lines.append(Content.styled(" · ".join(filter(None, about)), "$context"))
         if node.keywords:
@@ -118,12 +119,10 @@ class NodePage(Vertical):
             lines += [Content(""), Content(NO_BULLETS[node.status])]
         return Content("\n").join(lines)
 
-    def _when(self, node: TocNode) -> list[str]:
-        """What the title has not said of the time; of a long time, nothing."""
-        ago = wording.ago(node.start_time, self.now())
-        if node.level is TocLevel.SEGMENT:
-            return [wording.span(node, self.zone), ago]
-        return [ago] if node.level in (TocLevel.WEEK, TocLevel.DAY) else []
+    def _ago(self, node: TocNode) -> str:
+        """How long ago it was; of a month or a year, nothing."""
+        is_long = node.level in (TocLevel.MONTH, TocLevel.YEAR)
+        return "" if is_long else wording.ago(node.start_time, self.now())
 
     def _say(self, words: str) -> None:
         self.query_one(PaneTitle).say("Page")
@@ -142,7 +141,5 @@ class NodePage(Vertical):
             )
 
 
-def _title(node: TocNode) -> str:
-    if node.level is TocLevel.SEGMENT:
-        return "Segment"
-    return node.title
+def _title(node: TocNode, zone: tzinfo) -> str:
+    return wording.span(node, zone) if node.level is TocLevel.SEGMENT else node.title

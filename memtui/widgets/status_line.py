@@ -41,9 +41,8 @@ def state(progress: "Progress") -> Content:
     else:
         parts.append(Content("idle"))
     if progress.problems:
-        parts.append(
-            Content.styled(wording.counted(progress.problems, "problem"), "$error")
-        )
+        words = f"{wording.counted(progress.problems, 'problem')}: memtui doctor"
+        parts.append(Content.styled(words, "$error"))
     return Content(" · ").join(parts)
 
 

@@ -13,7 +13,8 @@ from textual.widgets.tree import TreeNode
 
 from memtui import commands
 from memtui.memory.toc import TocLine
-from memtui.messages import NodeOpened, NodePointedAt
+from memtui.messages import NodeOpened, NodePointedAt, PeerFound
+from memtui.widgets import peers
 from memtui.widgets.toc_branches import TocBranches, id_of
 from memtui.widgets.toc_labels import Inks, label
 from memtui.widgets.toc_rows import More, Row
@@ -61,6 +62,34 @@ class TocTree(TocBranches):
         """How many segments the years that are here hold."""
         years = (row.data for row in self.root.children)
         return sum(y.tally.segments for y in years if isinstance(y, TocLine))
+
+    # To the node beside
+
+    def seek_peer(self, step: int) -> None:
+        """Go to the node beside the one pointed at, down the list or up."""
+        line = self.pointed_at
+        if line is None:
+            self.notify("Choose a line of the contents first.", markup=False)
+            return
+        self.run_worker(
+            partial(self._find_peer, line.node_id, step),
+            group="peer",
+            thread=True,
+            exclusive=True,
+            exit_on_error=False,
+        )
+
+    def _find_peer(self, node_id: str, step: int) -> None:
+        self.post_message(PeerFound(peers.peer(node_id, step), step))
+
+    @on(PeerFound)
+    def go_to_peer(self, message: PeerFound) -> None:
+        """Go to the node beside this one, or say that there is none."""
+        if message.node_id:
+            self.reveal(message.node_id)
+        else:
+            end = "earliest" if message.step > 0 else "latest"
+            self.notify(f"This is the {end} of its level.", markup=False)
 
     # Keys and mouse
 

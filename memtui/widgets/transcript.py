@@ -20,6 +20,9 @@ from memtui.widgets import excerpts, wording
 BAR = "┃"
 """What the lines of evidence begin with."""
 
+MARKED = "bold $evidence on $evidence-back"
+"""How the words of the excerpt are shown."""
+
 SIDE_BY_SIDE = 64
 """From this width in cells on, times and speakers stand beside the text."""
 
@@ -38,15 +41,23 @@ class Transcript(Visual):
         self._laid: tuple[int, Content, int] | None = None
 
     def lay_out(self, width: int) -> tuple[Content, int]:
-        """The lines at a width in cells, and which of them the evidence begins at."""
+        """The lines at a width in cells, and which of them to bring into sight.
+
+        That is the one with the first of the marked words, else the first of the
+        evidence.
+        """
         if self._laid is None or self._laid[0] != width:
             lines: list[Content] = []
-            evidence_at = 0
+            evidence_at = marked_at = 0
             for is_evidence, chunk in self._chunks(width):
                 if is_evidence and not evidence_at:
                     evidence_at = len(lines)
+                for number, line in enumerate(chunk):
+                    if not marked_at and any(s.style == MARKED for s in line.spans):
+                        marked_at = len(lines) + number
                 lines += chunk
-            self._laid = width, Content("\n").join(lines), evidence_at
+            at = marked_at or evidence_at
+            self._laid = width, Content("\n").join(lines), at
         return self._laid[1], self._laid[2]
 
     def _chunks(self, width: int) -> Iterator[tuple[bool, list[Content]]]:
@@ -62,14 +73,14 @@ class Transcript(Visual):
             for event in events:
                 on = event.timestamp.astimezone(self.zone).date()
                 if on != day:
-                    yield False, [self._date(on, event.timestamp)]
+                    yield False, [self._date(on, event.timestamp, width)]
                 day = on
                 marked = excerpt if is_evidence else ""
                 yield is_evidence, self._event(event, is_evidence, marked, width)
 
-    def _date(self, on: date, at: datetime) -> Content:
-        ago = wording.ago(at, self.now)
-        return Content(f"  {wording.day(on)} · {ago}").stylize("$context")
+    def _date(self, on: date, at: datetime, width: int) -> Content:
+        words = f"  {wording.day(on)} · {wording.ago(at, self.now)}"
+        return Content.styled(words, "$context").truncate(width, ellipsis=True)
 
     def _event(
         self, event: Event, is_evidence: bool, excerpt: str, width: int
@@ -115,7 +126,7 @@ def _text(event: Event, is_evidence: bool, excerpt: str) -> Content:
     piece = excerpts.piece(said, mark, limit)
     text = Content(piece.text)
     if piece.mark is not None:
-        text = text.stylize("bold $evidence on $evidence-back", *piece.mark)
+        text = text.stylize(MARKED, *piece.mark)
     if piece.left_before:
         text = _left_out(f"… {wording.size(piece.left_before)} before\n") + text
     if piece.left_after:

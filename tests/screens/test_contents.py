@@ -281,6 +281,7 @@ async def test_what_changes_behind_appears_without_moving_the_cursor(
 
 async def test_another_memtui_at_work_is_named(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
         app.post_message(WorkReported(Progress("", is_ours=False)))
         await settle(pilot)
         status = app.screen.query_one(StatusLine)
@@ -350,3 +351,25 @@ async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
         assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
         assert not nothing.region.area
         assert page(pilot).node is not None
+
+
+async def test_a_long_branch_is_read_a_page_at_a_time(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = browse.years()[0]
+    many = [replace(first, node_id=f"toc:year:{9998 - at}") for at in range(1200)]
+
+    def years(*, offset: int = 0, limit: int = browse.PAGE) -> list[TocLine]:
+        return many[offset : offset + limit]
+
+    monkeypatch.setattr(browse, "years", years)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        for shown in (500, 1000):
+            assert len(labels(pilot)) == shown
+            await press(pilot, settle, "end")
+            assert "more…" in tree(pilot).render_line(SIZE[1] - 4).text
+            await press(pilot, settle, "enter")
+            assert here(pilot).node_id == many[shown].node_id
+        assert len(labels(pilot)) == 1200
+        assert tree(pilot).last_line == 1199

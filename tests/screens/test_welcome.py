@@ -100,6 +100,7 @@ async def test_nothing_is_imported_while_another_memtui_works_the_store(
     )
     app = app_of(house)
     async with app.run_test() as pilot:
+        await settle(pilot)
         app.post_message(WorkReported(Progress("", is_ours=False)))
         await settle(pilot)
         await pilot.press("i")

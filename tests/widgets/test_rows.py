@@ -1,0 +1,75 @@
+"""What is drawn in columns: lines of the tree, bullets, dates that are typed."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from rich.style import Style
+from textual.content import Content
+
+from memtui.memory.toc import Status, Tally, TocLevel, TocLine
+from memtui.screens.date import node_at
+from memtui.widgets.hanging import Hanging
+from memtui.widgets.toc_labels import Inks, label
+
+INKS = Inks(Style(), Style(), Style(), Style())
+
+
+def line(level: TocLevel, headline: str, *, is_live: bool = False) -> TocLine:
+    start = datetime(2024, 1, 15, 10, tzinfo=UTC)
+    return TocLine(
+        "id", level, "2024", headline, start, start + timedelta(days=1),
+        Status.CURRENT, is_live, Tally(segments=1204), 1, 3, (), (),
+    )  # fmt: skip
+
+
+def drawn(row: TocLine, width: int, *, is_open: bool = False) -> str:
+    text = label(row, width=width, zone=UTC, is_open=is_open, inks=INKS)
+    assert text.cell_len == width
+    return text.plain
+
+
+def test_a_line_fills_its_width_with_name_headline_count_and_mark() -> None:
+    told = drawn(line(TocLevel.YEAR, "Token refresh fixed"), 40)
+    assert told == "2024  Token refresh fixed        1,204  "
+
+
+def test_a_long_or_wide_headline_is_cut_to_the_column() -> None:
+    assert "…" in drawn(line(TocLevel.DAY, "A headline that goes on and on"), 30)
+    assert "…" in drawn(line(TocLevel.DAY, "日本語の見出しはとても長いです"), 31)
+
+
+def test_a_live_segment_has_its_mark_before_the_time() -> None:
+    told = drawn(line(TocLevel.SEGMENT, "Now", is_live=True), 30)
+    assert told.startswith("● 10:00  Now")
+    assert told.endswith("~")
+
+
+def test_a_folded_branch_says_that_something_in_it_is_live() -> None:
+    live = line(TocLevel.DAY, "Today", is_live=True)
+    assert drawn(live, 30).endswith("●")
+    assert not drawn(live, 30, is_open=True).endswith("●")
+
+
+def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
+    row = Hanging(Content("✓ "), Content("one two three four five"), Content("2 ▸"))
+    assert row.lay_out(20).plain.split("\n") == [
+        "✓ one two three  2 ▸",
+        "  four five",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "node_id"),
+    [
+        ("2024", "toc:year:2024"),
+        ("2024-01", "toc:month:2024-01"),
+        ("2024-w3", "toc:week:2024-W03"),
+        (" 2024-01-18 ", "toc:day:2024-01-18"),
+        ("Yesterday", "toc:day:2024-02-29"),
+        ("2024-02-30", ""),
+        ("soon", ""),
+        ("", ""),
+    ],
+)
+def test_a_date_can_be_typed_in_several_ways(typed: str, node_id: str) -> None:
+    assert node_at(typed, date(2024, 3, 1)) == node_id

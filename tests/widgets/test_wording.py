@@ -1,0 +1,89 @@
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from memtui.memory.events import EventRole, EventType, make
+from memtui.memory.toc import Status, Tally, TocLevel, TocLine
+from memtui.widgets import wording
+
+NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        (timedelta(seconds=59), "just now"),
+        (timedelta(seconds=60), "1 minute ago"),
+        (timedelta(hours=2), "2 hours ago"),
+        (timedelta(days=1), "1 day ago"),
+        (timedelta(days=20), "2 weeks ago"),
+        (timedelta(days=800), "2 years ago"),
+        (timedelta(seconds=-5), "in the future"),
+    ],
+)
+def test_how_long_ago_is_said_in_one_unit(before: timedelta, words: str) -> None:
+    assert wording.ago(NOW - before, NOW) == words
+
+
+@pytest.mark.parametrize(
+    ("supported", "bullets", "mark"),
+    [(0, 0, " "), (3, 3, "✓"), (1, 3, "~"), (0, 3, "✗")],
+)
+def test_a_verdict_is_a_mark(supported: int, bullets: int, mark: str) -> None:
+    assert wording.verdict(supported, bullets) == mark
+
+
+@pytest.mark.parametrize(
+    ("score", "words"),
+    [
+        (0.8, "excellent"),
+        (0.79, "good"),
+        (0.5, "good"),
+        (0.3, "partial"),
+        (0.1, "weak"),
+    ],
+)
+def test_a_score_is_put_into_the_bands_of_the_guide(score: float, words: str) -> None:
+    assert wording.fit(score) == words
+
+
+def test_a_line_is_named_by_what_its_branch_does_not_say() -> None:
+    def named(level: TocLevel, title: str, start: datetime, days: float) -> str:
+        line = TocLine(
+            "id", level, title, "", start, start + timedelta(days=days),
+            Status.CURRENT, False, Tally(), 0, 0, (), (),
+        )  # fmt: skip
+        return wording.name_of(line, ZoneInfo("Europe/Berlin"))
+
+    monday = datetime(2024, 1, 28, 23, tzinfo=UTC)
+    assert named(TocLevel.YEAR, "2024", monday, 364) == "2024"
+    assert named(TocLevel.MONTH, "January 2024", monday, 28) == "January"
+    assert named(TocLevel.WEEK, "Week of …", monday, 7) == "29 Jan – 4 Feb"
+    assert named(TocLevel.DAY, "Monday, …", monday, 1) == "Mon 29"
+    assert named(TocLevel.SEGMENT, "A headline", monday, 0.1) == "00:00"
+
+
+def test_a_note_of_the_machinery_is_not_shown_as_yours() -> None:
+    note = make(
+        agent="claude-code",
+        session_id="s",
+        timestamp=NOW,
+        event_type=EventType.USER_MESSAGE,
+        text="This session is being continued",
+        key="1",
+        role=EventRole.SYSTEM,
+    )
+    assert wording.speaker(note) == "note"
+
+
+def test_a_boundary_without_text_is_put_into_words() -> None:
+    start = make(
+        agent="codex",
+        session_id="s",
+        timestamp=NOW,
+        event_type=EventType.SESSION_START,
+        text="",
+        key="1",
+    )
+    assert wording.said(start) == "The session starts."
