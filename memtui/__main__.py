@@ -183,34 +183,36 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
 
 
 def _app(places: "Paths", settings: "Settings", *, is_demo: bool) -> int:
-    from memtui.app import MemtuiApp  # noqa: PLC0415 - 180 ms of Textual
+    from memtui.app import MemtuiApp  # noqa: PLC0415 - 140 ms of Textual
 
-    if is_demo:
-        return _demo(settings)
-    house = _open(places, settings)
-    try:
-        chosen = MemtuiApp(house).run()
-    finally:
-        house.stop()
-    return _demo(settings) if chosen == "demo" else 0
+    chosen: str | MemtuiError | None = "demo"
+    if not is_demo:
+        app = MemtuiApp(lambda: _open(places, settings), theme=settings.theme)
+        chosen = app.run()
+    if chosen == "demo":
+        chosen = _demo(settings)
+    if isinstance(chosen, MemtuiError):
+        raise chosen
+    return 0
 
 
-def _demo(settings: "Settings") -> int:
+def _demo(settings: "Settings") -> str | MemtuiError | None:
     import tempfile  # noqa: PLC0415 - only the demo needs a place to throw away
 
     from memtui.app import MemtuiApp  # noqa: PLC0415
     from memtui.paths import in_home  # noqa: PLC0415
-    from memtui.shell import demonstrating  # noqa: PLC0415
 
-    settings = settings.without("store.path")
     with tempfile.TemporaryDirectory(prefix="memtui-demo-") as folder:
-        house = _open(in_home(Path(folder)), settings, is_demo=True)
-        try:
+
+        def opened() -> "House":
+            from memtui.shell import demonstrating  # noqa: PLC0415
+
+            home = in_home(Path(folder))
+            house = _open(home, settings.without("store.path"), is_demo=True)
             demonstrating.fill(house)
-            MemtuiApp(house).run()
-        finally:
-            house.stop()
-    return 0
+            return house
+
+        return MemtuiApp(opened, theme=settings.theme).run()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,9 @@
-"""The app: screens and themes. It starts and stops the workers, and decides nothing."""
+"""The app: screens and themes. It starts and stops the workers, and decides nothing.
+
+Its first frame needs neither the house nor a screen of ours: both are brought in on a
+thread while the reader already sees that memtui is there. That is why imports of
+screens stand inside functions here (100 ms with what they need).
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
@@ -6,21 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from textual import on
-from textual.app import App, SystemCommand
+from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
-from memtui.messages import LookedInside, WorkReported
-from memtui.recall import health
-from memtui.screens.contents import ContentsScreen
-from memtui.screens.help import HelpScreen
-from memtui.screens.welcome import DEMO, WelcomeScreen
+from memtui.errors import MemtuiError
+from memtui.messages import HouseOpened, LookedInside, WorkReported
 from memtui.stylesheets import stylesheets
 from memtui.themes import DARK, LIGHT, THEMES
-from memtui.widgets import wording
-from memtui.widgets.status_line import READ_ONLY
 
 if TYPE_CHECKING:
     from memtui.house import History
@@ -62,8 +63,8 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class MemtuiApp(App[str]):
-    """Reads one house; ends with ``"demo"`` when the demo is to be opened."""
+class MemtuiApp(App[str | MemtuiError]):
+    """Reads one house; ends with ``"demo"``, or with what kept the house shut."""
 
     TITLE = "memtui"
     CSS_PATH = stylesheets()
@@ -72,23 +73,56 @@ class MemtuiApp(App[str]):
         "import_histories", "switch_theme", "help", "quit"
     )
 
-    def __init__(self, house: House, now: Callable[[], datetime] = _utc_now) -> None:
-        """Take a house that is open.
+    def __init__(
+        self,
+        open_house: Callable[[], House],
+        now: Callable[[], datetime] = _utc_now,
+        theme: str = DARK.name,
+    ) -> None:
+        """Take a way to open the house.
 
         Args:
-            house: What is read, and who works.
+            open_house: Opens it; called once, on a thread.
             now: The clock, for the words that are relative to it.
+            theme: The name of one of the themes.
         """
         super().__init__()
-        self.house, self.now = house, now
+        self._open_house, self.now = open_house, now
+        self._house: House | None = None
         self._last: Progress | None = None
-        for theme in THEMES:
-            self.register_theme(theme)
-        self.theme = DARK.name
+        for known in THEMES:
+            self.register_theme(known)
+        self.theme = theme
+
+    @property
+    def house(self) -> House:
+        """The house; there is none before it was opened."""
+        assert self._house is not None
+        return self._house
+
+    def compose(self) -> ComposeResult:
+        """The first frame: seen until the house is open."""
+        yield Static(self.TITLE, id="opening")
 
     def on_mount(self) -> None:
+        """Open the house as soon as the first frame is there."""
+        self.call_after_refresh(
+            self.run_worker, self._open, group="open", thread=True, exit_on_error=False
+        )
+
+    def _open(self) -> None:
+        """Open the house and load its first screen. Runs on a thread."""
+        house = self._open_house()
+        from memtui.screens import contents  # noqa: F401, PLC0415
+
+        self.post_message(HouseOpened(house))
+
+    @on(HouseOpened)
+    def enter(self, message: HouseOpened) -> None:
         """Show the contents, start the workers, and look whether anything is kept."""
-        house = self.house
+        from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
+
+        house = self._house = message.house
         self.push_screen(
             ContentsScreen(house.teleport, house.zone, self.now, is_demo=house.is_demo)
         )
@@ -98,12 +132,15 @@ class MemtuiApp(App[str]):
 
     def on_unmount(self) -> None:
         """Let the workers end by themselves."""
-        self.house.stop()
+        if self._house is not None:
+            self._house.stop()
 
     def _report(self, progress: "Progress") -> None:
         self.post_message(WorkReported(progress))
 
     def _look(self) -> None:
+        from memtui.recall import health  # noqa: PLC0415
+
         self.post_message(LookedInside(health.is_empty()))
 
     @on(LookedInside)
@@ -115,6 +152,9 @@ class MemtuiApp(App[str]):
     @on(WorkReported)
     def pass_on(self, message: WorkReported) -> None:
         """Tell every screen that shows what the workers do."""
+        from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
+        from memtui.screens.welcome import WelcomeScreen  # noqa: PLC0415
+
         self._last = message.progress
         for screen in self.screen_stack:
             if isinstance(screen, ContentsScreen | WelcomeScreen):
@@ -122,10 +162,19 @@ class MemtuiApp(App[str]):
 
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:
-        """Say why it could not be seen whether anything is kept."""
-        if event.state is WorkerState.ERROR:
-            words = f"The store could not be read: {wording.why(event.worker.error)}"
+        """Say why the house could not be opened, or not be looked into."""
+        from memtui.widgets import wording  # noqa: PLC0415
+
+        if event.state is not WorkerState.ERROR:
+            return
+        error = event.worker.error
+        if event.worker.group != "open":
+            words = f"The store could not be read: {wording.why(error)}"
             self.notify(words, severity="error", markup=False)
+        elif isinstance(error, MemtuiError):
+            self.exit(error)
+        else:
+            raise error or RuntimeError("the house could not be opened")
 
     # Commands
 
@@ -134,6 +183,8 @@ class MemtuiApp(App[str]):
         self._offer_import(is_first=False)
 
     def _offer_import(self, *, is_first: bool) -> None:
+        from memtui.screens.welcome import DEMO, WelcomeScreen  # noqa: PLC0415
+
         def answer(chosen: Sequence[Path] | str | None) -> None:
             if chosen == DEMO:
                 self.exit(DEMO)
@@ -148,6 +199,8 @@ class MemtuiApp(App[str]):
             screen.post_message(WorkReported(self._last))
 
     def _import(self, folders: Sequence[Path]) -> None:
+        from memtui.widgets.status_line import READ_ONLY  # noqa: PLC0415
+
         if self._last is not None and not self._last.is_ours:
             self.notify(f"{READ_ONLY}. Import there.", markup=False)
         else:
@@ -159,6 +212,8 @@ class MemtuiApp(App[str]):
 
     def action_help(self) -> None:
         """Show the keys that work here."""
+        from memtui.screens.help import HelpScreen  # noqa: PLC0415
+
         active = {
             active.binding.id
             for active in self.screen.active_bindings.values()

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from memtui.memory.grips import Expansion
-from memtui.memory.hits import Answer
-from memtui.memory.toc import TocLine, TocNode
-
 if TYPE_CHECKING:
+    from memtui.app import House
     from memtui.house import History
+    from memtui.memory.grips import Expansion
+    from memtui.memory.hits import Answer
+    from memtui.memory.toc import TocLine, TocNode
     from memtui.stages.progress import Progress
+
+
+class HouseOpened(Message):
+    """The store is open, and the first screen can be shown."""
+
+    def __init__(self, house: "House") -> None:
+        super().__init__()
+        self.house = house
 
 
 class WorkReported(Message, bubble=False):
@@ -47,7 +55,7 @@ class HistoriesFound(Message):
 class PageRead(Message):
     """Lines under a node of the contents have been read; no node means the years."""
 
-    def __init__(self, node_id: str, offset: int, lines: Sequence[TocLine]) -> None:
+    def __init__(self, node_id: str, offset: int, lines: "Sequence[TocLine]") -> None:
         super().__init__()
         self.node_id, self.offset, self.lines = node_id, offset, lines
 
@@ -64,7 +72,7 @@ class BranchesRead(Message):
     """Lines that may have changed have been read again, and whole open branches."""
 
     def __init__(
-        self, lines: Sequence[TocLine], branches: dict[str, Sequence[TocLine]]
+        self, lines: "Sequence[TocLine]", branches: "dict[str, Sequence[TocLine]]"
     ) -> None:
         super().__init__()
         self.lines, self.branches = lines, branches
@@ -73,7 +81,7 @@ class BranchesRead(Message):
 class NodePointedAt(Message):
     """The cursor of the contents is on a node."""
 
-    def __init__(self, line: TocLine) -> None:
+    def __init__(self, line: "TocLine") -> None:
         super().__init__()
         self.line = line
 
@@ -93,7 +101,7 @@ class Revealed(Message):
 class NodeRead(Message):
     """A node has been read whole; none when it is not kept."""
 
-    def __init__(self, node_id: str, node: TocNode | None) -> None:
+    def __init__(self, node_id: str, node: "TocNode | None") -> None:
         super().__init__()
         self.node_id, self.node = node_id, node
 
@@ -122,7 +130,7 @@ class SourceOpened(Message):
 class SourceRead(Message):
     """A grip has been opened: its events and those around them."""
 
-    def __init__(self, grip_id: str, expansion: Expansion) -> None:
+    def __init__(self, grip_id: str, expansion: "Expansion") -> None:
         super().__init__()
         self.grip_id, self.expansion = grip_id, expansion
 
@@ -142,6 +150,6 @@ class PeerFound(Message):
 class Answered(Message):
     """The teleport has answered what was asked."""
 
-    def __init__(self, asked: str, answer: Answer) -> None:
+    def __init__(self, asked: str, answer: "Answer") -> None:
         super().__init__()
         self.asked, self.answer = asked, answer

@@ -100,7 +100,7 @@ def app_of(monkeypatch: pytest.MonkeyPatch) -> AppOf:
 
     def make(house: House) -> MemtuiApp:
         monkeypatch.setattr(house, "start", lambda report: report(Progress("")))
-        return MemtuiApp(house, now=lambda: NOW)
+        return MemtuiApp(lambda: house, now=lambda: NOW)
 
     return make
 

@@ -109,7 +109,7 @@ async def test_the_status_line_says_what_the_workers_do(
 async def test_reports_from_a_thread_reach_the_screen(
     full_house: House, settle: Settle
 ) -> None:
-    app = MemtuiApp(full_house)
+    app = MemtuiApp(lambda: full_house)
     async with app.run_test() as pilot:
         await settle(pilot)
         status = app.screen.query_one(StatusLine)

@@ -1,6 +1,5 @@
 """``demo``: a store to throw away, filled with a made-up quarter of a year."""
 
-import sys
 from datetime import datetime
 
 from memtui import demo
@@ -9,7 +8,6 @@ from memtui.house import House
 
 def fill(house: House) -> None:
     """Write the made-up history, import it and digest it."""
-    print("memtui: making three months of work up…", file=sys.stderr)
     today = datetime.now(house.zone).date()
     folder = house.paths.store.parent / "history"
     demo.write(folder, today=today, zone=house.zone)

@@ -91,11 +91,12 @@ def test_contents_failing(
 
 def test_teleport_results(
     app: MemtuiApp,
+    full_house: House,
     settle: Settle,
     snap_compare: Compare,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    find = app.house.teleport.find
+    find = full_house.teleport.find
 
     async def run(pilot: Pilot[str | None]) -> None:
         await steps(settle, "slash")(pilot)
@@ -108,7 +109,7 @@ def test_teleport_results(
         await settle(pilot)
 
     monkeypatch.setattr(
-        app.house.teleport, "find", lambda query: replace(find(query), took_ms=6.0)
+        full_house.teleport, "find", lambda query: replace(find(query), took_ms=6.0)
     )
     assert snap_compare(app, terminal_size=(120, 40), run_before=run)
 

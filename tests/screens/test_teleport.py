@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from memtui.app import MemtuiApp
+from memtui.house import House
 from memtui.memory.hits import Answer, Hit, HitKind, Snippet
 from memtui.memory.toc import TocLevel
 from memtui.messages import Answered
@@ -151,7 +152,7 @@ async def test_a_click_on_a_hit_goes_there(app: MemtuiApp, settle: Settle) -> No
 
 
 async def test_markup_in_a_hit_is_shown_as_it_is(
-    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    app: MemtuiApp, full_house: House, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     year = browse.years()[0]
     wild = Hit(
@@ -165,7 +166,7 @@ async def test_markup_in_a_hit_is_shown_as_it_is(
         snippet=Snippet("a [red]word[/red]", ((2, 7),)),
     )
     monkeypatch.setattr(
-        app.house.teleport, "find", lambda query: Answer(query, (wild,))
+        full_house.teleport, "find", lambda query: Answer(query, (wild,))
     )
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
