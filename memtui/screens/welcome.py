@@ -102,8 +102,10 @@ class WelcomeScreen(Screen["Sequence[Path] | str | None"]):
 
     @on(WorkReported)
     def follow_work(self, message: WorkReported) -> None:
-        """Say what the workers do."""
+        """Say what the workers do; make way for the first thing that is kept."""
         self.query_one(StatusLine).say(message.progress)
+        if self._is_first and message.progress.changed:
+            self.dismiss(None)
 
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:

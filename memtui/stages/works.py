@@ -65,12 +65,14 @@ class Works:
         self._follow = Follow(Index(setup.index), setup.clock)
         self._loop: Loop | None = None
         self._earlier = 0
+        self._seen = 0
+        self._by_others: set[str] = set()
 
     def start(self, report: Report) -> None:
         """Work on a thread of its own until ``stop``; wait while another one works."""
         teller = _Teller(self, report)
         self._loop = Loop(
-            self._stages(), teller.tell, self.claim.take, database.connected
+            self._stages(), teller.tell, self._may_work, database.connected
         )
         self._loop.start()
 
@@ -108,11 +110,21 @@ class Works:
         self._follow.rebuild()
 
     def take_changed(self) -> frozenset[str]:
-        """The nodes that changed since this was last asked."""
-        changed = self._summarize.changed | self._roll_up.changed
-        self._summarize.changed.clear()
-        self._roll_up.changed.clear()
-        return frozenset(changed)
+        """The nodes that changed since this was last asked, by whomever."""
+        told = (self._summarize.changed, self._roll_up.changed, self._by_others)
+        changed = frozenset[str]().union(*told)
+        for some in told:
+            some.clear()
+        return changed
+
+    def _may_work(self) -> bool:
+        """Whether the store is ours to work; if not, see what the other one does."""
+        if self.claim.take():
+            return True
+        with database.connected():
+            self._seen, names = toc.versions_since(self._seen)
+        self._by_others.update(names)
+        return False
 
     def _stages(self) -> Sequence[tuple[str, Callable[[], int]]]:
         return (

@@ -12,6 +12,9 @@ from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocLine, TocNode
 from memtui.store.database import insert, known, next_id
 from memtui.store.tables import BulletGripRow, BulletRow, NodeRow, VersionRow
 
+VERSIONS_AT_ONCE = 1000
+"""How many versions somebody who follows the tree is told of at once."""
+
 
 def put(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
     """Add a version of each node and make it the latest.
@@ -144,6 +147,23 @@ def input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
         .where(NodeRow.node_id.in_(list(node_ids)))
     )
     return dict(rows.tuples())
+
+
+def versions_since(version: int) -> tuple[int, list[str]]:
+    """The nodes that have a version later than one, and the latest version there is.
+
+    Args:
+        version: A number this function gave; 0 for all there are.
+    """
+    rows = (
+        VersionRow.select(VersionRow.id, VersionRow.node_id)
+        .where(VersionRow.id > version)
+        .order_by(VersionRow.id)
+        .limit(VERSIONS_AT_ONCE)
+        .tuples()
+    )
+    found = list(rows)
+    return (found[-1][0] if found else version), [name for _, name in found]
 
 
 def settled(node_id: str, *, is_live: bool) -> None:

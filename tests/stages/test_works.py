@@ -1,6 +1,7 @@
 import json
 import random
 import shutil
+import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ from memtui.paths import in_home
 from memtui.recall import browse, health
 from memtui.settings import Settings
 from memtui.shell.output import plain
+from memtui.stages.progress import Progress
 from memtui.stages.works import Setup, Works
 from memtui.store import checkpoints, database, facts, toc
 from memtui.store.tables import VersionRow
@@ -358,3 +360,26 @@ def test_an_index_of_another_store_is_not_believed(
     with database.connected():
         assert facts.index_name() != "another"
     assert house.teleport.find("ferry").hits
+
+
+def test_who_may_not_work_still_sees_what_changes(
+    house: House, works: Works, tmp_path: Path, clock: Clock
+) -> None:
+    other = made(house, clock)
+    assert works.claim.take()
+    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(works)
+    seen: list[frozenset[str]] = []
+    told = threading.Event()
+
+    def report(progress: Progress) -> None:
+        assert not progress.is_ours
+        seen.append(progress.changed)
+        if progress.changed:
+            told.set()
+
+    other.start(report)
+    assert told.wait(10)
+    other.stop(wait_s=5)
+    works.claim.drop()
+    assert "toc:year:2025" in frozenset().union(*seen)
