@@ -18,7 +18,7 @@ class Extractive:
 
     def summarize_segment(self, segment: Segment) -> Summary:
         """Say what a segment holds in its own sentences."""
-        return extract.summarize(segment.events)
+        return extract.summarize(segment.events, segment.overlap_events)
 
     def summarize_children(
         self, level: TocLevel, children: Sequence[TocNode]

@@ -74,14 +74,45 @@ ANNOUNCEMENT = 0.9
 PLEASANTRY = 1.2
 """What saying nothing politely costs a sentence."""
 
+TABULAR, UNLIKE = 12, 0.65
+"""A run of so many words of which fewer than this share differ was a table or a log."""
+
+FRAGMENT, FEW_WORDS = 0.12, 6
+"""What a scrap of a list costs that has fewer words and no full stop."""
+
 LOGGED = 0.5
 """What being a line of a log, pasted among prose, costs a sentence."""
 
 _LOG = re.compile(
-    r"^\[?\d[\d:.,T\-]+\s|^\[[A-Z]\w+\]|\b\w+ (?:err!|error) <|@ [\w\-]+\.js:\d"
+    r"^\[?\d+[:\-/T]\d[\d:.,T\-/Z]*\s|^\[[A-Z]\w+\]|\b\w+ (?:err!|error) <"
+    r"|@ [\w\-]+\.js:\d|^#?\d+[\d. ]*\s(?:npm|error|warn\w*|info)\b"
     r"|\.\.\.$|^/\w+/"
     r"|\d+(?:\.\d+)?m?s\b.*\d+(?:\.\d+)?m?s\b|^Tip: |^\w+@\d|\bhttps?://\S+$|^> \w"
-    r"|✓.*✓|\b[\da-f]{12,}\b|^error: script|exited with code"
+    r"|✓.*✓|\.\w{1,4}:\d+:\d+\b|^Visit https?:"
+    r"|\b[\da-f]{12,}\b|^error: script|exited with code"
+)
+_CHATS = re.compile(
+    r"\W*(?:(?:a+h+|o+h+|h?m+|uh+|wow|ok(?:ay)?|yes|yep|no|nope|wait|sorry|thanks?|great"
+    r"|nice|cool|good|perfect|right|sure|done|hi|hey|hello|wth|wtf)\b\W*)*"
+    r"(?:(?:and |so |now )*(?:i(?:'ve| have)?(?: now)? (?:see|got it|get it|understand)"
+    r"|(?:it|this|that|everything|all)(?:'s| is)? (?:now )?"
+    r"(?:works?|working|fixed|good|done)"
+    r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
+    r" (?:work\w*|good|fine|ok(?:ay)?)"
+    r"|how(?:'s| is| are) (?:it|you|things)(?: going)?|what's next|go on"
+    r"|you decide|up to you)(?: now| again| then)*)?\W*",
+    re.IGNORECASE,
+)
+_DANGLES = re.compile(
+    r"(?:so|then|but|and|or|either|instead|still|yes|no|not|without (?:it|that|this)"
+    r"|as (?:i|you|we)|because|which|one of (?:the|them)|the (?:one|other|second|third"
+    r"|subtle|latter|former|rest|same|only|first)|(?:one|two|three|four|five) (?:more"
+    r"|things?|questions?|options?|ways?)|gist|like|plain|keep|thus|hence|therefore"
+    r"|i (?:had|have|leave|left|made|was|am|added|turned|load)|i'd|my (?:code|fix)"
+    r"|in short|harmless|two different|by \w+ rather|the (?:edit|change|merge)|most"
+    r"|others|you)\b"
+    r"|\([a-z\d]\)|(?:step|phase|option|part) [\da-z]\b",
+    re.IGNORECASE,
 )
 _INTERJECTS = re.compile(
     r"(?:(?:good|great|perfect|nice|excellent|interesting|ok(?:ay)?|right|yes|ah|oh|hmm"
@@ -98,6 +129,12 @@ _ROUTINE = re.compile(
     r"|\bchangelog\b|pre-existing|untracked",
     re.IGNORECASE,
 )
+_PROCESS = re.compile(
+    r"(?:check|read|run|re-?run|look|watch|test|commit|push|merge|rebase|review|summari[sz]e"
+    r"|go (?:on|for)|continue|list|search(?:ed)? for|what|did|could|why|who|when|“"
+    r"|(?:i|we)(?:'ve| have| see| saw|'re)?)\b",
+    re.IGNORECASE,
+)
 _SIDE = re.compile(
     r"(?:[\d.]+\s*)?(?:verif|files?\b|testing\b|tests?\b|manual|critical files"
     r"|out of scope|references?\b|what (?:this|does)|collateral|risks?\b"
@@ -108,7 +145,20 @@ _SIDE = re.compile(
 
 def is_logged(sentence: str) -> bool:
     """Whether it is a program's output rather than somebody's words."""
-    return _LOG.search(sentence) is not None
+    if _LOG.search(sentence) is not None:
+        return True
+    said = sentence.split()
+    return len(said) >= TABULAR and len(set(said)) < UNLIKE * len(said)
+
+
+def chats(clause: str) -> bool:
+    """Whether it only keeps the talk going: "ah, now it works", "how's it going?"."""
+    return _CHATS.fullmatch(clause) is not None
+
+
+def dangles(sentence: str) -> bool:
+    """Whether it goes on from something said before, and says too little alone."""
+    return leans(sentence) or _DANGLES.match(sentence) is not None
 
 
 def leans(sentence: str) -> bool:
@@ -119,6 +169,11 @@ def leans(sentence: str) -> bool:
 def is_routine(sentence: str) -> bool:
     """Whether it tells what is true of every day's work: that the tests pass."""
     return _ROUTINE.search(sentence) is not None
+
+
+def is_process(title: str) -> bool:
+    """Whether it names a step of the work rather than what the work was on."""
+    return _PROCESS.match(title) is not None
 
 
 def is_side_section(heading: str) -> bool:
@@ -160,6 +215,8 @@ def worth(sentence: str) -> float:
         score -= LOGGED
     if sentence.endswith((":", "：")):
         score -= 0.5
+    elif sentence[-1:].isalnum() and sentence.count(" ") + 1 < FEW_WORDS:
+        score -= FRAGMENT
     if sentence.count("`") > 6 or sentence.count("(") > 4:
         score -= 0.2
     return score

@@ -4,8 +4,9 @@
 of its pieces is found again in the event that did it.
 """
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memtui.memory.events import Event, EventType
@@ -17,6 +18,9 @@ NAMED = 4
 
 COMMAND_CHARS = 48
 """How much of a command is shown, in characters."""
+
+COMMAND_READ_CHARS = 4_000
+"""How much of a command is searched for the message of a commit, in characters."""
 
 WORD_CHARS = 28
 """A longer word of a command is shown by its last part."""
@@ -38,7 +42,7 @@ _LED = re.compile(
     r"|(?:sudo|time|nohup|rtk|command|env|bash\s+-l?c|timeout\s+\S+|\w+=\S+)\s+)+"
 )
 _TAIL = re.compile(
-    r"\s*(?:2>&1|>\s*/dev/null|2>\s*/dev/null|\|\||&&|;|\||<<|>).*", re.DOTALL
+    r"\s*(?:2>&1|>\s*/dev/null|2>\s*/dev/null|\|\||&&|;|\||<<|<\s|<$|>).*", re.DOTALL
 )
 _QUOTED = re.compile(r"\s+(?:-{1,2}\w[\w\-]*[ =])?[\"'$].*", re.DOTALL)
 _ELSEWHERE = re.compile(
@@ -51,6 +55,16 @@ _IDLE = re.compile(
     r"|check-ignore|ls-files|reflog|commit))\b",
 )
 _COMMIT = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] (.+)$", re.MULTILINE)
+_MESSAGE = re.compile(
+    r"\bgit\b[^\n]*?\bcommit\b[^\n]*?\s(?:-\w*m|--message)[= ]?\s*"
+    r"(?:\"\$\(cat <<-?\s*['\"]?(\w+)['\"]?\s*\n\s*(?P<here>[^\n]+)"
+    r"|\"(?P<double>[^\"$\n]+)|'(?P<single>[^'\n]+))"
+)
+_REFUSED = re.compile(
+    r"nothing to commit|no changes added|nothing added|not a git|fatal:|hook .*fail",
+    re.I,
+)
+_PATH = re.compile(r"(?:/[\w.\-]+){3,}")
 _WRONG = re.compile(
     r"\b(?:error|errors|failed|failure|exception|traceback|fatal|panic(?:ked)?|cannot"
     r"|not found|denied|undefined|✗|FAIL)\b|Error:|error\[",
@@ -73,6 +87,9 @@ _EMPTY = re.compile(
 _COMPOSED = re.compile(
     r"(?:Wrote|Edited|Ran|Read|Searched for) [^.]*|[\w ./:\-]+ failed: "
 )
+
+
+_FAILED = re.compile(r"[\w ./:\-]+ failed: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +128,41 @@ def done(events: Sequence[Event]) -> Deed | None:
     return Deed("; ".join(pieces), tuple(refs)) if pieces else None
 
 
-def commits(events: Sequence[Event]) -> list[Deed]:
-    """The subjects of the commits made, in their order."""
-    return [
-        Deed(plain(subject), (at,))
-        for at, event in enumerate(events)
-        if event.event_type is EventType.TOOL_RESULT
-        and "git" in event.text[:TOOL_CHARS]
-        for subject in _COMMIT.findall(event.text[:TOOL_CHARS])
-    ]
+def commits(events: Sequence[Event], *, are_made: bool = True) -> list[Deed]:
+    """The subjects of the commits made, in their order; or of those that failed."""
+    found: dict[str, Deed] = {}
+    for at, event in enumerate(events):
+        is_tool = event.event_type is EventType.TOOL_RESULT
+        if is_tool and "commit" in event.text[:TOOL_CHARS]:
+            for subject in _subjects(event) if are_made else _given(event):
+                found.setdefault(subject, Deed(subject, (at,)))
+    return list(found.values())
+
+
+def _subjects(event: Event) -> Iterator[str]:
+    """The subjects git answered with; else those it was given, unless it refused."""
+    text = event.text[:TOOL_CHARS]
+    answered = _COMMIT.findall(text)
+    if not answered:
+        is_error = event.metadata.get("is_error") == "true"
+        answered = [] if is_error or _REFUSED.search(text) else [*_given(event)]
+    yield from filter(None, map(plain, answered))
+
+
+def _given(event: Event) -> Iterator[str]:
+    """The subjects a command gives to git."""
+    for one in _MESSAGE.finditer(_whole_command(event)[:COMMAND_READ_CHARS]):
+        yield plain(one["here"] or one["double"] or one["single"])
+
+
+def _whole_command(event: Event) -> str:
+    """A command as it was given, with its lines."""
+    try:
+        given = json.loads(event.metadata.get("tool_input", ""))
+    except ValueError:
+        given = None
+    command = given.get("command") if isinstance(given, dict) else given
+    return command if isinstance(command, str) else event.text.partition("\n")[0]
 
 
 def failures(events: Sequence[Event]) -> list[Deed]:
@@ -179,11 +222,28 @@ def _wrong(text: str) -> str:
     if _MINOR.match(response):
         return ""
     lines = [plain(line) for line in response.splitlines()]
-    telling = [line for line in lines if not _EMPTY.fullmatch(line) and len(line) > 5]
+    telling = [line for line in lines if _tells(line)]
     said = next(filter(_WRONG.search, telling), "")
-    return shorten(said or next(iter(telling), ""), FAILURE_CHARS)
+    line = said or next(iter(telling), "")
+    return shorten(_PATH.sub(lambda path: _file(path[0]), line), FAILURE_CHARS)
+
+
+def _tells(line: str) -> bool:
+    """Whether a line of output is words rather than a rule, a gauge or a prompt."""
+    letters = sum(map(str.isalpha, line))
+    return letters > max(5, len(line) // 3) and not _EMPTY.fullmatch(line)
 
 
 def is_composed(bullet: str) -> bool:
     """Whether a bullet is a line of deeds or of a failure, not somebody's words."""
     return _COMPOSED.match(bullet) is not None
+
+
+def is_failure(bullet: str) -> bool:
+    """Whether a bullet tells of a command that failed."""
+    return _FAILED.match(bullet) is not None
+
+
+def is_commit(bullet: str) -> bool:
+    """Whether a bullet quotes the subjects of commits."""
+    return bullet.startswith("Committed “")

@@ -5,7 +5,7 @@ are taken one by one, each as unlike the ones before as it can be (maximal margi
 relevance, Carbonell & Goldstein, 1998).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.memory import cues, deeds, keywords, ranking, titles, words
@@ -43,6 +43,17 @@ ANNOUNCED_TITLE = 0.7
 LATE = 0.6
 """A request after this share of the segment does not name what came before it."""
 
+LATER, BELATED = 0.2, 0.4
+"""What a request loses as a title by not being the first, and by coming late."""
+
+COMMITTED, HEADED, TRIED, PASSING, CONTINUED = 0.8, 0.62, 0.62, 0.5, 0.4
+"""How good a title a commit's subject is, a heading of the last answer, a commit that
+failed, a heading on the way, and the request that the segment goes on with; a request
+of its own can have 1."""
+
+CONCLUDED, BY_WORTH, MOST_CONCLUDED = 0.3, 0.2, 0.6
+"""How good a title a sentence is, what its worth adds, and the most of both."""
+
 
 @dataclass(frozen=True, slots=True)
 class Acts:
@@ -53,56 +64,123 @@ class Acts:
     failures: Sequence[Deed]
 
 
-def summarize(events: Sequence[Event]) -> Summary:
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A line that could be the title, and how good a title it is."""
+
+    title: str
+    worth: float
+
+
+def summarize(events: Sequence[Event], context: Sequence[Event] = ()) -> Summary:
     """Summarise a segment in its own words.
 
     Args:
         events: The events of the segment in their order, the overlap left out.
+        context: The overlap: what was asked there names a segment that says nothing.
 
     Returns:
         A title, one to five bullets and keywords; ``refs`` are places in ``events``.
     """
-    said = {
-        at: sentences(event.text) for at, event in enumerate(events) if event.is_message
-    }
+    said = _said(events)
     ranked = ranking.rank(events, said)
     acts = Acts(deeds.done(events), deeds.commits(events), deeds.failures(events))
-    title = _title(events, said, ranked, acts)
+    proposals = [
+        *_requested(events, said),
+        *_committed_titles(acts.commits, COMMITTED),
+        *_committed_titles(deeds.commits(events, are_made=False), TRIED),
+        *_headed(events, said),
+        *_concluded(ranked),
+        *_continued(context),
+    ]
+    title = max(proposals, key=lambda one: one.worth, default=Proposal("", 0.0)).title
+    title = title or _least_title(events, said, acts)
     bullets = _bullets(events, ranked, acts, title)
     return Summary(title, bullets, keywords.of_events(events))
 
 
-def _title(
-    events: Sequence[Event],
-    said: Mapping[int, Sequence[Sentence]],
-    ranked: Sequence[Candidate],
-    acts: Acts,
-) -> str:
-    """A line for the table of contents: the request, else what came of it."""
+def _said(events: Sequence[Event]) -> dict[int, list[Sentence]]:
+    return {
+        at: sentences(event.text) for at, event in enumerate(events) if event.is_message
+    }
+
+
+def _requested(
+    events: Sequence[Event], said: Mapping[int, Sequence[Sentence]]
+) -> Iterator[Proposal]:
+    """The titles of the requests; the first one is what a segment is about."""
+    lost = 0.0
     for at, parts in said.items():
+        request = None
         if events[at].role is EventRole.USER:
-            asked = titles.of_request(parts)
-            if asked and not (acts.commits and at > LATE * len(events)):
-                return asked
-    if acts.commits:
-        return titles.tidy(acts.commits[0].text)
+            request = titles.of_request(parts)
+        if request:
+            late = BELATED if at > LATE * len(events) else lost
+            yield Proposal(request.title, request.worth - late)
+            lost = LATER
+
+
+def _committed_titles(commits: Sequence[Deed], worth: float) -> Iterator[Proposal]:
+    for at, commit in enumerate(commits):
+        title = titles.tidy(commit.text)
+        if titles.telling(title) >= titles.TELLING:
+            yield Proposal(title, worth - at / 100)
+
+
+def _headed(
+    events: Sequence[Event], said: Mapping[int, Sequence[Sentence]]
+) -> Iterator[Proposal]:
+    """The headings an assistant gave its work, those of the end first."""
+    answers = [at for at in said if events[at].role is not EventRole.USER]
+    for at in answers:
+        worth = HEADED if at == answers[-1] else PASSING
+        for part in said[at]:
+            if part.is_heading and not cues.is_dull_heading(
+                titles.unlabelled(part.text)
+            ):
+                title = titles.tidy(part.text)
+                if titles.telling(title) > titles.TELLING:
+                    yield Proposal(title, worth)
+
+
+def _concluded(ranked: Sequence[Candidate]) -> Iterator[Proposal]:
     for one in sorted(ranked, key=_as_title, reverse=True)[:POOL]:
         title = titles.tidy(one.text)
-        if titles.telling(title) >= titles.TELLING:
-            return title
+        if one.role is not EventRole.USER and titles.telling(title) >= titles.TELLING:
+            worth = CONCLUDED + BY_WORTH * _as_title(one)
+            yield Proposal(title, min(worth, MOST_CONCLUDED))
+
+
+def _continued(context: Sequence[Event]) -> Iterator[Proposal]:
+    for at, parts in reversed(_said(context).items()):
+        if context[at].role is EventRole.USER:
+            request = titles.of_request(parts)
+            if request and request.worth > titles.SLIGHT:
+                yield Proposal(request.title, request.worth * CONTINUED)
+
+
+def _least_title(
+    events: Sequence[Event], said: Mapping[int, Sequence[Sentence]], acts: Acts
+) -> str:
+    """A title for a segment in which nothing tells what it was about."""
     if acts.work is not None:
-        return shorten(acts.work.text, titles.TITLE_CHARS)
+        return titles.fit(acts.work.text)
     least = [part.text for parts in said.values() for part in parts]
     least += [
         line for event in events for line in event.text[:BULLET_CHARS].split("\n")
     ]
-    bare = (titles.tidy(plain(line)) for line in least)
-    return next(filter(None, bare), NOTHING)
+    bare = next(filter(None, (titles.tidy(plain(line)) for line in least)), NOTHING)
+    alone = (
+        sum(event.is_message for event in events) == 1
+        and bare.isalpha()
+        and bare.isascii()
+    )
+    return f"“{bare}”" if alone else bare
 
 
 def _as_title(one: Candidate) -> float:
     """How well a sentence would do as a title: short, and standing by itself."""
-    score = one.worth - 0.4 * cues.leans(one.text)
+    score = one.worth - 0.4 * cues.dangles(one.text) - 0.5 * cues.is_routine(one.text)
     if cues.announces(one.text):
         score += ANNOUNCED_TITLE
     return score - 0.25 * (len(one.text) > titles.TITLE_CHARS)
@@ -135,7 +213,11 @@ def _bullets(
 
 
 def _committed(commits: Sequence[Deed], title: str) -> Deed | None:
-    fresh = [one for one in commits if titles.tidy(one.text) != title][-2:]
+    fresh = [
+        one
+        for one in commits
+        if titles.telling(one.text) and titles.tidy(one.text) != title
+    ][-2:]
     if not fresh:
         return None
     quoted = "; ".join(f"“{one.text}”" for one in fresh)

@@ -69,6 +69,7 @@ GENERIC = _set(
 
 VAGUE = _set(
     """
+    find potenti
     add agree another apply approach ask bit chang chat check choic choose clean
     clear code commit complet confirm continu convers part sentenc correct creat
     debug delet do docu done edit error exactli execut file finish fix follow form
@@ -82,3 +83,12 @@ VAGUE = _set(
     """
 )
 """Stems that do not tell what was worked on: a title wants others beside them."""
+
+ACRONYMS = _set(
+    """
+    api ascii aws cd ci cli cpu cpus css csv db dns gb gpu gui html http https id ids
+    ip ipv6 json jwt kb llm mb mcp ml os p95 p99 pdf pr prs qa ram sdk sql ssh ssl sso
+    svg tls ttl tui ui url urls utc ux vat vm xml yaml
+    """
+)
+"""Words that are written in capitals at the head of a title."""
