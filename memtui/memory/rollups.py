@@ -9,13 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memtui.memory import cues, deeds, keywords, titles, words
-from memtui.memory.prose import shorten
+from memtui.memory import cues, deeds, headlines, keywords, titles, words
 from memtui.memory.summaries import Claim, Summary
 from memtui.memory.toc import BULLETS, TocLevel, TocNode
-
-HEADLINE_CHARS = 100
-"""The most characters of a headline."""
 
 LAMBDA = 0.7
 """How much worth counts against likeness to what was taken already."""
@@ -29,15 +25,24 @@ ENOUGH = 0.2
 POOL = 200
 """How many of the best bullets are weighed against each other."""
 
-CENTRAL, ON_TOPIC, STANDING, RECENT, SIZE = 0.3, 0.3, 0.2, 0.1, 0.2
+CENTRAL, ON_TOPIC, STANDING, RECENT, SIZE = 0.3, 0.25, 0.15, 0.1, 0.2
 """What a bullet gains at most: by holding what all speak of, by holding its own
 child's headline, by its place in it, by being late, by how much its child covers."""
+
+NAMED, NAMES = 0.07, 4
+"""What each of its child's keywords gives a bullet, and how many of them count."""
 
 READABLE_CHARS = 160
 """A longer bullet is less of a summary."""
 
 CROWDED = 0.25
 """What each bullet taken from a child costs the child's others."""
+
+COMMITTED = 0.2
+"""What a bullet gains by quoting commits: they say what was done, and say it alone."""
+
+ALONE = 1.6
+"""How much more wording counts above a day, where the conversation is far away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +67,15 @@ def summarize(level: TocLevel, children: Sequence[TocNode]) -> Summary:
         A headline, the chosen bullets in the order they happened, and keywords;
         ``refs`` are places in the row of all the children's bullets.
     """
-    lines = _lines(children)
+    lines = _lines(level, children)
     taken = _spread(lines, *BULLETS[level])
     claims = tuple(Claim(one.text, (one.ref,)) for one in taken)
     chosen = keywords.of_children(level, [child.keywords for child in children])
-    return Summary(_headline(children, taken), claims, chosen)
+    best = max(taken, key=lambda one: one.worth).text if taken else ""
+    return Summary(headlines.of_children(level, children, best), claims, chosen)
 
 
-def _lines(children: Sequence[TocNode]) -> list[Line]:
+def _lines(level: TocLevel, children: Sequence[TocNode]) -> list[Line]:
     """The children's bullets, each with what it is worth."""
     found = []
     row = [
@@ -80,6 +86,7 @@ def _lines(children: Sequence[TocNode]) -> list[Line]:
     bags = [frozenset(words.needed(bullet.text)) for *_, bullet in row]
     holding = Counter(term for bag in bags for term in bag)
     topics = [frozenset(words.needed(child.headline)) for child in children]
+    named = [frozenset(words.needed(" ".join(child.keywords))) for child in children]
     sizes = [math.log(2 + child.tally.events) for child in children]
     for ref, ((at, place, bullet), bag) in enumerate(zip(row, bags, strict=True)):
         if not bullet.is_supported or not bag:
@@ -88,10 +95,11 @@ def _lines(children: Sequence[TocNode]) -> list[Line]:
         worth = (
             CENTRAL * about / math.sqrt(len(bag) + 4) / math.log(len(row) + 2)
             + ON_TOPIC * len(bag & topics[at]) / (len(topics[at]) or 1)
+            + NAMED * min(len(bag & named[at]), NAMES)
             + STANDING / (1 + place)
             + RECENT * (at + 1) / len(children)
             + SIZE * sizes[at] / max(sizes)
-            + _manner(bullet.text)
+            + _manner(bullet.text) * (1.0 if level is TocLevel.DAY else ALONE)
         )
         found.append(Line(bullet.text, ref, at, bag, worth))
     return found
@@ -102,14 +110,22 @@ def _manner(bullet: str) -> float:
     score = cues.worth(bullet)
     if len(bullet) > READABLE_CHARS:
         score -= 0.2
-    if cues.leans(bullet):
+    if bullet.endswith("…"):
+        score -= 0.15
+    if bullet.endswith(("?", "？")):
+        score -= 0.3
+    if bullet[:1].islower() and not deeds.is_failure(bullet):
+        score -= 0.1
+    if cues.dangles(bullet):
         score -= 0.3
     if titles.telling(bullet) < titles.TELLING:
         score -= 0.6
     if cues.is_routine(bullet):
-        score -= 0.4
+        score -= 0.7
     if deeds.is_composed(bullet):
         score -= 0.35
+    elif deeds.is_commit(bullet):
+        score += COMMITTED
     return score
 
 
@@ -137,41 +153,3 @@ def _spread(lines: Sequence[Line], least: int, most: int) -> list[Line]:
             shared = len(one.terms & best.terms) / len(one.terms)
             near[one.ref] = max(near[one.ref], shared)
     return sorted(taken, key=lambda one: one.ref)
-
-
-def _headline(children: Sequence[TocNode], taken: Sequence[Line]) -> str:
-    """The best of the children's headlines, as many as there is room for."""
-    heads: dict[str, float] = {}
-    for at, child in enumerate(children):
-        recent = (at + 1) / len(children)
-        weight = recent + math.log(2 + child.tally.events) / 4
-        for piece in child.headline.split("; "):
-            if piece:
-                heads[piece] = _telling(piece) + weight
-    order = {piece: at for at, piece in enumerate(heads)}
-    ranked = sorted(heads, key=lambda piece: (-heads[piece], order[piece]))
-    kept: list[str] = []
-    held: set[str] = set()
-    room = HEADLINE_CHARS
-    for piece in ranked:
-        bag = set(words.needed(piece))
-        again = len(bag & held) > LIKE * len(bag)
-        says_little = titles.telling(piece) < titles.TELLING
-        if kept and (len(piece) + 2 > room or again or says_little):
-            continue
-        kept.append(piece)
-        room -= len(piece) + 2
-        held |= bag
-    if kept and titles.telling(kept[0]) < titles.TELLING and taken:
-        kept = [titles.tidy(taken[0].text)]
-    joined = "; ".join(sorted(kept, key=lambda piece: order.get(piece, 0)))
-    return shorten(joined or (taken[0].text if taken else ""), HEADLINE_CHARS)
-
-
-def _telling(headline: str) -> float:
-    """How much a headline says; two short ones say more than a long one."""
-    score = 0.5 * min(titles.telling(headline), 5) + cues.worth(headline)
-    if headline.endswith("…"):
-        score -= 1.0
-    score -= 0.02 * max(0, len(headline) - HEADLINE_CHARS // 2)
-    return score - cues.leans(headline)

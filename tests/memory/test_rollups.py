@@ -1,0 +1,127 @@
+"""Roll-ups: headlines over several projects, and bullets that stand alone."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memtui.memory import headlines, rollups, titles
+from memtui.memory.toc import BULLETS, Bullet, Tally, TocLevel, TocNode
+
+START = datetime(2024, 1, 15, 9, tzinfo=UTC)
+
+
+def node(
+    at: int, headline: str, *said: str, projects: tuple[str, ...] = (), size: int = 10
+) -> TocNode:
+    return TocNode(
+        node_id=f"toc:segment:2024-01-15:{at}",
+        level=TocLevel.SEGMENT,
+        title=headline,
+        start_time=START + timedelta(hours=at),
+        end_time=START + timedelta(hours=at, minutes=30),
+        bullets=tuple(Bullet(text, (f"grip:{at}:x",)) for text in said),
+        headline=headline,
+        projects=projects,
+        tally=Tally(segments=1, events=size),
+    )
+
+
+def headline(level: TocLevel, *children: TocNode) -> str:
+    return headlines.of_children(level, children)
+
+
+def test_a_headline_names_the_projects_where_there_are_several() -> None:
+    assert (
+        headline(
+            TocLevel.DAY,
+            node(0, "Round invoices once", projects=("shop",)),
+            node(1, "Read gzip files", projects=("tide",)),
+        )
+        == "shop: Round invoices once; tide: Read gzip files"
+    )
+
+
+def test_a_headline_of_one_project_does_not_repeat_its_name() -> None:
+    found = headline(
+        TocLevel.DAY,
+        node(0, "Round invoices once", projects=("shop",)),
+        node(1, "Rotate session cookies", projects=("shop",)),
+    )
+    assert found == "Round invoices once; Rotate session cookies"
+
+
+def test_the_node_above_reads_the_projects_back() -> None:
+    both = ("shop", "tide")
+    found = headline(
+        TocLevel.WEEK,
+        node(
+            0,
+            "shop: Round invoices once; tide: Read gzip files",
+            projects=("shop", "tide"),
+        ),
+        node(1, "Rotate session cookies", projects=("shop",)),
+    )
+    assert found.count("shop: ") == found.count("tide: ") == 1
+    assert set(both) <= {part.partition(": ")[0] for part in found.split("; ")}
+
+
+@pytest.mark.parametrize(
+    "poor",
+    ["Did the rerun finish? totals?", "This should be hidden now", "Check the tests"],
+)
+def test_a_poor_line_does_not_reach_the_top(poor: str) -> None:
+    found = headline(
+        TocLevel.YEAR,
+        node(0, "Predict storm surges from wind"),
+        node(1, poor),
+        node(2, "Cap the page size of the listing"),
+        node(3, "Import the harbour archive"),
+    )
+    assert poor not in found
+
+
+def test_a_year_is_named_after_several_of_its_months() -> None:
+    months = ["Predict storm surges", "Import the archive", "Rotate session cookies"]
+    found = headline(TocLevel.YEAR, *(node(at, one) for at, one in enumerate(months)))
+    assert found == "; ".join(months)
+
+
+def test_a_headline_fits_its_line_and_is_the_same_again() -> None:
+    children = [
+        node(at, f"Rewrite the {name} exporter with every option there ever was")
+        for at, name in enumerate(["ledger", "router", "mailer", "queue", "search"])
+    ]
+    found = headline(TocLevel.MONTH, *children)
+    assert 0 < len(found) <= headlines.HEADLINE_CHARS
+    assert found == headline(TocLevel.MONTH, *children)
+
+
+def test_what_cannot_be_understood_alone_stays_with_its_conversation() -> None:
+    lasting = [
+        "The invoice total is now rounded once, in Ledger.total.",
+        "Session cookies lacked SameSite, so logins failed on Safari.",
+        "The harbour import skips stations without two neighbours.",
+        "A BufWriter of 64 kB prints templates four times as fast.",
+        "The nightly stock sync was replaced by supplier pushes.",
+        "Tide peaks are fitted by a parabola over five readings.",
+    ]
+    passing = [
+        "This removes the second copy.",
+        "All tests pass.",
+        "Should I go on with the rest?",
+        "The changelog has been updated.",
+        "Either of the two, as you like.",
+    ]
+    children = [
+        node(at, one.partition(" ")[2][:30], one, passing[at % len(passing)])
+        for at, one in enumerate(lasting)
+    ]
+    found = [claim.text for claim in rollups.summarize(TocLevel.YEAR, children).bullets]
+    assert len(found) == BULLETS[TocLevel.YEAR][1]
+    assert not set(found) & set(passing)
+
+
+def test_a_node_whose_children_tell_nothing_is_named_after_its_best_bullet() -> None:
+    children = [node(0, "Ok", "The queue drains before each deploy of the harbour.")]
+    found = rollups.summarize(TocLevel.DAY, children).title
+    assert found == titles.tidy(children[0].bullets[0].text)
