@@ -64,7 +64,7 @@ _REFUSED = re.compile(
     r"nothing to commit|no changes added|nothing added|not a git|fatal:|hook .*fail",
     re.I,
 )
-_PATH = re.compile(r"(?:/[\w.\-]+){3,}")
+_PATH = re.compile(r"(?<![:/\w.])(?:/[\w.\-]+){3,}")
 _WRONG = re.compile(
     r"\b(?:error|errors|failed|failure|exception|traceback|fatal|panic(?:ked)?|cannot"
     r"|not found|denied|undefined|✗|FAIL)\b|Error:|error\[",

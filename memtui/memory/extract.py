@@ -31,6 +31,9 @@ NOTHING = "Nothing was said"
 LIKE = 0.6
 """A sentence sharing more of its terms than this with another says nothing new."""
 
+SAME = 0.8
+"""A commit's subject sharing so much of its terms with the title only says it again."""
+
 POOL = 60
 """How many of the best sentences are weighed against each other."""
 
@@ -213,10 +216,12 @@ def _bullets(
 
 
 def _committed(commits: Sequence[Deed], title: str) -> Deed | None:
+    named = [frozenset(words.needed(title))]
     fresh = [
         one
         for one in commits
-        if titles.telling(one.text) and titles.tidy(one.text) != title
+        if titles.telling(one.text)
+        and _likeness(frozenset(words.needed(one.text)), named) < SAME
     ][-2:]
     if not fresh:
         return None
