@@ -212,7 +212,8 @@ def _demo(settings: "Settings") -> str | MemtuiError | None:
             demonstrating.fill(house)
             return house
 
-        return MemtuiApp(opened, theme=settings.theme).run()
+        opening = "making three months of work up…"
+        return MemtuiApp(opened, theme=settings.theme, opening=opening).run()
 
 
 if __name__ == "__main__":

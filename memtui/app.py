@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 from textual import on
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
@@ -78,6 +79,7 @@ class MemtuiApp(App[str | MemtuiError]):
         open_house: Callable[[], House],
         now: Callable[[], datetime] = _utc_now,
         theme: str = DARK.name,
+        opening: str = "opening…",
     ) -> None:
         """Take a way to open the house.
 
@@ -85,9 +87,10 @@ class MemtuiApp(App[str | MemtuiError]):
             open_house: Opens it; called once, on a thread.
             now: The clock, for the words that are relative to it.
             theme: The name of one of the themes.
+            opening: What to say until the house is open.
         """
         super().__init__()
-        self._open_house, self.now = open_house, now
+        self._open_house, self.now, self._opening = open_house, now, opening
         self._house: House | None = None
         self._last: Progress | None = None
         for known in THEMES:
@@ -102,7 +105,8 @@ class MemtuiApp(App[str | MemtuiError]):
 
     def compose(self) -> ComposeResult:
         """The first frame: seen until the house is open."""
-        yield Static(self.TITLE, id="opening")
+        words = Content.assemble((self.TITLE, "bold $accent"), "   ", self._opening)
+        yield Static(words, id="opening")
 
     def on_mount(self) -> None:
         """Open the house as soon as the first frame is there."""
