@@ -147,6 +147,7 @@ def _open(places: "Paths", settings: "Settings", *, is_demo: bool = False) -> "H
 
     os.umask(0o077)
     house = House(places, settings, is_demo=is_demo)
+    logging.raiseExceptions = False  # a full disk must not write over the screen
     logging.basicConfig(
         filename=places.log,
         level=settings.log_level.upper(),
