@@ -148,6 +148,7 @@ def test_hooks_and_transcript_of_one_session_are_one_session(
     name = "8664c04e-75fa-497d-ac11-57d69997e3ec"
     stream = shared / "hook_sessions" / f"attio-mcp-server__{name}.jsonl"
     new = house.paths.spool / "new"
+    new.mkdir()
     for number, line in enumerate(stream.read_text().splitlines()):
         told = json.loads(line)
         payload = {**told["payload"], "timestamp": told["received_at"]}
