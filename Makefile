@@ -2,6 +2,7 @@
 # make test    set up what is missing and run the tests    (ARGS="-k hook" passes words on)
 # make check   lint, format, types and the contracts between folders
 # make bench-import, make bench-start    measure; see benchmarks/
+# make picture draw the README's picture anew
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,7 +12,7 @@ ARGS ?=
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: run test check bench-import bench-start clean
+.PHONY: run test check bench-import bench-start picture clean
 
 run: $(VENV)/.runs
 	@$(BIN)/memtui $(ARGS)
@@ -27,6 +28,9 @@ check: $(VENV)/.tests
 
 bench-import: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.import_ $(ARGS)
+
+picture: $(VENV)/.runs
+	@$(BIN)/python docs/picture.py
 
 bench-start: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.start $(ARGS)
