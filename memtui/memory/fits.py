@@ -5,8 +5,9 @@ each divided by its best, added. Prepared once for a run, then asked for each ph
 """
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from memtui.memory import words
 
@@ -20,33 +21,54 @@ RADIUS = 2
 """How many texts on either side belong to the neighbourhood."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """What one term of a phrase gives: worked out once, asked for by many phrases."""
+
+    rarity: float
+    """How much it weighs: its idf among the texts, most when none holds it."""
+    alone: dict[int, float]
+    """What it adds to each text that holds it."""
+    near: dict[int, float]
+    """What it adds to each text that holds it or stands near one that does."""
+
+
 class Fits:
     """The terms of a run of texts, ready to be compared with phrases."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._size = len(texts)
-        self._postings: dict[str, list[tuple[int, int]]] = {}
-        lengths: list[int] = []
-        for at, text in enumerate(texts):
-            counts = Counter(words.terms(text))
-            lengths.append(counts.total())
-            for term, count in counts.items():
-                self._postings.setdefault(term, []).append((at, count))
+        self._texts = [Counter(words.terms(text)) for text in texts]
+        self._terms: dict[str, _Term] = {}
+        lengths = [counts.total() for counts in self._texts]
         near = [
             sum(lengths[max(0, at - RADIUS) : at + RADIUS + 1])
-            for at in range(self._size)
+            for at in range(len(lengths))
         ]
         self._alone = _damping(lengths, ALONE_LENGTH)
         self._near = _damping(near, NEAR_LENGTH)
 
-    def rarity(self, term: str) -> float:
-        """How much a term weighs: its idf among the texts, most when none holds it."""
-        holding = len(self._postings.get(term, ()))
-        return math.log(1 + (self._size - holding + 0.5) / (holding + 0.5))
+    def _term(self, term: str) -> _Term:
+        if term not in self._terms:
+            self._terms[term] = self._weighed(term)
+        return self._terms[term]
+
+    def _weighed(self, term: str) -> _Term:
+        size = len(self._texts)
+        held = {at: one[term] for at, one in enumerate(self._texts) if term in one}
+        rarity = math.log(1 + (size - len(held) + 0.5) / (len(held) + 0.5))
+        around: dict[int, int] = {}
+        for at, count in held.items():
+            for place in range(max(0, at - RADIUS), min(size, at + RADIUS + 1)):
+                around[place] = around.get(place, 0) + count
+        return _Term(
+            rarity,
+            {at: rarity * n / (n + self._alone[at]) for at, n in held.items()},
+            {at: rarity * n / (n + self._near[at]) for at, n in around.items()},
+        )
 
     def weights(self, phrase: str) -> dict[str, float]:
         """The phrase's terms, each in its loosest form, and what they weigh."""
-        return {term: self.rarity(term) for term in words.needed(phrase)}
+        return {term: self._term(term).rarity for term in words.needed(phrase)}
 
     def weight(self, phrase: str) -> float:
         """What all of a phrase's terms weigh."""
@@ -54,21 +76,13 @@ class Fits:
 
     def scores(self, phrase: str) -> dict[int, float]:
         """The places that hold a term of the phrase, and how well they fit: 0 to 2."""
-        alone: dict[int, float] = defaultdict(float)
-        near: dict[int, float] = defaultdict(float)
-        for term in dict.fromkeys(words.terms(phrase)):
-            postings = self._postings.get(term)
-            if postings is None:
-                continue
-            rarity = self.rarity(term)
-            around: dict[int, int] = defaultdict(int)
-            for at, count in postings:
-                alone[at] += rarity * count / (count + self._alone[at])
-                for place in range(at - RADIUS, at + RADIUS + 1):
-                    around[place] += count
-            for place, count in around.items():
-                if 0 <= place < self._size:
-                    near[place] += rarity * count / (count + self._near[place])
+        alone: dict[int, float] = {}
+        near: dict[int, float] = {}
+        for term in map(self._term, dict.fromkeys(words.terms(phrase))):
+            for at, gain in term.alone.items():
+                alone[at] = alone.get(at, 0.0) + gain
+            for at, gain in term.near.items():
+                near[at] = near.get(at, 0.0) + gain
         if not alone:
             return {}
         best_alone, best_near = max(alone.values()), max(near.values())
@@ -82,7 +96,7 @@ class Fits:
         held = sum(
             weight
             for term, weight in weights.items()
-            if any(start <= at <= end for at, _ in self._postings.get(term, ()))
+            if any(start <= at <= end for at in self._term(term).alone)
         )
         return held / (sum(weights.values()) or 1.0)
 

@@ -6,7 +6,7 @@ much like a name it looks: a file, a function, a package, an error.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from memtui.memory import vocabulary, words
@@ -59,22 +59,23 @@ def of_events(events: Sequence[Event]) -> tuple[str, ...]:
         events: The events of the segment, the overlap left out.
     """
     said: dict[str, float] = defaultdict(float)
-    spread: Counter[str] = Counter()
-    forms: dict[str, Counter[str]] = {}
+    spread: dict[str, int] = defaultdict(int)
+    forms: dict[str, dict[str, int]] = {}
     for event in events:
         weight = ROLE_WEIGHT[event.role]
         if not weight:
             continue
-        counts = Counter(_names(_telling(event)))
-        for name, count in counts.items():
+        for name, count in Counter(_names(_telling(event))).items():
             root = _root(name)
             said[root] += weight * min(count, 3)
             spread[root] += 1
-            forms.setdefault(root, Counter())[name] += count
-    weighed = {root: _weight(forms[root], said[root], spread[root]) for root in said}
+            written = forms.setdefault(root, {})
+            written[name] = written.get(name, 0) + count
+    shown = {root: _shown(written) for root, written in forms.items()}
+    weighed = {root: _weight(shown[root], said[root], spread[root]) for root in said}
     best = sorted(weighed, key=lambda root: (-weighed[root], root))
-    shown = (_shown(forms[root]) for root in best if weighed[root] > 0)
-    return _distinct(shown, KEYWORDS[TocLevel.SEGMENT])
+    telling = (shown[root] for root in best if weighed[root] > 0)
+    return _distinct(telling, KEYWORDS[TocLevel.SEGMENT])
 
 
 def of_children(level: TocLevel, children: Iterable[Sequence[str]]) -> tuple[str, ...]:
@@ -112,10 +113,10 @@ def _telling(event: Event) -> str:
 
 def _names(text: str) -> list[str]:
     """The words that could be keywords; a path gives its last part."""
-    return [name for name in map(_name, words.chunks(text)) if name]
+    return list(filter(None, map(_name, words.chunks(text))))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=words.CACHED)
 def _name(chunk: str) -> str:
     """The name a word or a path gives; an empty string for what is none."""
     if len(chunk) > words.CHUNK_CHARS or _ADDRESS.search(chunk):
@@ -135,20 +136,19 @@ def _is_junk(name: str) -> bool:
     return len(name) < SHORTEST and name.isascii()
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=words.CACHED)
 def _root(name: str) -> str:
     needed = words.needed(name)
     return needed[0] if len(needed) == 1 else words.fold(name)
 
 
-def _weight(forms: Counter[str], said: float, spread: int) -> float:
+def _weight(name: str, said: float, spread: int) -> float:
     """How much a word tells: mentions, saturating, times how much of a name it is."""
-    name = _shown(forms)
     often = said / (said + SATURATION) * (1 + 0.15 * min(spread, 5))
     return often * _likeness(name)
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=words.CACHED)
 def _likeness(name: str) -> float:
     """How much like a name a word looks; plain short words least."""
     if _ERROR.fullmatch(name):
@@ -164,11 +164,13 @@ def _likeness(name: str) -> float:
     return 1.2 if name[0].isupper() else 0.6 + 0.08 * min(len(name), 10)
 
 
-def _shown(forms: Counter[str]) -> str:
+def _shown(forms: Mapping[str, int]) -> str:
     """The form to show: a name as it is written, a plain word in lower case."""
+    if len(forms) == 1:
+        return next(iter(forms))
     name = min(forms, key=lambda form: (-forms[form], form))
     lower = name.lower()
-    if name.istitle() and forms[lower] >= forms[name]:
+    if name.istitle() and forms.get(lower, 0) >= forms[name]:
         return lower
     return name
 

@@ -39,6 +39,8 @@ _DERIVED = (
 )
 """Endings of derived words and what they came from; the first that fits is taken."""
 
+_ENDINGS = tuple(ending for ending, _ in _DERIVED)
+
 
 def stem(word: str) -> str:
     """The stem of a folded word; anything but plain English letters is its own.
@@ -49,12 +51,8 @@ def stem(word: str) -> str:
     if len(word) < SHORTEST or not _ENGLISH.fullmatch(word):
         return word
     word = _without_inflection(_singular(word))
-    for ending, origin in _DERIVED:
-        if word.endswith(ending):
-            root = word[: -len(ending)]
-            if _measure(root) > 0 and len(root) > 2:
-                word = root + origin
-            break
+    if word.endswith(_ENDINGS):
+        word = _without_derivation(word)
     if word.endswith("y") and _VOWEL.search(word[:-1]):
         return word[:-1] + "i"
     if word.endswith("e") and len(word) > SHORTEST:
@@ -80,6 +78,12 @@ def _without_inflection(word: str) -> str:
         if root != word and len(root) > 1 and _VOWEL.search(root):
             return _restored(root)
     return word
+
+
+def _without_derivation(word: str) -> str:
+    ending, origin = next(pair for pair in _DERIVED if word.endswith(pair[0]))
+    root = word.removesuffix(ending)
+    return root + origin if _measure(root) > 0 and len(root) > 2 else word
 
 
 def _restored(root: str) -> str:
