@@ -80,6 +80,11 @@ class _Transcript:
     sessions: dict[str, str] = field(default_factory=dict)
     summaries: dict[str, str] = field(default_factory=dict)
     place: int = 0
+    is_subagents: bool = field(init=False)
+    """Whether the file is of a folder of subagents."""
+
+    def __post_init__(self) -> None:
+        self.is_subagents = self.path.parent.name == "subagents"
 
     def take(self, record: Record) -> Iterator[Reading]:
         """Read one record."""
@@ -157,7 +162,7 @@ class _Transcript:
             return Refused(reason, line)
         if events.is_too_late(at, self.now):
             return Refused("a timestamp in the future", line)
-        if self.path.parent.name == "subagents" and session.startswith("agent-"):
+        if self.is_subagents and session.startswith("agent-"):
             session = self.path.parent.parent.name
         if not session.strip():
             return Refused("no session id", line)
@@ -179,7 +184,7 @@ class _Transcript:
 
     def _subagent(self, uuid: str, fields: dict[str, object]) -> str:
         """Which helper a record belongs to: by its file, its name or its root."""
-        if self.path.parent.name == "subagents":
+        if self.is_subagents:
             return self.path.stem.removeprefix("agent-")
         if not fields.get("isSidechain"):
             return ""

@@ -14,6 +14,7 @@ from memtui.memory import calendar, grips, hashes
 from memtui.memory.events import Event, to_ms
 from memtui.memory.grips import Grip
 from memtui.memory.segments import Rules, Segment, overlap
+from memtui.memory.sessions import Session
 from memtui.memory.summaries import Claim, Summary, sane
 from memtui.memory.toc import KEYWORDS, Bullet, Status, Tally, TocLevel, TocNode
 from memtui.stages.failures import attempted, retry_ms
@@ -64,7 +65,8 @@ class Summarize:
         now_ms = to_ms(self._clock())
         with database.connected():
             waiting = segments.waiting(now_ms, SEGMENTS_AT_ONCE)
-            work = [self._load(stretch) for stretch in waiting]
+            told_in = sessions.of_numbers({stretch.number for stretch in waiting})
+            work = [self._load(one, told_in[one.number]) for one in waiting]
         if not work:
             return 0
         made: list[_Made] = []
@@ -87,11 +89,10 @@ class Summarize:
             raise SummaryFailed(item.stretch.segment_id) from error
         return len(work)
 
-    def _load(self, stretch: Stretch) -> _Work:
+    def _load(self, stretch: Stretch, session: Session) -> _Work:
         context_ms = round(self._rules.overlap_s * 1000)
         segment, earlier = segments.whole(stretch, context_ms)
         context = overlap(earlier, segment.events[0], self._rules)
-        session = sessions.of_number(stretch.number)
         whole = replace(segment, overlap_events=context)
         return _Work(stretch, whole, session.agent, session.project)
 

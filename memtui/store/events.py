@@ -2,16 +2,16 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 from peewee import fn
 
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.events import from_ms as from_ms_of
-from memtui.store.database import insert, known
+from memtui.store.database import db, insert, known
 from memtui.store.outbox import UPDATE_TOC
 from memtui.store.sessions import numbers_of, touch
 from memtui.store.tables import EventRow, OutboxRow, SessionRow, TellingRow
@@ -31,6 +31,22 @@ _OUTLINE = (
     EventRow.subagent,
     EventRow.tokens,
 )
+
+_COLUMNS = (
+    EventRow.id,
+    SessionRow.name,
+    EventRow.at_ms,
+    EventRow.type,
+    EventRow.role,
+    EventRow.text,
+    EventRow.metadata,
+    SessionRow.agent,
+    EventRow.subagent,
+    EventRow.ordinal,
+    EventRow.tokens,
+    EventRow.counter,
+)
+"""A whole event, in the order of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +135,9 @@ def twin_of(event: Event) -> bytes:
     """
     said = event.metadata.get("tool_input", "")
     words = f"{event.metadata.get('tool_name', '')}{said}" if said else event.text
-    named = "\x1f".join((event.session_id, event.event_type, _BLANKS.sub(" ", words)))
+    plain = " ".join(words.split())
+    named = "\x1f".join((event.session_id, event.event_type, plain))
     return hashlib.blake2b(named.strip().encode(), digest_size=8).digest()
-
-
-_BLANKS = re.compile(r"\s+")
 
 
 def _match(
@@ -158,7 +172,7 @@ def get(event_ids: Iterable[str]) -> dict[str, Event]:
     found: dict[str, Event] = {}
     for ids in _chunks(list(event_ids)):
         for row in _whole().where(EventRow.id.in_(ids)):
-            found[row["id"]] = _event(row)
+            found[row[0]] = _event(row)
     return found
 
 
@@ -206,37 +220,37 @@ def between(
         end_ms: Until when, in milliseconds.
         subagent: Whose events; the main conversation's when empty, all when None.
     """
-    rows = _whole().where(
-        EventRow.session == number, EventRow.at_ms.between(start_ms, end_ms)
-    )
-    if subagent is not None:
-        rows = rows.where(EventRow.subagent == subagent)
+    bounds = [number, start_ms, end_ms]
+    whose = [] if subagent is None else [subagent]
+    rows = db.execute_sql(_between(is_of_one=bool(whose)), (*bounds, *whose))
+    return [_event(row) for row in rows.fetchall()]
+
+
+@cache
+def _between(*, is_of_one: bool) -> str:
+    """Peewee's statement, kept: building it takes four times as long as running it."""
+    within = (EventRow.session == 0) & EventRow.at_ms.between(0, 0)
+    rows = _whole().where(within & (EventRow.subagent == "") if is_of_one else within)
     in_order = rows.order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
-    return [_event(row) for row in in_order]
+    return str(in_order.sql()[0])
 
 
 def _whole() -> Any:
-    return (
-        EventRow.select(EventRow, SessionRow.agent, SessionRow.name)
-        .join(SessionRow)
-        .dicts()
-    )
+    """All of an event but what only finding its second telling needs."""
+    return EventRow.select(*_COLUMNS).join(SessionRow).tuples()
 
 
-def _event(row: dict[str, Any]) -> Event:
+def _event(row: tuple[Any, ...]) -> Event:
+    event_id, name, at_ms, kind, role, text, metadata, *rest = row
     return Event(
-        event_id=row["id"],
-        session_id=row["name"],
-        timestamp=from_ms_of(row["at_ms"]),
-        event_type=EventType(row["type"]),
-        role=EventRole(row["role"]),
-        text=row["text"],
-        metadata=json.loads(row["metadata"]) if row["metadata"] else {},
-        agent=row["agent"],
-        subagent=row["subagent"],
-        ordinal=row["ordinal"],
-        tokens=row["tokens"],
-        counter=row["counter"],
+        event_id,
+        name,
+        from_ms_of(at_ms),
+        EventType(kind),
+        EventRole(role),
+        text,
+        json.loads(metadata) if metadata else {},
+        *rest,
     )
 
 

@@ -13,14 +13,18 @@ TITLE_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A session's number in the store, and the routes that have told of it."""
+    """A session that has events, or is about to."""
 
-    number: int
-    routes: frozenset[str]
+    row: SessionRow
+
+    @property
+    def number(self) -> int:
+        """Its number in the store."""
+        return int(self.row.id)
 
     def other_routes(self, route: str) -> bool:
         """Whether anything of it came by another route than this."""
-        return bool(self.routes - {route})
+        return bool(set(self.row.routes.split()) - {route})
 
 
 def numbers_of(batch: Iterable[Event]) -> dict[tuple[str, str], Known]:
@@ -35,7 +39,7 @@ def numbers_of(batch: Iterable[Event]) -> dict[tuple[str, str], Known]:
         row, _ = SessionRow.get_or_create(
             agent=agent, name=name, defaults={"created_ms": first, "updated_ms": last}
         )
-        known[agent, name] = Known(row.id, frozenset(row.routes.split()))
+        known[agent, name] = Known(row)
     return known
 
 
@@ -43,25 +47,23 @@ def touch(
     new: Sequence[Event], known: dict[tuple[str, str], Known], route: str
 ) -> None:
     """Count new events into their sessions, and keep the earliest prompt."""
-    by_session: dict[int, list[Event]] = {}
+    by_session: dict[tuple[str, str], list[Event]] = {}
     for event in new:
-        number = known[event.agent, event.session_id].number
-        by_session.setdefault(number, []).append(event)
-    routes = {session.number: session.routes for session in known.values()}
-    for number, told in by_session.items():
-        row = SessionRow.get_by_id(number)
+        by_session.setdefault((event.agent, event.session_id), []).append(event)
+    for key, told in by_session.items():
+        row = known[key].row
         main = [event for event in told if not event.subagent]
         row.created_ms = min(row.created_ms, *(e.timestamp_ms for e in told))
         row.updated_ms = max(row.updated_ms, *(e.timestamp_ms for e in told))
         row.message_count += sum(event.is_message for event in main)
         row.event_count += len(told)
-        row.routes = " ".join(sorted(routes[number] | {route}))
+        row.routes = " ".join(sorted({*row.routes.split(), route}))
         for event in main:
             asked = event.is_message and event.role is EventRole.USER
             if asked and (row.prompt_ms is None or event.timestamp_ms < row.prompt_ms):
                 row.prompt_ms = event.timestamp_ms
                 row.prompt = event.text[:TITLE_CHARS]
-        row.save()
+        row.save(only=row.dirty_fields)
 
 
 def learn(facts: SessionFacts) -> None:
@@ -92,9 +94,10 @@ def get(agent: str, session_id: str) -> Session | None:
     return _session(row) if row else None
 
 
-def of_number(number: int) -> Session:
-    """The session with this number in the store."""
-    return _session(SessionRow.get_by_id(number))
+def of_numbers(numbers: Iterable[int]) -> dict[int, Session]:
+    """Sessions by their numbers in the store."""
+    rows = SessionRow.select().where(SessionRow.id.in_(list(numbers)))
+    return {row.id: _session(row) for row in rows}
 
 
 def number(agent: str, session_id: str) -> int | None:
