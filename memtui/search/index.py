@@ -1,8 +1,4 @@
-"""The index on disk: opened, kept up, asked; made anew when it cannot be used.
-
-One field holds every term with its weight folded in: five fields would make a query
-three to five times as slow. Words are cut by ``memory.words`` on both sides.
-"""
+"""The index on disk: opened, kept up, asked; made anew when it cannot be used."""
 
 import shutil
 import threading
@@ -11,18 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from whoosh import fields, formats, index, query, scoring
-from whoosh.analysis import Token
+from whoosh import index, query, scoring
 from whoosh.collectors import TimeLimitCollector
 from whoosh.searching import TimeLimit
 
 from memtui.errors import SearchError
 from memtui.memory import words
 from memtui.memory.hits import HitKind, Match
+from memtui.search import schema
 from memtui.search.documents import Document
-
-SCHEMA = "1"
-"""Raised whenever what is indexed changes; an index of another schema is made anew."""
 
 K1 = 1.2
 B = 0.6
@@ -48,37 +41,6 @@ _BATCH_MERGE = 200
 """From this many documents on, a write merges the index's pieces."""
 
 
-class Weighted:
-    """Turns (text, weight) parts into Whoosh's tokens."""
-
-    def __call__(self, value: Any, **_: Any) -> Iterator[Token]:
-        """Yield one token, again and again, as Whoosh's own analysers do."""
-        token = Token()
-        token.stopped = False
-        for text, weight in value.parts:
-            token.boost = weight
-            for term in words.terms(text):
-                token.text = term
-                yield token
-
-
-class _Parts(str):
-    """A document's parts, in a shape that Whoosh takes for text."""
-
-    __slots__ = ("parts",)
-    parts: tuple[tuple[str, float], ...]
-
-
-def _schema() -> fields.Schema:
-    terms = fields.FieldType(formats.Frequency(), Weighted(), scorable=True)
-    return fields.Schema(
-        target=fields.ID(stored=True),
-        kind=fields.STORED,
-        node=fields.ID,
-        terms=terms,
-    )
-
-
 class Index:
     """A folder with an index in it. One process writes; any number read."""
 
@@ -94,11 +56,13 @@ class Index:
     def name(self) -> str:
         """The name it was made under; "" if there is none of this schema."""
         try:
-            schema, _, name = self._mark.read_text(encoding="utf-8").partition(" ")
+            version, _, name = self._mark.read_text(encoding="utf-8").partition(" ")
         except (OSError, UnicodeDecodeError):
             return ""
         return (
-            name.strip() if schema == SCHEMA and index.exists_in(self._folder) else ""
+            name.strip()
+            if version == schema.VERSION and index.exists_in(self._folder)
+            else ""
         )
 
     def make(self, name: str) -> None:
@@ -111,8 +75,8 @@ class Index:
             self.close()
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            index.create_in(self._folder, _schema())
-            self._mark.write_text(f"{SCHEMA} {name}\n", encoding="utf-8")
+            index.create_in(self._folder, schema.schema())
+            self._mark.write_text(f"{schema.VERSION} {name}\n", encoding="utf-8")
         except OSError as error:
             raise SearchError(f"{self._folder}: {error.strerror}") from error
 
@@ -127,7 +91,7 @@ class Index:
             SearchError: The index is broken, or another process writes to it.
         """
         try:
-            writer = self._open().writer(limitmb=64)
+            writer = self._open().writer(limitmb=64, codec=schema.codec())
             try:
                 for node_id in gone:
                     writer.delete_by_term("node", node_id)
@@ -146,13 +110,11 @@ class Index:
 
     @staticmethod
     def _add(writer: Any, document: Document) -> None:
-        value = _Parts("parts")
-        value.parts = document.parts
         writer.add_document(
             target=document.target_id,
             kind=document.kind.value,
             node=document.node_id,
-            terms=value,
+            terms=document.parts,
         )
 
     def find(self, text: str, limit: int) -> list[Match]:

@@ -63,6 +63,7 @@ class Follow:
         name = secrets.token_hex(8)
         self._index.make(name)
         with database.writing():
+            outbox.clear(outbox.INDEX_NODE)
             outbox.announce(toc.all_ids(), to_ms(self._clock()))
             facts.set_index_name(name)
         self._is_checked = True

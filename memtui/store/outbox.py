@@ -76,6 +76,11 @@ def delete(rows: Sequence[int]) -> None:
     OutboxRow.delete().where(OutboxRow.id.in_(list(rows))).execute()
 
 
+def clear(action: str) -> None:
+    """Delete all rows of an action: what they ask for is announced anew."""
+    OutboxRow.delete().where(OutboxRow.action == action).execute()
+
+
 def length(action: str | None = None) -> int:
     """How many rows wait, of one action or of all."""
     rows = OutboxRow.select()
