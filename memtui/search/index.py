@@ -50,7 +50,6 @@ class Index:
         self._mark = folder / "memtui-index"
         self._index: Any = None
         self._searcher: Any = None
-        self._vocabulary: list[str] = []
         self._lock = threading.Lock()
 
     def name(self) -> str:
@@ -141,6 +140,8 @@ class Index:
 
     def _find(self, asked: list[str], text: str, limit: int) -> list[Match]:
         searcher = self._current()
+        if not searcher.doc_count():
+            return []
         unfinished = not text[-1].isspace()
         groups = [self._group(term, last=False) for term in asked[:-1]]
         groups.append(self._group(asked[-1], last=unfinished))
@@ -198,12 +199,17 @@ class Index:
         return self._index
 
     def _current(self) -> Any:
-        """A searcher that sees the latest commit."""
+        """A searcher that sees the latest commit.
+
+        Whoosh's own ``refresh`` would go on finding what was deleted from the pieces
+        of the index that are otherwise unchanged.
+        """
+        if self._searcher is not None and not self._searcher.up_to_date():
+            self._searcher.close()
+            self._searcher = None
         if self._searcher is None:
             weighting = scoring.BM25F(B=B, K1=K1)
             self._searcher = self._open().searcher(weighting=weighting)
-        elif not self._searcher.up_to_date():
-            self._searcher = self._searcher.refresh()
         return self._searcher
 
     def close(self) -> None:

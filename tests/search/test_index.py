@@ -1,0 +1,213 @@
+"""The index on disk: what is put is found, and what is broken says so."""
+
+import gc
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memtui.errors import SearchError
+from memtui.memory.hits import HitKind
+from memtui.search import schema
+from memtui.search.documents import Document
+from memtui.search.index import Index
+
+TEXTS = {
+    "cache": "The cache of src/auth/token.rs is emptied when getUserName fails",
+    "redirect": "The redirect drops the session cookie; cookies are kept now",
+    "invoices": "Invoices are rounded twice in the ledger",
+    "review": "评审会议的纪要 was moved to the wiki",
+}
+
+
+def document(name: str, text: str, *, weight: float = 1.0) -> Document:
+    return Document(HitKind.NODE, name, name, ((text, weight),))
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Index]:
+    """An index of four texts."""
+    made = Index(tmp_path / "index")
+    made.make("fed")
+    made.put([document(name, text) for name, text in TEXTS.items()], [])
+    yield made
+    made.close()
+
+
+def found(index: Index, query: str) -> list[str]:
+    return [match.target_id for match in index.find(query, 10)]
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("invoice", "invoices"),
+        ("rounding the ledgers", "invoices"),
+        ("token.rs", "cache"),
+        ("user name", "cache"),
+        ("纪要", "review"),
+        ("COOKIE", "redirect"),
+    ],
+)
+def test_a_text_is_found_by_its_words(index: Index, query: str, name: str) -> None:
+    assert found(index, query)[0] == name
+
+
+def test_the_last_word_may_be_unfinished(index: Index) -> None:
+    assert found(index, "redir") == ["redirect"]
+    assert found(index, "session cook") == ["redirect"]
+
+
+def test_a_blank_after_it_says_that_a_word_is_finished(index: Index) -> None:
+    assert found(index, "redir ") == []
+
+
+def test_every_word_counts_and_the_best_comes_first(index: Index) -> None:
+    assert found(index, "cookie ledger rounded") == ["invoices", "redirect"]
+
+
+def test_a_full_match_scores_above_a_partial_one(index: Index) -> None:
+    full = index.find("session cookie ", 10)[0].score
+    partial = index.find("session zeppelin ", 10)[0].score
+    assert 0 < partial < full <= 1
+
+
+def test_a_weightier_part_lifts_its_document(index: Index) -> None:
+    index.put(
+        [document("light", "zeppelin"), document("heavy", "zeppelin", weight=2.5)], []
+    )
+    assert found(index, "zeppelin") == ["heavy", "light"]
+
+
+def test_no_more_are_found_than_asked_for(index: Index) -> None:
+    assert len(index.find("the", 2)) <= 2
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        " \n",
+        "the of",
+        '"unclosed (AND OR NOT [x TO y] *? ~2 ^9 field:value',
+        "!?…—“”",
+        "*",
+        "a*",
+        "猫",
+        "ภาษา",
+        "🙂",
+        "\x00",
+        "\ud800",
+        "x" * 10_000,
+        "word " * 2_000,
+        "評" * 10_000,
+    ],
+)
+def test_any_string_may_be_asked_for(index: Index, query: str) -> None:
+    assert all(0 <= match.score <= 1 for match in index.find(query, 10))
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.text(max_size=60), st.sampled_from(sorted(TEXTS.values())))
+def test_scores_lie_between_nothing_and_one(
+    index: Index, query: str, text: str
+) -> None:
+    matches = index.find(f"{query} {text[: len(query)]}", 10)
+    assert all(0 <= match.score <= 1 for match in matches)
+    assert len({match.target_id for match in matches}) == len(matches)
+
+
+def test_a_document_put_again_is_replaced(index: Index) -> None:
+    index.put([document("cache", "A zeppelin over the harbour")], ["cache"])
+    assert found(index, "zeppelin") == ["cache"]
+    assert found(index, "getUserName") == []
+
+
+def test_what_is_gone_is_not_found_and_others_stay(index: Index) -> None:
+    index.put([], ["redirect"])
+    assert found(index, "cookie") == []
+    assert found(index, "ledger") == ["invoices"]
+
+
+def test_the_grips_of_a_node_go_with_it(index: Index) -> None:
+    grip = Document(HitKind.GRIP, "grip:1:x", "cache", (("a zeppelin", 1.0),))
+    index.put([grip], [])
+    assert index.find("zeppelin", 10)[0].kind is HitKind.GRIP
+    index.put([], ["cache"])
+    assert found(index, "zeppelin") == []
+
+
+def test_another_reader_sees_the_latest_commit(index: Index, tmp_path: Path) -> None:
+    reader = Index(tmp_path / "index")
+    assert found(reader, "zeppelin") == []
+    index.put([document("new", "zeppelin")], [])
+    assert found(reader, "zeppelin") == ["new"]
+    reader.close()
+
+
+def test_many_commits_are_one_index(index: Index) -> None:
+    for number in range(12):
+        index.put([document(f"n{number}", f"zeppelin number{number}")], [])
+    assert len(found(index, "zeppelin")) == 10
+    assert found(index, "number7 ") == ["n7"]
+
+
+def test_nothing_is_found_in_an_index_without_documents(tmp_path: Path) -> None:
+    empty = Index(tmp_path / "empty")
+    empty.make("fed")
+    assert found(empty, "cookie jar") == []
+    empty.close()
+
+
+def test_a_missing_index_is_an_error(tmp_path: Path) -> None:
+    nowhere = Index(tmp_path / "nowhere")
+    assert nowhere.name() == ""
+    with pytest.raises(SearchError, match="holds no index"):
+        nowhere.find("cookie", 10)
+    with pytest.raises(SearchError, match="holds no index"):
+        nowhere.put([], ["cache"])
+
+
+# Whoosh leaves the file it cannot read to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_broken_index_is_an_error_until_it_is_made_anew(
+    index: Index, tmp_path: Path
+) -> None:
+    for toc in (tmp_path / "index").glob("_MAIN_*.toc"):
+        toc.write_bytes(b"not an index")
+    broken = Index(tmp_path / "index")
+    with pytest.raises(SearchError):
+        broken.find("cookie", 10)
+    gc.collect()
+    broken.make("again")
+    assert (broken.name(), found(broken, "cookie")) == ("again", [])
+    broken.close()
+
+
+def test_an_index_that_vanishes_is_an_error(index: Index, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "index")
+    with pytest.raises(SearchError):
+        Index(tmp_path / "index").find("cookie", 10)
+
+
+def test_an_index_of_another_schema_is_refused(index: Index, tmp_path: Path) -> None:
+    assert index.name() == "fed"
+    mark = tmp_path / "index" / "memtui-index"
+    mark.write_text(mark.read_text().replace(schema.VERSION, "0", 1))
+    other = Index(tmp_path / "index")
+    assert other.name() == ""
+    with pytest.raises(SearchError):
+        other.find("cookie", 10)
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(SearchError):
+        Index(tmp_path / "file" / "index").make("fed")
