@@ -110,6 +110,19 @@ def test_a_composed_bullet_gets_a_grip_for_each_of_its_pieces() -> None:
     assert len({grip.grip_id for grip in found}) == 3
 
 
+def test_a_bullet_of_many_pieces_keeps_the_grips_that_tell_most() -> None:
+    files = [f"notes{place}.py" for place in range(6)]
+    told = [f"Edit: {file}\nupdated" for file in files]
+    rare = "Bash: zeppelin hangar mooring\ndone"
+    bullet = f"Edited {', '.join(files)}; ran zeppelin hangar mooring"
+    found = anchored(bullet, texts=[*told, rare])[0]
+    run = conversation([*told, rare])
+    starts = [grip.event_id_start for grip in found]
+    assert len(starts) == grips.MOST
+    assert run[6].event_id in starts
+    assert starts == sorted(starts)
+
+
 def test_refs_decide_between_equals() -> None:
     texts = [
         "deploy the canary",
@@ -156,3 +169,17 @@ def test_an_excerpt_is_verbatim_whatever_was_said(
         assert any(grip.excerpt in event.text for event in run)
         assert 0 < len(grip.excerpt) <= EXCERPT_CHARS
     assert found == grips.anchor(claims, run, node_id="n", source="s")
+
+
+def test_what_was_done_rests_on_the_calls_that_did_it() -> None:
+    texts = [
+        "We decided on Postgres. Write the migration for the orders table.",
+        "Write: migrations/0007_orders.sql\nFile created successfully",
+        'Bash: make migrate\nERROR: relation "customers" does not exist',
+        "The migration fails; 0007_orders.sql needs 0006_customers first.",
+        "Bash: make migrate\nApplied 0006_customers, 0007_orders",
+    ]
+    (found,) = anchored("Wrote 0007_orders.sql; ran make migrate", texts=texts)
+    quoted = [grip.excerpt for grip in found]
+    assert any("0007_orders.sql" in excerpt for excerpt in quoted)
+    assert any("make migrate" in excerpt for excerpt in quoted)

@@ -18,6 +18,9 @@ def test_nothing_counts_nothing_and_something_counts_something() -> None:
         ("评审会议的纪要", 7, 7),
         ("2024", 2, 3),
         ("a\n\n\nb", 3, 4),
+        ("a\n \t \n  b", 3, 4),
+        ("1234567", 4, 4),
+        ("x = {'a': [1]}", 7, 9),
     ],
 )
 def test_words_humps_signs_and_lines_each_count(

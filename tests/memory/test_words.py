@@ -82,6 +82,11 @@ def test_marks_stand_on_the_matching_words() -> None:
     ]
 
 
+@given(st.text(alphabet="cCfF1_#@.+:/'- \n’é\u0301猫ภ…—✓", max_size=20))
+def test_a_sign_beside_a_text_does_not_change_its_words(text: str) -> None:
+    assert words.chunks(f"{text} …") == words.chunks(f"{text} é")[:-1]
+
+
 def test_what_follows_the_cap_is_not_read() -> None:
     text = "a-b " * (words.CAP_CHARS // 4) + "needle"
     assert "needle" not in words.terms(text)
