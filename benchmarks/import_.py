@@ -1,12 +1,14 @@
 """How fast an import is, and how far from the floor.
 
-Runs ``memtui --home … import …``, which stores and digests, on generated transcripts,
-and the floor on the same files, before it and after. Run it from the checkout:
+Runs ``memtui --home … import …``, which stores and digests, on generated transcripts;
+then storing and digesting once more by themselves; and the floor on the same files,
+before them and after. Run it from the checkout:
 
     python -m benchmarks.import_ --messages 100000
 """
 
 import argparse
+import json
 import shutil
 import sys
 import tempfile
@@ -14,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks import generate
-from benchmarks.processes import CACHE, MEMTUI, STORE, machine, run, size_of
+from benchmarks.processes import CACHE, MEMTUI, STORE, Run, machine, run, size_of
 
 FLOORS = 5
 """How often the floor is measured; the median counts."""
@@ -42,6 +44,29 @@ def floor_s(folder: Path) -> float:
         ).wall_s
 
 
+def halves_s(folder: Path) -> tuple[float, float]:
+    """How long storing and digesting took, each by itself, in seconds."""
+    with tempfile.TemporaryDirectory() as home:
+        argv = [sys.executable, "-m", "benchmarks.halves", str(folder), home]
+        store_s, digest_s = json.loads(run(argv).output)
+    return store_s, digest_s
+
+
+def whole(folder: Path) -> Run:
+    """The command as a person runs it, into the store that ``start`` opens."""
+    shutil.rmtree(STORE, ignore_errors=True)
+    STORE.mkdir(parents=True)
+    return run([*MEMTUI, "--home", str(STORE), "import", str(folder)])
+
+
+def line(name: str, took_s: float, messages: int, floor: float) -> str:
+    """A figure beside the floor."""
+    rate, ratio = messages / took_s, took_s / floor
+    return (
+        f"{name:<7} {took_s:8.2f} s  {rate:8,.0f} messages/s  {ratio:6.2f} x the floor"
+    )
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -56,22 +81,20 @@ def main() -> None:
     floor_s(folder)
     before = FLOORS if given.floor_only else FLOORS // 2 + 1
     floors = [floor_s(folder) for _ in range(before)]
+    taken: dict[str, float] = {}
     if not given.floor_only:
-        shutil.rmtree(STORE, ignore_errors=True)
-        STORE.mkdir(parents=True)
-        whole = run([*MEMTUI, "--home", str(STORE), "import", str(folder)])
+        command = whole(folder)
+        store_s, digest_s = halves_s(folder)
+        taken = {"store": store_s, "digest": digest_s, "import": command.wall_s}
         floors += [floor_s(folder) for _ in range(FLOORS - before)]
     floor = median(floors)
-    spread = f"{min(floors):.2f} to {max(floors):.2f}"
-    print(
-        f"floor   {floor:8.2f} s  {given.messages / floor:8,.0f} messages/s  ({spread})"
-    )
-    if not given.floor_only:
-        rate = given.messages / whole.wall_s
-        print(f"import  {whole.wall_s:8.2f} s  {rate:8,.0f} messages/s")
-        print(f"ratio   {whole.wall_s / floor:8.2f}")
-        print(f"memory  {whole.peak_bytes / MB:8,.0f} MB at its peak")
-        print(f"store   {size_of(STORE) / MB:8,.0f} MB")
+    print(line("floor", floor, given.messages, floor), end="  ")
+    print(f"({min(floors):.2f} to {max(floors):.2f} s)")
+    for name, took_s in taken.items():
+        print(line(name, took_s, given.messages, floor))
+    if taken:
+        print(f"memory  {command.peak_bytes / MB:8,.0f} MB at its peak")
+        print(f"kept    {size_of(STORE) / MB:8,.0f} MB")
 
 
 if __name__ == "__main__":

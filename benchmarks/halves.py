@@ -1,0 +1,42 @@
+"""An import in its two halves: storing the events, and digesting what is stored.
+
+Drives the same stages as ``memtui import``, one half after the other, and prints the
+seconds each took. Run it from the checkout:
+
+    python -m benchmarks.halves FOLDER HOME
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from memtui.house import House
+from memtui.paths import in_home
+from memtui.settings import Settings
+
+
+def halves_s(folder: Path, home: Path) -> tuple[float, float]:
+    """Import a folder into a new home; the seconds of storing and of digesting.
+
+    Raises:
+        SystemExit: Something went wrong, so that the figures would mean nothing.
+    """
+    house = House(in_home(home), Settings({}))
+    works = house.works
+    if not works.claim.take():
+        raise SystemExit(f"another process works in {home}")
+    begun = time.perf_counter()
+    for _ in works.importer().run([folder]):
+        pass
+    stored = time.perf_counter()
+    errors = works.until_idle(lambda _: None)
+    digested = time.perf_counter()
+    house.stop()
+    if errors:
+        raise SystemExit(f"the digest failed: {errors[-1]}")
+    return stored - begun, digested - stored
+
+
+if __name__ == "__main__":
+    print(json.dumps(halves_s(Path(sys.argv[1]), Path(sys.argv[2]))))
