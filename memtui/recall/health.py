@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from memtui.store import counts, database, grips, outbox, problems, segments, toc
+from memtui.store import counts, database, dirty, grips, outbox, problems, segments, toc
 from memtui.store.problems import Problem
 
 
@@ -48,7 +48,7 @@ def stats() -> Stats:
             bullets=bullets,
             supported=supported,
             grips=grips.count(),
-            queued=outbox.length() + segments.count_waiting() + toc.count_dirty(),
+            queued=outbox.length() + segments.count_waiting() + dirty.count(),
             problems=problems.faults(),
             first_at=span[0] if span else None,
             last_at=span[1] if span else None,

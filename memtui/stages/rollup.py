@@ -14,7 +14,7 @@ from memtui.memory.events import from_ms, to_ms
 from memtui.memory.summaries import Claim, sane
 from memtui.memory.toc import KEYWORDS, Bullet, Status, Tally, TocLevel, TocNode
 from memtui.stages.failures import attempted, retry_ms
-from memtui.store import checkpoints, database, outbox, segments, toc
+from memtui.store import checkpoints, database, dirty, outbox, segments, toc, versions
 
 NODES_AT_ONCE = 20
 """How many nodes one step rolls up."""
@@ -40,7 +40,7 @@ class RollUp:
             if segments.waiting(now_ms, 1) or outbox.touched_sessions(1):
                 return 0
             for level in UPWARDS:
-                if names := toc.dirty(level, now_ms, NODES_AT_ONCE):
+                if names := dirty.of_level(level, now_ms, NODES_AT_ONCE):
                     break
             else:
                 return 0
@@ -55,7 +55,7 @@ class RollUp:
         if not isinstance(result, Exception):
             return None
         with database.writing():
-            toc.failed(name, retry_ms(toc.attempts(name), now_ms))
+            dirty.failed(name, retry_ms(dirty.attempts(name), now_ms))
         return result
 
     def _roll_up(self, name: str, now_ms: int) -> None:
@@ -70,7 +70,7 @@ class RollUp:
         digest = _hash(self._summarizer.identity, children, is_live=is_live)
         if before and before.input_hash == digest:
             with database.writing():
-                toc.settled(name, is_live=is_live)
+                dirty.settled(name, is_live=is_live)
             return
         self._keep(self._node(name, children, digest, is_live), name, now_ms, is_live)
 
@@ -103,12 +103,12 @@ class RollUp:
     ) -> None:
         with database.writing():
             if node:
-                toc.put([(node, is_live)], now_ms)
+                versions.put([(node, is_live)], now_ms)
             else:
                 toc.retire([name])
             outbox.announce([name], now_ms)
             if above := calendar.parent_id(name):
-                toc.mark_dirty([above], self._zone)
+                dirty.mark([above], self._zone)
                 self.changed.add(above)
             self._checkpoint(name, now_ms)
 

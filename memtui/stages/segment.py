@@ -11,7 +11,7 @@ from datetime import datetime, timedelta, tzinfo
 from memtui.memory import calendar, segments
 from memtui.memory.events import Event, to_ms
 from memtui.memory.segments import Rules
-from memtui.store import database, events, outbox, toc
+from memtui.store import database, dirty, events, outbox, toc
 from memtui.store import segments as kept
 from memtui.store.outbox import Touched
 from memtui.store.segments import Stretch
@@ -70,7 +70,7 @@ class Cut:
         toc.retire(gone)
         kept.put([s for s in news if before.get(s.segment_id) != s])
         outbox.announce(gone, to_ms(now))
-        toc.mark_dirty({_day_of(name) for name in gone}, self._zone)
+        dirty.mark({_day_of(name) for name in gone}, self._zone)
 
     def _stretches(
         self,

@@ -18,7 +18,7 @@ from memtui.memory.sessions import Session
 from memtui.memory.summaries import Claim, Summary, sane
 from memtui.memory.toc import KEYWORDS, Bullet, Status, Tally, TocLevel, TocNode
 from memtui.stages.failures import attempted, retry_ms
-from memtui.store import database, outbox, segments, sessions, toc
+from memtui.store import database, dirty, outbox, segments, sessions, versions
 from memtui.store import grips as kept_grips
 from memtui.store.segments import Stretch
 
@@ -122,22 +122,22 @@ class Summarize:
         return _Made(stretch, node, tuple(g for found in anchored for g in found))
 
     def _keep(self, made: Sequence[_Made], now_ms: int) -> None:
-        before = toc.input_hashes([done.node.node_id for done in made])
+        before = versions.input_hashes([done.node.node_id for done in made])
         news = []
         for done in made:
             name, is_live = done.node.node_id, done.stretch.is_open
             if before.get(name) == done.node.input_hash:
-                toc.settled(name, is_live=is_live)
+                dirty.settled(name, is_live=is_live)
             else:
                 news.append(done)
         kept_grips.put([grip for done in news for grip in done.grips])
-        toc.put([(done.node, done.stretch.is_open) for done in news], now_ms)
+        versions.put([(done.node, done.stretch.is_open) for done in news], now_ms)
         outbox.announce([done.node.node_id for done in news], now_ms)
         segments.summarised([done.stretch for done in made])
 
     def _mark(self, names: Sequence[str]) -> None:
         days = {str(calendar.parent_id(name)) for name in names}
-        toc.mark_dirty(days, self._zone)
+        dirty.mark(days, self._zone)
         self.changed.update(names, (a for day in days for a in calendar.path(day)))
 
 

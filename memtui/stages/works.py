@@ -20,7 +20,7 @@ from memtui.stages.progress import Progress
 from memtui.stages.rollup import RollUp
 from memtui.stages.segment import Cut
 from memtui.stages.summarize import Summarize
-from memtui.store import database, outbox, problems, segments, toc
+from memtui.store import database, dirty, outbox, problems, segments, versions
 
 REPORT_S = 0.2
 """How often the state is told while work goes on, in seconds."""
@@ -122,7 +122,7 @@ class Works:
         if self.claim.take():
             return True
         with database.connected():
-            self._seen, names = toc.versions_since(self._seen)
+            self._seen, names = versions.since(self._seen)
         self._by_others.update(names)
         return False
 
@@ -192,7 +192,7 @@ class _Teller:
 def counts() -> tuple[int, int]:
     """How much waits, and how many records could not be taken."""
     with database.connected():
-        queued = outbox.length() + segments.count_waiting() + toc.count_dirty()
+        queued = outbox.length() + segments.count_waiting() + dirty.count()
         return queued, problems.faults()
 
 

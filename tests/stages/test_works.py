@@ -21,7 +21,7 @@ from memtui.settings import Settings
 from memtui.shell.output import plain
 from memtui.stages.progress import Progress
 from memtui.stages.works import Setup, Works
-from memtui.store import checkpoints, database, facts, toc
+from memtui.store import checkpoints, database, dirty, facts
 from memtui.store.tables import VersionRow
 
 START = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
@@ -137,7 +137,7 @@ def test_nothing_new_makes_no_new_version(works: Works, tmp_path: Path) -> None:
     before = versions()
     bring(works, tmp_path, "two", [line(0, "Fix the ferry importer")])
     with database.writing():
-        toc.mark_dirty(["toc:day:2025-03-14"], UTC)
+        dirty.mark(["toc:day:2025-03-14"], UTC)
     settle(works)
     assert versions() == before
 

@@ -1,0 +1,83 @@
+"""Which nodes are dirty: to be rolled up because something under them has changed."""
+
+from collections.abc import Iterable
+from datetime import tzinfo
+
+from memtui.memory import calendar
+from memtui.memory.events import to_ms
+from memtui.memory.toc import TocLevel
+from memtui.store.database import insert, known
+from memtui.store.tables import NodeRow
+
+
+def mark(node_ids: Iterable[str], zone: tzinfo) -> None:
+    """Say that nodes must be rolled up again, and that all above them exist.
+
+    Args:
+        node_ids: Days, weeks, months or years.
+        zone: The store's time zone, by which a node's bounds are known.
+    """
+    names = set(node_ids)
+    wanted = {above for name in names for above in calendar.path(name)}
+    missing = sorted(wanted - known(NodeRow, wanted))
+    insert(
+        NodeRow,
+        [
+            (
+                name,
+                calendar.period(name).level.value,
+                calendar.parent_id(name),
+                to_ms(calendar.bounds(name, zone)[0]),
+                None,
+                True,
+                False,
+                0,
+                0,
+            )
+            for name in missing
+        ],
+    )
+    NodeRow.update(is_dirty=True).where(
+        NodeRow.node_id.in_(list(names)), ~NodeRow.is_dirty
+    ).execute()
+
+
+def of_level(level: TocLevel, now_ms: int, limit: int) -> list[str]:
+    """Nodes of a level to roll up, oldest first."""
+    rows = (
+        NodeRow.select(NodeRow.node_id)
+        .where(
+            NodeRow.is_dirty,
+            NodeRow.level == level.value,
+            NodeRow.retry_ms <= now_ms,
+        )
+        .order_by(NodeRow.start_ms)
+        .limit(limit)
+        .tuples()
+    )
+    return [row[0] for row in rows]
+
+
+def count() -> int:
+    """How many nodes are to be rolled up."""
+    return int(NodeRow.select().where(NodeRow.is_dirty).count())
+
+
+def settled(node_id: str, *, is_live: bool) -> None:
+    """Say that a node needs no new version."""
+    NodeRow.update(is_dirty=False, is_live=is_live, attempts=0, retry_ms=0).where(
+        NodeRow.node_id == node_id
+    ).execute()
+
+
+def failed(node_id: str, retry_ms: int) -> None:
+    """Note that a roll-up failed; it is tried again, but not before this time."""
+    NodeRow.update(attempts=NodeRow.attempts + 1, retry_ms=retry_ms).where(
+        NodeRow.node_id == node_id
+    ).execute()
+
+
+def attempts(node_id: str) -> int:
+    """How often a node's roll-up has failed since it last succeeded."""
+    row = NodeRow.get_or_none(NodeRow.node_id == node_id)
+    return int(row.attempts) if row else 0
