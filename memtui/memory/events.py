@@ -16,7 +16,7 @@ CLOCK_SKEW = timedelta(minutes=5)
 """How far into the future a timestamp may lie before it is refused (decisions §1)."""
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-"""Nothing we keep is older; a smaller time is a unit mistaken, seconds for milliseconds."""
+"""Nothing we keep is older; an earlier time is seconds taken for milliseconds."""
 
 
 class EventType(StrEnum):
@@ -139,29 +139,37 @@ def make(
         EventRefused: The session is not named, a message has no text, or the time is
             before the year 2000 or has no zone.
     """
-    if not session_id.strip():
-        raise EventRefused("no session id")
-    if timestamp.tzinfo is None:
-        raise EventRefused("the timestamp has no time zone")
-    if timestamp < EARLIEST:
-        raise EventRefused(f"the timestamp {timestamp:%Y-%m-%d} is before 2000")
-    kept = clean(text)
-    if not kept.strip() and event_type not in BOUNDARIES:
-        raise EventRefused(f"a {event_type} without text")
-    at = timestamp.astimezone(UTC)
-    name = clean(session_id)
+    name, said = clean(session_id), clean(text)
+    if reason := _broken_rule(name, timestamp, event_type, said):
+        raise EventRefused(reason)
+    who, at = clean(agent), timestamp.astimezone(UTC)
     return Event(
-        event_id=event_id(agent, name, event_type, key or kept, at),
+        event_id=event_id(who, name, event_type, key or said, at),
         session_id=name,
         timestamp=at.replace(microsecond=at.microsecond // 1000 * 1000),
         event_type=event_type,
         role=role or TYPICAL_ROLE[event_type],
-        text=kept,
-        metadata={k: clean(v) for k, v in (metadata or {}).items()},
-        agent=agent,
-        subagent=subagent,
+        text=said,
+        metadata={clean(k): clean(v) for k, v in (metadata or {}).items()},
+        agent=who,
+        subagent=clean(subagent),
         ordinal=ordinal,
     )
+
+
+def _broken_rule(
+    session_id: str, timestamp: datetime, event_type: EventType, text: str
+) -> str:
+    """The rule an event would break (seed 1); "" if it keeps them all."""
+    if not session_id.strip():
+        return "no session id"
+    if timestamp.tzinfo is None:
+        return "the timestamp has no time zone"
+    if timestamp < EARLIEST:
+        return f"the timestamp {timestamp:%Y-%m-%d} is before 2000"
+    if not text.strip() and event_type not in BOUNDARIES:
+        return f"a {event_type} without text"
+    return ""
 
 
 def event_id(
@@ -202,7 +210,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 _ANSI = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*\x1b\\|.)",
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?"
+    r"|[PX^_][^\x1b]*\x1b\\|.)",
     re.DOTALL,
 )
 _UNSHOWABLE = re.compile(

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from memtui.memory import cues, titles, words
 from memtui.memory.events import Event, EventRole
@@ -125,14 +126,13 @@ def _standing(part: Sentence, place: int, last: int) -> float:
 
 def _weighed(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates with their worth, best first."""
-    bags = [Counter(words.needed(candidate.text)) for candidate in candidates]
-    holding: Counter[str] = Counter()
-    for bag in bags:
-        holding.update(bag.keys())
-    rarity = {
-        term: math.log(1 + len(bags) / count) * (1 + math.log(count))
-        for term, count in holding.items()
+    bags = [words.needed(candidate.text) for candidate in candidates]
+    holding = Counter(chain.from_iterable(bags))
+    rare = {
+        count: math.log(1 + len(bags) / count) * (1 + math.log(count))
+        for count in set(holding.values())
     }
+    rarity = {term: rare[count] for term, count in holding.items()}
     about = [
         sum(rarity[term] for term in bag) / math.sqrt(len(bag) + 4) for bag in bags
     ]
@@ -142,9 +142,10 @@ def _weighed(candidates: Sequence[Candidate]) -> list[Candidate]:
         worth = CENTRAL * central / most + candidate.prior + cues.worth(candidate.text)
         if cues.leans(candidate.text):
             worth -= LEANING
-        if len(bag.keys() - VAGUE) < titles.TELLING:
+        terms = frozenset(bag)
+        if len(terms - VAGUE) < titles.TELLING:
             worth -= VAGUENESS
         if len(bag) < SHORT:
             worth -= 0.12 * (SHORT - len(bag))
-        weighed.append(replace(candidate, terms=frozenset(bag), worth=worth))
+        weighed.append(replace(candidate, terms=terms, worth=worth))
     return sorted(weighed, key=lambda one: (-one.worth, one.order))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memtui import sources
 from memtui.errors import SourceError
-from memtui.memory.events import Event, to_ms
+from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.sessions import SessionFacts
 from memtui.memory.tokens import Counter
 from memtui.sources import Opened
@@ -70,7 +70,7 @@ class Import:
                 yield self.imported
 
     def _file(self, file: Path) -> Iterator[Imported]:
-        name = str(file.resolve())
+        name = clean(str(file.resolve()))
         try:
             status = file.stat()
             look = cursors.Look(status.st_size, status.st_mtime_ns)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memtui.errors import SpoolError
-from memtui.memory.events import Event, to_ms
+from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.segments import counted_text
 from memtui.memory.sessions import SessionFacts
 from memtui.memory.tokens import Counter
@@ -59,7 +59,7 @@ class Ingest:
                 self._count(file, now_ms)
         for file in taken:
             if file.refused:
-                reasons = [f"line {r.line}: {r.reason}" for r in file.refused]
+                reasons = [f"line {r.line}: {clean(r.reason)}" for r in file.refused]
                 self._spool.refuse(file.name, reasons)
             else:
                 self._spool.done(file.name)

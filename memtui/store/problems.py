@@ -6,7 +6,7 @@ from datetime import datetime
 
 from peewee import fn
 
-from memtui.memory.events import from_ms
+from memtui.memory.events import clean, from_ms
 from memtui.store.tables import ProblemRow
 
 
@@ -30,8 +30,8 @@ def count_up(
 ) -> None:
     """Count one more record that was not taken."""
     ProblemRow.insert(
-        source=source,
-        reason=reason,
+        source=clean(source),
+        reason=clean(reason),
         is_fault=is_fault,
         line=line,
         count=1,
@@ -56,8 +56,9 @@ def replace(
         counts: (reason, whether it is a fault, the latest line, how many).
         now_ms: The time, in milliseconds.
     """
-    ProblemRow.delete().where(ProblemRow.source == source).execute()
-    rows = [(source, *counted, now_ms) for counted in counts]
+    name = clean(source)
+    ProblemRow.delete().where(ProblemRow.source == name).execute()
+    rows = [(name, clean(reason), *rest, now_ms) for reason, *rest in counts]
     if rows:
         ProblemRow.insert_many(rows, fields=ProblemRow._meta.sorted_fields).execute()
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memtui.memory.events import Event, EventRole, from_ms
+from memtui.memory.events import Event, EventRole, clean, from_ms
 from memtui.memory.sessions import Session, SessionFacts
 from memtui.store.tables import SessionRow
 
@@ -73,15 +73,16 @@ def learn(facts: SessionFacts) -> None:
     agent moves about; of branch, title and model the latest word counts.
     """
     row = SessionRow.get_or_none(
-        SessionRow.agent == facts.agent, SessionRow.name == facts.session_id
+        SessionRow.agent == clean(facts.agent),
+        SessionRow.name == clean(facts.session_id),
     )
     if row is None:
         return
-    row.cwd = row.cwd or facts.cwd
-    row.project = row.project or facts.project
-    row.branch = facts.branch or row.branch
-    row.title = facts.title or row.title
-    row.model = facts.model or row.model
+    row.cwd = row.cwd or clean(facts.cwd)
+    row.project = row.project or clean(facts.project)
+    row.branch = clean(facts.branch) or row.branch
+    row.title = clean(facts.title) or row.title
+    row.model = clean(facts.model) or row.model
     if row.is_dirty():
         row.save(only=row.dirty_fields)
 

@@ -1,4 +1,5 @@
 import json
+import os
 import random
 import shutil
 import threading
@@ -383,3 +384,34 @@ def test_who_may_not_work_still_sees_what_changes(
     other.stop(wait_s=5)
     works.claim.drop()
     assert "toc:year:2025" in frozenset().union(*seen)
+
+
+def test_odd_characters_anywhere_are_survived(works: Works, tmp_path: Path) -> None:
+    odd = "\ud800\x00\x1b[31mé"
+    told = line(0, "Fix the ferry", agent=odd, project=odd, subagent="", title=odd)
+    other = json.dumps({"type": odd, "sessionId": odd, "session_id": 1, "role": odd})
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    transcript = {
+        "type": "user",
+        "sessionId": odd,
+        "uuid": odd,
+        "timestamp": START.isoformat(),
+        "cwd": odd,
+        "message": {"content": f"{odd} in a transcript"},
+    }
+    bring(works, folder, "claude", [json.dumps(transcript)])
+    bring(
+        works,
+        folder,
+        "odd",
+        [told, other, line(1, odd, session=odd, metadata={odd: odd})],
+    )
+    new = works._setup.spool / "new"
+    payload = {"hook_event_name": odd, "session_id": "s", "prompt": "x"}
+    works._setup.spool.joinpath("new").mkdir(parents=True, exist_ok=True)
+    (new / os.fsdecode(b"caf\xe9.json")).write_text(json.dumps(payload))
+    settle(works)
+    assert health.stats().messages == 3
+    assert health.stats().problems == 2
+    assert browse.years()[0].projects == ("ferry", "\ufffdé")
