@@ -79,14 +79,3 @@ def damages() -> list[str]:
     """What SQLite's own check finds wrong with the store; empty when all is well."""
     with database.connected():
         return counts.integrity()
-
-
-__all__ = [
-    "Problem",
-    "Stats",
-    "damages",
-    "is_empty",
-    "latest_problems",
-    "left_out",
-    "stats",
-]

@@ -7,19 +7,15 @@ from itertools import chain, islice
 from pathlib import Path
 
 from memtui.errors import SourceError
-from memtui.memory.events import Event
-from memtui.memory.sessions import History, SessionFacts
+from memtui.memory.sessions import History
 from memtui.sources import claude_code, claude_kinds, plain
-from memtui.sources.records import Left, Record, Refused, of_file
+from memtui.sources.records import Reading, Record, of_file
 
 TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
 """The routes by which an event can be told."""
 
 LOOK_AHEAD = 50
 """How many records are read to tell a file's format."""
-
-Reading = Event | SessionFacts | Refused | Left
-"""What a source gives: events, what it learnt of sessions, what it did not take."""
 
 
 def files(path: Path) -> list[Path]:

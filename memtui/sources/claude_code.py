@@ -11,15 +11,13 @@ from datetime import datetime
 from pathlib import PurePath
 
 from memtui.memory import calls, events
-from memtui.memory.events import Event, EventRefused, EventRole, EventType
+from memtui.memory.events import EventRefused, EventRole, EventType
 from memtui.memory.sessions import SessionFacts, project_of
 from memtui.sources import blocks
 from memtui.sources import claude_kinds as kinds
-from memtui.sources.records import Left, Record, Refused, text_of, time_of
+from memtui.sources.records import Left, Reading, Record, Refused, text_of, time_of
 
 AGENT = "claude-code"
-
-Reading = Event | SessionFacts | Refused | Left
 
 _LINE_PLACES = 100
 """How many events of one line can be told apart by their ordinal."""

@@ -11,7 +11,15 @@ from memtui.memory import calls, events
 from memtui.memory.events import Event, EventRefused, EventRole, EventType
 from memtui.memory.sessions import SessionFacts, project_of
 from memtui.sources import blocks
-from memtui.sources.records import Left, Record, Refused, of_payload, text_of, time_of
+from memtui.sources.records import (
+    Left,
+    Reading,
+    Record,
+    Refused,
+    of_payload,
+    text_of,
+    time_of,
+)
 
 Fields = dict[str, object]
 
@@ -43,9 +51,7 @@ class _Payload:
         return next(filter(None, (text_of(self.fields.get(n)) for n in names)), "")
 
 
-def read(
-    raw: bytes, *, received_at: datetime, now: datetime
-) -> Iterator[Event | SessionFacts | Refused | Left]:
+def read(raw: bytes, *, received_at: datetime, now: datetime) -> Iterator[Reading]:
     """Read one spool file.
 
     Args:
@@ -63,9 +69,7 @@ def read(
             yield from _take(record, received_at, now)
 
 
-def _take(
-    record: Record, received_at: datetime, now: datetime
-) -> Iterator[Event | SessionFacts | Refused | Left]:
+def _take(record: Record, received_at: datetime, now: datetime) -> Iterator[Reading]:
     payload = _payload(record, received_at)
     kind = payload.name.replace("_", "").lower()
     if kind in NOT_KEPT:

@@ -11,7 +11,7 @@ from datetime import datetime
 from memtui.memory import events
 from memtui.memory.events import Event, EventRefused, EventRole, EventType
 from memtui.memory.sessions import SessionFacts, project_of
-from memtui.sources.records import Left, Record, Refused, text_of, time_of
+from memtui.sources.records import Reading, Record, Refused, text_of, time_of
 
 _TYPE_OF_ROLE = {
     EventRole.USER: EventType.USER_MESSAGE,
@@ -28,7 +28,7 @@ def fits(fields: dict[str, object]) -> bool:
 
 def read(
     records: Iterable[Record | Refused], *, agent: str, now: datetime
-) -> Iterator[Event | SessionFacts | Refused | Left]:
+) -> Iterator[Reading]:
     """Read a file of the plain format.
 
     Args:

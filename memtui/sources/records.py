@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import BinaryIO
 
+from memtui.memory.events import Event
+from memtui.memory.sessions import SessionFacts
+
 MAX_RECORD_BYTES = 256 * 1024 * 1024
 """A longer line is not read: it would not fit the memory of a small machine."""
 
@@ -26,6 +29,10 @@ class Left:
 
     reason: str
     line: int = 0
+
+
+Reading = Event | SessionFacts | Refused | Left
+"""What a source gives: events, what it learnt of sessions, what it did not take."""
 
 
 @dataclass(frozen=True, slots=True)

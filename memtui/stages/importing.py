@@ -16,7 +16,7 @@ from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.sessions import SessionFacts
 from memtui.memory.tokens import Counter
 from memtui.sources import Opened
-from memtui.sources.records import Left, Refused
+from memtui.sources.records import Refused
 from memtui.stages.ingest import counted
 from memtui.store import cursors, database, events, problems, sessions
 
@@ -136,6 +136,3 @@ class Import:
         with database.writing():
             now_ms = to_ms(self._clock())
             problems.replace(name, [(reason, True, 0, 1)], now_ms)
-
-
-__all__ = ["Import", "Imported", "Left", "Refused"]

@@ -15,7 +15,7 @@ from memtui.memory.events import Event, to_ms
 from memtui.memory.grips import Grip
 from memtui.memory.segments import Rules, Segment, overlap
 from memtui.memory.sessions import Session
-from memtui.memory.summaries import Claim, Summary, sane
+from memtui.memory.summaries import Claim, sane
 from memtui.memory.toc import KEYWORDS, Bullet, Status, Tally, TocLevel, TocNode
 from memtui.stages.failures import attempted, retry_ms
 from memtui.store import database, dirty, outbox, segments, sessions, versions
@@ -158,6 +158,3 @@ def _hash(identity: str, stretch: Stretch, told: Sequence[Event]) -> str:
     """What the node follows from: events never change, so their ids say it all."""
     counts = f"{stretch.is_open} {stretch.subagent_events}"
     return hashes.of(identity, counts, *(event.event_id for event in told))
-
-
-__all__ = ["Summarize", "Summary", "SummaryFailed"]

@@ -12,7 +12,7 @@ from memtui.memory.tokens import Counter
 from memtui.search.index import Index
 from memtui.sources.spool import Spool
 from memtui.stages.claim import Claim
-from memtui.stages.importing import Import, Imported
+from memtui.stages.importing import Import
 from memtui.stages.index import NODES_AT_ONCE, Follow
 from memtui.stages.ingest import Ingest
 from memtui.stages.loop import Loop, Stepped
@@ -194,6 +194,3 @@ def counts() -> tuple[int, int]:
     with database.connected():
         queued = outbox.length() + segments.count_waiting() + dirty.count()
         return queued, problems.faults()
-
-
-__all__ = ["Import", "Imported", "Setup", "Works", "counts"]
