@@ -23,7 +23,7 @@ class Paths:
         """The same places, the database and its index at a place of their own."""
         if file is None:
             return self
-        return replace(self, store=file, index=file.with_name("index"))
+        return replace(self, store=file, index=file.with_name(f"{file.name}-index"))
 
     @property
     def claim(self) -> Path:

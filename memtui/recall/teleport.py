@@ -1,5 +1,7 @@
 """Jumping anywhere: from a few words to nodes and grips."""
 
+import logging
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +18,8 @@ from memtui.store import database, grips, outbox, toc
 if TYPE_CHECKING:
     from memtui.search.index import Index
 
+log = logging.getLogger(__name__)
+
 LIMIT = 50
 """How many hits are answered unless fewer are asked for."""
 
@@ -24,6 +28,9 @@ STORE_NODES = 2000
 
 REBUILDING = 200
 """With more announcements than this waiting, the index is said to be behind."""
+
+
+_PHRASE = re.compile(r'"([^"]+)"')
 
 
 class Teleport:
@@ -49,16 +56,18 @@ class Teleport:
         """
         began_s = time.perf_counter()
         note = ""
+        phrases = [words.fold(said) for said in _PHRASE.findall(query) if said.strip()]
         with database.connected():
             try:
-                matches = self._index.find(query, limit)
+                matches = self._index.find(query, limit * (4 if phrases else 1))
                 waiting = outbox.length(outbox.INDEX_NODE)
                 if waiting > REBUILDING:
                     note = f"The index is being built: {waiting:,} nodes to go."
             except SearchError:
                 matches = _from_store(query, limit)
-                note = "The index is being rebuilt: search reads the store meanwhile."
-            hits = _hits(matches, query)
+                log.exception("the index could not be asked")
+                note = "The index is missing or broken: search reads the newest nodes."
+            hits = _hits(matches, query, phrases)[:limit]
         took_ms = (time.perf_counter() - began_s) * 1000
         return Answer(query, tuple(hits), took_ms, note)
 
@@ -68,7 +77,7 @@ class Teleport:
             self._opened.close()
 
 
-def _hits(matches: Sequence[Match], query: str) -> list[Hit]:
+def _hits(matches: Sequence[Match], query: str, phrases: Sequence[str]) -> list[Hit]:
     """Matches as lines to show; what is no longer the latest is left out."""
     kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
     places = {grip.grip_id: grip.toc_node_id or "" for grip in kept.values()}
@@ -78,8 +87,14 @@ def _hits(matches: Sequence[Match], query: str) -> list[Hit]:
     return [
         _hit(match, nodes[place], kept.get(match.target_id), asked)
         for match, place in zip(matches, wanted, strict=True)
-        if place in nodes
+        if place in nodes and _says(nodes[place], kept.get(match.target_id), phrases)
     ]
+
+
+def _says(node: TocNode, grip: Grip | None, phrases: Sequence[str]) -> bool:
+    """Whether a node, or a grip of it, holds every phrase word for word."""
+    said = words.fold(grip.excerpt if grip else "\n".join([node.title, *_lines(node)]))
+    return all(phrase in said for phrase in phrases)
 
 
 def _hit(match: Match, node: TocNode, grip: Grip | None, asked: Sequence[str]) -> Hit:

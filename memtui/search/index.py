@@ -1,9 +1,11 @@
 """The index on disk: opened, kept up, asked; made anew when it cannot be used."""
 
+import logging
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from memtui.memory import words
 from memtui.memory.hits import HitKind, Match
 from memtui.search import schema
 from memtui.search.documents import Document
+
+log = logging.getLogger(__name__)
 
 K1 = 1.2
 B = 0.6
@@ -65,19 +69,43 @@ class Index:
         )
 
     def make(self, name: str) -> None:
-        """Make an empty index in place of whatever is there.
+        """Make an empty index in place of the one that is there.
 
         Raises:
-            SearchError: The folder cannot be written.
+            SearchError: The folder cannot be written, or holds what is not ours.
         """
         try:
             self.close()
+            if self._folder.exists() and not self._is_ours():
+                raise SearchError(
+                    f"{self._folder} holds other files; move them to make room for"
+                    " the search index"
+                )
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             index.create_in(self._folder, schema.schema())
             self._mark.write_text(f"{schema.VERSION} {name}\n", encoding="utf-8")
         except OSError as error:
             raise SearchError(f"{self._folder}: {error.strerror}") from error
+
+    def _is_ours(self) -> bool:
+        return self.exists() or not any(self._folder.iterdir())
+
+    def exists(self) -> bool:
+        """Whether there is an index of ours, of whatever schema and state."""
+        return self._mark.is_file()
+
+    def is_sound(self) -> bool:
+        """Whether the index can be opened and asked."""
+        try:
+            with self._lock:
+                reader = self._current().reader()
+                terms = reader.expand_prefix("terms", "")
+                return all(reader.doc_frequency("terms", t) for t in islice(terms, 1))
+        except Exception:
+            log.exception("the index in %s cannot be asked", self._folder)
+            self._index = self._searcher = None
+            return False
 
     def put(self, documents: Iterable[Document], gone: Sequence[str]) -> None:
         """Index documents in place of all that stood for these nodes.
@@ -143,8 +171,8 @@ class Index:
         if not searcher.doc_count():
             return []
         unfinished = not text[-1].isspace()
-        groups = [self._group(term, last=False) for term in asked[:-1]]
-        groups.append(self._group(asked[-1], last=unfinished))
+        begun = _begun(text) | ({asked[-1]} if unfinished else set())
+        groups = [self._group(term, is_begun=term in begun) for term in asked]
         bound = sum(_bound(searcher, group) for group in groups)
         parts = [_any_of(group) for group in groups]
         found = self._run(searcher, query.And(parts), limit)
@@ -156,9 +184,9 @@ class Index:
                 matches.setdefault(match.target_id, _scaled(match, bound, share))
         return list(matches.values())[:limit]
 
-    def _group(self, term: str, *, last: bool) -> list[str]:
-        """A term, and, of the word being typed, its likeliest completions."""
-        if not last:
+    def _group(self, term: str, *, is_begun: bool) -> list[str]:
+        """A term, and, of a word that is only begun, its likeliest completions."""
+        if not is_begun:
             return [term]
         reader = self._searcher.reader()
         completions = sorted(
@@ -180,7 +208,7 @@ class Index:
         """The best matches, and for a search within a time the terms each holds."""
         collector = searcher.collector(limit=limit, terms=within_s is not None)
         if within_s is not None:
-            collector = TimeLimitCollector(collector, within_s)
+            collector = TimeLimitCollector(collector, within_s, use_alarm=False)
         with suppress(TimeLimit):
             searcher.search_with_collector(asked, collector)
         return [
@@ -219,6 +247,12 @@ class Index:
         if self._index is not None:
             self._index.close()
         self._searcher = self._index = None
+
+
+def _begun(text: str) -> set[str]:
+    """The terms of words that are said to be only begun: ``migrat*``."""
+    stars = (word[:-1] for word in text.split() if word.endswith("*"))
+    return {term for word in stars for term in words.needed(word)[-1:]}
 
 
 def _any_of(group: list[str]) -> Any:

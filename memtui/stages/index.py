@@ -29,7 +29,7 @@ class Follow:
 
     def step(self) -> int:
         """Index a batch of nodes; how many announcements were followed."""
-        if not self._is_checked:
+        if not (self._is_checked and self._index.exists()):
             self.check()
         with database.connected():
             rows = outbox.to_index(NODES_AT_ONCE)
@@ -54,7 +54,7 @@ class Follow:
         """Make the index anew unless it is the one this store has fed."""
         with database.connected():
             fed = facts.index_name()
-        if not fed or self._index.name() != fed:
+        if not fed or self._index.name() != fed or not self._index.is_sound():
             self.rebuild()
         self._is_checked = True
 

@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
@@ -64,3 +66,22 @@ def test_any_string_is_a_legal_query(full_house: House, query: str) -> None:
 )
 def test_odd_queries_are_answered(full_house: House, query: str) -> None:
     assert isinstance(titles(full_house, query), list)
+
+
+def test_a_phrase_in_quotes_is_found_word_for_word(full_house: House) -> None:
+    assert full_house.teleport.find('"sliding window"').hits
+    assert full_house.teleport.find('"window sliding"').hits == ()
+    assert full_house.teleport.find("window sliding").hits
+
+
+def test_a_word_with_a_star_may_be_unfinished_anywhere(full_house: House) -> None:
+    assert full_house.teleport.find("mut* tabs ").hits[0].score > 0
+    best = full_house.teleport.find("migrat* postgres ").hits[0]
+    assert "migrat" in best.snippet.text.lower()
+
+
+def test_any_of_the_words_is_found_from_a_thread_too(full_house: House) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(full_house.teleport.find, "mutex zeppelin").result()
+    assert answer.hits
+    assert answer.note == ""
