@@ -20,6 +20,10 @@ EXIT_ERROR = 1
 """Something could not be done; the sentence on standard error says what."""
 
 
+STOPPED = 130
+"""The exit code of what a person stopped with ctrl+c, as shells have it."""
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
     top = argparse.ArgumentParser(
@@ -58,7 +62,9 @@ def _add_reading(commands: Commands) -> None:  # type: ignore[valid-type]
     show.add_argument("node_id", nargs="?", help="a node's id; without one: the years")
     search = _command(commands, "search", "find nodes and quotes by words")
     search.add_argument("query", nargs="+", help="words; the last may be unfinished")
-    search.add_argument("--limit", type=int, default=10, help="how many (default 10)")
+    search.add_argument(
+        "--limit", type=_positive, default=10, help="how many (default 10)"
+    )
     expand = _command(commands, "expand", "print the events behind a bullet")
     expand.add_argument("grip_id", help="a grip's id, as show prints them")
     expand.add_argument("--before", type=int, default=3, help="events before it")
@@ -91,6 +97,13 @@ def _add_housekeeping(commands: Commands) -> None:  # type: ignore[valid-type]
     tokens.add_argument("action", choices=("fetch",))
 
 
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
 def _command(
     commands: Commands,  # type: ignore[valid-type]
     name: str,
@@ -115,7 +128,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"memtui: {error}", file=sys.stderr)
         return EXIT_ERROR
     except KeyboardInterrupt:
-        return 130
+        print("memtui: stopped; what was done is kept", file=sys.stderr)
+        return STOPPED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

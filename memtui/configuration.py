@@ -4,6 +4,7 @@ The command line wins over ``MEMTUI_*`` in the environment, that over the file g
 ``--config``, that over the default file, that over what is built in (decisions §10).
 """
 
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -84,12 +85,25 @@ def _line(text: str, section: str, key: str) -> int:
 def _of_environment(environment: Mapping[str, str]) -> dict[str, Held]:
     held = {}
     for variable, value in environment.items():
-        if not variable.startswith(PREFIX) or "__" not in variable:
+        if not variable.startswith(PREFIX):
+            continue
+        if "__" not in variable:
+            _check_single(variable)
             continue
         name = variable.removeprefix(PREFIX).lower().replace("__", ".", 1)
         setting = _known(name, variable)
         held[setting.name] = Held(_read(setting, value, variable), variable)
     return held
+
+
+def _check_single(variable: str) -> None:
+    """A place may have one underscore; a setting has two, and is named so."""
+    key = variable.removeprefix(PREFIX).lower()
+    for name in BY_NAME:
+        section, _, own = name.partition(".")
+        if key in (own, f"{section}_{own}"):
+            right = f"{PREFIX}{section}__{own}".upper()
+            raise SettingsError(f"{variable}: did you mean {right}?")
 
 
 def _known(name: str, where: str) -> Setting:
@@ -141,7 +155,9 @@ def _checked(setting: Setting, value: object, where: str) -> Value:
         if isinstance(value, bool) or not isinstance(value, allowed):
             kind = "a whole number" if isinstance(default, int) else "a number"
             raise SettingsError(f"{where}: {name} is {kind}, not {value!r}")
-        if setting.least is not None and not value >= setting.least:
+        if not math.isfinite(value):
+            raise SettingsError(f"{where}: {name} is a finite number, not {value!r}")
+        if setting.least is not None and value < setting.least:
             raise SettingsError(f"{where}: {name} is at least {setting.least:g}")
         return float(value) if isinstance(default, float) else int(value)
     if not isinstance(value, str):

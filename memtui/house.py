@@ -41,7 +41,8 @@ class House:
             MemtuiError: It cannot be opened; the message says why.
         """
         paths = paths.with_store(settings.store_path)
-        paths.make()
+        with database.files_said_plainly(paths.store):
+            paths.make()
         store.open_at(paths.store, time_zone=_zone_name(settings))
         self.paths, self.settings, self.is_demo = paths, settings, is_demo
         self.zone: tzinfo = _zone()
@@ -136,9 +137,9 @@ class House:
             for imported in self.works.importer().run(folders):
                 done = imported.files
                 report(self._importing(done, total))
-        except MemtuiError as reason:
+        except Exception as reason:  # the thread's edge: nobody else would hear of it
             log.exception("the import stopped")
-            error = str(reason)
+            error = str(reason) if isinstance(reason, MemtuiError) else repr(reason)
         report(self._importing(done, total, error))
 
     def _importing(self, done: int, total: int, error: str = "") -> Progress:

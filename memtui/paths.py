@@ -76,7 +76,9 @@ def _paths(config: Path, data: Path) -> Paths:
 
 
 def _xdg(name: str, otherwise: str) -> Path:
-    return Path(os.environ[name]) if _is_set(name) else Path.home() / otherwise
+    """A base directory; a relative one is no base directory, the specification says."""
+    named = Path(os.environ.get(name, ""))
+    return named if named.is_absolute() else Path.home() / otherwise
 
 
 def _is_set(name: str) -> bool:

@@ -70,6 +70,7 @@ def test_a_wrong_key_or_value_is_said_with_file_and_line(
     [
         ("segments.silence_min", "expected section.key=value"),
         ("segments.silence_min=soon", "is a number, not 'soon'"),
+        ("segments.silence_min=inf", "is a finite number"),
         ("nonsense.key=1", "there is no setting nonsense.key"),
         ("segments.with_subagents=perhaps", "is true or false"),
     ],
@@ -109,3 +110,11 @@ def test_the_manual_names_every_setting_and_changes_none(tmp_path: Path) -> None
         read.held[setting.name].value == setting.default for setting in settings.ALL
     )
     assert all(len(line) <= 88 for line in text.splitlines())
+
+
+def test_a_setting_with_one_underscore_is_pointed_to_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMTUI_SILENCE_MIN", "1")
+    with pytest.raises(SettingsError, match="MEMTUI_SEGMENTS__SILENCE_MIN"):
+        load(tmp_path)

@@ -169,3 +169,10 @@ def test_tokens_that_cannot_be_fetched_are_said_so(
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     told = memtui(home, "tokens", "fetch", code=1)
     assert "could not be fetched" in told.stderr
+
+
+@pytest.mark.parametrize("inside", ["", "deeper"])
+def test_a_home_that_cannot_be_is_said_so(tmp_path: Path, inside: str) -> None:
+    (tmp_path / "file").write_text("")
+    told = memtui(tmp_path / "file" / inside, "stats", code=1)
+    assert "is not a folder" in told.stderr

@@ -13,6 +13,7 @@ from memtui.paths import claude_projects
 from memtui.shell import output
 from memtui.stages.importing import Imported
 from memtui.stages.progress import Progress
+from memtui.stages.works import counts
 
 STAGES = {
     "ingest": "taking hook files",
@@ -118,7 +119,12 @@ def _report(imported: Imported, errors: list[Exception] | None) -> list[str]:
         told.append(f"{refused} could not be taken: memtui doctor says why.")
     if errors is None:
         told.append("Another memtui works this store: it digests what was stored.")
-    return told + [f"error: {error}" for error in errors or ()]
+    told += [f"error: {error}" for error in errors or ()]
+    if errors is not None and (waiting := counts()[0]):
+        told.append(
+            f"{output.number_of(waiting, 'piece')} of work wait for another try."
+        )
+    return told
 
 
 def work(house: House, *, until_idle: bool, as_json: bool) -> int:

@@ -27,8 +27,10 @@ def files(path: Path) -> list[Path]:
     try:
         if path.is_dir():
             return sorted(file for file in path.rglob("*.jsonl") if file.is_file())
-        if path.exists():
+        if path.is_file():
             return [path]
+        if path.exists():
+            raise SourceError(f"{path} is neither a file nor a folder")
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror}") from error
     raise SourceError(f"{path} does not exist")

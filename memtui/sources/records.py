@@ -9,8 +9,8 @@ from typing import BinaryIO
 from memtui.memory.events import Event
 from memtui.memory.sessions import SessionFacts
 
-MAX_RECORD_BYTES = 256 * 1024 * 1024
-"""A longer line is not read: it would not fit the memory of a small machine."""
+MAX_RECORD_BYTES = 64 * 1024 * 1024
+"""A longer line is not read: it would need more than a gigabyte of memory."""
 
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -76,22 +76,32 @@ def of_line(raw: bytes, number: int) -> Iterator[Record | Refused]:
 
 
 def of_payload(raw: bytes) -> Iterator[Record | Refused]:
-    """Read what a hook was given: an object, pretty or not, an array, or JSON lines."""
+    """Read what a hook was given: objects, pretty or not, an array, or JSON lines."""
     text = raw.decode("utf-8", "replace").strip("\ufeff \t\r\n\0")
-    try:
-        value = _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        if b"\n" not in raw.strip():
-            yield Refused("not valid JSON", 1)
-            return
+    values = _values(text)
+    if values is None and b"\n" in raw.strip():
         for number, line in enumerate(raw.splitlines(keepends=True), 1):
             yield from of_line(line, number)
-        return
-    for number, item in enumerate(value if isinstance(value, list) else [value], 1):
+    elif values is None:
+        yield Refused("not valid JSON", 1)
+    for number, item in enumerate(values or (), 1):
         if isinstance(item, dict):
             yield Record(number, item)
         else:
             yield Refused("not a JSON object", number)
+
+
+def _values(text: str) -> list[object] | None:
+    """All JSON values of a text, arrays taken apart; None if any of it is no JSON."""
+    values: list[object] = []
+    while text:
+        try:
+            value, end = _DECODER.raw_decode(text)
+        except (ValueError, RecursionError):
+            return None
+        values += value if isinstance(value, list) else [value]
+        text = text[end:].lstrip(" \t\r\n\0,")
+    return values
 
 
 def time_of(value: object) -> datetime | None:

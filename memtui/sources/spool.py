@@ -5,6 +5,7 @@ Hooks write into ``tmp/`` and rename into ``new/``; what cannot be taken goes to
 ``new/`` is still to be taken, however it came there.
 """
 
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -64,12 +65,14 @@ class Spool:
         """
         file = self._new / name
         try:
+            if not stat.S_ISREG(file.stat().st_mode):
+                raise SpoolError("not a regular file")
             mtime_ms = file.stat().st_mtime_ns // 1_000_000
             return Letter(name, file.read_bytes(), from_ms(mtime_ms))
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise SpoolError(f"{file}: {error.strerror}") from error
+            raise SpoolError(error.strerror or "not readable") from error
 
     def done(self, name: str) -> None:
         """Delete a file whose events are kept."""

@@ -4,6 +4,8 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
+from memtui.errors import StoreError
+
 log = logging.getLogger(__name__)
 
 FIRST_MS, LAST_MS = 60_000, 6 * 3_600_000
@@ -13,9 +15,15 @@ T = TypeVar("T")
 
 
 def attempted(action: Callable[[], T]) -> T | Exception:
-    """Do something, or say why it could not be done. Whatever goes wrong is logged."""
+    """Do something, or say why it could not be done. Whatever goes wrong is logged.
+
+    Raises:
+        StoreError: The store itself failed: that is not the fault of one item.
+    """
     try:
         return action()
+    except StoreError:
+        raise
     except Exception as error:
         log.exception("one item failed")
         return error

@@ -4,6 +4,7 @@ An import can be stopped anywhere and run again: what is stored already stays as
 and a file that has not changed since is not read.
 """
 
+import logging
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memtui import sources
-from memtui.errors import SourceError
+from memtui.errors import SourceError, StoreError
 from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.sessions import SessionFacts
 from memtui.memory.tokens import Counter
@@ -19,6 +20,8 @@ from memtui.sources import Opened
 from memtui.sources.records import Refused
 from memtui.stages.ingest import counted
 from memtui.store import cursors, database, events, problems, sessions
+
+log = logging.getLogger(__name__)
 
 EVENTS_AT_ONCE = 1000
 """How many events one transaction stores."""
@@ -81,9 +84,13 @@ class Import:
                 return
             for opened in sources.read(file, agent=self._agent, now=self._clock()):
                 yield from self._readings(name, opened, look)
-        except (OSError, SourceError) as error:
-            reason = getattr(error, "strerror", None) or "not of a format memtui knows"
-            self._give_up(name, str(reason))
+        except StoreError:
+            raise
+        except SourceError:
+            self._give_up(name, "not of a format memtui knows, or not readable")
+        except Exception as error:  # one file's surprise must not stop the others
+            log.exception("%s could not be imported", name)
+            self._give_up(name, f"{type(error).__name__}: {error}")
 
     def _readings(
         self, name: str, opened: Opened, look: cursors.Look

@@ -1,10 +1,11 @@
 """spool → events: what hooks left is stored, then deleted where it lay."""
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memtui.errors import SpoolError
+from memtui.errors import SpoolError, StoreError
 from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.segments import counted_text
 from memtui.memory.sessions import SessionFacts
@@ -13,6 +14,8 @@ from memtui.sources import HOOK, hooks
 from memtui.sources.records import Left, Refused
 from memtui.sources.spool import Spool
 from memtui.store import database, events, problems, sessions
+
+log = logging.getLogger(__name__)
 
 FILES_AT_ONCE = 200
 """How many spool files one transaction takes."""
@@ -47,8 +50,29 @@ class Ingest:
     def step(self) -> int:
         """Take a batch of files; how many were taken."""
         taken = list(self._read(self._spool.names()[:FILES_AT_ONCE]))
+        try:
+            self._keep(taken)
+        except StoreError:
+            raise
+        except Exception:
+            log.exception("a batch of hook files could not be kept; taken one by one")
+            for file in taken:
+                self._keep_alone(file)
+        return len(taken)
+
+    def _keep_alone(self, file: _Taken) -> None:
+        """Keep one file, or put it aside: it must not hold up those behind it."""
+        try:
+            self._keep([file])
+        except StoreError:
+            raise
+        except Exception as error:
+            reason = Refused(f"cannot be kept: {type(error).__name__}: {error}")
+            self._keep([_Taken(file.name, (), (), (reason,), ())])
+
+    def _keep(self, taken: Sequence[_Taken]) -> None:
         if not taken:
-            return 0
+            return
         told = counted((e for file in taken for e in file.events), self._counter)
         now_ms = to_ms(self._clock())
         with database.writing(durable=True):
@@ -63,7 +87,6 @@ class Ingest:
                 self._spool.refuse(file.name, reasons)
             else:
                 self._spool.done(file.name)
-        return len(taken)
 
     def _read(self, names: Sequence[str]) -> Iterator[_Taken]:
         size = 0
@@ -71,7 +94,8 @@ class Ingest:
             try:
                 letter = self._spool.read(name)
             except SpoolError as error:
-                yield _Taken(name, (), (), (Refused(str(error)),), ())
+                reason = Refused(str(error))
+                yield _Taken(name, (), (), (reason,), ())
                 continue
             if letter is None:
                 continue

@@ -27,9 +27,8 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
         StoreError: It cannot be opened or written; the message says why.
     """
     database.close()
-    with database.said_plainly(path):
+    with database.files_said_plainly(path), database.said_plainly(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.parent.chmod(0o700)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))
         path.chmod(PRIVATE_FILE)
         database.db.init(str(path))

@@ -133,6 +133,13 @@ def said_plainly(path: Path) -> Iterator[None]:
         if isinstance(error, peewee.IntegrityError):
             raise
         raise StoreError(f"{path} is damaged: {error}") from error
+
+
+@contextmanager
+def files_said_plainly(path: Path) -> Iterator[None]:
+    """The same for the errors of the files and folders a store is opened with."""
+    try:
+        yield
     except PermissionError as error:
         raise StoreError(f"{error.filename or path} cannot be written") from error
     except (FileExistsError, NotADirectoryError) as error:

@@ -114,15 +114,17 @@ def test_other_agents_hooks_are_told_by_their_transcripts_and_names() -> None:
     assert [e.agent for e in told(codex) + told(gemini)] == ["codex", "gemini-cli"]
 
 
-@pytest.mark.parametrize("shape", ["single", "pretty", "array", "lines"])
+@pytest.mark.parametrize("shape", ["single", "pretty", "row", "array", "lines"])
 def test_every_shape_of_a_payload_is_read(shape: str) -> None:
     one = claude("UserPromptSubmit", prompt="one")
     two = claude("UserPromptSubmit", prompt="two")
+    both = ["one", "two"]
     raw, wanted = {
         "single": (json.dumps(one), ["one"]),
         "pretty": (json.dumps(one, indent=2), ["one"]),
-        "array": (json.dumps([one, two]), ["one", "two"]),
-        "lines": (f"{json.dumps(one)}\n{json.dumps(two)}\n", ["one", "two"]),
+        "row": (f"{json.dumps(one, indent=1)}\n{json.dumps(two, indent=1)}", both),
+        "array": (json.dumps([one, two]), both),
+        "lines": (f"{json.dumps(one)}\n{json.dumps(two)}\n", both),
     }[shape]
     assert [event.text for event in told(raw.encode())] == wanted
 

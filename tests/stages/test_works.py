@@ -1,4 +1,3 @@
-import gc
 import json
 import os
 import random
@@ -13,6 +12,7 @@ import pytest
 
 from memtui.house import House
 from memtui.llm.extractive import Extractive
+from memtui.memory.events import Event
 from memtui.memory.segments import Rules, Segment
 from memtui.memory.summaries import Claim, Summary
 from memtui.memory.toc import Status, TocLevel, TocNode
@@ -23,7 +23,7 @@ from memtui.settings import Settings
 from memtui.shell.output import plain
 from memtui.stages.progress import Progress
 from memtui.stages.works import Setup, Works
-from memtui.store import checkpoints, database, dirty, facts
+from memtui.store import checkpoints, database, dirty, events, facts
 from memtui.store.tables import VersionRow
 
 START = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
@@ -418,22 +418,18 @@ def test_odd_characters_anywhere_are_survived(works: Works, tmp_path: Path) -> N
     assert browse.years()[0].projects == ("ferry", "\ufffdé")
 
 
-# Whoosh leaves a file open that it cannot read.
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_broken_index_is_made_again(
     house: House, works: Works, tmp_path: Path, clock: Clock
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
     for file in house.paths.index.glob("*.seg"):
-        file.write_bytes(random.Random(1).randbytes(file.stat().st_size))
+        file.unlink()
     house.teleport.close()
     assert "broken" in house.teleport.find("ferry importer").note
     settle(made(house, clock))
     answer = house.teleport.find("ferry importer")
     assert (bool(answer.hits), answer.note) == (True, "")
-    gc.collect()
 
 
 def test_an_index_deleted_meanwhile_is_made_again(
@@ -456,3 +452,50 @@ def test_a_folder_that_holds_other_files_is_left_alone(
     (error,) = works.until_idle(lambda _: None)
     assert "holds other files" in str(error)
     assert precious.read_text() == "precious"
+
+
+def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
+    works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = works._setup.spool / "new"
+    new.mkdir(parents=True, exist_ok=True)
+    for number, prompt in enumerate(["before", "poison", "after"]):
+        payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s"}
+        told = json.dumps({**payload, "prompt": f"{prompt} the ferry"})
+        (new / f"{number}.json").write_text(told)
+    os.mkfifo(new / "9.json")
+    keep = events.add
+
+    def add(batch: Sequence[Event], *, route: str) -> events.Added:
+        if any("poison" in event.text for event in batch):
+            raise RuntimeError("no such luck")
+        return keep(batch, route=route)
+
+    monkeypatch.setattr(events, "add", add)
+    settle(works)
+    assert health.stats().messages == 2
+    reasons = {problem.reason for problem in health.latest_problems()}
+    assert reasons == {
+        "cannot be kept: RuntimeError: no such luck",
+        "not a regular file",
+    }
+    assert not list(new.iterdir())
+
+
+def test_one_file_that_surprises_does_not_stop_an_import(
+    works: Works, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text(line(0, name, session=name) + "\n")
+    keep = events.add
+
+    def add(batch: Sequence[Event], *, route: str) -> events.Added:
+        if any(event.session_id == "a" for event in batch):
+            raise RuntimeError("no such luck")
+        return keep(batch, route=route)
+
+    monkeypatch.setattr(events, "add", add)
+    importer = works.importer()
+    for _ in importer.run([tmp_path]):
+        pass
+    assert (importer.imported.created, importer.imported.unreadable) == (1, 1)
