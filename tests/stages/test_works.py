@@ -461,7 +461,9 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
     new.mkdir(parents=True, exist_ok=True)
     for number, prompt in enumerate(["before", "poison", "after"]):
         payload = {"hook_event_name": "UserPromptSubmit", "session_id": "s"}
-        told = json.dumps({**payload, "prompt": f"{prompt} the ferry"})
+        at = START.isoformat()
+        said = f"{prompt} the ferry"
+        told = json.dumps({**payload, "prompt": said, "timestamp": at})
         (new / f"{number}.json").write_text(told)
     os.mkfifo(new / "9.json")
     keep = events.add
@@ -473,12 +475,12 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
 
     monkeypatch.setattr(events, "add", add)
     settle(works)
-    assert health.stats().messages == 2
     reasons = {problem.reason for problem in health.latest_problems()}
     assert reasons == {
         "cannot be kept: RuntimeError: no such luck",
         "not a regular file",
     }
+    assert health.stats().messages == 2
     assert not list(new.iterdir())
 
 
