@@ -53,6 +53,19 @@ TYPICAL_ROLE = {
 }
 """The role an event of a type has when its source names none (seed 1)."""
 
+TURN = {
+    EventType.SESSION_START: 0,
+    EventType.USER_MESSAGE: 1,
+    EventType.SUBAGENT_START: 2,
+    EventType.TOOL_RESULT: 3,
+    EventType.SUBAGENT_STOP: 4,
+    EventType.ASSISTANT_MESSAGE: 5,
+    EventType.ASSISTANT_STOP: 6,
+    EventType.SESSION_END: 7,
+}
+"""Which of two events of one millisecond comes first, where the source does not say:
+it follows from what they are, never from the order in which they arrived."""
+
 MESSAGES = frozenset({EventType.USER_MESSAGE, EventType.ASSISTANT_MESSAGE})
 SPEAKERS = frozenset({EventRole.USER, EventRole.ASSISTANT})
 BOUNDARIES = frozenset(EventType) - MESSAGES - {EventType.TOOL_RESULT}
@@ -118,7 +131,7 @@ def make(
     role: EventRole | None = None,
     metadata: Mapping[str, str] | None = None,
     subagent: str = "",
-    ordinal: int = 0,
+    ordinal: int | None = None,
 ) -> Event:
     """Make an event with the id that what it is gives it.
 
@@ -133,7 +146,7 @@ def make(
         role: Who wrote it; the type's typical role when None.
         metadata: Whatever else the source says.
         subagent: The helper it belongs to, if any.
-        ordinal: Its place in the source.
+        ordinal: Its place in the source; what it is decides when None.
 
     Raises:
         EventRefused: The session is not named, a message has no text, or the time is
@@ -153,7 +166,7 @@ def make(
         metadata={clean(k): clean(v) for k, v in (metadata or {}).items()},
         agent=who,
         subagent=clean(subagent),
-        ordinal=ordinal,
+        ordinal=TURN[event_type] if ordinal is None else ordinal,
     )
 
 

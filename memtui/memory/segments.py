@@ -81,7 +81,8 @@ def cut(events: Sequence[Event], rules: Rules) -> list[list[Event]]:
     """Cut one session's events into the runs that segments are made of.
 
     A run that holds no message of a person or an assistant is not a segment: it is
-    carried into the run that follows, and the last one into the run before it.
+    carried into the run that follows. The last one joins the run before it if tools
+    ran in it; boundaries alone wait for what comes.
 
     Args:
         events: Events of one session in their order, subagents' events left out.
@@ -89,6 +90,7 @@ def cut(events: Sequence[Event], rules: Rules) -> list[list[Event]]:
 
     Returns:
         The runs in order; each holds a message. Empty when no event is a message.
+        Boundaries that wait are in none.
     """
     runs: list[list[Event]] = []
     run: list[Event] = []
@@ -103,7 +105,7 @@ def cut(events: Sequence[Event], rules: Rules) -> list[list[Event]]:
         spoken = spoken or event.is_message
     if spoken:
         runs.append(run)
-    elif runs:
+    elif runs and any(event.event_type is EventType.TOOL_RESULT for event in run):
         runs[-1].extend(run)
     return runs
 

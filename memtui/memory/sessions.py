@@ -16,6 +16,8 @@ class SessionFacts:
     branch: str = ""
     title: str = ""
     model: str = ""
+    at: datetime | None = None
+    """When it was said; the earliest word on a session's folder and project counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ class _Facts:
     branch: str = ""
     title: str = ""
     model: str = ""
+    at: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -125,6 +126,7 @@ class _Transcript:
             branch=facts.branch,
             title=facts.title,
             model=facts.model,
+            at=facts.at,
         )
 
     def _learn_title(self, fields: dict[str, object]) -> None:
@@ -166,12 +168,14 @@ class _Transcript:
             return Refused("no session id", line)
         uuid = text_of(fields.get("uuid"))
         self.sessions[uuid] = session
-        self._learn(session, fields)
+        self._learn(session, fields, at)
         return _Envelope(line, at, session, uuid, self._subagent(uuid, fields))
 
-    def _learn(self, session: str, fields: dict[str, object]) -> None:
+    def _learn(self, session: str, fields: dict[str, object], at: datetime) -> None:
         facts = self.facts.setdefault(session, _Facts())
-        facts.cwd = facts.cwd or text_of(fields.get("cwd"))
+        cwd = text_of(fields.get("cwd"))
+        if cwd and (facts.at is None or at < facts.at):
+            facts.cwd, facts.at = cwd, at
         facts.branch = text_of(fields.get("gitBranch")) or facts.branch
         message = fields.get("message")
         if isinstance(message, dict) and message.get("model") not in (
@@ -201,11 +205,12 @@ class _Transcript:
             return
         kind = kinds.injected(fields, text)
         metadata = {"kind": kind} if kind else {}
-        if not kind:
+        if kind == "interruption":
+            yield from self._unanswered(envelope)
+        elif not kind:
             reminders = kinds.REMINDER.findall(text)
             if reminders and (said := kinds.REMINDER.sub("", text).strip()):
                 text, metadata = said, {"reminders": "\n".join(reminders)}
-            yield from self._unanswered(envelope)
         role = EventRole.SYSTEM if kind else EventRole.USER
         yield self._event(envelope, EventType.USER_MESSAGE, text, role, metadata)
 
@@ -244,7 +249,7 @@ class _Transcript:
         yield self._tool_event(envelope, call, key, answer, metadata)
 
     def _unanswered(self, envelope: _Envelope) -> Iterator[Reading]:
-        """The person spoke: calls of this thread still open were broken off."""
+        """The person broke in: calls of this thread still open have no answer."""
         for key, call in list(self.calls.items()):
             same = call.envelope.session_id == envelope.session_id
             if same and call.envelope.subagent == envelope.subagent:

@@ -112,6 +112,7 @@ def _facts(payload: _Payload) -> SessionFacts:
         cwd=cwd,
         project=project_of(cwd),
         model=payload.text("model"),
+        at=payload.at,
     )
 
 
@@ -135,7 +136,6 @@ def _make(
         role=role,
         metadata={k: v for k, v in (metadata or {}).items() if v},
         subagent=subagent,
-        ordinal=payload.line,
     )
 
 

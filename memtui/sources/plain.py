@@ -6,6 +6,7 @@ event's own name, which makes importing it again harmless) may be given.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 
 from memtui.memory import events
@@ -80,7 +81,6 @@ def _event(record: Record, agent: str, now: datetime) -> Event | Refused:
             if isinstance(metadata, dict)
             else {},
             subagent=text_of(fields.get("subagent")),
-            ordinal=record.line,
         )
     except EventRefused as refusal:
         return _refused(record, str(refusal))
@@ -98,15 +98,19 @@ def _type(fields: dict[str, object], role: EventRole | None) -> EventType:
 def _facts(
     event: Event, fields: dict[str, object], before: SessionFacts | None
 ) -> SessionFacts:
-    cwd = text_of(fields.get("cwd")) or (before.cwd if before else "")
-    project = text_of(fields.get("project")) or (before.project if before else "")
+    cwd = text_of(fields.get("cwd"))
+    project = text_of(fields.get("project")) or project_of(cwd)
     title = text_of(fields.get("title")) or (before.title if before else "")
+    at = event.timestamp
+    if before and before.project and (not project or (before.at and before.at <= at)):
+        return replace(before, title=title)
     return SessionFacts(
         agent=event.agent,
         session_id=event.session_id,
         cwd=cwd,
-        project=project or project_of(cwd),
+        project=project,
         title=title,
+        at=at,
     )
 
 

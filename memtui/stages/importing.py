@@ -18,8 +18,8 @@ from memtui.memory.sessions import SessionFacts
 from memtui.memory.tokens import Counter
 from memtui.sources import Opened
 from memtui.sources.records import Refused
-from memtui.stages.ingest import counted
-from memtui.store import cursors, database, events, problems, sessions
+from memtui.stages.ingest import counted, learn
+from memtui.store import cursors, database, events, problems
 
 log = logging.getLogger(__name__)
 
@@ -128,8 +128,7 @@ class Import:
         added = events.add(counted(fresh, self._counter), route=route)
         self.imported.created += len(added.created)
         self.imported.known += len(batch) - len(added.created)
-        for known in facts:
-            sessions.learn(known)
+        learn(facts)
 
     def _count(self, missed: Tally[tuple[str, bool]]) -> None:
         for (_, is_fault), number in missed.items():

@@ -13,7 +13,7 @@ from memtui.memory.tokens import Counter
 from memtui.sources import HOOK, hooks
 from memtui.sources.records import Left, Refused
 from memtui.sources.spool import Spool
-from memtui.store import database, events, problems, sessions
+from memtui.store import database, events, problems, segments, sessions
 
 log = logging.getLogger(__name__)
 
@@ -78,8 +78,7 @@ class Ingest:
         with database.writing(durable=True):
             events.add(told, route=HOOK)
             for file in taken:
-                for facts in file.facts:
-                    sessions.learn(facts)
+                learn(file.facts)
                 self._count(file, now_ms)
         for file in taken:
             if file.refused:
@@ -134,3 +133,11 @@ def counted(told: Iterable[Event], counter: Counter) -> list[Event]:
         replace(event, tokens=counter.count(counted_text(event)), counter=counter.name)
         for event in told
     ]
+
+
+def learn(facts: Iterable[SessionFacts]) -> None:
+    """Keep what was told of sessions; one that changes projects is told of anew."""
+    for told in facts:
+        moved = sessions.learn(told)
+        if moved is not None:
+            segments.want_again(moved)

@@ -7,6 +7,7 @@ before the earliest new event and what lies before that stays as it is.
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta, tzinfo
+from itertools import pairwise
 
 from memtui.memory import calendar, segments
 from memtui.memory.events import Event, to_ms
@@ -68,7 +69,11 @@ class Cut:
         gone = [name for name in before if name not in after]
         kept.remove(gone)
         toc.retire(gone)
-        kept.put([s for s in news if before.get(s.segment_id) != s])
+        changed = [known for known in news if before.get(known.segment_id) != known]
+        kept.put(changed)
+        # What stands before a segment is its context: the next one must be told anew.
+        names = {known.segment_id for known in changed}
+        kept.want(b.segment_id for a, b in pairwise(news) if a.segment_id in names)
         outbox.announce(gone, to_ms(now))
         dirty.mark({_day_of(name) for name in gone}, self._zone)
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from memtui.llm import Summarizer
 from memtui.memory import calendar, grips, hashes
-from memtui.memory.events import Event, to_ms
+from memtui.memory.events import to_ms
 from memtui.memory.grips import Grip
 from memtui.memory.segments import Rules, Segment, overlap
 from memtui.memory.sessions import Session
@@ -114,7 +114,7 @@ class Summarize:
             keywords=summary.keywords[: KEYWORDS[TocLevel.SEGMENT]],
             status=Status.PROVISIONAL if stretch.is_open else Status.CURRENT,
             summarizer=self._summarizer.identity,
-            input_hash=_hash(self._summarizer.identity, stretch, segment.events),
+            input_hash=_hash(self._summarizer.identity, work),
             tally=Tally(1, stretch.events, stretch.messages, stretch.subagent_events),
             agents=(work.agent,),
             projects=(work.project,) if work.project else (),
@@ -154,7 +154,10 @@ def _bullets(
     )
 
 
-def _hash(identity: str, stretch: Stretch, told: Sequence[Event]) -> str:
+def _hash(identity: str, work: _Work) -> str:
     """What the node follows from: events never change, so their ids say it all."""
-    counts = f"{stretch.is_open} {stretch.subagent_events}"
-    return hashes.of(identity, counts, *(event.event_id for event in told))
+    stretch = work.stretch
+    counts = f"{stretch.is_open} {stretch.subagent_events} {work.project}"
+    context = (event.event_id for event in work.segment.overlap_events)
+    told = (event.event_id for event in work.segment.events)
+    return hashes.of(identity, counts, *context, "", *told)

@@ -22,6 +22,16 @@ def _first(time_zone: str) -> None:
         " SELECT RAISE(ABORT, 'events are never changed'); END"
     )
     db.execute_sql(
+        "CREATE TRIGGER events_once BEFORE INSERT ON events"
+        " WHEN EXISTS (SELECT 1 FROM events WHERE id = NEW.id) BEGIN"
+        " SELECT RAISE(ABORT, 'events are never replaced'); END"
+    )
+    for table in ("toc_versions", "bullets"):
+        db.execute_sql(
+            f"CREATE TRIGGER {table}_keep BEFORE UPDATE ON {table} BEGIN"
+            " SELECT RAISE(ABORT, 'versions are only ever added'); END"
+        )
+    db.execute_sql(
         "CREATE TRIGGER events_stay BEFORE DELETE ON events"
         " WHEN NOT EXISTS (SELECT 1 FROM forgetting) BEGIN"
         " SELECT RAISE(ABORT, 'events are only deleted by forgetting'); END"

@@ -1,6 +1,6 @@
 """Segments: where the runs of a session begin and end, and which want a summary."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from peewee import fn
@@ -92,6 +92,18 @@ def put(stretches: Sequence[Stretch]) -> None:
         ],
         conflict="update",
     )
+
+
+def want(segment_ids: Iterable[str]) -> None:
+    """Say that these segments want another summary."""
+    SegmentRow.update(needs_summary=True).where(
+        SegmentRow.id.in_(list(segment_ids))
+    ).execute()
+
+
+def want_again(number: int) -> None:
+    """Say that all segments of a session want another summary."""
+    SegmentRow.update(needs_summary=True).where(SegmentRow.session == number).execute()
 
 
 def remove(segment_ids: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memtui.memory.events import Event, EventRole, clean, from_ms
+from memtui.memory.events import Event, EventRole, clean, from_ms, to_ms
 from memtui.memory.sessions import Session, SessionFacts
 from memtui.store.tables import SessionRow
 
@@ -66,25 +66,31 @@ def touch(
         row.save(only=row.dirty_fields)
 
 
-def learn(facts: SessionFacts) -> None:
+def learn(facts: SessionFacts) -> int | None:
     """Keep what a source says of a session that has events; silence changes nothing.
 
-    A session stays in the folder and the project it was first told of, however its
-    agent moves about; of branch, title and model the latest word counts.
+    Of its folder and project the earliest word counts, however its agent moves about
+    later and in whichever order it is told; of branch, title and model the latest.
+
+    Returns:
+        The session's number if it belongs to another project now, else None.
     """
     row = SessionRow.get_or_none(
         SessionRow.agent == clean(facts.agent),
         SessionRow.name == clean(facts.session_id),
     )
     if row is None:
-        return
-    row.cwd = row.cwd or clean(facts.cwd)
-    row.project = row.project or clean(facts.project)
+        return None
+    before = row.project
+    at_ms = to_ms(facts.at) if facts.at else row.created_ms
+    if facts.project and (row.place_ms is None or at_ms < row.place_ms):
+        row.cwd, row.project = clean(facts.cwd), clean(facts.project)
+        row.place_ms = at_ms
     row.branch = clean(facts.branch) or row.branch
     row.title = clean(facts.title) or row.title
     row.model = clean(facts.model) or row.model
-    if row.is_dirty():
-        row.save(only=row.dirty_fields)
+    row.save()
+    return row.id if row.project != before else None
 
 
 def get(agent: str, session_id: str) -> Session | None:

@@ -28,13 +28,18 @@ class MetaRow(Table):
 
 
 class SessionRow(Table):
-    """A session. ``prompt`` is the earliest thing the person said in it."""
+    """A session.
+
+    ``prompt`` is the earliest thing the person said in it, ``place_ms`` the time of
+    the earliest word on its folder and project.
+    """
 
     id = peewee.AutoField()
     agent = peewee.TextField()
     name = peewee.TextField()
     project = peewee.TextField(default="")
     cwd = peewee.TextField(default="")
+    place_ms = peewee.BigIntegerField(null=True)
     branch = peewee.TextField(default="")
     model = peewee.TextField(default="")
     title = peewee.TextField(default="")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.memory import events, segments
-from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.events import MESSAGES, Event, EventRole, EventType
 from memtui.memory.segments import Rules
 
 START = datetime(2024, 1, 15, 10, 0, tzinfo=UTC)
@@ -65,8 +65,15 @@ def test_boundaries_alone_wait_for_a_message() -> None:
     assert lengths([start, said(7200)]) == [2]
 
 
-def test_boundaries_after_the_last_message_join_it() -> None:
-    assert lengths([said(0), said(9000, 0, EventType.SESSION_END)]) == [2]
+def test_boundaries_after_the_last_message_join_it_or_wait() -> None:
+    assert lengths([said(0), said(9, 0, EventType.SESSION_END)]) == [2]
+    next_day = said(86_400, 0, EventType.SESSION_START)
+    assert lengths([said(0), next_day]) == [1]
+    assert lengths([said(0), next_day, said(86_401)]) == [1, 2]
+
+
+def test_tools_after_the_last_message_join_it() -> None:
+    assert lengths([said(0), said(9000, 9, EventType.TOOL_RESULT)]) == [2]
 
 
 def test_what_the_machinery_wrote_is_no_message() -> None:
@@ -120,7 +127,9 @@ def test_nothing_is_lost_and_every_segment_holds_a_message(
     runs = segments.cut(rows, RULES)
     assert all(any(event.is_message for event in run) for run in runs)
     kept = [event for run in runs for event in run]
-    assert kept == (rows if runs else [])
+    assert kept == rows[: len(kept)]
+    waiting = {event.event_type for event in rows[len(kept) :]}
+    assert waiting.isdisjoint(MESSAGES | {EventType.TOOL_RESULT} if runs else MESSAGES)
     for run in runs:
         spoken = [n for n, event in enumerate(run) if event.is_message]
         tail = run[spoken[0] : spoken[-1] + 1]

@@ -82,10 +82,21 @@ def test_a_call_and_its_answer_are_one_event() -> None:
     assert event.timestamp.second == 2
 
 
-def test_a_call_that_was_broken_off_is_kept_when_the_person_speaks() -> None:
-    events = told(assistant(1, call("t1", "Bash", command="rm x")), user(2, "stop"))
-    assert [e.text for e in events] == ["Bash: rm x", "stop"]
+def test_a_call_that_the_person_broke_off_is_kept() -> None:
+    stop = "[Request interrupted by user]"
+    events = told(assistant(1, call("t1", "Bash", command="rm x")), user(2, stop))
+    assert [e.text for e in events] == ["Bash: rm x", stop]
     assert events[0].metadata["is_broken_off"] == "true"
+
+
+def test_a_prompt_typed_while_a_tool_runs_breaks_nothing_off() -> None:
+    queued = {"type": "queued_command", "prompt": "and the tests"}
+    events = told(
+        assistant(1, call("t1", "Bash", command="pytest")),
+        record(2, "attachment", attachment=queued),
+        user(3, [answer("t1", "3 passed")]),
+    )
+    assert [e.text for e in events] == ["and the tests", "Bash: pytest\n3 passed"]
 
 
 @pytest.mark.parametrize(
@@ -169,6 +180,7 @@ def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
             branch="fix/cart",
             title="Cart fixed",
             model="opus",
+            at=datetime(2025, 3, 14, 10, 0, 1, tzinfo=UTC),
         )
     ]
 

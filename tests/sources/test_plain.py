@@ -33,7 +33,9 @@ def test_a_line_is_an_event() -> None:
     assert event.event_type is EventType.USER_MESSAGE
     assert event.timestamp == datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
     assert (event.agent, event.metadata) == ("mine", {"n": "1"})
-    assert facts == again == SessionFacts("mine", "s1", project="shop")
+    assert (
+        facts == again == SessionFacts("mine", "s1", project="shop", at=event.timestamp)
+    )
 
 
 def test_the_type_alone_or_the_role_alone_suffices() -> None:

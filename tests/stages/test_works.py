@@ -501,3 +501,29 @@ def test_one_file_that_surprises_does_not_stop_an_import(
     for _ in importer.run([tmp_path]):
         pass
     assert (importer.imported.created, importer.imported.unreadable) == (1, 1)
+
+
+def test_neither_time_nor_project_depends_on_the_order_of_arrival(
+    tmp_path: Path, settings: Settings, clock: Clock
+) -> None:
+    lines = [
+        line(0, "Where is the quay?", project="", key="a"),
+        line(0, "By the harbour.", role="assistant", project="", key="b"),
+        line(0, "Bash: ls\nquay", event_type="tool_result", project="", key="c"),
+        line(5000, "Paint it", project="ferry", key="d"),
+        line(5000, "Then sail", project="", key="e"),
+        line(9000, "Somewhere else", project="harbour", key="f"),
+    ]
+    trees = []
+    for seed in range(6):
+        order = list(lines)
+        random.Random(seed).shuffle(order)
+        house = House(in_home(tmp_path / f"home-{seed}"), settings)
+        works = made(house, clock)
+        for place, one in enumerate(order):
+            bring(works, tmp_path, f"{seed}-{place}", [one])
+            settle(works)
+        trees.append(tree())
+        house.stop()
+    assert trees[0]["toc:year:2025"]["projects"] == ["ferry"]
+    assert all(other == trees[0] for other in trees)

@@ -10,7 +10,7 @@ from memtui import store
 from memtui.errors import StoreError, StoreTooNew
 from memtui.house import House
 from memtui.store import database, facts, forgetting, outbox
-from memtui.store.tables import EventRow, MetaRow, OutboxRow
+from memtui.store.tables import EventRow, MetaRow, OutboxRow, VersionRow
 
 
 def test_only_its_owner_can_read_a_store(house: House) -> None:
@@ -40,6 +40,17 @@ def test_events_can_be_neither_changed_nor_deleted(full_house: House) -> None:
     refused = pytest.raises(peewee.IntegrityError, match="only deleted by forgetting")
     with refused, database.writing():
         EventRow.delete().execute()
+
+
+def test_events_cannot_be_replaced_nor_versions_changed(full_house: House) -> None:
+    with database.connected():
+        row = EventRow.select().dicts().first()
+    refused = pytest.raises(peewee.IntegrityError, match="never replaced")
+    with refused, database.writing():
+        EventRow.replace(**{**row, "text": "rewritten"}).execute()
+    refused = pytest.raises(peewee.IntegrityError, match="only ever added")
+    with refused, database.writing():
+        VersionRow.update(headline="rewritten").execute()
 
 
 def test_events_can_be_deleted_through_the_one_door(house: House) -> None:
