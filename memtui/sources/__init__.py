@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memtui.errors import SourceError
 from memtui.memory.sessions import History
-from memtui.sources import claude_code, claude_kinds, plain
+from memtui.sources import claude_code, claude_kinds, claude_sessions, plain
 from memtui.sources.records import Reading, Record, of_file
 
 TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
@@ -41,7 +41,7 @@ def histories(claude_projects: Path) -> list[History]:
     found = [file for file in claude_projects.glob("*/*.jsonl") if file.is_file()]
     if not found:
         return []
-    return [History(claude_code.AGENT, claude_projects, len(found))]
+    return [History(claude_sessions.AGENT, claude_projects, len(found))]
 
 
 @dataclass(frozen=True, slots=True)

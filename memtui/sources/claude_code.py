@@ -12,12 +12,10 @@ from pathlib import PurePath
 
 from memtui.memory import calls, events
 from memtui.memory.events import EventRefused, EventRole, EventType
-from memtui.memory.sessions import SessionFacts, project_of
 from memtui.sources import blocks
 from memtui.sources import claude_kinds as kinds
+from memtui.sources.claude_sessions import AGENT, Sessions
 from memtui.sources.records import Left, Reading, Record, Refused, text_of, time_of
-
-AGENT = "claude-code"
 
 _LINE_PLACES = 100
 """How many events of one line can be told apart by their ordinal."""
@@ -61,23 +59,12 @@ class _Call:
 
 
 @dataclass(slots=True)
-class _Facts:
-    cwd: str = ""
-    branch: str = ""
-    title: str = ""
-    model: str = ""
-    at: datetime | None = None
-
-
-@dataclass(slots=True)
 class _Transcript:
     path: PurePath
     now: datetime
     calls: dict[str, _Call] = field(default_factory=dict)
-    facts: dict[str, _Facts] = field(default_factory=dict)
+    sessions: Sessions = field(default_factory=Sessions)
     roots: dict[str, str] = field(default_factory=dict)
-    sessions: dict[str, str] = field(default_factory=dict)
-    summaries: dict[str, str] = field(default_factory=dict)
     place: int = 0
     is_subagents: bool = field(init=False)
     """Whether the file is of a folder of subagents."""
@@ -92,7 +79,7 @@ class _Transcript:
         if not isinstance(kind, str):
             yield Refused("a record without type", record.line)
         elif kind in kinds.TITLES:
-            self._learn_title(record.fields)
+            self.sessions.name(record.fields)
             yield Left(kind, record.line)
         elif kind in ("user", "assistant"):
             yield from self._message(record.line, record.fields)
@@ -111,42 +98,15 @@ class _Transcript:
         """Say what was learnt of each session, and which calls have no answer yet."""
         for call in self.calls.values():
             yield Left("tool call without an answer yet", call.envelope.line)
-        for leaf, title in self.summaries.items():
-            if (session := self.sessions.get(leaf)) and not self.facts[session].title:
-                self.facts[session].title = title
-        yield from map(self._told, self.facts)
-
-    def _told(self, session: str) -> SessionFacts:
-        facts = self.facts[session]
-        return SessionFacts(
-            agent=AGENT,
-            session_id=session,
-            cwd=facts.cwd,
-            project=project_of(facts.cwd),
-            branch=facts.branch,
-            title=facts.title,
-            model=facts.model,
-            at=facts.at,
-        )
-
-    def _learn_title(self, fields: dict[str, object]) -> None:
-        kind = str(fields["type"])
-        title = " ".join(events.clean(text_of(fields.get(kinds.TITLES[kind]))).split())
-        if kind == "summary":
-            self.summaries[text_of(fields.get("leafUuid"))] = title
-        elif session := text_of(fields.get("sessionId")):
-            self.facts.setdefault(session, _Facts()).title = title
+        yield from self.sessions.all()
 
     def _message(self, line: int, fields: dict[str, object]) -> Iterator[Reading]:
-        known = len(self.facts)
         envelope = self._envelope(line, fields)
         message = fields.get("message")
         if isinstance(envelope, Refused):
             yield envelope
             return
-        if len(self.facts) > known:
-            # Its project must be known as soon as its first event is.
-            yield self._told(envelope.session_id)
+        yield from self.sessions.introduced(envelope.session_id)
         if not isinstance(message, dict) or "content" not in message:
             yield Refused("a message without content", line)
         elif fields["type"] == "user":
@@ -167,22 +127,8 @@ class _Transcript:
         if not session.strip():
             return Refused("no session id", line)
         uuid = text_of(fields.get("uuid"))
-        self.sessions[uuid] = session
-        self._learn(session, fields, at)
+        self.sessions.meet(session, uuid, fields, at)
         return _Envelope(line, at, session, uuid, self._subagent(uuid, fields))
-
-    def _learn(self, session: str, fields: dict[str, object], at: datetime) -> None:
-        facts = self.facts.setdefault(session, _Facts())
-        cwd = text_of(fields.get("cwd"))
-        if cwd and (facts.at is None or at < facts.at):
-            facts.cwd, facts.at = cwd, at
-        facts.branch = text_of(fields.get("gitBranch")) or facts.branch
-        message = fields.get("message")
-        if isinstance(message, dict) and message.get("model") not in (
-            None,
-            "<synthetic>",
-        ):
-            facts.model = text_of(message["model"])
 
     def _subagent(self, uuid: str, fields: dict[str, object]) -> str:
         """Which helper a record belongs to: by its file, its name or its root."""
