@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from memtui.paths import Paths
     from memtui.settings import Settings
 
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
 EXIT_ERROR = 1
 """Something could not be done; the sentence on standard error says what."""
 
@@ -54,10 +56,7 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-Commands = "argparse._SubParsersAction[argparse.ArgumentParser]"
-
-
-def _add_reading(commands: Commands) -> None:  # type: ignore[valid-type]
+def _add_reading(commands: "Commands") -> None:
     show = _command(commands, "show", "print a node and what is under it")
     show.add_argument("node_id", nargs="?", help="a node's id; without one: the years")
     search = _command(commands, "search", "find nodes and quotes by words")
@@ -72,7 +71,7 @@ def _add_reading(commands: Commands) -> None:  # type: ignore[valid-type]
     _command(commands, "stats", "print how much is kept")
 
 
-def _add_working(commands: Commands) -> None:  # type: ignore[valid-type]
+def _add_working(commands: "Commands") -> None:
     bring = _command(commands, "import", "bring past sessions in")
     bring.add_argument(
         "paths",
@@ -89,7 +88,7 @@ def _add_working(commands: Commands) -> None:  # type: ignore[valid-type]
     _command(commands, "demo", "look around in a made-up memory", json=False)
 
 
-def _add_housekeeping(commands: Commands) -> None:  # type: ignore[valid-type]
+def _add_housekeeping(commands: "Commands") -> None:
     _command(commands, "doctor", "look for what is wrong, and say what to do")
     config = _command(commands, "config", "show the settings, or write a file of them")
     config.add_argument("action", choices=("show", "init"))
@@ -105,13 +104,13 @@ def _positive(text: str) -> int:
 
 
 def _command(
-    commands: Commands,  # type: ignore[valid-type]
+    commands: "Commands",
     name: str,
     says: str,
     *,
     json: bool = True,
 ) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = commands.add_parser(  # type: ignore[attr-defined]
+    command = commands.add_parser(
         name, help=says, description=f"{says[0].upper()}{says[1:]}."
     )
     if json:
