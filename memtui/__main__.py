@@ -92,7 +92,8 @@ def _add_housekeeping(commands: "Commands") -> None:
     _command(commands, "doctor", "look for what is wrong, and say what to do")
     config = _command(commands, "config", "show the settings, or write a file of them")
     config.add_argument("action", choices=("show", "init"))
-    tokens = _command(commands, "tokens", "fetch what exact token counts need")
+    says = "fetch what exact token counts need"
+    tokens = _command(commands, "tokens", says, json=False)
     tokens.add_argument("action", choices=("fetch",))
 
 
@@ -142,14 +143,12 @@ def _run(given: argparse.Namespace) -> int:
         Path(os.environ["MEMTUI_CONFIG"]) if os.environ.get("MEMTUI_CONFIG") else None
     )
     settings = configuration.load(places.config, given_file=config, given=given.set)
-    if given.command == "config":
+    if given.command in ("config", "tokens"):
         from memtui.shell import configuring  # noqa: PLC0415
 
+        if given.command == "tokens":
+            return configuring.fetch_tokens(places)
         return configuring.run(given.action, places, settings, as_json=given.json)
-    if given.command == "tokens":
-        from memtui.shell import configuring  # noqa: PLC0415
-
-        return configuring.fetch_tokens(places)
     if given.command in (None, "demo"):
         return _app(places, settings, is_demo=given.command == "demo")
     return _ask(given, places, settings)

@@ -21,7 +21,7 @@ from memtui.stages.progress import Progress
 TESTS = Path(__file__).parent
 SNAPSHOTS = TESTS.parent / "snapshots"
 HISTORY = TESTS / "data" / "history.jsonl"
-"""Seven sessions of three projects, from December 2023 to February 2024."""
+"""Six sessions of three projects, from December 2023 to February 2024."""
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 """When the screens think it is: after the history."""

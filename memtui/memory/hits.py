@@ -58,4 +58,4 @@ class Answer:
     hits: tuple[Hit, ...] = ()
     took_ms: float = 0.0
     note: str = ""
-    """What the reader should know: that the index is being rebuilt, say."""
+    """What the reader should know: that the index is still being built, say."""

@@ -71,6 +71,8 @@ class Works:
     def start(self, report: Report) -> None:
         """Work on a thread of its own until ``stop``; wait while another one works."""
         teller = _Teller(self, report)
+        with database.connected():
+            self._seen = versions.last()
         self._loop = Loop(
             self._stages(), teller.tell, self._may_work, database.connected
         )

@@ -64,6 +64,11 @@ def input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
     return dict(rows.tuples())
 
 
+def last() -> int:
+    """The number of the latest version there is; 0 if there is none."""
+    return next_id(VersionRow) - 1
+
+
 def since(version: int) -> tuple[int, list[str]]:
     """The nodes that have a version later than one, and the latest version there is.
 
