@@ -1,7 +1,7 @@
 # make run     set up what is missing and open memtui      (ARGS="demo" passes words on)
 # make test    set up what is missing and run the tests    (ARGS="-k hook" passes words on)
 # make check   lint, format, types and the contracts between folders
-# make bench-import, make bench-start    measure; see benchmarks/
+# make bench-import, make bench-start, make bench-hook    measure; see benchmarks/
 # make picture draw the README's picture anew
 
 VENV := .venv
@@ -12,7 +12,7 @@ ARGS ?=
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: run test check bench-import bench-start picture clean
+.PHONY: run test check bench-import bench-start bench-hook picture clean
 
 run: $(VENV)/.runs
 	@$(BIN)/memtui $(ARGS)
@@ -34,6 +34,9 @@ picture: $(VENV)/.runs
 
 bench-start: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.start $(ARGS)
+
+bench-hook: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.hook $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache

@@ -6,12 +6,21 @@ already loaded: it must be quick, and must run when the rest of memtui cannot.
 
 The spool is laid out like a maildir. An event is written under ``tmp`` and renamed
 into ``new``, so that whoever reads ``new`` never meets half of one. The names sort in
-the order of arrival.
+the order of arrival: ``<time_ns>.<pid>.<random>.json``.
+
+Some agents say neither who they are nor what happened. Whoever installs the hook can
+say it for them, with ``--agent NAME`` and ``--event NAME``; both then stand in the
+file's name, ``<time_ns>.<pid>.<random>.<agent>.<event>.json``, beside the bytes and
+never in them. A word that is not plain letters, digits, ``-`` and ``_`` is left out.
+
+``MEMTUI_HOOK_FSYNC=1`` has the event on the disk before the hook ends; without it a
+power cut may leave a file renamed but empty.
 """
 # pathlib alone takes longer to load than all there is to do here.
 # ruff: noqa: PTH103, PTH104, PTH108, PTH111, PTH117, PTH118
 
 import os
+import sys
 import time
 
 CHUNK_BYTES = 1 << 20
@@ -20,19 +29,23 @@ CHUNK_BYTES = 1 << 20
 STDIN = 0
 """The descriptor the event arrives on; read as it is, ``sys.stdin`` may be None."""
 
+WORD_CHARS = 40
+"""How long the name of an agent or an event may be."""
+
 
 def main() -> None:
-    """Keep the event, or lose it silently."""
+    """Keep the event, or lose it silently; the process ends here."""
     try:
         # Conversations are private: all that is made here is its owner's alone.
         os.umask(0o077)
         # All is read before anything can fail: an agent must not meet a closed pipe.
         chunks = _read()
         if chunks:
-            _keep(chunks, spool_folder())
-    except BaseException:
-        # An agent takes any other end as a verdict on what it was about to do.
-        return
+            _keep(chunks, spool_folder(), _told(sys.argv[1:]))
+    finally:
+        # An agent takes any other end as a verdict on what it was about to do, and
+        # the interpreter's own takes time and may find something to complain about.
+        os._exit(0)
 
 
 def spool_folder() -> str:
@@ -63,28 +76,51 @@ def _read() -> list[bytes]:
     return chunks
 
 
-def _keep(chunks: list[bytes], spool: str) -> None:
+def _told(words: list[str]) -> str:
+    """What the file's name says of who told it: ``.agent.event``, or nothing."""
+    named = dict(zip(words[::2], words[1::2], strict=False))
+    agent, event = (_word(named.get(name, "")) for name in ("--agent", "--event"))
+    return f".{agent}.{event}" if agent or event else ""
+
+
+def _word(word: str) -> str:
+    is_plain = word.isascii() and word.replace("-", "").replace("_", "").isalnum()
+    return word if is_plain and len(word) <= WORD_CHARS else ""
+
+
+def _keep(chunks: list[bytes], spool: str, told: str) -> None:
     for box in ("tmp", "new", "bad"):
         os.makedirs(os.path.join(spool, box), exist_ok=True)
-    name = f"{time.time_ns()}.{os.getpid()}.{os.urandom(8).hex()}.json"
+    name = f"{time.time_ns()}.{os.getpid()}.{os.urandom(8).hex()}{told}.json"
     draft = os.path.join(spool, "tmp", name)
+    is_synced = os.environ.get("MEMTUI_HOOK_FSYNC") == "1"
     try:
-        _write(draft, chunks)
+        _write(draft, chunks, is_synced)
         os.rename(draft, os.path.join(spool, "new", name))
     except BaseException:
         os.unlink(draft)
         raise
+    if is_synced:
+        _sync_folder(os.path.join(spool, "new"))
 
 
-def _write(path: str, chunks: list[bytes]) -> None:
+def _write(path: str, chunks: list[bytes], is_synced: bool) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         for chunk in chunks:
             rest = memoryview(chunk)
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
+        if is_synced:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _sync_folder(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
 
 
 if __name__ == "__main__":

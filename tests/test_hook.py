@@ -2,18 +2,27 @@
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import memtui
+from memtui.sources.spool import Spool
 
 ROOT = Path(memtui.__file__).parents[1]
+HOOK = ROOT / "memtui" / "hook.py"
 COMMAND = [sys.executable, "-m", "memtui.hook"]
+INSTALLED = [sys.executable, "-I", "-S", str(HOOK)]
+SHELL = ["/bin/sh", str(ROOT / "scripts" / "memtui-hook.sh")]
+WAYS = pytest.mark.parametrize(
+    "command", [COMMAND, INSTALLED, SHELL], ids=["module", "installed", "shell"]
+)
 PAYLOAD = b'{"hook_event_name": "Stop", "session_id": "s1"}\n'
 PATIENCE_S = 60
 
@@ -23,7 +32,13 @@ def environment(**more: str) -> dict[str, str]:
     return {"PYTHONPATH": str(ROOT), **more}
 
 
-def hook(payload: bytes, env: dict[str, str], cwd: Path, given: str = ":") -> None:
+def hook(
+    payload: bytes,
+    env: dict[str, str],
+    cwd: Path,
+    given: str = ":",
+    command: Sequence[str] = COMMAND,
+) -> None:
     """Run the hook; whatever happens it must be silent and succeed.
 
     Args:
@@ -31,9 +46,10 @@ def hook(payload: bytes, env: dict[str, str], cwd: Path, given: str = ":") -> No
         env: Its whole environment.
         cwd: Where it runs.
         given: What the shell that starts it does first.
+        command: The way it is run.
     """
     ended = subprocess.run(
-        ["/bin/sh", "-c", f'{given}; exec "$@"', "sh", *COMMAND],
+        ["/bin/sh", "-c", f'{given}; exec "$@"', "sh", *command],
         input=payload,
         env=env,
         cwd=cwd,
@@ -46,11 +62,12 @@ def hook(payload: bytes, env: dict[str, str], cwd: Path, given: str = ":") -> No
 def boxes(spool: Path) -> dict[str, list[bytes]]:
     """What lies in each box, by name."""
     return {
-        box: [file.read_bytes() for file in sorted((spool / box).iterdir())]
+        box: [file.read_bytes() for file in sorted(spool.glob(f"{box}/*"))]
         for box in ("tmp", "new", "bad")
     }
 
 
+@WAYS
 @pytest.mark.parametrize(
     "payload",
     [
@@ -61,9 +78,12 @@ def boxes(spool: Path) -> dict[str, list[bytes]]:
     ],
     ids=["json", "words", "bytes", "20 MB"],
 )
-def test_the_event_arrives_byte_for_byte(payload: bytes, tmp_path: Path) -> None:
+def test_the_event_arrives_byte_for_byte(
+    payload: bytes, command: list[str], tmp_path: Path
+) -> None:
     spool = tmp_path / "spool"
-    hook(payload, environment(MEMTUI_SPOOL=str(spool)), tmp_path)
+    env = {"PATH": os.defpath, **environment(MEMTUI_SPOOL=str(spool))}
+    hook(payload, env, tmp_path, command=command)
     assert boxes(spool) == {"tmp": [], "new": [payload], "bad": []}
 
 
@@ -125,15 +145,16 @@ def test_a_homeless_user_has_no_spool(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_64_at_once_are_all_kept(tmp_path: Path) -> None:
+@WAYS
+def test_64_at_once_are_all_kept(command: list[str], tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     payloads = sorted(b"event %02d" % number * 1000 for number in range(64))
     running = []
     for payload in payloads:
         process = subprocess.Popen(
-            COMMAND,
+            command,
             stdin=subprocess.PIPE,
-            env=environment(MEMTUI_SPOOL=str(spool)),
+            env={"PATH": os.defpath, **environment(MEMTUI_SPOOL=str(spool))},
         )
         assert process.stdin is not None
         process.stdin.write(payload)
@@ -153,28 +174,69 @@ def test_a_file_in_place_of_the_spool_is_left_alone(tmp_path: Path) -> None:
     assert blocked.read_text() == "mine"
 
 
-def test_a_spool_that_cannot_be_made(tmp_path: Path) -> None:
-    hook(PAYLOAD * 10_000, environment(MEMTUI_SPOOL="/dev/null/spool"), tmp_path)
-    hook(PAYLOAD, environment(MEMTUI_SPOOL="/proc/memtui"), tmp_path)
+@WAYS
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"MEMTUI_SPOOL": "/dev/null/spool"},
+        {"MEMTUI_SPOOL": "/proc/memtui"},
+        {"HOME": "/dev/null"},
+    ],
+)
+def test_a_spool_that_cannot_be_made(
+    env: dict[str, str], command: list[str], tmp_path: Path
+) -> None:
+    # More than a pipe holds: who writes it must not meet a closed one.
+    env = {"PATH": os.defpath, **environment(**env)}
+    hook(PAYLOAD * 10_000, env, tmp_path, command=command)
+    assert list(tmp_path.iterdir()) == []
 
 
+@WAYS
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes where it may not")
-def test_a_read_only_spool(tmp_path: Path) -> None:
+def test_a_read_only_spool(command: list[str], tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     for box in ("tmp", "new", "bad"):
         (spool / box).mkdir(parents=True)
     (spool / "tmp").chmod(0o500)
-    hook(PAYLOAD, environment(MEMTUI_SPOOL=str(spool)), tmp_path)
+    env = {"PATH": os.defpath, **environment(MEMTUI_SPOOL=str(spool))}
+    hook(PAYLOAD, env, tmp_path, command=command)
     assert boxes(spool)["new"] == []
 
 
-def test_a_full_disk_leaves_no_half_an_event(tmp_path: Path) -> None:
+@WAYS
+@pytest.mark.parametrize("mounted", ["size=64k", "size=64k,nr_inodes=3", "ro"])
+def test_a_real_disk_that_takes_nothing(
+    mounted: str, command: list[str], tmp_path: Path
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", mounted, "none", str(disk)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("cannot mount a tmpfs")
+    try:
+        spool = disk / "spool"
+        env = {"PATH": os.defpath, **environment(MEMTUI_SPOOL=str(spool))}
+        hook(b"x" * 200_000, env, tmp_path, command=command)
+        assert [file for box in boxes(spool).values() for file in box] == []
+        if mounted == "size=64k":
+            hook(PAYLOAD, env, tmp_path, command=command)
+            assert boxes(spool)["new"] == [PAYLOAD]
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+@WAYS
+def test_a_full_disk_leaves_no_half_an_event(
+    command: list[str], tmp_path: Path
+) -> None:
     spool = tmp_path / "spool"
     # No byte code either: its cache would be cut short by the same limit.
     env = environment(MEMTUI_SPOOL=str(spool), PYTHONDONTWRITEBYTECODE="1")
-    hook(b"x" * 5000, env, tmp_path, "ulimit -f 1")
+    env["PATH"] = os.defpath
+    hook(b"x" * 5000, env, tmp_path, "ulimit -f 1", command)
     assert boxes(spool) == {"tmp": [], "new": [], "bad": []}
-    hook(b"x" * 500, env, tmp_path, "ulimit -f 1")
+    hook(b"x" * 500, env, tmp_path, "ulimit -f 1", command)
     assert boxes(spool)["new"] == [b"x" * 500]
 
 
@@ -188,18 +250,77 @@ def test_a_new_box_that_takes_nothing_leaves_no_half_an_event(tmp_path: Path) ->
     assert not list(spool.rglob("*.json"))
 
 
+@WAYS
 @pytest.mark.parametrize("closed", ["<&-", ">&- 2>&-", "<&- >&- 2>&-"])
-def test_closed_descriptors_are_no_failure(closed: str, tmp_path: Path) -> None:
+def test_closed_descriptors_are_no_failure(
+    closed: str, command: list[str], tmp_path: Path
+) -> None:
     spool = tmp_path / "spool"
     ended = subprocess.run(
-        ["/bin/sh", "-c", f'exec "$0" -m memtui.hook {closed}', sys.executable],
+        ["/bin/sh", "-c", f'exec "$@" {closed}', "sh", *command],
         input=PAYLOAD,
-        env=environment(MEMTUI_SPOOL=str(spool)),
+        env={"PATH": os.defpath, **environment(MEMTUI_SPOOL=str(spool))},
         capture_output=True,
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
     if "<" not in closed:
         assert boxes(spool)["new"] == [PAYLOAD]
+
+
+@WAYS
+def test_nobody_reads_what_it_never_says(command: list[str], tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run(
+        command,
+        input=PAYLOAD,
+        stdout=writing,
+        stderr=writing,
+        env={"PATH": os.defpath, **environment(MEMTUI_SPOOL=str(tmp_path / "spool"))},
+    )
+    os.close(writing)
+    assert ended.returncode == 0
+    assert boxes(tmp_path / "spool")["new"] == [PAYLOAD]
+
+
+@pytest.mark.parametrize(
+    ("words", "ending"),
+    [
+        (["--agent", "copilot-cli", "--event", "agentStop"], ".copilot-cli.agentStop"),
+        (["--event", "agentStop"], "..agentStop"),
+        (["--agent", "codex"], ".codex."),
+        (["--agent", "../../etc", "--event", "a.b"], ""),
+        (["--agent", "x" * 41, "--event", "\u00e9t\u00e9"], ""),
+        (["--event", "stop", "--agent", "codex"], ".codex.stop"),
+        (["--agent"], ""),
+        (["anything", "--else", "-h"], ""),
+    ],
+)
+def test_who_told_it_stands_in_the_name(
+    words: list[str], ending: str, tmp_path: Path
+) -> None:
+    spool = tmp_path / "spool"
+    env = environment(MEMTUI_SPOOL=str(spool))
+    hook(PAYLOAD, env, tmp_path, command=[*INSTALLED, *words])
+    (kept,) = (spool / "new").iterdir()
+    assert re.fullmatch(rf"\d+\.\d+\.[0-9a-f]+{re.escape(ending)}\.json", kept.name)
+    assert kept.read_bytes() == PAYLOAD
+
+
+def test_the_shell_says_who_told_it_in_the_same_way(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    env = {"PATH": os.defpath, "MEMTUI_SPOOL": str(spool)}
+    hook(PAYLOAD, env, tmp_path, command=[*SHELL, "copilot-cli", "agentStop"])
+    letter = Spool(spool).read(Spool(spool).names()[0])
+    assert letter is not None
+    assert (letter.agent, letter.event) == ("copilot-cli", "agentStop")
+
+
+def test_an_event_can_be_had_on_the_disk_before_the_hook_ends(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    env = environment(MEMTUI_SPOOL=str(spool), MEMTUI_HOOK_FSYNC="1")
+    hook(PAYLOAD, env, tmp_path)
+    assert boxes(spool) == {"tmp": [], "new": [PAYLOAD], "bad": []}
 
 
 def test_an_interrupted_hook_succeeds_silently(tmp_path: Path) -> None:
@@ -244,6 +365,49 @@ def test_it_loads_nothing_the_interpreter_has_not() -> None:
         [sys.executable, "-c", code], env=environment(), capture_output=True, text=True
     )
     assert told.stdout == "['memtui', 'memtui.hook']\n"
+
+
+def console_script(folder: Path) -> str:
+    """The command as an installer writes it."""
+    script = folder / "memtui-hook"
+    text = (ROOT / "scripts" / "memtui-hook").read_text("utf-8")
+    script.write_text(text.replace("#!python", f"#!{sys.executable}", 1), "utf-8")
+    script.chmod(0o700)
+    return str(script)
+
+
+def test_the_command_of_its_own_keeps_an_event(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    env = environment(MEMTUI_SPOOL=str(spool))
+    hook(PAYLOAD, env, tmp_path, command=[console_script(tmp_path)])
+    assert boxes(spool)["new"] == [PAYLOAD]
+
+
+def test_the_command_is_silent_where_memtui_is_gone(tmp_path: Path) -> None:
+    env = {"MEMTUI_SPOOL": str(tmp_path / "spool")}
+    script = Path(console_script(tmp_path))
+    text = script.read_text("utf-8").replace("memtui.hook", "memtui_gone.hook")
+    script.write_text(text, "utf-8")
+    hook(PAYLOAD, env, tmp_path, command=[str(script)])
+
+
+def test_what_is_installed_needs_nothing_else_to_be_whole(tmp_path: Path) -> None:
+    package = tmp_path / "site" / "memtui"
+    package.mkdir(parents=True)
+    for name in ("__init__", "errors", "paths", "os", "time"):
+        (package / f"{name}.py").write_text("raise SystemExit('broken')")
+    (package.parent / "sitecustomize.py").write_text("raise SystemExit('broken')")
+    (package / "hook.py").write_bytes(HOOK.read_bytes())
+    spool = tmp_path / "spool"
+    env = {
+        "PYTHONPATH": str(package.parent),
+        "PYTHONSTARTUP": "/broken",
+        "PYTHONINSPECT": "1",
+        "MEMTUI_SPOOL": str(spool),
+    }
+    command = [*INSTALLED[:-1], str(package / "hook.py")]
+    hook(PAYLOAD, env, package, command=command)
+    assert boxes(spool)["new"] == [PAYLOAD]
 
 
 def test_it_runs_where_nothing_else_of_memtui_is(tmp_path: Path) -> None:

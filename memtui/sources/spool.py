@@ -3,8 +3,14 @@
 Hooks write into ``tmp/`` and rename into ``new/``; what cannot be taken goes to
 ``bad/``, with its reason beside it. The directory is the truth: whatever lies in
 ``new/`` is still to be taken, however it came there.
+
+A file's bytes are what an agent said. Whoever installed the hook may have said beside
+them which agent and which event it is for, where the bytes do not: that stands in the
+name, ``<time>.<pid>.<random>.<agent>.<event>.json``. A name of any other form says
+nothing.
 """
 
+import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +22,13 @@ from memtui.memory.events import from_ms
 
 PRIVATE = 0o700
 
+_NAME = re.compile(
+    r"\d{1,20}\.\d{1,10}\.[0-9A-Za-z]{1,40}"
+    r"\.(?P<agent>[0-9A-Za-z_-]{0,40})\.(?P<event>[0-9A-Za-z_-]{0,40})\.json",
+    re.ASCII,
+)
+"""A name that says who told it; either word may be missing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Letter:
@@ -24,6 +37,20 @@ class Letter:
     name: str
     raw: bytes
     received_at: datetime
+
+    @property
+    def agent(self) -> str:
+        """Whose hook it was, where whoever installed it said so."""
+        return self._named("agent")
+
+    @property
+    def event(self) -> str:
+        """The event the hook was installed for, where that was said."""
+        return self._named("event")
+
+    def _named(self, which: str) -> str:
+        said = _NAME.fullmatch(self.name)
+        return said[which] if said else ""
 
 
 class Spool:
