@@ -1,16 +1,20 @@
 """What agents hand to their hooks: one normaliser for all the dialects (decisions §2).
 
-An event with a name we do not know is refused, never taken for a message.
+An event with a name we do not know is refused, never taken for a message. What a
+payload says of itself comes before what was said when its hook was installed.
+
+Older Copilots name no session. What was said to them is kept all the same, as one
+session for each folder and day: words that are refused cannot be had again.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from memtui.memory import calls, events
 from memtui.memory.events import Event, EventRefused, EventRole, EventType
 from memtui.memory.sessions import SessionFacts, project_of
-from memtui.sources import blocks
+from memtui.sources import blocks, hook_dialects
 from memtui.sources.records import (
     Left,
     Reading,
@@ -23,16 +27,26 @@ from memtui.sources.records import (
 
 Fields = dict[str, object]
 
-_AGENT_FOLDERS = {"/.codex/": "codex", "/.gemini/": "gemini-cli"}
-"""Whose hook it was, by where the transcript lies; Claude Code's otherwise."""
+COPILOT = "copilot-cli"
+
+_AGENT_FOLDERS = {
+    "/.codex/": "codex",
+    "/.gemini/": "gemini-cli",
+    "/.copilot/": COPILOT,
+}
+"""Whose hook it was, by where the transcript lies."""
+
+_OTHERWISE = "claude-code"
+"""Whose hook it was if nothing says so."""
 
 NOT_KEPT = frozenset(
     """pretooluse notification precompact postcompact setup instructionsloaded
     userpromptexpansion messagedisplay permissionrequest permissiondenied posttoolbatch
     taskcreated taskcompleted stopfailure teammateidle configchange cwdchanged
     directoryadded filechanged worktreecreate worktreeremove elicitation
-    elicitationresult premodelswitch postmodelswitch beforetool beforemodel aftermodel
-    precompress""".split()  # noqa: SIM905 - thirty names read better in rows
+    elicitationresult premodelswitch postmodelswitch beforetool beforetoolselection
+    beforemodel aftermodel precompress erroroccurred userprompttransformed
+    interrupt""".split()  # noqa: SIM905 - thirty names read better in rows
 )
 """Names, lower case, of hook events that say nothing a memory keeps."""
 
@@ -51,26 +65,50 @@ class _Payload:
         return next(filter(None, (text_of(self.fields.get(n)) for n in names)), "")
 
 
-def read(raw: bytes, *, received_at: datetime, now: datetime) -> Iterator[Reading]:
-    """Read one spool file.
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is known of a payload beside its own words."""
+
+    received_at: datetime
+    agent: str
+    event: str
+
+
+def read(
+    raw: bytes,
+    *,
+    received_at: datetime,
+    now: datetime,
+    agent: str = "",
+    event: str = "",
+) -> Iterator[Reading]:
+    """Read one spool file; every record in it gives at least one reading.
 
     Args:
         raw: What the hook was given.
         received_at: When it was given it: the time of payloads that name none.
         now: The time, to refuse what claims to come from the future.
+        agent: The agent of payloads that name none.
+        event: The event of payloads that name none.
     """
     if not raw.strip():
         yield Refused("an empty file")
         return
+    told = _Told(received_at, agent, event)
     for record in of_payload(raw):
         if isinstance(record, Refused):
             yield record
-        else:
-            yield from _take(record, received_at, now)
+            continue
+        try:
+            yield from _take(record, told, now)
+        except RecursionError:
+            yield Refused("nested too deeply", record.line)
+        except OverflowError:
+            yield Refused("a timestamp out of the calendar", record.line)
 
 
-def _take(record: Record, received_at: datetime, now: datetime) -> Iterator[Reading]:
-    payload = _payload(record, received_at)
+def _take(record: Record, told: _Told, now: datetime) -> Iterator[Reading]:
+    payload = _payload(record, told)
     kind = payload.name.replace("_", "").lower()
     if kind in NOT_KEPT:
         yield Left(f"hook {payload.name}", record.line)
@@ -89,17 +127,23 @@ def _take(record: Record, received_at: datetime, now: datetime) -> Iterator[Read
             yield Refused(str(refusal), record.line)
 
 
-def _payload(record: Record, received_at: datetime) -> _Payload:
-    fields = record.fields
-    name = text_of(fields.get("hook_event_name") or fields.get("event_type"))
+def _payload(record: Record, told: _Told) -> _Payload:
+    fields = hook_dialects.common(record.fields)
+    name = fields.get("hook_event_name") or fields.get("event_type") or told.event
     transcript = text_of(fields.get("transcript_path")).replace("\\", "/")
     agent = next((a for f, a in _AGENT_FOLDERS.items() if f in transcript), "")
+    agent = text_of(fields.get("agent")) or agent or told.agent or _OTHERWISE
+    at = time_of(fields.get("timestamp")) or told.received_at
+    session_id = text_of(fields.get("session_id"))
+    cwd = text_of(fields.get("cwd"))
+    if agent == COPILOT and cwd and not session_id.strip():
+        session_id = f"{at.astimezone(UTC):%Y-%m-%d} {cwd}"
     return _Payload(
-        name=events.clean(name),
+        name=events.clean(text_of(name)),
         fields=fields,
-        at=time_of(fields.get("timestamp")) or received_at,
-        agent=text_of(fields.get("agent")) or agent or "claude-code",
-        session_id=text_of(fields.get("session_id")),
+        at=at,
+        agent=agent,
+        session_id=session_id,
         line=record.line,
     )
 
@@ -174,7 +218,7 @@ def _tool(payload: _Payload) -> Iterator[Event]:
 def _answer_text(answer: object) -> str:
     """A tool's answer; of a structured one the parts that were meant to be read."""
     if isinstance(answer, dict):
-        for name in ("stdout", "content", "llmContent", "result"):
+        for name in ("stdout", "content", "result"):
             if answer.get(name):
                 error = text_of(answer.get("stderr"))
                 text = blocks.result_text(answer[name])
@@ -218,6 +262,7 @@ def _boundary(event_type: EventType) -> Callable[[_Payload], Iterator[Event]]:
 _KINDS: dict[str, Callable[[_Payload], Iterator[Event]]] = {
     "userpromptsubmit": _prompt,
     "usermessage": _prompt,
+    "userpromptsubmitted": _prompt,
     "beforeagent": _prompt,
     "assistantmessage": _said,
     "assistantresponse": _said,
@@ -228,6 +273,7 @@ _KINDS: dict[str, Callable[[_Payload], Iterator[Event]]] = {
     "stop": _stop,
     "assistantstop": _stop,
     "afteragent": _stop,
+    "agentstop": _stop,
     "subagentstart": _subagent(EventType.SUBAGENT_START),
     "subagentstop": _subagent(EventType.SUBAGENT_STOP),
     "sessionstart": _boundary(EventType.SESSION_START),

@@ -98,8 +98,13 @@ class Ingest:
                 continue
             if letter is None:
                 continue
-            now = self._clock()
-            readings = hooks.read(letter.raw, received_at=letter.received_at, now=now)
+            readings = hooks.read(
+                letter.raw,
+                received_at=letter.received_at,
+                now=self._clock(),
+                agent=letter.agent,
+                event=letter.event,
+            )
             yield _sorted(name, list(readings))
             size += len(letter.raw)
             if size > BYTES_AT_ONCE:

@@ -1,27 +1,30 @@
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
+from hypothesis import settings as running
 from hypothesis import strategies as st
 
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.sessions import SessionFacts
 from memtui.sources import hooks
-from memtui.sources.records import Left, Refused
+from memtui.sources.records import Left, Refused, of_payload
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 NOW = datetime(2025, 3, 14, 10, 1, tzinfo=UTC)
 
 
-def read(payload: object) -> list[object]:
+def read(payload: object, agent: str = "", event: str = "") -> list[object]:
     raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    return list(hooks.read(raw, received_at=AT, now=NOW))
+    return list(hooks.read(raw, received_at=AT, now=NOW, agent=agent, event=event))
 
 
-def told(payload: object) -> list[Event]:
-    return [reading for reading in read(payload) if isinstance(reading, Event)]
+def told(payload: object, agent: str = "", event: str = "") -> list[Event]:
+    found = read(payload, agent, event)
+    return [reading for reading in found if isinstance(reading, Event)]
 
 
 def claude(name: str, **fields: Any) -> dict[str, Any]:
@@ -157,35 +160,222 @@ def test_a_session_learns_its_project() -> None:
     assert [(f.project, f.model) for f in facts] == [("shop", "opus")]
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(
-            [
-                "session_id",
-                "hook_event_name",
-                "event_type",
-                "prompt",
-                "content",
-                "timestamp",
-                "tool_name",
-                "tool_input",
-                "tool_response",
-                "error",
-                "cwd",
-                "transcript_path",
-                "agent_id",
-            ]
-        ),
-        st.sampled_from(["s", "Stop", "PostToolUse", "UserPromptSubmit", "\ud800", ""])
-        | st.integers()
-        | st.lists(st.text(max_size=3), max_size=2)
-        | st.dictionaries(st.text(max_size=3), st.text(max_size=3), max_size=2),
+def copilot(**fields: Any) -> dict[str, Any]:
+    """Copilot's own words: neither who speaks nor what happened is among them."""
+    return {"timestamp": 1_741_946_340_000, "cwd": "/home/ada/shop", **fields}
+
+
+def test_who_installed_a_hook_may_say_what_its_payload_does_not() -> None:
+    (event,) = told(
+        copilot(sessionId="c1", prompt="Fix the cart"),
+        "copilot-cli",
+        "userPromptSubmitted",
     )
+    assert (event.agent, event.session_id) == ("copilot-cli", "c1")
+    assert (event.event_type, event.text) == (EventType.USER_MESSAGE, "Fix the cart")
+    assert event.timestamp == datetime(2025, 3, 14, 9, 59, tzinfo=UTC)
+
+
+def test_what_a_payload_says_of_itself_comes_first() -> None:
+    theirs = claude("Stop", transcript_path="/h/.codex/sessions/r.jsonl")
+    (event,) = told(theirs, "gemini-cli", "BeforeAgent")
+    assert (event.agent, event.event_type) == ("codex", EventType.ASSISTANT_STOP)
+
+
+def test_a_folders_day_is_the_session_of_what_names_none() -> None:
+    said = copilot(prompt="Fix the cart")
+    (event,) = told(said, "copilot-cli", "userPromptSubmitted")
+    assert event.session_id == "2025-03-14 /home/ada/shop"
+    nowhere = {"timestamp": said["timestamp"], "prompt": "Fix the cart"}
+    refused = [Refused("no session id", 1)]
+    assert read(nowhere, "copilot-cli", "userPromptSubmitted") == refused
+    assert read(said, "codex", "UserPromptSubmit") == refused
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {
+            "toolName": "bash",
+            "toolArgs": '{"command": "npm test"}',
+            "toolResult": {"resultType": "success", "textResultForLlm": "2 passed"},
+        },
+        {
+            "toolName": "bash",
+            "toolArgs": {"command": "npm test"},
+            "toolResult": {"resultType": "success", "textResultForLlm": "2 passed"},
+        },
+        {
+            "hook_event_name": "PostToolUse",
+            "tool_name": "bash",
+            "tool_input": {"command": "npm test"},
+            "tool_result": {
+                "result_type": "success",
+                "text_result_for_llm": "2 passed",
+            },
+        },
+    ],
+    ids=["older", "newer", "in Claude Code's words"],
 )
-def test_no_payload_raises(payload: dict[str, object]) -> None:
-    assert read(payload)
+def test_copilots_tools_are_read(said: dict[str, Any]) -> None:
+    (event,) = told(copilot(sessionId="c1", **said), "copilot-cli", "postToolUse")
+    assert event.text == "bash: npm test\n2 passed"
+    assert event.metadata["tool_input"] == '{"command":"npm test"}'
+    assert "is_error" not in event.metadata
 
 
+def test_copilots_failures_are_marked() -> None:
+    answer = {"resultType": "failure", "textResultForLlm": "exit 2"}
+    said = copilot(sessionId="c1", toolName="bash", toolArgs="{", toolResult=answer)
+    (event,) = told(said, "copilot-cli", "postToolUse")
+    assert event.text == "bash: {\nexit 2"
+    assert event.metadata["is_error"] == "true"
+    failed = copilot(sessionId="c1", toolName="bash", toolArgs="", error="no such tool")
+    (event,) = told(failed, "copilot-cli", "postToolUseFailure")
+    assert (event.text, event.metadata["is_error"]) == ("bash\nno such tool", "true")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("sessionStart", EventType.SESSION_START),
+        ("sessionEnd", EventType.SESSION_END),
+        ("agentStop", EventType.ASSISTANT_STOP),
+        ("subagentStop", EventType.SUBAGENT_STOP),
+    ],
+)
+def test_copilots_boundaries_keep_their_meaning(name: str, kind: EventType) -> None:
+    said = copilot(sessionId="c1", agentId="a1", agentName="explore")
+    (event,) = told(said, "copilot-cli", name)
+    assert event.event_type is kind
+    assert read(copilot(sessionId="c1", error={}), "copilot-cli", "errorOccurred") == [
+        Left("hook errorOccurred", 1)
+    ]
+
+
+def gemini(name: str, **fields: Any) -> dict[str, Any]:
+    base = claude(name, timestamp="2025-03-14T09:59:00.000Z")
+    return {**base, "transcript_path": "/h/.gemini/tmp/x/chats/s.json", **fields}
+
+
+def test_geminis_turn_is_a_prompt_and_its_answer() -> None:
+    asked = gemini("BeforeAgent", prompt="Why?")
+    answered = gemini("AfterAgent", prompt="Why?", prompt_response="Because.")
+    assert [(e.agent, e.event_type.value, e.text) for e in told([asked, answered])] == [
+        ("gemini-cli", "user_message", "Why?"),
+        ("gemini-cli", "assistant_message", "Because."),
+        ("gemini-cli", "assistant_stop", ""),
+    ]
+    assert read(gemini("BeforeToolSelection")) == [Left("hook BeforeToolSelection", 1)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "is_error"),
+    [
+        ({"llmContent": "2 passed", "returnDisplay": "ok"}, "2 passed", False),
+        ({"llmContent": [{"text": "2"}, {"text": "passed"}]}, "2\npassed", False),
+        ({"llmContent": "", "error": {"message": "denied"}}, "denied", True),
+        ({"llmContent": "", "error": "denied"}, "denied", True),
+    ],
+)
+def test_geminis_tools_are_read(answer: object, text: str, is_error: bool) -> None:
+    said = gemini(
+        "AfterTool",
+        tool_name="run_shell_command",
+        tool_input={"command": "pytest"},
+        tool_response=answer,
+    )
+    (event,) = told(said)
+    assert event.text == f"run_shell_command: pytest\n{text}"
+    assert ("is_error" in event.metadata) is is_error
+
+
+def test_codexs_fields_may_be_nothing() -> None:
+    said = claude(
+        "Stop", transcript_path=None, last_assistant_message=None, turn_id="1"
+    )
+    (event,) = told(said, "codex")
+    assert (event.agent, event.event_type) == ("codex", EventType.ASSISTANT_STOP)
+
+
+def test_every_real_payload_is_understood(shared: Path) -> None:
+    lines = [
+        line
+        for file in sorted((shared / "hooks").rglob("*.jsonl"))
+        for line in file.read_bytes().splitlines()
+    ]
+    assert len(lines) > 100
+    for line in lines:
+        readings = read(line)
+        assert readings
+        assert [r for r in readings if isinstance(r, Refused)] == [], line[:200]
+
+
+NAMES = st.sampled_from(
+    [
+        *("session_id", "sessionId", "hook_event_name", "event_type", "timestamp"),
+        *("prompt", "content", "response", "last_assistant_message", "model", "error"),
+        *("tool_name", "toolName", "tool_input", "toolArgs", "tool_response"),
+        *("toolResult", "tool_result", "llmContent", "textResultForLlm", "resultType"),
+        *("cwd", "transcript_path", "agent", "agent_id"),
+    ]
+)
+WORDS = st.sampled_from(
+    [
+        *("s", "Stop", "PostToolUse", "UserPromptSubmit", "postToolUse", "AfterTool"),
+        *("SubagentStop", "SessionEnd", "PreCompact", "\ud800", "", "\x00\x1b[31m"),
+        *("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2025-03-14"),
+        *("/h/.copilot/session-state/x", "{", "[" * 2000, "1e999"),
+    ]
+)
+VALUES = st.recursive(
+    WORDS | st.text(max_size=5) | st.integers() | st.floats() | st.booleans(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(NAMES | st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+PAYLOADS = st.dictionaries(NAMES, VALUES, max_size=9)
+AGENTS = st.sampled_from(["", "copilot-cli", "gemini-cli"])
+EVENTS = st.sampled_from(["", "postToolUse", "agentStop", "userPromptSubmitted"])
+
+
+@running(deadline=None)
+@given(st.lists(PAYLOADS, min_size=1, max_size=3), AGENTS, EVENTS)
+@example([{"timestamp": "0001-01-01T00:00:00+14:00", "cwd": "/"}], "copilot-cli", "")
+def test_every_record_of_every_payload_is_accounted_for(
+    payloads: list[dict[str, object]], agent: str, event: str
+) -> None:
+    for raw in (
+        json.dumps(payloads),
+        json.dumps(payloads, indent=1),
+        "\n".join(map(json.dumps, payloads)),
+    ):
+        lines = [record.line for record in of_payload(raw.encode())]
+        assert len(lines) == len(payloads)
+        for one in payloads:
+            assert read(one, agent, event)
+        readings = read(raw.encode(), agent, event)
+        quiet = [r for r in readings if isinstance(r, Refused | Left)]
+        assert {r.line for r in quiet} <= set(lines)
+        alone = [read(one, agent, event) for one in payloads]
+        assert len(readings) == sum(map(len, alone))
+
+
+@pytest.mark.parametrize("depth", [*range(300, 1000, 10), 100_000])
+def test_no_depth_is_too_much(depth: int) -> None:
+    deep = b"[" * depth + b"]" * depth
+    raw = b'{"session_id":"s","hook_event_name":"PostToolUse","tool_input":%s}' % deep
+    assert read(raw)
+
+
+@running(deadline=None)
 @given(st.binary(max_size=100))
+@example(b"\xff\xfe{\x00}\x00")
+@example(b'{"hook_event_name": "Stop", "session_id": "s", "timestamp": 1e400}')
+@example(
+    b'{"hook_event_name": "Stop", "session_id": "s", "timestamp": %s}' % (b"9" * 5000)
+)
 def test_no_bytes_raise(raw: bytes) -> None:
     assert read(raw)
