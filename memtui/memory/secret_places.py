@@ -1,0 +1,257 @@
+"""Where secrets stand without a shape of their own: names, headers, URLs, key blocks.
+
+Each place is found by a word that must stand there, in the lower-cased bytes of the
+text: looking for a few words is a tenth of the work of one pattern for all of them.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator
+
+from memtui.memory import secret_names as names
+from memtui.memory import secret_values as values
+
+Span = tuple[int, int, str]
+"""Where a secret starts and ends, and its kind."""
+
+NAME_PARTS = (b"pass", b"pwd", b"secret", b"token", b"key", b"credential", b"auth")
+"""What the name of a secret has in it."""
+
+KEY_BLOCK_CHARS = 32_768
+"""The most of a block that is looked through for its end."""
+
+_QUOTE = r"(?:(?:\\(?:\\{2}(?:\\{4})?)?)?[\"'`])?"
+"""A quote that may stand there, as deep in JSON as it may be; no half of an escape."""
+_HEADER = re.compile(
+    rf"{_QUOTE}\]?[ \t]{{0,4}}[:=,][ \t]{{0,4}}[bf]?{_QUOTE}"
+    r"(?:(Bearer|Basic|Token|ApiKey|Digest|Bot|Key|Negotiate|GenieKey)[ ]{1,4})?"
+    r"([A-Za-z0-9._~+/][A-Za-z0-9._~+/=:-]{5,})",
+    re.IGNORECASE,
+)
+_BEARER = re.compile(r"[ \t]{1,4}([A-Za-z0-9._~+/=-]{16,})")
+_COOKIES = re.compile(
+    rf"{_QUOTE}[ \t]{{0,4}}[:= ][ \t]{{0,4}}{_QUOTE}"
+    r"((?:[\w.-]{1,80}=[^;\s\"'`\\]{0,4096};?[ ]?){1,60})"
+)
+_COOKIE = re.compile(r"([\w.-]{1,80})=([^;\s\"'`\\]{8,})")
+_SESSION = re.compile(
+    r"sess|sid$|token|auth|jwt|csrf|xsrf|login|remember|ident", re.IGNORECASE
+)
+_LOGIN = re.compile(r"([^\s/@:\"'`\\<>?#(){}]{0,128}):([^\s/@\"'`\\<>]{1,256})@")
+_LONE_LOGIN = re.compile(r"([A-Za-z0-9_.~-]{16,256})@")
+_WEBHOOK = re.compile(
+    r"://(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)"
+    r"|(?:\w+\.)?discord(?:app)?\.com/api/(?:v\d+/)?webhooks"
+    r"|[\w.-]+\.webhook\.office\.com/webhookb2)/([A-Za-z0-9_@/-]{20,})"
+)
+_SIGNATURE = re.compile(r"=([A-Za-z0-9%+/=_-]{20,})")
+_PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BODY = re.compile(r"(?:[^\"'`{}<\\]|\\++(?:[nrt]|u[0-9a-f]{4}))*")
+_KEY_LINES = re.compile(
+    r"(?:(?:[ \t]*(?:\r?\n|\\++[nr]))+(?:[ \t]*\d{1,6}(?:[→\t:|]|\\++(?:t|u2192)))?"
+    r"[ \t>+|-]{0,12}"
+    r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset)[^\n\\\"']{0,100}"
+    r"|[A-Za-z0-9+/]{1,256}={0,2}(?![^\s\\\"'`])))+"
+)
+_KEY_TEXT = re.compile(r"[A-Za-z0-9+/]{16}")
+_OPENS = r"(?:\\(?:\\{2}(?:\\{4})?)?[\"']|'|\"(?![,\]}:\s]))?"
+"""A quote that may open a value; one that closes a JSON string does not."""
+_LOGIN_FLAG = re.compile(
+    rf"curl\b[^\n|;]{{0,400}}? (?:-u|--user)[ =]?{_OPENS}"
+    r"[^\s:\"'`\\$,\]}]{1,128}:([^\s\"'`\\]{1,256})"
+)
+_PASSWORD_FLAG = re.compile(
+    rf" ?{_OPENS}([^\s\"'`\\|;&,\]}}:-][^\s\"'`\\|;&]{{2,255}})"
+)
+_TIGHT = re.compile(r"(?:mysql|mariadb)[a-z]*(?: [^|;&\n]*)?$")
+_LOOSE = re.compile(r"(?:sshpass|docker login|mongo[a-z]*)(?: [^|;&\n]*)?$")
+_PORT = re.compile(r"\d{2,5}$")
+_PORTS = re.compile(r"\d+(?::\d+)*$")
+
+
+def found(text: str, low: bytes, signs: bytes) -> Iterator[Span]:
+    """What stands where secrets do.
+
+    Args:
+        text: The text.
+        low: It as ASCII, lower-cased, one byte a character.
+        signs: It with all that is not of a name made blank.
+    """
+    met: set[int] = set()
+    for part in NAME_PARTS:
+        yield from _named(part, text, low, signs, met)
+    for anchor, rule in _RULES:
+        at = low.find(anchor)
+        while at >= 0:
+            yield from rule(text, at)
+            at = low.find(anchor, at + len(anchor))
+    if "@" in text or b"webhook" in low or b"hooks." in low:
+        at = low.find(b"://")
+        while at >= 0:
+            yield from _url(text, at)
+            at = low.find(b"://", at + 3)
+
+
+def _named(
+    part: bytes, text: str, low: bytes, signs: bytes, met: set[int]
+) -> Iterator[Span]:
+    at = low.find(part)
+    while at >= 0:
+        end = signs.find(b" ", at, at + names.NAME_CHARS)
+        if end < 0:
+            end = min(len(text), at + names.NAME_CHARS)
+        if end not in met:
+            met.add(end)
+            start = signs.rfind(b" ", max(0, at - names.NAME_CHARS), at) + 1
+            yield from _value(text, start or max(0, at - names.NAME_CHARS), end)
+        at = low.find(part, end)
+
+
+def _value(text: str, start: int, end: int) -> Iterator[Span]:
+    if text[start - 1 : start] == "\\" and text[start] in "nrt":
+        start += 1
+    name = text[start:end].rstrip(".-")
+    end = start + len(name)
+    if name[-13:].lower() == "authorization":
+        yield from _header(text, end)
+        return
+    kind = names.kind_of(name)
+    if not kind and text[start - 1 : start] in ("?", "&") and name.lower() == "key":
+        kind = names.TOKEN
+    if not kind:
+        return
+    value = values.of_name(text, start, end)
+    if value and is_told(kind, value):
+        yield value.start, value.end, kind
+
+
+def is_told(kind: str, value: values.Value) -> bool:
+    """Whether a name of some kind tells a secret in its value."""
+    if value.sign == "is" and not names.is_strong(value.text):
+        return False
+    if names.is_secret(kind, value.text, is_quoted=value.is_quoted):
+        if value.sign in (" ", "is") and not value.is_quoted:
+            return any(map(str.isdigit, value.text)) or not value.text.isalpha()
+        return True
+    return (
+        kind == names.PASSWORD
+        and value.after not in (",", ")", ".", "(", "[")
+        and (value.is_tight or value.sign == ":")
+        and any(map(str.isdigit, value.text))
+        and any(map(str.isalpha, value.text))
+        and names.is_secret(kind, value.text, is_quoted=True)
+        and not names.is_code(value.text)
+    )
+
+
+def _header(text: str, at: int) -> Iterator[Span]:
+    header = _HEADER.match(text, at)
+    if not header or names.is_placeholder(header[2]):
+        return
+    scheme, value = (header[1] or "").lower(), header[2]
+    if scheme == "basic":
+        if is_login(value):
+            yield *header.span(2), "basic auth"
+    elif names.is_random(value) or (scheme and any(map(str.isdigit, value))):
+        yield (
+            *header.span(2),
+            f"{scheme or 'authorization'} token".replace("token token", "token"),
+        )
+
+
+def is_login(value: str) -> bool:
+    """Whether a Basic value is one: base64 of a name, a colon and a password."""
+    try:
+        return b":" in base64.b64decode(value + "=" * (-len(value) % 4))
+    except (binascii.Error, ValueError):
+        return False
+
+
+def _bearer(text: str, at: int) -> Iterator[Span]:
+    token = _BEARER.match(text, at + len("bearer"))
+    if token and names.is_random(token[1]) and not names.is_placeholder(token[1]):
+        yield *token.span(1), "bearer token"
+
+
+def _cookie(text: str, at: int) -> Iterator[Span]:
+    line = _COOKIES.match(text, at + len("cookie"))
+    if not line:
+        return
+    for cookie in _COOKIE.finditer(text, line.start(1), line.end(1)):
+        name, value = cookie[1], cookie[2]
+        if names.is_placeholder(value) or names.is_code(value):
+            continue
+        if names.is_random(value) or (
+            _SESSION.search(name) and any(map(str.isdigit, value))
+        ):
+            yield *cookie.span(2), "cookie"
+
+
+def _url(text: str, at: int) -> Iterator[Span]:
+    login = _LOGIN.match(text, at + 3)
+    if login:
+        if not names.is_template(login[2]) and not _is_port(*login.groups()):
+            yield *login.span(2), "password"
+    elif lone := _LONE_LOGIN.match(text, at + 3):
+        if names.is_random(lone[1]):
+            yield *lone.span(1), "token"
+    elif (found := _WEBHOOK.match(text, at)) and names.is_webhook(found[1]):
+        yield *found.span(1), "webhook"
+
+
+def _is_port(name: str, value: str) -> bool:
+    """Whether what looks like a login is a host and port before a trick's ``@``."""
+    return bool(_PORT.match(value)) and (name == "localhost" or "." in name)
+
+
+def _signature(text: str, at: int) -> Iterator[Span]:
+    value = _SIGNATURE.match(text, text.find("=", at))
+    if value and text[at - 1 : at] in ("?", "&", ";") and names.is_random(value[1]):
+        yield *value.span(1), "signature"
+
+
+def _key_block(text: str, at: int) -> Iterator[Span]:
+    begin = _PRIVATE_KEY.match(text, at)
+    if not begin:
+        return
+    limit = text.find("-----BEGIN", begin.end(), at + KEY_BLOCK_CHARS)
+    limit = limit if limit >= 0 else at + KEY_BLOCK_CHARS
+    closing = text.find("-----END", begin.end(), limit)
+    if closing >= 0 and (end := _KEY_END.match(text, closing)):
+        body = _KEY_BODY.fullmatch(text, begin.end(), closing)
+        if body and _KEY_TEXT.search(body[0]):
+            yield at, end.end(), "private key"
+            return
+    lines = _KEY_LINES.match(text, begin.end(), limit)
+    if lines and _KEY_TEXT.search(lines[0]):
+        yield at, lines.end(), "private key"
+
+
+def _login_flag(text: str, at: int) -> Iterator[Span]:
+    flag = _LOGIN_FLAG.match(text, at)
+    if flag and not names.is_template(flag[1]):
+        yield *flag.span(1), "password"
+
+
+def _password_flag(text: str, at: int) -> Iterator[Span]:
+    flag = _PASSWORD_FLAG.match(text, at + 3)
+    before = text[max(0, at - 200) : at]
+    if not flag or names.is_template(flag[1]) or _PORTS.match(flag[1]):
+        return
+    is_tight = text[at + 3 : at + 4] != " "
+    if _TIGHT.search(before) if is_tight else _LOOSE.search(before):
+        yield *flag.span(1), "password"
+
+
+_RULES: tuple[tuple[bytes, Callable[[str, int], Iterator[Span]]], ...] = (
+    (b"-----begin", _key_block),
+    (b"bearer ", _bearer),
+    (b"cookie", _cookie),
+    (b"sig=", _signature),
+    (b"x-amz-signature=", _signature),
+    (b"curl", _login_flag),
+    (b" -p", _password_flag),
+)
+"""What each place is known by, and what looks at it."""

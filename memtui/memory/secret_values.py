@@ -1,0 +1,129 @@
+"""Where the value of a name begins and ends: in code, settings, JSON, flags and URLs.
+
+A value never holds the quote it stands in, half an escape or what closes a structure:
+taking it out leaves JSON what it was, at whatever depth of escaping it stands.
+"""
+
+import re
+from dataclasses import dataclass
+
+VALUE_CHARS = 4096
+"""A longer value is not a key but a document."""
+
+_ASSIGNS = re.compile(
+    r"(?P<closed>\\{0,7}[\"'`])?\]?[ \t]{0,8}"
+    r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?![=~>])|:(?![:=/]))(?P<gap>[ \t]{0,8})"
+    r"(?:(?<=[: ])&?'?[A-Za-z][\w.\[\]<>|&' ]{0,40}?[ \t]?=[ \t]{0,4}(?=[\"'`\\]))?"
+)
+_NAMED_APART = re.compile(
+    r"\\{0,7}[\"']?,?(?:\s|\\n){0,20}\\{0,7}[\"']?value\\{0,7}[\"']?[ \t]?"
+    r"(?P<sign>[:=])(?P<gap>[ \t]{0,8})"
+)
+_FLAG = re.compile(r"(?P<sign>[= ])(?P<gap> {0,3})")
+_IS = re.compile(r"(?P<gap>[ \t]+)(?P<sign>is):?[ \t]+(?=\S)")
+_XML = re.compile(r">([^<>\s\"'`\\]{4,200})(?=</)")
+_OPENS = re.compile(r"[brfuBRFU]{0,2}(\\{0,7})([\"'`])")
+_DEPTHS = (0, 1, 3, 7)
+"""How many backslashes stand before a quote in JSON, in JSON in JSON, and so on."""
+_QUOTED = {
+    '"': re.compile(rf"((?:[^\"\\\n]|\\.){{0,{VALUE_CHARS}}})\""),
+    "'": re.compile(rf"((?:[^'\"\\\n]|\\.){{0,{VALUE_CHARS}}})'"),
+    "`": re.compile(rf"((?:[^`\"\\\n]|\\.){{0,{VALUE_CHARS}}})`"),
+} | {
+    "\\" * depth + '"': re.compile(
+        rf"((?:[^\"\\\n]|\\{{{depth + 1},}}+\"|\\++[^\"\\\n]){{0,{VALUE_CHARS}}})"
+        rf"\\{{{depth}}}\""
+    )
+    for depth in _DEPTHS[1:]
+}
+_WITHIN = re.compile(rf"[^\"'`\\\n]{{0,{VALUE_CHARS}}}")
+_BARE = re.compile(rf"(?:[^\s\"'`\\;,<>|&]|&(?![\w.-]{{1,80}}=)){{1,{VALUE_CHARS}}}")
+_WHOLE = re.compile(rf"[^\s\"'`\\]{{1,{VALUE_CHARS}}}")
+_QUERY = re.compile(rf"[^\s\"'`\\&#;,<>|)\]}}]{{1,{VALUE_CHARS}}}")
+_NO_START = frozenset(",]}: \t")
+"""What follows a JSON string's end is no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A name's value, and what is known of how it stands there."""
+
+    text: str
+    start: int
+    is_quoted: bool
+    """Whether it cannot be code."""
+    sign: str
+    is_tight: bool
+    """Whether nothing stands between the sign and the value."""
+    after: str
+    """The character that follows, "" at the end."""
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.start + len(self.text)
+
+
+def of_name(text: str, start: int, end: int) -> Value | None:
+    """The value given to the name that stands between two places; None for none."""
+    found = _ASSIGNS.match(text, end)
+    if found:
+        return _value(text, start, end, found, is_key=bool(found["closed"]))
+    if text.startswith("-", start) and (found := _FLAG.match(text, end)):
+        return _value(text, start, end, found, is_key=False)
+    if text[start - 1 : start] == "<" and (tagged := _XML.match(text, end)):
+        return Value(tagged[1], tagged.start(1), True, ">", True, "<")
+    found = _NAMED_APART.match(text, end) or _IS.match(text, end)
+    return _value(text, start, end, found, is_key=False) if found else None
+
+
+def _value(
+    text: str, start: int, end: int, found: re.Match[str], *, is_key: bool
+) -> Value | None:
+    sign, at = found["sign"], found.end()
+    is_tight = (
+        not found["gap"]
+        and text[end : found.start("sign")].strip(" \t")
+        == (text[end : found.start("sign")])
+    )
+    opened = _OPENS.match(text, at)
+    if opened:
+        return _quoted(text, opened, sign, is_tight)
+    if is_key:
+        return None
+    before = text[start - 1 : start]
+    name = text[start:end]
+    is_setting = (
+        is_tight and sign == "=" and name.isupper() and before not in ("(", ",")
+    )
+    shape = _QUERY if before and before in "?&" else _WHOLE if is_setting else _BARE
+    bare = shape.match(text, at)
+    if not bare:
+        return None
+    value = bare[0].rstrip(",;)}].") if shape is _BARE else bare[0].rstrip(";)")
+    after = text[at + len(value) : at + len(value) + 1]
+    return Value(value, at, is_setting or shape is _QUERY, sign, is_tight, after)
+
+
+def _quoted(
+    text: str, opened: re.Match[str], sign: str, is_tight: bool
+) -> Value | None:
+    escape, quote = opened[1], opened[2]
+    at = opened.end()
+    if not escape and text[at : at + 1] in _NO_START:
+        return None
+    if len(escape) not in _DEPTHS:
+        return None
+    shape = _QUOTED.get(escape + quote)
+    closed = shape.match(text, at) if shape else None
+    if closed:
+        value = closed[1]
+    else:
+        within = _WITHIN.match(text, at)
+        value = within[0] if within else ""
+        if at + len(value) < len(text) and not text.startswith(
+            escape + quote, at + len(value)
+        ):
+            return None
+    after = text[at + len(value) : at + len(value) + 1]
+    return Value(value, at, True, sign, is_tight, after)

@@ -1,0 +1,201 @@
+"""Secrets are taken out of what people and programs said before it is kept.
+
+A mark stands where each was (``[redacted: aws key]``); all else stays byte for byte.
+What is taken out is what has the shape of a key, what a name, header or URL says is a
+password or token, private key blocks, and what people put in ``<private>`` tags (one
+never closed lasts to the end of its text). Redacting again changes nothing.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memtui.memory import secret_kinds as shapes
+from memtui.memory import secret_names as names
+from memtui.memory import secret_places as places
+from memtui.memory.secret_places import Span
+
+RULES_VERSION = 1
+"""Raised when the rules change, so that what was kept by older ones can be told."""
+
+LEAST_CHARS = 8
+"""A shorter text holds no secret."""
+
+PASSES = 4
+"""How often what is left is looked at again; the second time finds nothing, nearly."""
+
+PRIVATE = "private"
+
+_TAG = re.compile(r"<(/?)private(?:\s[^<>\"'\\]{0,80})?\s?>", re.IGNORECASE)
+_STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_IN_NAMES = bytes(
+    code if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-.") else 32
+    for code in range(256)
+)
+_SIGNS = bytes(32 if byte == 32 else ord("x") for byte in _IN_NAMES)
+_RUN = b"x" * shapes.LEAST_CHARS
+_LEAD = re.compile(
+    r"(?:(?<=%)[0-9A-F]{2}|(?<=[\[;])\d{0,3}m|(?<=\\)(?:[nrtbfv]|u00..))?[-_.]*"
+)
+_BEFORE_LEADS = ("%", "[", ";", "\\")
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """A text without its secrets."""
+
+    text: str
+    """With a mark for every secret."""
+    kinds: tuple[str, ...]
+    """The kind of each, in their order."""
+
+
+def mark(kind: str) -> str:
+    """What stands where a secret was."""
+    return f"[redacted: {kind}]"
+
+
+def redact(text: str) -> Redacted:
+    """Take the secrets out of a text; JSON stays JSON."""
+    kinds: list[str] = []
+    if len(text) < LEAST_CHARS:
+        return Redacted(text, ())
+    for _ in range(PASSES):
+        plain = text.encode("ascii", "replace")
+        low = plain.lower()
+        spans = _private(text) if b"<private" in low else []
+        if not spans:
+            signs = plain.translate(_SIGNS)
+            spans = [*_keys(text, signs), *places.found(text, low, signs)]
+        if not spans:
+            break
+        text, removed = _without(text, spans)
+        kinds += removed
+    return Redacted(text, tuple(kinds))
+
+
+def redact_strings(value: object) -> tuple[object, tuple[str, ...]]:
+    """Take the secrets out of every string of a JSON value, keys included.
+
+    What stands under the name of a secret (``{"password": "…"}``) goes by its name.
+    """
+    kinds: list[str] = []
+    return _strings(value, "", kinds), tuple(kinds)
+
+
+def _strings(value: object, kind: str, kinds: list[str]) -> object:
+    if isinstance(value, str):
+        redacted = redact(value)
+        is_told = not redacted.kinds and bool(kind)
+        if is_told and names.is_secret(kind, value, is_quoted=True):
+            redacted = Redacted(mark(kind), (kind,))
+        kinds += redacted.kinds
+        return redacted.text
+    if isinstance(value, dict):
+        return {
+            _strings(name, "", kinds): _strings(held, _named(name, value), kinds)
+            for name, held in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_strings(held, kind, kinds) for held in value]
+    return value
+
+
+def _named(name: object, beside: dict[object, object]) -> str:
+    """The kind of secret a field holds, by its own name or the one told beside it."""
+    if name == "value" and isinstance(beside.get("name"), str):
+        name = beside["name"]
+    return names.kind_of(name) if isinstance(name, str) else ""
+
+
+def _keys(text: str, signs: bytes) -> Iterable[Span]:
+    """What has the shape of a key, at the start of a run of letters and digits."""
+    start = signs.find(_RUN)
+    while start >= 0:
+        end = signs.find(b" ", start)
+        end = end if end >= 0 else len(text)
+        if (
+            text[start : start + 2] in shapes.STARTS
+            or text[start] in "-_."
+            or text[start - 1 : start] in _BEFORE_LEADS
+        ):
+            yield from _keys_of_run(text, start, end)
+        start = signs.find(_RUN, end)
+
+
+def _keys_of_run(text: str, at: int, end: int) -> Iterable[Span]:
+    while end - at >= shapes.LEAST_CHARS:
+        if lead := _LEAD.match(text, at):
+            at = lead.end()
+        key = shapes.match(text, at)
+        if key is None:
+            return
+        yield at, *key
+        at = key[0]
+
+
+def _private(text: str) -> list[Span]:
+    """What people asked not to keep; within its string where the text is JSON."""
+    if text.lstrip()[:1] in ("{", "[", '"') and _is_json(text):
+        strings = [found.span(1) for found in _STRINGS.finditer(text)]
+    else:
+        strings = [(0, len(text))]
+    return [span for start, end in strings for span in _tagged(text, start, end)]
+
+
+def _tagged(text: str, start: int, end: int) -> Iterable[Span]:
+    depth = 0
+    began = 0
+    for tag in _TAG.finditer(text, start, end):
+        if not tag[1]:
+            began = began if depth else tag.start()
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                yield began, tag.end(), PRIVATE
+    if depth:
+        yield began, end, PRIVATE
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _without(text: str, spans: Iterable[Span]) -> tuple[str, list[str]]:
+    """The text with marks for the spans; of those that overlap, the first is named."""
+    parts: list[str] = []
+    kinds: list[str] = []
+    kept = 0
+    for start, end, kind in _apart(spans):
+        parts += text[kept:start], mark(kind)
+        kinds.append(kind)
+        kept = end
+    return "".join([*parts, text[kept:]]), kinds
+
+
+def _apart(spans: Iterable[Span]) -> list[Span]:
+    """The spans in their order, those that overlap made one, named by its shape."""
+    apart: list[Span] = []
+    for start, end, kind in sorted(spans, key=lambda span: span[:2]):
+        if apart and start < apart[-1][1]:
+            first, last, named = apart[-1]
+            kind = named if kind in _BY_NAME else kind
+            apart[-1] = (first, max(last, end), kind)
+        else:
+            apart.append((start, end, kind))
+    return apart
+
+
+_BY_NAME = frozenset(
+    (
+        names.PASSWORD, names.SECRET, names.KEY, names.TOKEN, "bearer token",
+        "authorization token", "cookie", "signature", "basic auth",
+    )
+)  # fmt: skip
+"""Kinds that say less than a key's own shape does."""

@@ -1,0 +1,90 @@
+import pytest
+
+from memtui.memory.exclusions import Exclusions
+
+HOME = "/home/ada"
+
+
+def rule_for(
+    *patterns: str, project: str = "", cwd: str = "", root: str = "", path: str = ""
+) -> str:
+    rules = Exclusions(patterns)
+    return rules.rule_for(project=project, cwd=cwd, root=root, path=path)
+
+
+def test_nothing_is_excluded_where_there_are_no_patterns() -> None:
+    assert not Exclusions(())
+    assert rule_for(project="acme", cwd=f"{HOME}/acme", root=f"{HOME}/acme") == ""
+
+
+def test_a_blank_pattern_covers_nothing() -> None:
+    assert not Exclusions(("", "  "))
+    assert rule_for("", " ", project="", cwd="/") == ""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "project", "covers"),
+    [
+        ("acme", "acme", True),
+        ("ACME", "acme", True),
+        ("acme", "Acme", True),
+        ("acme*", "acme-website", True),
+        ("acme", "acme-website", False),
+        ("acme-?", "acme-1", True),
+        ("[ab]cme", "bcme", True),
+        ("acme", "", False),
+        ("*", "", False),
+    ],
+)
+def test_a_pattern_without_a_slash_is_a_projects_name(
+    pattern: str, project: str, covers: bool
+) -> None:
+    assert rule_for(pattern, project=project) == (pattern if covers else "")
+
+
+def test_a_name_is_not_looked_for_in_folders() -> None:
+    assert rule_for("acme", project="site", cwd=f"{HOME}/acme/site") == ""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder", "covers"),
+    [
+        (f"{HOME}/private/*", f"{HOME}/private/diary", True),
+        (f"{HOME}/private/*", f"{HOME}/private/diary/2024/may", True),
+        (f"{HOME}/private/*", f"{HOME}/private", False),
+        (f"{HOME}/private", f"{HOME}/private", True),
+        (f"{HOME}/private/", f"{HOME}/private/diary", True),
+        (f"{HOME}/private", f"{HOME}/private-not", False),
+        (f"{HOME}/private", f"/mnt{HOME}/private", False),
+        ("clients/acme", f"{HOME}/clients/acme", True),
+        ("clients/acme", f"{HOME}/clients/acme/site", True),
+        ("clients/acme", f"{HOME}/clients/acme2", False),
+        ("clients/acme", f"{HOME}/my-clients/acme", False),
+        ("clients/*", f"{HOME}/clients/acme", True),
+        ("*/node_modules/*", f"{HOME}/site/node_modules/left-pad", True),
+        ("*/node_modules/*", f"{HOME}/site", False),
+        ("/", "/anything", True),
+    ],
+)
+def test_a_pattern_with_a_slash_covers_a_folder_and_all_below(
+    pattern: str, folder: str, covers: bool
+) -> None:
+    assert rule_for(pattern, cwd=folder) == (pattern if covers else "")
+
+
+@pytest.mark.parametrize("where", ["cwd", "root", "path"])
+def test_the_folder_the_repository_and_the_transcript_are_all_looked_at(
+    where: str,
+) -> None:
+    assert rule_for("clients/acme", **{where: f"{HOME}/clients/acme/x"}) != ""
+
+
+def test_the_first_pattern_that_covers_is_told() -> None:
+    told = rule_for(
+        "other", "site", f"{HOME}/*", project="site", cwd=f"{HOME}/work/site"
+    )
+    assert told == "site"
+
+
+def test_the_case_of_a_folder_counts() -> None:
+    assert rule_for("clients/acme", cwd=f"{HOME}/Clients/Acme") == ""

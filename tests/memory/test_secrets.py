@@ -1,0 +1,256 @@
+"""What is taken out of a text before it is kept, and what is left alone.
+
+The labelled set, ``data/secrets.jsonl``, holds made-up secrets in two parts, so that
+no scanner takes them for real ones; a line with ``text`` holds none.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.memory import secrets
+from memtui.memory.secrets import mark, redact, redact_strings
+
+LABELLED = Path(__file__).parents[1] / "data" / "secrets.jsonl"
+
+
+@dataclass(frozen=True)
+class Label:
+    """One line of the labelled set."""
+
+    before: str
+    secret: str
+    after: str
+    kind: str
+
+    @property
+    def text(self) -> str:
+        return self.before + self.secret + self.after
+
+
+def labels() -> Iterator[Label]:
+    for line in LABELLED.read_text("utf-8").splitlines():
+        told = json.loads(line)
+        if "kind" in told:
+            secret = "".join(told["secret"])
+            yield Label(told["before"], secret, told["after"], told["kind"])
+        else:
+            yield Label("".join(told["text"]), "", "", "")
+
+
+SECRET = [label for label in labels() if label.kind]
+HARMLESS = [label for label in labels() if not label.kind]
+
+
+def test_the_labelled_set_is_large_enough_to_mean_something() -> None:
+    assert len(SECRET) >= 150
+    assert len(HARMLESS) >= 150
+    assert len({label.kind for label in SECRET}) >= 50
+
+
+@pytest.mark.parametrize(
+    "label", SECRET, ids=[f"{label.kind}-{at}" for at, label in enumerate(SECRET)]
+)
+def test_a_secret_is_replaced_by_its_kind_and_nothing_else_changes(
+    label: Label,
+) -> None:
+    redacted = redact(label.text)
+    assert redacted.text == label.before + mark(label.kind) + label.after
+    assert redacted.kinds == (label.kind,)
+
+
+@pytest.mark.parametrize("label", HARMLESS, ids=[label.text[:40] for label in HARMLESS])
+def test_what_is_no_secret_is_left_as_it_is(label: Label) -> None:
+    for text in (label.text, f"\n{label.text}\n", json.dumps(label.text)):
+        assert redact(text) == secrets.Redacted(text, ())
+
+
+def test_redacting_again_changes_nothing() -> None:
+    for label in SECRET:
+        once = redact(label.text).text
+        assert redact(once) == secrets.Redacted(once, ())
+
+
+def test_a_text_of_many_secrets_loses_each_of_them_in_order() -> None:
+    some = SECRET[::7]
+    redacted = redact(
+        "\n\n".join(label.text for label in some if "<" not in label.text)
+    )
+    for label in some:
+        if "<" not in label.text:
+            assert label.secret not in redacted.text
+
+
+def test_every_secret_is_found_inside_json_that_stays_json() -> None:
+    for label in SECRET:
+        whole = json.dumps({"command": label.text, "timeout": 5})
+        redacted = redact(whole)
+        assert json.loads(redacted.text)["timeout"] == 5
+        assert redacted.kinds == (label.kind,), whole
+
+
+def test_every_secret_is_found_inside_json_inside_json() -> None:
+    for label in SECRET:
+        if label.kind == "private":
+            continue
+        whole = json.dumps({"output": json.dumps({"command": label.text, "a": 1})})
+        redacted = redact(whole)
+        assert json.loads(json.loads(redacted.text)["output"])["a"] == 1
+        assert redacted.kinds, whole
+
+
+def test_a_text_with_nothing_in_it_is_the_same_object() -> None:
+    text = "The tests pass now: 14 of 14."
+    assert redact(text).text is text
+
+
+def test_private_tags_take_all_between_them_and_nest() -> None:
+    text = "a <private>b <Private>c</PRIVATE> d</private> e <private>f</private> g"
+    assert redact(text).text == "a [redacted: private] e [redacted: private] g"
+
+
+def test_a_private_tag_never_closed_lasts_to_the_end() -> None:
+    assert redact("a <private> b\n\nc").text == "a [redacted: private]"
+
+
+def test_a_private_tag_never_closed_in_a_json_document_ends_with_its_string() -> None:
+    text = json.dumps({"a": 'b <private> "c"', "d": "e"})
+    assert json.loads(redact(text).text) == {"a": f"b {mark('private')}", "d": "e"}
+
+
+def test_a_closing_tag_alone_is_only_text() -> None:
+    assert redact("a </private> b").kinds == ()
+
+
+def test_what_is_private_is_not_told_by_the_kinds_inside_it() -> None:
+    assert redact("<private>password=hunter2!</private>").kinds == ("private",)
+
+
+def test_a_key_block_cut_short_is_taken_and_the_prose_after_it_is_not() -> None:
+    begin = "-----BEGIN RSA " + "PRIVATE KEY-----"
+    text = f"{begin}\nMIIEowIBAAKCAQEA75dF3g\nMIIEowIBAAKCAQEA\n\n(cut off)"
+    assert redact(text).text == "[redacted: private key]\n\n(cut off)"
+
+
+def test_the_name_of_a_field_makes_its_value_a_secret() -> None:
+    value = {
+        "user": "ada",
+        "password": "swordfish",
+        "nested": [{"api_key": "a1B2c3D4e5F6g7H8i9"}, {"max_tokens": 4096}],
+        "env": [{"name": "DB_PASSWORD", "value": "hunter2"}],
+        "is_admin": True,
+        "nothing": None,
+    }
+    redacted, kinds = redact_strings(value)
+    assert redacted == {
+        "user": "ada",
+        "password": mark("password"),
+        "nested": [{"api_key": mark("api key")}, {"max_tokens": 4096}],
+        "env": [{"name": "DB_PASSWORD", "value": mark("password")}],
+        "is_admin": True,
+        "nothing": None,
+    }
+    assert kinds == ("password", "api key", "password")
+
+
+def test_strings_and_keys_of_any_depth_are_redacted() -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    redacted, kinds = redact_strings([{token: [f"use {token}"]}, 1, 2.5])
+    assert redacted == [
+        {mark("github token"): [f"use {mark('github token')}"]},
+        1,
+        2.5,
+    ]
+    assert kinds == ("github token", "github token")
+
+
+def test_fields_that_hold_no_secret_are_left() -> None:
+    value = {"password": None, "token": "", "key": "Enter", "secret": "<secret>"}
+    assert redact_strings(value) == (value, ())
+
+
+ANY_TEXT = st.text(max_size=400)
+KNOWN = [label.text for label in (*SECRET, *HARMLESS)]
+
+
+def known(at: int) -> str:
+    return KNOWN[at]
+
+
+SIGNS = [
+    '"',
+    "'",
+    "\\",
+    "\\\\",
+    '\\"',
+    "{",
+    "}",
+    "=",
+    ":",
+    " ",
+    "\n",
+    "password",
+    "token",
+]
+STARTS = ["api_key=", "://", "@", "-----BEGIN ", "PRIVATE KEY-----", "<private>", " -p"]
+PIECES = st.integers(0, len(KNOWN) - 1).map(known) | st.sampled_from(SIGNS + STARTS)
+MADE = st.lists(st.one_of(PIECES, st.text(max_size=6)), max_size=12).map("".join)
+
+
+@given(st.one_of(ANY_TEXT, MADE))
+def test_any_text_can_be_redacted_and_a_second_time_changes_nothing(text: str) -> None:
+    once = redact(text).text
+    assert redact(once).text == once
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | MADE,
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(
+                st.one_of(MADE, st.sampled_from(["password", "token", "api_key"])),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=8,
+    ),
+    st.booleans(),
+)
+def test_serialised_json_can_still_be_read(value: object, is_ascii: bool) -> None:
+    for separators in ((",", ":"), (", ", ": ")):
+        text = json.dumps(value, ensure_ascii=is_ascii, separators=separators)
+        json.loads(redact(text).text)
+        json.loads(redact(json.dumps(text)).text)
+
+
+@given(st.lists(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=12)))
+def test_words_are_left_alone(words: list[str]) -> None:
+    for joint in (" ", ", ", "\n", ". "):
+        text = joint.join(words)
+        assert redact(text).text == text
+
+
+HASH = re.compile(r"(?<![\w/+=-])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![\w/+=-])")
+UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+ID = re.compile(r"\b(?:toolu|msg|req|call)_[A-Za-z0-9]{16,}\b")
+
+
+def test_hashes_uuids_and_ids_of_real_transcripts_survive(shared: Path) -> None:
+    met = 0
+    for folder in ("claude_code", "codex", "copilot_cli", "hooks"):
+        for path in sorted((shared / folder).rglob("*.jsonl")):
+            text = path.read_text("utf-8")
+            redacted = redact(text).text
+            for shape in (HASH, UUID, ID):
+                before = shape.findall(text)
+                met += len(before)
+                assert shape.findall(redacted) == before
+    assert met > 10_000
