@@ -1,7 +1,8 @@
 # make run     set up what is missing and open memtui      (ARGS="demo" passes words on)
 # make test    set up what is missing and run the tests    (ARGS="-k hook" passes words on)
 # make check   lint, format, types and the contracts between folders
-# make bench-import, make bench-start, make bench-hook    measure; see benchmarks/
+# make bench-import, make bench-secrets, make bench-start, make bench-hook
+#              measure; see benchmarks/
 # make picture draw the README's picture anew
 
 VENV := .venv
@@ -12,7 +13,7 @@ ARGS ?=
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: run test check bench-import bench-start bench-hook picture clean
+.PHONY: run test check bench-import bench-secrets bench-start bench-hook picture clean
 
 run: $(VENV)/.runs
 	@$(BIN)/memtui $(ARGS)
@@ -28,6 +29,9 @@ check: $(VENV)/.tests
 
 bench-import: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.import_ $(ARGS)
+
+bench-secrets: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.secrets $(ARGS)
 
 picture: $(VENV)/.runs
 	@$(BIN)/python docs/picture.py

@@ -13,8 +13,8 @@ PASSWORD, SECRET, KEY, TOKEN = "password", "secret", "api key", "token"
 NAME_CHARS = 80
 """A longer run of letters is no name."""
 
-CODE_CHARS = 200
-"""An expression is told by so many of its first characters."""
+TOLD_CHARS = 200
+"""An expression or a placeholder is told by so many of its first characters."""
 
 RANDOM_CHARS = 16
 """What looks drawn by chance has at least so many characters; shorter ones are told
@@ -113,13 +113,15 @@ def kind_of(name: str) -> str:
 def is_placeholder(value: str) -> bool:
     """Whether a value stands where a secret would, or tells where it is kept."""
     return bool(
-        len(set(value)) < 3 or _PLACEHOLDER.match(value) or _HOLDS_PLACE.search(value)
+        len(set(value)) < 3
+        or _PLACEHOLDER.match(value)
+        or _HOLDS_PLACE.search(value, 0, TOLD_CHARS)
     )
 
 
 def is_template(value: str) -> bool:
     """Whether a password's place in a URL or command is left open."""
-    return bool(_TEMPLATE.match(value) or _HOLDS_PLACE.search(value))
+    return bool(_TEMPLATE.match(value) or _HOLDS_PLACE.search(value, 0, TOLD_CHARS))
 
 
 def is_webhook(path: str) -> bool:
@@ -130,7 +132,7 @@ def is_webhook(path: str) -> bool:
 
 def is_code(value: str) -> bool:
     """Whether an unquoted value is an expression: a call, an attribute, a type."""
-    return bool(_CODE.match(value, 0, CODE_CHARS))
+    return bool(_CODE.match(value, 0, TOLD_CHARS))
 
 
 def is_identifier(value: str) -> bool:

@@ -13,10 +13,16 @@ from memtui.memory import secret_names as names
 from memtui.memory import secret_values as values
 
 Span = tuple[int, int, str]
-"""Where a secret starts and ends, and its kind."""
+"""Where a secret starts and ends, and its kind; "" for what was looked at in vain."""
+
+Rule = Callable[[str, int], Iterator[Span]]
+"""What looks at a place in a text."""
 
 NAME_PARTS = (b"pass", b"pwd", b"secret", b"token", b"key", b"credential", b"auth")
 """What the name of a secret has in it."""
+
+LONG_CHARS = 256
+"""No other name is looked for in an unquoted value longer than this."""
 
 KEY_BLOCK_CHARS = 32_768
 """The most of a block that is looked through for its end."""
@@ -83,15 +89,21 @@ def found(text: str, low: bytes, signs: bytes) -> Iterator[Span]:
     for part in NAME_PARTS:
         yield from _named(part, text, low, signs, met)
     for anchor, rule in _RULES:
-        at = low.find(anchor)
-        while at >= 0:
-            yield from rule(text, at)
-            at = low.find(anchor, at + len(anchor))
+        yield from _looked(anchor, rule, text, low)
     if "@" in text or b"webhook" in low or b"hooks." in low:
-        at = low.find(b"://")
-        while at >= 0:
-            yield from _url(text, at)
-            at = low.find(b"://", at + 3)
+        yield from _looked(b"://", _url, text, low)
+
+
+def _looked(anchor: bytes, rule: Rule, text: str, low: bytes) -> Iterator[Span]:
+    """What a rule finds at each of its anchors that it has not yet looked past."""
+    at = low.find(anchor)
+    while at >= 0:
+        past = at + len(anchor)
+        for span in rule(text, at):
+            past = max(past, span[1])
+            if span[2]:
+                yield span
+        at = low.find(anchor, past)
 
 
 def _named(
@@ -105,7 +117,10 @@ def _named(
         if end not in met:
             met.add(end)
             start = signs.rfind(b" ", max(0, at - names.NAME_CHARS), at) + 1
-            yield from _value(text, start or max(0, at - names.NAME_CHARS), end)
+            for span in _value(text, start or max(0, at - names.NAME_CHARS), end):
+                end = max(end, span[1])
+                if span[2]:
+                    yield span
         at = low.find(part, end)
 
 
@@ -125,6 +140,8 @@ def _value(text: str, start: int, end: int) -> Iterator[Span]:
     value = values.of_name(text, start, end)
     if value and is_told(kind, value):
         yield value.start, value.end, kind
+    elif value and len(value.text) > LONG_CHARS and not value.is_quoted:
+        yield value.start, value.end, ""
 
 
 def is_told(kind: str, value: values.Value) -> bool:
@@ -179,6 +196,7 @@ def _cookie(text: str, at: int) -> Iterator[Span]:
     line = _COOKIES.match(text, at + len("cookie"))
     if not line:
         return
+    yield *line.span(), ""
     for cookie in _COOKIE.finditer(text, line.start(1), line.end(1)):
         name, value = cookie[1], cookie[2]
         if names.is_placeholder(value) or names.is_code(value):
@@ -245,7 +263,7 @@ def _password_flag(text: str, at: int) -> Iterator[Span]:
         yield *flag.span(1), "password"
 
 
-_RULES: tuple[tuple[bytes, Callable[[str, int], Iterator[Span]]], ...] = (
+_RULES: tuple[tuple[bytes, Rule], ...] = (
     (b"-----begin", _key_block),
     (b"bearer ", _bearer),
     (b"cookie", _cookie),

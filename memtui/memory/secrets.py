@@ -38,7 +38,7 @@ _RUN = b"x" * shapes.LEAST_CHARS
 _LEAD = re.compile(
     r"(?:(?<=%)[0-9A-F]{2}|(?<=[\[;])\d{0,3}m|(?<=\\)(?:[nrtbfv]|u00..))?[-_.]*"
 )
-_BEFORE_LEADS = ("%", "[", ";", "\\")
+_BEFORE_LEADS = frozenset("%[;\\")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +111,17 @@ def _named(name: object, beside: dict[object, object]) -> str:
 
 def _keys(text: str, signs: bytes) -> Iterable[Span]:
     """What has the shape of a key, at the start of a run of letters and digits."""
-    start = signs.find(_RUN)
+    find, starts = signs.find, shapes.STARTS
+    start = find(_RUN)
     while start >= 0:
-        end = signs.find(b" ", start)
-        end = end if end >= 0 else len(text)
+        end = find(b" ", start)
         if (
-            text[start : start + 2] in shapes.STARTS
+            text[start : start + 2] in starts
             or text[start] in "-_."
-            or text[start - 1 : start] in _BEFORE_LEADS
+            or text[start - 1] in _BEFORE_LEADS
         ):
-            yield from _keys_of_run(text, start, end)
-        start = signs.find(_RUN, end)
+            yield from _keys_of_run(text, start, end if end >= 0 else len(text))
+        start = find(_RUN, end) if end >= 0 else -1
 
 
 def _keys_of_run(text: str, at: int, end: int) -> Iterable[Span]:

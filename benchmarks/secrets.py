@@ -1,0 +1,149 @@
+"""What redaction finds, what it takes by mistake, and what it costs.
+
+Reads the labelled set of the tests, and the real transcripts beside the checkout
+(``../shared/data``) where there are any; what was taken out of those is shown masked,
+to be judged by eye. Run it from the checkout:
+
+    python -m benchmarks.secrets
+"""
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from memtui.memory.secrets import redact
+
+LABELLED = Path(__file__).parents[1] / "tests" / "data" / "secrets.jsonl"
+REAL = Path(__file__).parents[2] / "shared" / "data"
+FOLDERS = ("claude_code", "codex", "copilot_cli", "hooks")
+SHOWN = 12
+"""How many real redactions are shown."""
+
+AROUND = 48
+"""How many characters before a redaction are shown."""
+
+HOSTILE = {
+    "one letter": "a",
+    "names": "token",
+    "assignments": "token=",
+    "quotes": "password='",
+    "escapes": 'password=\\"\\',
+    "keys": "AKIA",
+    "headers": "Authorization: Bearer ",
+    "cookies": "cookie: a=b",
+    "key blocks": "-----BEGIN " + "PRIVATE KEY-----\n",
+    "urls": "://a:",
+    "commands": "curl -u a mysql -p",
+    "tags": "<private>",
+    "braces": "[<{(",
+    "dotted names": "token: a.b",
+}
+"""What is written again and again to make a pattern lose its way."""
+
+
+def main() -> int:
+    """Print the figures."""
+    labelled()
+    if REAL.is_dir():
+        real()
+    else:
+        print(f"no real transcripts at {REAL}", file=sys.stderr)
+    hostile()
+    return 0
+
+
+def labelled() -> None:
+    """Recall by kind, and precision over all."""
+    asked: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    wrong = harmless = 0
+    for line in LABELLED.read_text("utf-8").splitlines():
+        told = json.loads(line)
+        if "kind" in told:
+            secret = "".join(told["secret"])
+            redacted = redact(told["before"] + secret + told["after"])
+            asked[told["kind"]] += 1
+            found[told["kind"]] += redacted.kinds == (told["kind"],)
+            wrong += max(0, len(redacted.kinds) - 1)
+        else:
+            harmless += 1
+            wrong += len(redact("".join(told["text"])).kinds)
+    for kind, count in sorted(asked.items()):
+        print(f"  {kind:20} {found[kind]}/{count}")
+    right = found.total()
+    print(f"recall      {right / asked.total():.3f} of {asked.total()}")
+    print(f"precision   {right / (right + wrong):.3f} with {harmless} without a secret")
+
+
+def texts() -> Iterator[str]:
+    """Every string of the real transcripts."""
+    for folder in FOLDERS:
+        for path in sorted((REAL / folder).rglob("*.jsonl")):
+            for line in path.read_text("utf-8").splitlines():
+                yield from _strings(json.loads(line))
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for held in value.values():
+            yield from _strings(held)
+    elif isinstance(value, list):
+        for held in value:
+            yield from _strings(held)
+
+
+def real() -> None:
+    """What is taken out of real transcripts, and at what cost."""
+    every = list(texts())
+    chars = sum(map(len, every))
+    began = time.perf_counter()
+    redacted = [redact(text) for text in every]
+    took_s = time.perf_counter() - began
+    kinds = Counter(kind for one in redacted for kind in one.kinds)
+    print(f"real        {kinds.total()} in {chars / 1e6:.1f} MB: {dict(kinds)}")
+    samples = {
+        _masked(text, one.text)
+        for text, one in zip(every, redacted, strict=True)
+        if one.kinds
+    }
+    for sample in sorted(samples)[:SHOWN]:
+        print(f"  {sample}")
+    print(f"time        {1e9 * took_s / chars:.1f} µs a kB, strings of any length")
+    print(f"            {1e6 * took_s / len(every):.1f} µs a string")
+    long = [text for text in every if len(text) > 1000]
+    began = time.perf_counter()
+    for text in long:
+        redact(text)
+    took_s = time.perf_counter() - began
+    print(
+        f"            {1e9 * took_s / sum(map(len, long)):.1f} µs a kB, over 1 kB long"
+    )
+
+
+def _masked(text: str, redacted: str) -> str:
+    """The surroundings of the first redaction, and the first letters of what went."""
+    at = next(i for i, (a, b) in enumerate(zip(text, redacted, strict=False)) if a != b)
+    return f"…{text[max(0, at - AROUND) : at]!r} {text[at : at + 4]!r}***"
+
+
+def hostile() -> None:
+    """The time of texts made to be slow; four times the text, about four the time."""
+    for name, piece in HOSTILE.items():
+        small, large = (_time_ms(piece, chars) for chars in (250_000, 1_000_000))
+        print(f"  {name:14} 1 MB in {large:6.1f} ms, {large / small:4.1f} times 250 kB")
+
+
+def _time_ms(piece: str, chars: int) -> float:
+    text = piece * (chars // len(piece))
+    began = time.perf_counter()
+    redact(text)
+    return 1000 * (time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
