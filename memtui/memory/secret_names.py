@@ -102,7 +102,8 @@ def kind_of(name: str) -> str:
     if last.endswith("secret"):
         return SECRET
     if last == "key":
-        return KEY if before.endswith(_KEYS) else ""
+        is_setting = bool(before) and name.isupper()
+        return KEY if before.endswith(_KEYS) or is_setting else ""
     if last.endswith("key") and last[:-3].endswith(_KEYS):
         return KEY
     if last.endswith("token") or last in ("credential", "credentials", "creds"):
