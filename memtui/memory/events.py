@@ -103,6 +103,9 @@ class Event:
     """The text's length as segments count it, fixed when the event is stored."""
     counter: str = ""
     """Which counter made that count."""
+    origin: str = ""
+    """The source's own name of it, when no two sessions give one name to different
+    things: copies of a conversation (forks, resumed sessions) are known by it."""
 
     @property
     def timestamp_ms(self) -> int:
@@ -132,6 +135,7 @@ def make(
     metadata: Mapping[str, str] | None = None,
     subagent: str = "",
     ordinal: int | None = None,
+    origin: str = "",
 ) -> Event:
     """Make an event with the id that what it is gives it.
 
@@ -147,6 +151,7 @@ def make(
         metadata: Whatever else the source says.
         subagent: The helper it belongs to, if any.
         ordinal: Its place in the source; what it is decides when None.
+        origin: The source's own name of it, if no other session uses it.
 
     Raises:
         EventRefused: The session is not named, a message has no text, or the time is
@@ -167,6 +172,7 @@ def make(
         agent=who,
         subagent=clean(subagent),
         ordinal=TURN[event_type] if ordinal is None else ordinal,
+        origin=origin,
     )
 
 
@@ -186,7 +192,7 @@ def _broken_rule(
 
 
 def event_id(
-    agent: str, session_id: str, event_type: EventType, key: str, at: datetime
+    agent: str, session_id: str, event_type: str, key: str, at: datetime
 ) -> str:
     """The ULID of an event: the time, then 80 bits of a hash (decisions §1)."""
     from ulid import ULID  # noqa: PLC0415 - 30 ms, and only new events need it

@@ -18,6 +18,28 @@ class SessionFacts:
     model: str = ""
     at: datetime | None = None
     """When it was said; the earliest word on a session's folder and project counts."""
+    root: str = ""
+    """The folder of the repository the work was in, where the source knows it."""
+    created_by: str = ""
+    """What started the session: a terminal, an editor, a library."""
+    forked_from: str = ""
+    """The session of the same agent that this one goes on from with a copy of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A subagent of a session: a helper that the agent started."""
+
+    agent: str
+    session_id: str
+    subagent: str
+    """Its name within the session; its events carry it."""
+    kind: str = ""
+    """What sort of helper: ``Explore``, ``reviewer``…"""
+    started_by: str = ""
+    """The ``tool_use_id`` of the call that started it, where the source tells it."""
+    task: str = ""
+    """What it was asked to do, in a line."""
 
 
 @dataclass(frozen=True, slots=True)

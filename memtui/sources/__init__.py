@@ -1,21 +1,21 @@
 """Where events come from: one module per format, bytes in and events out."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
-from itertools import chain, islice
+from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
 from memtui.errors import SourceError
 from memtui.memory.sessions import History
-from memtui.sources import claude_code, claude_kinds, claude_sessions, plain
-from memtui.sources.records import Reading, Record, of_file
+from memtui.sources import claude_code, lines, plain
+from memtui.sources.source import Source
 
-TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
-"""The routes by which an event can be told."""
+ALL: tuple[Source, ...] = (plain.SOURCE, claude_code.SOURCE)
+"""Every format of files, the most telling first."""
+
+BY_NAME = {source.name: source for source in ALL}
 
 LOOK_AHEAD = 50
-"""How many records are read to tell a file's format."""
+"""How many lines are read to tell a file's format."""
 
 
 def files(path: Path) -> list[Path]:
@@ -26,7 +26,8 @@ def files(path: Path) -> list[Path]:
     """
     try:
         if path.is_dir():
-            return sorted(file for file in path.rglob("*.jsonl") if file.is_file())
+            found = (f for f in path.rglob("*") if any(s.may_be(f) for s in ALL))
+            return sorted(file for file in found if file.is_file())
         if path.is_file():
             return [path]
         if path.exists():
@@ -36,47 +37,36 @@ def files(path: Path) -> list[Path]:
     raise SourceError(f"{path} does not exist")
 
 
-def histories(claude_projects: Path) -> list[History]:
-    """The histories found where the agents keep them."""
-    found = [file for file in claude_projects.glob("*/*.jsonl") if file.is_file()]
-    if not found:
-        return []
-    return [History(claude_sessions.AGENT, claude_projects, len(found))]
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A file whose format is known: the route it stands for, and what it holds."""
-
-    route: str
-    readings: Iterator[Reading]
-
-
-def read(path: Path, *, agent: str, now: datetime) -> Iterator[Opened]:
-    """Open a file and read it by the format its first records have.
-
-    Args:
-        path: A transcript or a file of the plain format.
-        agent: The agent of events that name none.
-        now: The time, to refuse what claims to come from the future.
-
-    Yields:
-        The opened file, once: its readings can be taken until it is closed.
+def of(path: Path) -> Source | None:
+    """The format of a file; None if it holds nothing yet.
 
     Raises:
         SourceError: The file cannot be read, or its format is not known.
     """
     try:
-        with path.open("rb") as file:
-            records = of_file(file)
-            first = list(islice(records, LOOK_AHEAD))
-            rest = chain(first, records)
-            named = [record.fields for record in first if isinstance(record, Record)]
-            if any(map(plain.fits, named)):
-                yield Opened(JSONL, plain.read(rest, agent=agent, now=now))
-            elif any(map(claude_kinds.fits, named)):
-                yield Opened(TRANSCRIPT, claude_code.read(rest, path=path, now=now))
-            elif first:
-                raise SourceError(f"{path} is of no format memtui knows")
+        first = lines.head(path, LOOK_AHEAD)
+        for source in chain(
+            (s for s in ALL if s.may_be(path)), (s for s in ALL if not s.may_be(path))
+        ):
+            if source.fits(path, first):
+                return source
+        if path.stat().st_size:
+            raise SourceError(f"{path} is of no format memtui knows")
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror}") from error
+    return None
+
+
+def histories(folders: Mapping[str, Path]) -> list[History]:
+    """The histories found where the agents keep them.
+
+    Args:
+        folders: Where each agent keeps its files, by its source's name.
+    """
+    found = []
+    for name, folder in folders.items():
+        mine = BY_NAME[name].may_be
+        number = sum(mine(f) and f.is_file() for f in folder.rglob("*"))
+        if number:
+            found.append(History(name, folder, number))
+    return found

@@ -2,42 +2,58 @@
 
 What the person said is told from what the program put into their mouth (command
 wrappers, caveats, reminders, compaction summaries): those are kept with the role
-``system`` and a ``kind``. A call and its answer are one event, at the answer's time.
+``system`` and a ``kind``. A call and its answer are one event, at the answer's time;
+the records of one assistant message are one event too.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import PurePath
+from functools import partial
+from pathlib import Path, PurePath
 
-from memtui.memory import calls, events
-from memtui.memory.events import EventRefused, EventRole, EventType
-from memtui.sources import blocks
+from memtui.memory import events, thoughts
+from memtui.memory.events import EventRefused, EventRole, EventType, from_ms
+from memtui.sources import blocks, lines, tool_calls
 from memtui.sources import claude_kinds as kinds
+from memtui.sources.claude_messages import Held
 from memtui.sources.claude_sessions import AGENT, Sessions
-from memtui.sources.records import Left, Reading, Record, Refused, text_of, time_of
+from memtui.sources.records import (
+    Cursor,
+    Left,
+    Reading,
+    Record,
+    Refused,
+    text_of,
+    time_of,
+)
+from memtui.sources.source import TRANSCRIPT, Source
+from memtui.sources.tool_calls import Call, Waiting
 
 _LINE_PLACES = 100
 """How many events of one line can be told apart by their ordinal."""
 
+_ROOTS = 2000
+"""How many records of subagents are remembered, to find whose a later one is."""
+
+
+def _may_be(path: PurePath) -> bool:
+    return path.suffix == ".jsonl"
+
+
+def fits(path: Path, head: Sequence[Record]) -> bool:
+    """Whether a file begins like one of Claude Code's."""
+    return any(kinds.fits(record.fields) for record in head)
+
 
 def read(
-    records: Iterable[Record | Refused], *, path: PurePath, now: datetime
+    path: Path, start: Cursor | None, *, agent: str, now: datetime
 ) -> Iterator[Reading]:
-    """Read one transcript from its start.
+    """Read one transcript; see ``memtui.sources.source.Read``."""
+    return lines.read(path, start, partial(_Transcript, path, now))
 
-    Args:
-        records: The file's records in their order.
-        path: The file, which tells a subagent and its parent session.
-        now: The time, to refuse what claims to come from the future.
-    """
-    transcript = _Transcript(path, now)
-    for record in records:
-        if isinstance(record, Refused):
-            yield record
-        else:
-            yield from transcript.take(record)
-    yield from transcript.end()
+
+SOURCE = Source(AGENT, "Claude Code", TRANSCRIPT, _may_be, fits, read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +68,25 @@ class _Envelope:
 
 
 @dataclass(slots=True)
-class _Call:
-    envelope: _Envelope
-    tool_name: str
-    tool_input: object
-
-
-@dataclass(slots=True)
 class _Transcript:
     path: PurePath
     now: datetime
-    calls: dict[str, _Call] = field(default_factory=dict)
-    sessions: Sessions = field(default_factory=Sessions)
-    roots: dict[str, str] = field(default_factory=dict)
+    given: Mapping[str, object]
+    waiting: Waiting = field(init=False)
+    sessions: Sessions = field(init=False)
+    held: Held = field(init=False)
+    roots: dict[str, str] = field(init=False)
     place: int = 0
     is_subagents: bool = field(init=False)
     """Whether the file is of a folder of subagents."""
 
     def __post_init__(self) -> None:
         self.is_subagents = self.path.parent.name == "subagents"
+        self.waiting = Waiting(self.given.get("calls"))
+        self.sessions = Sessions(self.given.get("sessions"))
+        self.held = Held(self.given.get("held"))
+        roots = self.given.get("roots")
+        self.roots = dict(roots) if isinstance(roots, dict) else {}
 
     def take(self, record: Record) -> Iterator[Reading]:
         """Read one record."""
@@ -94,11 +110,27 @@ class _Transcript:
             known = kind if kind in kinds.KNOWN else f"unknown record type {kind}"
             yield Left(f"{known}/{detail}" if detail else known, record.line)
 
-    def end(self) -> Iterator[Reading]:
+    def rest(self) -> Iterator[Reading]:
         """Say what was learnt of each session, and which calls have no answer yet."""
-        for call in self.calls.values():
-            yield Left("tool call without an answer yet", call.envelope.line)
+        yield from self.held.given_up(self.now)
+        yield from self.waiting.awaited()
+        if self.is_subagents:
+            yield from self.sessions.helper(Path(self.path))
         yield from self.sessions.all()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a message is held back because more of it may come."""
+        return self.held.is_full
+
+    def state(self) -> Mapping[str, object]:
+        """What another reading must know to go on."""
+        return {
+            "calls": self.waiting.state(),
+            "sessions": self.sessions.state(),
+            "held": self.held.state(),
+            "roots": self.roots,
+        }
 
     def _message(self, line: int, fields: dict[str, object]) -> Iterator[Reading]:
         envelope = self._envelope(line, fields)
@@ -127,8 +159,10 @@ class _Transcript:
         if not session.strip():
             return Refused("no session id", line)
         uuid = text_of(fields.get("uuid"))
-        self.sessions.meet(session, uuid, fields, at)
-        return _Envelope(line, at, session, uuid, self._subagent(uuid, fields))
+        copied = kinds.forked_from(fields)
+        self.sessions.meet(session, uuid, fields, at, forked_from=copied)
+        subagent = self._subagent(uuid, fields)
+        return _Envelope(line, at, copied or session, uuid, subagent)
 
     def _subagent(self, uuid: str, fields: dict[str, object]) -> str:
         """Which helper a record belongs to: by its file, its name or its root."""
@@ -136,13 +170,19 @@ class _Transcript:
             return self.path.stem.removeprefix("agent-")
         if not fields.get("isSidechain"):
             return ""
+        named = text_of(fields.get("agentId"))
+        if named:
+            return named
         parent = text_of(fields.get("parentUuid"))
         self.roots[uuid] = self.roots.get(parent, uuid[:8] or "sidechain")
-        return text_of(fields.get("agentId")) or self.roots[uuid]
+        if len(self.roots) > _ROOTS:
+            del self.roots[next(iter(self.roots))]
+        return self.roots[uuid]
 
     def _user(
         self, envelope: _Envelope, fields: dict[str, object], content: object
     ) -> Iterator[Reading]:
+        yield from self.held.ended(envelope.session_id, envelope.subagent)
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict) and block.get("type") == "tool_result":
                 yield from self._answer(envelope, block)
@@ -163,63 +203,90 @@ class _Transcript:
     def _assistant(
         self, envelope: _Envelope, fields: dict[str, object], message: dict[str, object]
     ) -> Iterator[Reading]:
-        content = message["content"]
+        content, name = message["content"], text_of(message.get("id"))
+        whose = envelope.session_id, envelope.subagent
+        yield from self.held.ended(*whose, unless=name)
         text = "\n\n".join(part for part in blocks.texts(content) if part.strip())
         if text.strip():
-            metadata = {"message_id": text_of(message.get("id"))}
+            metadata = {"message_id": name} if name else {}
             if fields.get("isApiErrorMessage"):
                 metadata["kind"] = "api_error"
-            yield self._event(
-                envelope,
-                EventType.ASSISTANT_MESSAGE,
-                text,
-                EventRole.ASSISTANT,
-                {name: value for name, value in metadata.items() if value},
-            )
+            kind, role = EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT
+            said = self._event(envelope, kind, text, role, metadata)
+            yield from self.held.add(said, name)
         for block in content if isinstance(content, list) else ():
-            if isinstance(block, dict) and block.get("type") == "tool_use":
-                name = text_of(block.get("name"))
-                call = _Call(envelope, name, block.get("input"))
-                self.calls[text_of(block.get("id"))] = call
-            elif isinstance(block, dict) and "thinking" in str(block.get("type")):
-                yield Left("thinking", envelope.line)
+            if isinstance(block, dict):
+                yield from self._begun(envelope, block)
+        if message.get("stop_reason"):
+            yield from self.held.ended(*whose)
+
+    def _begun(
+        self, envelope: _Envelope, block: dict[str, object]
+    ) -> Iterator[Reading]:
+        """A call the assistant makes, or what it thinks before it speaks."""
+        if block.get("type") == "tool_use":
+            self.waiting.add(
+                tool_calls.call(
+                    text_of(block.get("id")),
+                    text_of(block.get("name")),
+                    block.get("input"),
+                    session_id=envelope.session_id,
+                    subagent=envelope.subagent,
+                    uuid=envelope.uuid,
+                    line=envelope.line,
+                    at_ms=events.to_ms(envelope.at),
+                )
+            )
+        elif "thinking" in str(block.get("type")):
+            thought = text_of(block.get("thinking"))
+            if not thought.strip():
+                yield Left("thinking that says nothing", envelope.line)
+                return
+            yield self._thought(envelope, thought)
+
+    def _thought(self, envelope: _Envelope, thought: str) -> Reading:
+        try:
+            return thoughts.make(
+                agent=AGENT,
+                session_id=envelope.session_id,
+                at=envelope.at,
+                text=thought,
+                key=envelope.uuid,
+                subagent=envelope.subagent,
+            )
+        except EventRefused as refusal:
+            return Refused(str(refusal), envelope.line)
 
     def _answer(
         self, envelope: _Envelope, block: dict[str, object]
     ) -> Iterator[Reading]:
-        key = text_of(block.get("tool_use_id"))
-        call = self.calls.pop(key, None) or _Call(envelope, "", None)
+        call = self.waiting.answered(text_of(block.get("tool_use_id")))
         answer = blocks.result_text(block.get("content"))
-        is_error = bool(block.get("is_error"))
-        metadata = {"is_error": "true"} if is_error else {}
-        yield self._tool_event(envelope, call, key, answer, metadata)
+        is_error = "true" if block.get("is_error") else ""
+        yield self._tool_event(envelope, call, answer, is_error=is_error)
 
     def _unanswered(self, envelope: _Envelope) -> Iterator[Reading]:
         """The person broke in: calls of this thread still open have no answer."""
-        for key, call in list(self.calls.items()):
-            same = call.envelope.session_id == envelope.session_id
-            if same and call.envelope.subagent == envelope.subagent:
-                del self.calls[key]
-                broken = {"is_broken_off": "true"}
-                yield self._tool_event(call.envelope, call, key, "", broken)
+        for call in self.waiting.broken_off(envelope.session_id, envelope.subagent):
+            begun = _Envelope(
+                call.line,
+                from_ms(call.at_ms),
+                call.session_id,
+                call.uuid,
+                call.subagent,
+            )
+            yield self._tool_event(begun, call, "", is_broken_off="true")
 
     def _tool_event(
-        self,
-        envelope: _Envelope,
-        call: _Call,
-        key: str,
-        answer: str,
-        metadata: dict[str, str],
+        self, envelope: _Envelope, call: Call, answer: str, **more: str
     ) -> Reading:
-        text = f"{calls.describe(call.tool_name, call.tool_input)}\n{answer}".rstrip()
-        about = {
-            "tool_name": call.tool_name,
-            "tool_input": calls.compact(call.tool_input),
-            "tool_use_id": key,
-        }
-        kept = {name: value for name, value in about.items() if value} | metadata
         return self._event(
-            envelope, EventType.TOOL_RESULT, text, EventRole.TOOL, kept, key=key
+            envelope,
+            EventType.TOOL_RESULT,
+            call.text(answer),
+            EventRole.TOOL,
+            call.metadata(**more),
+            key=call.key,
         )
 
     def _boundary(self, record: Record) -> Iterator[Reading]:
@@ -241,7 +308,7 @@ class _Transcript:
         metadata: dict[str, str],
         *,
         key: str = "",
-    ) -> Reading:
+    ) -> events.Event | Refused:
         self.place += 1
         try:
             return events.make(
@@ -256,6 +323,7 @@ class _Transcript:
                 subagent=envelope.subagent,
                 ordinal=envelope.line * _LINE_PLACES
                 + min(self.place, _LINE_PLACES - 1),
+                origin=key or envelope.uuid,
             )
         except EventRefused as refusal:
             return Refused(str(refusal), envelope.line)

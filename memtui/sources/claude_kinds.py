@@ -71,6 +71,12 @@ def injected(fields: dict[str, object], text: str) -> str:
     return "meta" if fields.get("isMeta") else ""
 
 
+def forked_from(fields: dict[str, object]) -> str:
+    """The session that a record was copied from; "" if it was written here."""
+    origin = fields.get("forkedFrom")
+    return text_of(origin.get("sessionId")) if isinstance(origin, dict) else ""
+
+
 def nested(fields: dict[str, object]) -> dict[str, object]:
     """The whole message of a subagent that a progress record carries, or nothing."""
     progress = fields.get("data")

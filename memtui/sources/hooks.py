@@ -13,14 +13,14 @@ from datetime import UTC, datetime
 
 from memtui.memory import calls, events
 from memtui.memory.events import Event, EventRefused, EventRole, EventType
-from memtui.memory.sessions import SessionFacts, project_of
+from memtui.memory.sessions import SessionFacts
 from memtui.sources import blocks, hook_dialects
+from memtui.sources.lines import of_payload
 from memtui.sources.records import (
     Left,
     Reading,
     Record,
     Refused,
-    of_payload,
     text_of,
     time_of,
 )
@@ -154,7 +154,7 @@ def _facts(payload: _Payload) -> SessionFacts:
         agent=payload.agent,
         session_id=events.clean(payload.session_id),
         cwd=cwd,
-        project=project_of(cwd),
+        project="",
         model=payload.text("model"),
         at=payload.at,
     )

@@ -5,14 +5,18 @@ needed; ``project``, ``agent``, ``cwd``, ``metadata``, ``subagent`` and ``key`` 
 event's own name, which makes importing it again harmless) may be given.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
+from pathlib import Path, PurePath
 
 from memtui.memory import events
 from memtui.memory.events import Event, EventRefused, EventRole, EventType
-from memtui.memory.sessions import SessionFacts, project_of
-from memtui.sources.records import Reading, Record, Refused, text_of, time_of
+from memtui.memory.sessions import SessionFacts
+from memtui.sources import lines
+from memtui.sources.records import Cursor, Reading, Record, Refused, text_of, time_of
+from memtui.sources.source import JSONL, Source
 
 _TYPE_OF_ROLE = {
     EventRole.USER: EventType.USER_MESSAGE,
@@ -22,36 +26,55 @@ _TYPE_OF_ROLE = {
 """What an event is when it says only who wrote it."""
 
 
-def fits(fields: dict[str, object]) -> bool:
-    """Whether a record looks like one of the plain format."""
-    return "session_id" in fields and bool({"event_type", "role"} & fields.keys())
+def _may_be(path: PurePath) -> bool:
+    return path.suffix == ".jsonl"
+
+
+def fits(path: Path, head: Sequence[Record]) -> bool:
+    """Whether a file begins like one of the plain format."""
+    return any(
+        "session_id" in record.fields
+        and bool({"event_type", "role"} & record.fields.keys())
+        for record in head
+    )
 
 
 def read(
-    records: Iterable[Record | Refused], *, agent: str, now: datetime
+    path: Path, start: Cursor | None, *, agent: str, now: datetime
 ) -> Iterator[Reading]:
-    """Read a file of the plain format.
+    """Read a file of the plain format; see ``memtui.sources.source.Read``."""
+    return lines.read(path, start, partial(_Reader, agent, now))
 
-    Args:
-        records: The file's records in their order.
-        agent: The agent of events that name none.
-        now: The time, to refuse what claims to come from the future.
-    """
-    facts: dict[tuple[str, str], SessionFacts] = {}
-    for record in records:
-        if isinstance(record, Refused):
-            yield record
-            continue
-        event = _event(record, agent, now)
+
+class _Reader:
+    """Reads records, each of which is an event."""
+
+    is_held = False
+
+    def __init__(self, agent: str, now: datetime, state: Mapping[str, object]) -> None:
+        self._agent, self._now = agent, now
+        self._facts: dict[tuple[str, str], SessionFacts] = {}
+
+    def take(self, record: Record) -> Iterator[Reading]:
+        event = _event(record, self._agent, self._now)
         if isinstance(event, Event):
             key = event.agent, event.session_id
-            is_new = key not in facts
-            facts[key] = _facts(event, record.fields, facts.get(key))
+            is_new = key not in self._facts
+            self._facts[key] = _facts(event, record.fields, self._facts.get(key))
             if is_new:
                 # Its project must be known as soon as its first event is.
-                yield facts[key]
+                yield self._facts[key]
         yield event
-    yield from facts.values()
+
+    def rest(self) -> Iterator[Reading]:
+        yield from self._facts.values()
+
+    def state(self) -> Mapping[str, object]:
+        # Every record says all there is to know of its session.
+        return {}
+
+
+SOURCE = Source("plain", "plain JSONL", JSONL, _may_be, fits, read)
 
 
 def _event(record: Record, agent: str, now: datetime) -> Event | Refused:
@@ -99,10 +122,15 @@ def _facts(
     event: Event, fields: dict[str, object], before: SessionFacts | None
 ) -> SessionFacts:
     cwd = text_of(fields.get("cwd"))
-    project = text_of(fields.get("project")) or project_of(cwd)
+    project = text_of(fields.get("project"))
     title = text_of(fields.get("title")) or (before.title if before else "")
     at = event.timestamp
-    if before and before.project and (not project or (before.at and before.at <= at)):
+    told = project or cwd
+    if (
+        before
+        and (before.project or before.cwd)
+        and (not told or (before.at and before.at <= at))
+    ):
         return replace(before, title=title)
     return SessionFacts(
         agent=event.agent,

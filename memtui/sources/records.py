@@ -1,18 +1,22 @@
-"""From bytes to JSON records: whatever is whole is saved, whatever is not is named."""
+"""What a source gives: readings, and the small things all sources read with."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import BinaryIO
+from typing import Any
 
 from memtui.memory.events import Event
-from memtui.memory.sessions import SessionFacts
+from memtui.memory.sessions import Helper, SessionFacts
+from memtui.memory.thoughts import Thought
 
-MAX_RECORD_BYTES = 64 * 1024 * 1024
-"""A longer line is not read: it would need more than a gigabyte of memory."""
 
-_DECODER = json.JSONDecoder(strict=False)
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A JSON object and the line it stands on, from 1."""
+
+    line: int
+    fields: dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,83 +29,60 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A record of a kind that is known and not kept."""
+    """A record of a kind that is known and not kept, or of a kind nobody knows."""
 
     reason: str
     line: int = 0
 
 
-Reading = Event | SessionFacts | Refused | Left
-"""What a source gives: events, what it learnt of sessions, what it did not take."""
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """What a file has begun and not ended yet: a torn last line, an unanswered call.
+
+    Said anew whenever the file is read, so it is counted for now, not for ever.
+    """
+
+    reason: str
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """A JSON object and the line it stands on, from 1."""
+class Cursor:
+    """How far a file has been read; all that was read so far has been given before."""
 
-    line: int
-    fields: dict[str, object]
-
-
-def of_file(file: BinaryIO) -> Iterator[Record | Refused]:
-    """Read a file of JSON lines, one object or several to a line."""
-    number = 0
-    while raw := file.readline(MAX_RECORD_BYTES):
-        number += 1
-        if len(raw) == MAX_RECORD_BYTES and not raw.endswith(b"\n"):
-            while (rest := file.readline(MAX_RECORD_BYTES)) and rest[-1:] != b"\n":
-                pass
-            size = f"{MAX_RECORD_BYTES // 1024**2} MB"
-            yield Refused(f"a line longer than {size}", number)
-            continue
-        yield from of_line(raw, number)
+    offset: int = 0
+    """Bytes from the start of the file, at the end of a record."""
+    line: int = 0
+    """How many lines these are."""
+    fingerprint: str = ""
+    """What shows that these bytes are still the same."""
+    state: Mapping[str, Any] = field(default_factory=dict)
+    """What a reader must remember to go on from here, in JSON's own types."""
+    is_held: bool = False
+    """Whether something is held back that is to be given soon, though nothing more
+    should be written."""
 
 
-def of_line(raw: bytes, number: int) -> Iterator[Record | Refused]:
-    """Read the objects of one line."""
-    text = raw.decode("utf-8", "replace").strip("\ufeff \t\r\n\0")
-    is_cut = not raw.endswith(b"\n")
-    while text:
-        try:
-            value, end = _DECODER.raw_decode(text)
-        except (ValueError, RecursionError):
-            reason = "the last line is cut off" if is_cut else "not valid JSON"
-            yield Refused(reason, number)
-            return
-        text = text[end:].lstrip(" \t\r\0,")
-        if isinstance(value, dict):
-            yield Record(number, value)
-        else:
-            yield Refused("not a JSON object", number)
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """The file is not the one that was read before; it is read from its start."""
+
+    reason: str
 
 
-def of_payload(raw: bytes) -> Iterator[Record | Refused]:
-    """Read what a hook was given: objects, pretty or not, an array, or JSON lines."""
-    text = raw.decode("utf-8", "replace").strip("\ufeff \t\r\n\0")
-    values = _values(text)
-    if values is None and b"\n" in raw.strip():
-        for number, line in enumerate(raw.splitlines(keepends=True), 1):
-            yield from of_line(line, number)
-    elif values is None:
-        yield Refused("not valid JSON", 1)
-    for number, item in enumerate(values or (), 1):
-        if isinstance(item, dict):
-            yield Record(number, item)
-        else:
-            yield Refused("not a JSON object", number)
-
-
-def _values(text: str) -> list[object] | None:
-    """All JSON values of a text, arrays taken apart; None if any of it is no JSON."""
-    values: list[object] = []
-    while text:
-        try:
-            value, end = _DECODER.raw_decode(text)
-        except (ValueError, RecursionError):
-            return None
-        values += value if isinstance(value, list) else [value]
-        text = text[end:].lstrip(" \t\r\n\0,")
-    return values
+Reading = (
+    Event
+    | Thought
+    | SessionFacts
+    | Helper
+    | Refused
+    | Left
+    | Awaited
+    | Cursor
+    | Restarted
+)
+"""What a source gives: what was said, what it learnt of sessions, what it did not take,
+and how far it has come."""
 
 
 def time_of(value: object) -> datetime | None:

@@ -1,0 +1,202 @@
+"""Files of JSON lines: read from a cursor on, however they grew since.
+
+Whatever is whole is saved, whatever is not is named. A line that is not ended yet is
+taken when it is whole JSON, and awaited otherwise.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from memtui.sources.records import Awaited, Cursor, Reading, Record, Refused, Restarted
+
+MAX_RECORD_BYTES = 64 * 1024 * 1024
+"""A longer line is not read: it would need more than a gigabyte of memory."""
+
+RECORDS_AT_ONCE = 500
+"""How many records are read between two cursors."""
+
+PRINT_BYTES = 4096
+"""How much of a file's beginning, and of what lies before the cursor, is compared."""
+
+_DECODER = json.JSONDecoder(strict=False)
+
+
+class Reader(Protocol):
+    """Reads the records of one file, in their order."""
+
+    def take(self, record: Record) -> Iterator[Reading]:
+        """Read one record."""
+
+    def rest(self) -> Iterator[Reading]:
+        """Say what is known when there is nothing more to read for now."""
+
+    def state(self) -> Mapping[str, object]:
+        """What another reader must be given to go on, in JSON's own types."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether something is held back that ``rest`` will give a little later."""
+
+
+MakeReader = Callable[[Mapping[str, object]], Reader]
+"""Makes a reader that goes on from a state; an empty one at a file's start."""
+
+
+def read(path: Path, start: Cursor | None, make: MakeReader) -> Iterator[Reading]:
+    """Read a file from a cursor to its end.
+
+    Args:
+        path: The file.
+        start: Where an earlier reading ended; None to read from the start.
+        make: Makes the reader of its records.
+
+    Yields:
+        The readings, and a cursor after every few records and at the end. First of
+        all ``Restarted`` if what the earlier reading read is not there any more.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        at = start or Cursor()
+        if at.offset and (reason := _changed(file, at)):
+            yield Restarted(reason)
+            at = Cursor()
+        yield from _read(file, at, make(at.state))
+
+
+def _read(file: BinaryIO, at: Cursor, reader: Reader) -> Iterator[Reading]:
+    file.seek(at.offset)
+    offset, number, records = at.offset, at.line, 0
+    torn = False
+    for raw in _lines(file):
+        if raw is None:
+            size = f"{MAX_RECORD_BYTES // 1024**2} MB"
+            yield Refused(f"a line longer than {size}", number + 1)
+        elif not raw.endswith(b"\n") and not _is_whole(raw):
+            torn = bool(raw.strip(b"\0 \t\r"))
+            break
+        else:
+            for record in of_line(raw, number + 1):
+                if isinstance(record, Refused):
+                    yield record
+                else:
+                    yield from reader.take(record)
+        offset, number, records = file.tell(), number + 1, records + 1
+        if records % RECORDS_AT_ONCE == 0:
+            # The state is taken now: what reads on changes it.
+            yield Cursor(offset, number, _fingerprint(file, offset), reader.state())
+            file.seek(offset)
+    yield from reader.rest()
+    if torn:
+        yield Awaited("the last line is cut off", number + 1)
+    print_ = _fingerprint(file, offset)
+    yield Cursor(offset, number, print_, reader.state(), reader.is_held)
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """The lines of a file; None for one that is too long."""
+    while raw := file.readline(MAX_RECORD_BYTES):
+        if len(raw) == MAX_RECORD_BYTES and not raw.endswith(b"\n"):
+            while (rest := file.readline(MAX_RECORD_BYTES)) and rest[-1:] != b"\n":
+                pass
+            yield None
+        else:
+            yield raw
+
+
+def _changed(file: BinaryIO, at: Cursor) -> str:
+    """Why a file is not the one that was read up to a cursor; "" if it is."""
+    if os.fstat(file.fileno()).st_size < at.offset:
+        return "the file is shorter than it was"
+    if _fingerprint(file, at.offset) != at.fingerprint:
+        return "the file was rewritten"
+    return ""
+
+
+def _fingerprint(file: BinaryIO, offset: int) -> str:
+    """A hash of a file's beginning and of the bytes just before an offset.
+
+    Whoever rewrites the middle of a file nearly always moves what comes after it.
+    """
+    file.seek(0)
+    digest = hashlib.blake2b(file.read(min(PRINT_BYTES, offset)), digest_size=16)
+    file.seek(max(0, offset - PRINT_BYTES))
+    digest.update(file.read(min(PRINT_BYTES, offset)))
+    return digest.hexdigest()
+
+
+def head(path: Path, limit: int) -> list[Record]:
+    """The records among the first lines of a file, for telling its format.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    found: list[Record] = []
+    with path.open("rb") as file:
+        for number, raw in enumerate(_lines(file), 1):
+            found += [r for r in of_line(raw or b"", number) if isinstance(r, Record)]
+            if number >= limit:
+                break
+    return found
+
+
+def _is_whole(raw: bytes) -> bool:
+    text = _plain(raw)
+    try:
+        _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def of_line(raw: bytes, number: int) -> Iterator[Record | Refused]:
+    """Read the objects of one line."""
+    text = _plain(raw)
+    while text:
+        try:
+            value, end = _DECODER.raw_decode(text)
+        except (ValueError, RecursionError):
+            yield Refused("not valid JSON", number)
+            return
+        text = text[end:].lstrip(" \t\r\0,")
+        if isinstance(value, dict):
+            yield Record(number, value)
+        else:
+            yield Refused("not a JSON object", number)
+
+
+def of_payload(raw: bytes) -> Iterator[Record | Refused]:
+    """Read what a hook was given: objects, pretty or not, an array, or JSON lines."""
+    values = _values(_plain(raw))
+    if values is None and b"\n" in raw.strip():
+        for number, line in enumerate(raw.splitlines(keepends=True), 1):
+            yield from of_line(line, number)
+    elif values is None:
+        yield Refused("not valid JSON", 1)
+    for number, item in enumerate(values or (), 1):
+        if isinstance(item, dict):
+            yield Record(number, item)
+        else:
+            yield Refused("not a JSON object", number)
+
+
+def _values(text: str) -> list[object] | None:
+    """All JSON values of a text, arrays taken apart; None if any of it is no JSON."""
+    values: list[object] = []
+    while text:
+        try:
+            value, end = _DECODER.raw_decode(text)
+        except (ValueError, RecursionError):
+            return None
+        values += value if isinstance(value, list) else [value]
+        text = text[end:].lstrip(" \t\r\n\0,")
+    return values
+
+
+def _plain(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace").strip("\ufeff \t\r\n\0")
