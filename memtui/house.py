@@ -118,7 +118,7 @@ class House:
         """The histories of agents found on this machine."""
         from memtui import sources  # noqa: PLC0415 - what reads formats: 30 ms
 
-        return sources.histories(claude_projects())
+        return sources.histories({"claude-code": claude_projects()})
 
     def start_import(self, folders: Sequence[Path], report: Report) -> None:
         """Import folders on a thread of its own; the workers digest them meanwhile."""

@@ -58,6 +58,12 @@ class Session:
     updated_at: datetime
     message_count: int
     event_count: int
+    root: str = ""
+    """The folder of the repository the work was in."""
+    created_by: str = ""
+    """What started it."""
+    forked_from: str = ""
+    """The session it goes on from, whose beginning it shares."""
 
 
 @dataclass(frozen=True, slots=True)

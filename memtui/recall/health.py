@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memtui.store import counts, database, dirty, grips, outbox, problems, segments, toc
+from memtui.store.problems import Kind as Kind
 from memtui.store.problems import Problem
 
 
@@ -66,11 +67,11 @@ def is_empty() -> bool:
 def latest_problems(*, limit: int = 200) -> list[Problem]:
     """Damaged records, by where they came from and why, the latest first."""
     with database.connected():
-        return problems.latest(limit, faults_only=True)
+        return problems.latest(limit, kind=Kind.FAULT)
 
 
-def left_out() -> list[tuple[str, bool, int]]:
-    """All that was not taken: (reason, whether it is a fault, how many), most first."""
+def left_out() -> list[tuple[str, Kind, int]]:
+    """All that was not taken: (reason, its kind, how many), most first."""
     with database.connected():
         return problems.by_reason()
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from memtui import tokenizer
 from memtui.house import House
 from memtui.recall import health
+from memtui.recall.health import Kind
 from memtui.search.index import Index
 from memtui.shell import output
 from memtui.sources.spool import Spool
@@ -26,8 +27,16 @@ class Reason:
     """Records that were not taken, for one reason."""
 
     reason: str
-    is_fault: bool
+    kind: Kind
     count: int
+
+
+TITLES = {
+    Kind.FAULT: "Records that could not be taken:",
+    Kind.AWAITED: "Records that are not whole yet:",
+    Kind.LEFT: "Records that are not kept:",
+}
+"""What is said of records that were not taken."""
 
 
 def doctor(house: House, *, as_json: bool) -> int:
@@ -51,10 +60,10 @@ def _told(findings: list[Finding], reasons: list[Reason]) -> list[str]:
         + (f"\n             {found.cure}" if found.cure else "")
         for found in findings
     ]
-    for title, is_fault in (("could not be taken", True), ("known, not kept", False)):
-        rows = [row for row in reasons if row.is_fault is is_fault]
+    for kind, title in TITLES.items():
+        rows = [row for row in reasons if row.kind == kind]
         if rows:
-            told += ["", f"Records that {title}:" if is_fault else f"Records {title}:"]
+            told += ["", title]
             told += [f"    {row.count:>8,}  {row.reason}" for row in rows]
     return told
 

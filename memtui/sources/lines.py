@@ -178,6 +178,8 @@ def of_payload(raw: bytes) -> Iterator[Record | Refused]:
             yield from of_line(line, number)
     elif values is None:
         yield Refused("not valid JSON", 1)
+    elif not values:
+        yield Refused("nothing in it", 1)
     for number, item in enumerate(values or (), 1):
         if isinstance(item, dict):
             yield Record(number, item)

@@ -1,19 +1,33 @@
 """spool → events: what hooks left is stored, then deleted where it lay."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memtui.errors import SpoolError, StoreError
 from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.segments import counted_text
 from memtui.memory.sessions import SessionFacts
+from memtui.memory.thoughts import Thought
 from memtui.memory.tokens import Counter
-from memtui.sources import HOOK, hooks
-from memtui.sources.records import Left, Refused
+from memtui.sources import hooks
+from memtui.sources.records import Left, Reading, Refused
+from memtui.sources.source import HOOK
 from memtui.sources.spool import Spool
-from memtui.store import database, events, problems, segments, sessions
+from memtui.stages.gate import ELSEWHERE, Admission, Gate
+from memtui.store import (
+    database,
+    events,
+    problems,
+    redactions,
+    seen,
+    segments,
+    sessions,
+    tellings,
+    thoughts,
+)
+from memtui.store.problems import Count, Kind
 
 log = logging.getLogger(__name__)
 
@@ -32,24 +46,42 @@ class _Taken:
     """What one file held."""
 
     name: str
-    events: tuple[Event, ...]
-    facts: tuple[SessionFacts, ...]
-    refused: tuple[Refused, ...]
-    left: tuple[Left, ...]
+    events: tuple[Event, ...] = ()
+    thoughts: tuple[Thought, ...] = ()
+    facts: tuple[SessionFacts, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    left: tuple[Left, ...] = ()
+    redacted: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is all for a memory of another project."""
+        return bool(self.left) and all(left.reason == ELSEWHERE for left in self.left)
 
 
 class Ingest:
     """Takes files from the spool."""
 
     def __init__(
-        self, spool: Spool, counter: Counter, clock: Callable[[], datetime]
+        self,
+        spool: Spool,
+        counter: Counter,
+        clock: Callable[[], datetime],
+        admission: Admission,
     ) -> None:
-        """Remember where files come from and how their tokens are counted."""
+        """Remember where files come from, how tokens are counted, and what is kept."""
         self._spool, self._counter, self._clock = spool, counter, clock
+        self._admission = admission
+        self._elsewhere: set[str] = set()
 
     def step(self) -> int:
         """Take a batch of files; how many were taken."""
-        taken = list(self._read(self._spool.names()[:FILES_AT_ONCE]))
+        names = [name for name in self._spool.names() if name not in self._elsewhere]
+        with database.connected():
+            taken = list(self._read(names[:FILES_AT_ONCE]))
+        # What is for another project's memory is left lying for it.
+        self._elsewhere.update(file.name for file in taken if file.is_elsewhere)
+        taken = [file for file in taken if not file.is_elsewhere]
         try:
             self._keep(taken)
         except StoreError:
@@ -68,7 +100,7 @@ class Ingest:
             raise
         except Exception as error:
             reason = Refused(f"cannot be kept: {type(error).__name__}: {error}")
-            self._keep([_Taken(file.name, (), (), (reason,), ())])
+            self._keep([_Taken(file.name, refused=(reason,))])
 
     def _keep(self, taken: Sequence[_Taken]) -> None:
         if not taken:
@@ -76,10 +108,16 @@ class Ingest:
         told = counted((e for file in taken for e in file.events), self._counter)
         now_ms = to_ms(self._clock())
         with database.writing(durable=True):
-            events.add(told, route=HOOK)
+            added = events.add(told, route=HOOK)
+            new = set(added.created)
+            seen.note(SOURCE, [e for e in told if e.event_id in new], now_ms)
             for file in taken:
                 learn(file.facts)
-                self._count(file, now_ms)
+                thoughts.add(file.thoughts)
+                redactions.count_up(file.redacted, now_ms)
+                problems.count_up(SOURCE, _counts(file), now_ms)
+            for copy, owner in sorted(added.copied):
+                tellings.settle(copy, owner)
         for file in taken:
             if file.refused:
                 reasons = [f"line {r.line}: {clean(r.reason)}" for r in file.refused]
@@ -94,41 +132,44 @@ class Ingest:
                 letter = self._spool.read(name)
             except SpoolError as error:
                 reason = Refused(str(error))
-                yield _Taken(name, (), (), (reason,), ())
+                yield _Taken(name, refused=(reason,))
                 continue
             if letter is None:
                 continue
-            readings = hooks.read(
+            given = hooks.read(
                 letter.raw,
                 received_at=letter.received_at,
                 now=self._clock(),
                 agent=letter.agent,
                 event=letter.event,
             )
-            yield _sorted(name, list(readings))
+            gate = Gate(self._admission)
+            # Whose a session is must be known before its events can pass.
+            in_order = sorted(given, key=lambda r: not isinstance(r, SessionFacts))
+            yield _sorted(name, list(gate.through(in_order)), dict(gate.redacted))
             size += len(letter.raw)
             if size > BYTES_AT_ONCE:
                 return
 
-    def _count(self, file: _Taken, now_ms: int) -> None:
-        for faults, is_fault in ((file.refused, True), (file.left, False)):
-            for reading in faults:
-                problems.count_up(
-                    SOURCE,
-                    reading.reason,
-                    is_fault=is_fault,
-                    line=reading.line,
-                    now_ms=now_ms,
-                )
+
+def _counts(file: _Taken) -> Iterator[Count]:
+    for refused in file.refused:
+        yield Count(refused.reason, Kind.FAULT, refused.line, 1)
+    for left in file.left:
+        yield Count(left.reason, Kind.LEFT, left.line, 1)
 
 
-def _sorted(name: str, readings: Sequence[object]) -> _Taken:
+def _sorted(
+    name: str, readings: Sequence[Reading], redacted: Mapping[str, int]
+) -> _Taken:
     return _Taken(
         name,
-        tuple(r for r in readings if isinstance(r, Event)),
-        tuple(r for r in readings if isinstance(r, SessionFacts)),
-        tuple(r for r in readings if isinstance(r, Refused)),
-        tuple(r for r in readings if isinstance(r, Left)),
+        events=tuple(r for r in readings if isinstance(r, Event)),
+        thoughts=tuple(r for r in readings if isinstance(r, Thought)),
+        facts=tuple(r for r in readings if isinstance(r, SessionFacts)),
+        refused=tuple(r for r in readings if isinstance(r, Refused)),
+        left=tuple(r for r in readings if isinstance(r, Left)),
+        redacted=redacted,
     )
 
 

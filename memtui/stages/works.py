@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
 
@@ -12,6 +12,8 @@ from memtui.memory.tokens import Counter
 from memtui.search.index import Index
 from memtui.sources.spool import Spool
 from memtui.stages.claim import Claim
+from memtui.stages.files import Files
+from memtui.stages.gate import Admission
 from memtui.stages.importing import Import
 from memtui.stages.index import NODES_AT_ONCE, Follow
 from memtui.stages.ingest import Ingest
@@ -43,6 +45,8 @@ class Setup:
     agent: str
     """The agent of imported events that name none."""
     with_subagents: bool = False
+    admission: Admission = field(default_factory=Admission)
+    """Whose conversations are kept."""
 
 
 class Works:
@@ -54,7 +58,7 @@ class Works:
         self.claim = Claim(setup.claim)
         spool = Spool(setup.spool)
         spool.make()
-        self._ingest = Ingest(spool, setup.counter, setup.clock)
+        self._ingest = Ingest(spool, setup.counter, setup.clock, setup.admission)
         self._cut = Cut(
             setup.rules, setup.zone, setup.clock, with_subagents=setup.with_subagents
         )
@@ -104,8 +108,16 @@ class Works:
 
     def importer(self) -> Import:
         """An import into this store; it may run beside the stages."""
+        return Import(self._files())
+
+    def _files(self) -> Files:
         setup = self._setup
-        return Import(agent=setup.agent, counter=setup.counter, clock=setup.clock)
+        return Files(
+            agent=setup.agent,
+            counter=setup.counter,
+            clock=setup.clock,
+            admission=setup.admission,
+        )
 
     def reindex(self) -> None:
         """Make the index anew; the stages then fill it."""

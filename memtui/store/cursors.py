@@ -1,6 +1,9 @@
-"""Which files have been read to their end, and how they looked then."""
+"""How far each file has been read, and how it looked then."""
 
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from memtui.store.tables import CursorRow
 
@@ -13,14 +16,75 @@ class Look:
     mtime_ns: int
 
 
-def get(path: str) -> Look | None:
-    """How a file looked when it was last read; None if it never was."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a file has been read."""
+
+    source: str
+    """The name of its format."""
+    look: Look
+    offset: int
+    line: int
+    fingerprint: str
+    state: Mapping[str, Any]
+    is_held: bool
+
+
+def get(path: str) -> Place | None:
+    """How far a file was read; None if it never was."""
     row = CursorRow.get_or_none(CursorRow.path == path)
-    return Look(row.size, row.mtime_ns) if row else None
+    if row is None:
+        return None
+    return Place(
+        source=row.source,
+        look=Look(row.size, row.mtime_ns),
+        offset=row.offset,
+        line=row.line,
+        fingerprint=row.fingerprint,
+        state=json.loads(row.state),
+        is_held=row.is_held,
+    )
 
 
-def put(path: str, look: Look, now_ms: int) -> None:
-    """Note that a file has been read to its end."""
+def put(path: str, place: Place, now_ms: int) -> None:
+    """Note how far a file has been read."""
     CursorRow.insert(
-        path=path, size=look.size, mtime_ns=look.mtime_ns, read_ms=now_ms
+        path=path,
+        source=place.source,
+        size=place.look.size,
+        mtime_ns=place.look.mtime_ns,
+        offset=place.offset,
+        line=place.line,
+        fingerprint=place.fingerprint,
+        state=json.dumps(dict(place.state)),
+        is_held=place.is_held,
+        read_ms=now_ms,
     ).on_conflict_replace().execute()
+
+
+def offset(path: str) -> int | None:
+    """How many bytes of a file were read; None if it never was."""
+    row = CursorRow.select(CursorRow.offset).where(CursorRow.path == path)
+    return int(row.scalar()) if row.exists() else None
+
+
+def looks(folder: str) -> dict[str, Look]:
+    """How the files under a folder looked when they were read, by their paths."""
+    prefix = folder.rstrip("/") + "/"
+    rows = CursorRow.select(CursorRow.path, CursorRow.size, CursorRow.mtime_ns).where(
+        CursorRow.path >= prefix, CursorRow.path < prefix[:-1] + "0"
+    )
+    return {path: Look(size, mtime_ns) for path, size, mtime_ns in rows.tuples()}
+
+
+def holding(before_ms: int) -> list[str]:
+    """Files that held something back when they were last read, before a time."""
+    rows = CursorRow.select(CursorRow.path).where(
+        CursorRow.is_held, CursorRow.read_ms < before_ms
+    )
+    return [path for (path,) in rows.tuples()]
+
+
+def drop(paths: Iterable[str]) -> None:
+    """Forget how far these files were read: they are read again from their start."""
+    CursorRow.delete().where(CursorRow.path.in_(list(paths))).execute()

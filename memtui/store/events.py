@@ -7,17 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
-from peewee import fn
-
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.events import from_ms as from_ms_of
+from memtui.store import outbox, tellings, tombstones
 from memtui.store.database import db, insert, known
-from memtui.store.outbox import UPDATE_TOC
 from memtui.store.sessions import numbers_of, touch
-from memtui.store.tables import EventRow, OutboxRow, SessionRow, TellingRow
-
-TWIN_MS = 600_000
-"""How far apart two tellings of one event may be, in milliseconds."""
+from memtui.store.tables import EventRow, SessionRow, TellingRow
 
 _ROWS_AT_ONCE = 500
 """Rows per statement: SQLite takes no more than 32,766 values in one."""
@@ -57,33 +52,57 @@ class Added:
     """Ids of the events that were not known before."""
     known: int
     """How many were kept already, told in this way or in another."""
+    forgotten: int = 0
+    """How many a person had forgotten: they do not come back."""
+    copied: frozenset[tuple[int, int]] = frozenset()
+    """Which sessions (the first number) told again what another one (the second) had
+    told: forks, and sessions that were resumed under another name."""
 
 
 def add(batch: Sequence[Event], *, route: str) -> Added:
     """Keep events that are new, each with its outbox row, inside one transaction.
 
-    An event with a known id changes nothing. One that another route has told of
-    already (a hook and the transcript of one session) is noted as a second telling.
+    An event with a known id changes nothing. One that another route or another session
+    has told of already is noted as a second telling; where the new telling is the
+    better one, it takes the place of the other.
 
     Args:
         batch: Events, their tokens counted.
         route: The way they came: ``hook``, ``transcript``, ``jsonl``.
     """
-    fresh = unknown(batch)
+    wanted = tombstones.spared(batch)
+    fresh = unknown(wanted)
     sessions = numbers_of(fresh)
+    numbers = {key: session.number for key, session in sessions.items()}
     twins = {event.event_id: twin_of(event) for event in fresh}
     others = [e for e in fresh if sessions[e.agent, e.session_id].other_routes(route)]
-    told = _match(others, twins, route) if others else {}
-    new = [event for event in fresh if event.event_id not in told]
-    if told:
-        TellingRow.insert_many(
-            [(a, b, route) for a, b in told.items()],
-            fields=[TellingRow.told_id, TellingRow.event, TellingRow.route],
-        ).execute()
-    numbers = {key: session.number for key, session in sessions.items()}
+    told = tellings.twins(others, twins, route)
+    copies = tellings.copies(fresh, numbers)
+    worse = {
+        told_id: known
+        for told_id, known in told.items()
+        if tellings.is_better(route, known.route)
+    }
+    seconds = {t: k for t, k in (told | copies).items() if t not in worse}
+    new = [event for event in fresh if event.event_id not in seconds]
+    tellings.note(
+        [(e, seconds[e.event_id]) for e in fresh if e.event_id in seconds],
+        numbers,
+        route,
+    )
     _insert(new, numbers, twins, route)
+    tellings.give_way({known: told_id for told_id, known in worse.items()})
     touch(new, sessions, route)
-    return Added(tuple(e.event_id for e in new), len(batch) - len(new))
+    return Added(
+        created=tuple(e.event_id for e in new if e.event_id not in worse),
+        known=len(wanted) - len(new) + len(worse),
+        forgotten=len(batch) - len(wanted),
+        copied=frozenset(
+            (numbers[e.agent, e.session_id], copies[e.event_id].session)
+            for e in fresh
+            if e.event_id in copies
+        ),
+    )
 
 
 def unknown(batch: Sequence[Event]) -> list[Event]:
@@ -116,15 +135,14 @@ def _insert(
             e.counter,
             route,
             twins[e.event_id],
+            tellings.origin_of(e),
         )
         for e in new
     ]
-    waiting = [
-        (None, UPDATE_TOC, e.event_id, e.timestamp_ms, numbers[e.agent, e.session_id])
-        for e in new
-    ]
     insert(EventRow, rows)
-    insert(OutboxRow, waiting)
+    outbox.touch(
+        (e.event_id, e.timestamp_ms, numbers[e.agent, e.session_id]) for e in new
+    )
 
 
 def twin_of(event: Event) -> bytes:
@@ -140,39 +158,16 @@ def twin_of(event: Event) -> bytes:
     return hashlib.blake2b(named.strip().encode(), digest_size=8).digest()
 
 
-def _match(
-    batch: Sequence[Event], twins: dict[str, bytes], route: str
-) -> dict[str, str]:
-    """Pair each event with the nearest one that another route told: one to one."""
-    wanted = {twins[event.event_id] for event in batch}
-    free: dict[bytes, list[tuple[int, str]]] = {}
-    for keys in _chunks(list(wanted)):
-        told_so = TellingRow.select().where(
-            TellingRow.event == EventRow.id, TellingRow.route == route
-        )
-        rows = EventRow.select(EventRow.twin, EventRow.at_ms, EventRow.id).where(
-            EventRow.twin.in_(keys),
-            EventRow.route != route,
-            ~fn.EXISTS(told_so),
-        )
-        for twin, at_ms, event_id in rows.tuples():
-            free.setdefault(bytes(twin), []).append((at_ms, event_id))
-    told: dict[str, str] = {}
-    for event in batch:
-        near = free.get(twins[event.event_id], [])
-        best = min(near, key=lambda n: abs(n[0] - event.timestamp_ms), default=None)
-        if best and abs(best[0] - event.timestamp_ms) <= TWIN_MS:
-            near.remove(best)
-            told[event.event_id] = best[1]
-    return told
-
-
 def get(event_ids: Iterable[str]) -> dict[str, Event]:
-    """Events by their ids; the unknown ones are left out."""
+    """Events by their ids, or by ids they were told under; the unknown left out."""
+    wanted = list(event_ids)
     found: dict[str, Event] = {}
-    for ids in _chunks(list(event_ids)):
+    for ids in _chunks(wanted):
         for row in _whole().where(EventRow.id.in_(ids)):
             found[row[0]] = _event(row)
+    if others := tellings.resolved([name for name in wanted if name not in found]):
+        meant = get(others.values())
+        found |= {told: meant[name] for told, name in others.items() if name in meant}
     return found
 
 

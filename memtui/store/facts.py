@@ -1,8 +1,10 @@
 """What holds for the whole store."""
 
+from collections.abc import Iterable
+
 from memtui.store.tables import MetaRow
 
-_INDEX, _ZONE = "index_name", "time_zone"
+_INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
 
 
 def time_zone() -> str:
@@ -19,3 +21,26 @@ def index_name() -> str:
 def set_index_name(name: str) -> None:
     """Remember which index this store feeds."""
     MetaRow.insert(name=_INDEX, value=name).on_conflict_replace().execute()
+
+
+def watched() -> tuple[str, ...] | None:
+    """The sources a person agreed to have watched; None if nobody was asked yet."""
+    row = MetaRow.get_or_none(MetaRow.name == _WATCHED)
+    return tuple(str(row.value).split()) if row else None
+
+
+def set_watched(names: Iterable[str]) -> None:
+    """Remember which sources a person agreed to have watched."""
+    said = " ".join(sorted(set(names)))
+    MetaRow.insert(name=_WATCHED, value=said).on_conflict_replace().execute()
+
+
+def blind() -> str:
+    """Why changes are found by looking alone, as the last work found; "" if told."""
+    row = MetaRow.get_or_none(MetaRow.name == _BLIND)
+    return str(row.value) if row else ""
+
+
+def set_blind(reason: str) -> None:
+    """Remember why changes are found by looking alone."""
+    MetaRow.insert(name=_BLIND, value=reason).on_conflict_replace().execute()

@@ -1,4 +1,4 @@
-"""The one door through which events can be deleted."""
+"""The one door through which events can be changed or deleted."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,8 +9,14 @@ from memtui.store.tables import ForgettingRow
 
 @contextmanager
 def door() -> Iterator[None]:
-    """A transaction in which the database lets events be deleted."""
-    with writing():
-        ForgettingRow.create(id=1)
+    """A transaction in which the database lets events be changed and deleted."""
+    with writing(), allowed():
         yield
-        ForgettingRow.delete().execute()
+
+
+@contextmanager
+def allowed() -> Iterator[None]:
+    """Within a transaction: the database lets events be changed and deleted."""
+    ForgettingRow.create(id=1)
+    yield
+    ForgettingRow.delete().execute()

@@ -1,4 +1,4 @@
-"""The schema's history: an ordered list, each step taken once.
+"""The schema: made whole for a new store, brought up to date by steps for an old one.
 
 A step is never changed after a release; a later need is a later step.
 """
@@ -8,38 +8,81 @@ from pathlib import Path
 
 from memtui.errors import StoreTooNew
 from memtui.store.database import db, writing
-from memtui.store.tables import ALL, MetaRow
+from memtui.store.tables import (
+    ALL,
+    CursorRow,
+    HelperRow,
+    MetaRow,
+    RedactionRow,
+    SeenRow,
+    ThoughtRow,
+    TombstoneRow,
+)
 
 SCHEMA = "schema_version"
 ZONE = "time_zone"
 
+_GUARDS = {
+    "events_keep": "BEFORE UPDATE ON events WHEN NOT EXISTS (SELECT 1 FROM forgetting)"
+    " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END",
+    "events_once": "BEFORE INSERT ON events"
+    " WHEN EXISTS (SELECT 1 FROM events WHERE id = NEW.id)"
+    " BEGIN SELECT RAISE(ABORT, 'events are never replaced'); END",
+    "events_stay": "BEFORE DELETE ON events"
+    " WHEN NOT EXISTS (SELECT 1 FROM forgetting)"
+    " BEGIN SELECT RAISE(ABORT, 'events are only deleted by forgetting'); END",
+    "toc_versions_keep": "BEFORE UPDATE ON toc_versions"
+    " BEGIN SELECT RAISE(ABORT, 'versions are only ever added'); END",
+    "bullets_keep": "BEFORE UPDATE ON bullets"
+    " BEGIN SELECT RAISE(ABORT, 'versions are only ever added'); END",
+}
+"""What the database itself refuses to do."""
 
-def _first(time_zone: str) -> None:
+_ORIGINS = "CREATE INDEX events_origin ON events (origin) WHERE origin IS NOT NULL"
+
+
+def _make(time_zone: str) -> None:
     db.create_tables(ALL)
     MetaRow.create(name=ZONE, value=time_zone)
-    db.execute_sql(
-        "CREATE TRIGGER events_keep BEFORE UPDATE ON events BEGIN"
-        " SELECT RAISE(ABORT, 'events are never changed'); END"
-    )
-    db.execute_sql(
-        "CREATE TRIGGER events_once BEFORE INSERT ON events"
-        " WHEN EXISTS (SELECT 1 FROM events WHERE id = NEW.id) BEGIN"
-        " SELECT RAISE(ABORT, 'events are never replaced'); END"
-    )
-    for table in ("toc_versions", "bullets"):
+    db.execute_sql(_ORIGINS)
+    _guard()
+
+
+def _guard() -> None:
+    for name, says in _GUARDS.items():
+        db.execute_sql(f"DROP TRIGGER IF EXISTS {name}")
+        db.execute_sql(f"CREATE TRIGGER {name} {says}")
+
+
+def _to_2() -> None:
+    """Cursors within files, copies of conversations, thoughts, what was forgotten."""
+    for column in ("root", "created_by", "forked_from"):
         db.execute_sql(
-            f"CREATE TRIGGER {table}_keep BEFORE UPDATE ON {table} BEGIN"
-            " SELECT RAISE(ABORT, 'versions are only ever added'); END"
+            f"ALTER TABLE sessions ADD COLUMN {column} TEXT NOT NULL DEFAULT ''"
         )
+    db.execute_sql("ALTER TABLE events ADD COLUMN origin BLOB")
+    db.execute_sql(_ORIGINS)
     db.execute_sql(
-        "CREATE TRIGGER events_stay BEFORE DELETE ON events"
-        " WHEN NOT EXISTS (SELECT 1 FROM forgetting) BEGIN"
-        " SELECT RAISE(ABORT, 'events are only deleted by forgetting'); END"
+        "ALTER TABLE tellings ADD COLUMN session_id INTEGER REFERENCES sessions (id)"
     )
+    db.execute_sql("CREATE INDEX tellings_session_id ON tellings (session_id)")
+    kind = "ALTER TABLE problems ADD COLUMN kind TEXT NOT NULL DEFAULT 'fault'"
+    db.execute_sql(kind)
+    db.execute_sql("UPDATE problems SET kind = 'left' WHERE NOT is_fault")
+    db.execute_sql("ALTER TABLE problems DROP COLUMN is_fault")
+    # Files are read again from their start: that changes nothing that is kept.
+    db.execute_sql("DROP TABLE cursors")
+    db.create_tables(
+        (CursorRow, HelperRow, RedactionRow, SeenRow, ThoughtRow, TombstoneRow)
+    )
+    _guard()
 
 
-STEPS: tuple[Callable[[str], None], ...] = (_first,)
-"""What brings a store from schema n to n + 1, for n = 0, 1, …"""
+STEPS: tuple[Callable[[], None], ...] = (_to_2,)
+"""What brings a store from schema n to n + 1, for n = 1, 2, …"""
+
+LATEST = len(STEPS) + 1
+"""The schema of this memtui."""
 
 
 def bring_up_to_date(time_zone: str) -> None:
@@ -49,19 +92,21 @@ def bring_up_to_date(time_zone: str) -> None:
         StoreTooNew: It has taken steps this memtui does not know.
     """
     taken = _taken()
-    if taken > len(STEPS):
+    if taken > LATEST:
         raise StoreTooNew(
             f"{db.database} was made by a newer memtui (schema {taken}; this one"
-            f" knows {len(STEPS)}): upgrade memtui to read it"
+            f" knows {LATEST}): upgrade memtui to read it"
         )
-    if taken == len(STEPS):
+    if taken == LATEST:
         return
     with writing():
-        for step in STEPS[_taken() :]:
-            step(time_zone)
-        MetaRow.insert(
-            name=SCHEMA, value=str(len(STEPS))
-        ).on_conflict_replace().execute()
+        taken = _taken()
+        if taken:
+            for step in STEPS[taken - 1 :]:
+                step()
+        else:
+            _make(time_zone)
+        MetaRow.insert(name=SCHEMA, value=str(LATEST)).on_conflict_replace().execute()
     for suffix in ("-wal", "-shm"):
         beside = Path(f"{db.database}{suffix}")
         if beside.exists():

@@ -54,6 +54,15 @@ def done_with(touched: Touched) -> None:
     ).execute()
 
 
+def touch(events: Iterable[tuple[str, int, int]]) -> None:
+    """Say that the segments around these events must be cut again.
+
+    Args:
+        events: (event id, its time in milliseconds, its session's number).
+    """
+    insert(OutboxRow, [(None, UPDATE_TOC, *told) for told in events])
+
+
 def announce(node_ids: Iterable[str], at_ms: int) -> None:
     """Say that these nodes are to be indexed again."""
     insert(OutboxRow, [(None, INDEX_NODE, name, at_ms, None) for name in node_ids])

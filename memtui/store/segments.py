@@ -101,6 +101,15 @@ def want(segment_ids: Iterable[str]) -> None:
     ).execute()
 
 
+def want_at(number: int, at_ms: int) -> None:
+    """Say that a session's segment around a time wants another summary."""
+    SegmentRow.update(needs_summary=True).where(
+        SegmentRow.session == number,
+        SegmentRow.start_ms <= at_ms,
+        SegmentRow.end_ms >= at_ms,
+    ).execute()
+
+
 def want_again(number: int) -> None:
     """Say that all segments of a session want another summary."""
     SegmentRow.update(needs_summary=True).where(SegmentRow.session == number).execute()

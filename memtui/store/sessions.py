@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memtui.memory.events import Event, EventRole, clean, from_ms, to_ms
-from memtui.memory.sessions import Session, SessionFacts
-from memtui.store.tables import SessionRow
+from memtui.memory.sessions import Helper, Session, SessionFacts
+from memtui.store.tables import HelperRow, SessionRow
 
 TITLE_CHARS = 200
 """How much of the first prompt is kept to stand in for a title."""
@@ -66,6 +66,37 @@ def touch(
         row.save(only=row.dirty_fields)
 
 
+def meet(helpers: Iterable[Helper]) -> None:
+    """Keep what a source says of subagents; its silence changes nothing."""
+    for told in helpers:
+        names = clean(told.agent), clean(told.session_id), clean(told.subagent)
+        said = [clean(text) for text in (told.kind, told.started_by, told.task)]
+        row = HelperRow.get_or_none(
+            HelperRow.agent == names[0],
+            HelperRow.session_name == names[1],
+            HelperRow.subagent == names[2],
+        )
+        before = (row.kind, row.started_by, row.task) if row else ("", "", "")
+        kept = [new or old for new, old in zip(said, before, strict=True)]
+        fields = ("agent", "session_name", "subagent", "kind", "started_by", "task")
+        HelperRow.insert(
+            dict(zip(fields, (*names, *kept), strict=True))
+        ).on_conflict_replace().execute()
+
+
+def helpers(agent: str, session_id: str) -> list[Helper]:
+    """The subagents of a session, by their names."""
+    rows = (
+        HelperRow.select()
+        .where(HelperRow.agent == agent, HelperRow.session_name == session_id)
+        .order_by(HelperRow.subagent)
+    )
+    return [
+        Helper(agent, session_id, row.subagent, row.kind, row.started_by, row.task)
+        for row in rows
+    ]
+
+
 def learn(facts: SessionFacts) -> int | None:
     """Keep what a source says of a session that has events; silence changes nothing.
 
@@ -85,7 +116,9 @@ def learn(facts: SessionFacts) -> int | None:
     at_ms = to_ms(facts.at) if facts.at else row.created_ms
     if facts.project and (row.place_ms is None or at_ms < row.place_ms):
         row.cwd, row.project = clean(facts.cwd), clean(facts.project)
-        row.place_ms = at_ms
+        row.root, row.place_ms = clean(facts.root), at_ms
+    row.created_by = row.created_by or clean(facts.created_by)
+    row.forked_from = clean(facts.forked_from) or row.forked_from
     row.branch = clean(facts.branch) or row.branch
     row.title = clean(facts.title) or row.title
     row.model = clean(facts.model) or row.model
@@ -131,4 +164,7 @@ def _session(row: SessionRow) -> Session:
         updated_at=from_ms(row.updated_ms),
         message_count=row.message_count,
         event_count=row.event_count,
+        root=row.root,
+        created_by=row.created_by,
+        forked_from=row.forked_from,
     )

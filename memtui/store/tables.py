@@ -50,6 +50,9 @@ class SessionRow(Table):
     message_count = peewee.IntegerField(default=0)
     event_count = peewee.IntegerField(default=0)
     routes = peewee.TextField(default="")
+    root = peewee.TextField(default="")
+    created_by = peewee.TextField(default="")
+    forked_from = peewee.TextField(default="")
 
     class Meta:
         table_name = "sessions"
@@ -57,7 +60,11 @@ class SessionRow(Table):
 
 
 class EventRow(Table):
-    """An event. ``twin`` is a hash of what it says, by which two tellings meet."""
+    """An event.
+
+    ``twin`` is a hash of what it says, by which two tellings of it meet; ``origin`` one
+    of its source's own name for it, by which copies in other sessions are known.
+    """
 
     id = peewee.FixedCharField(max_length=26, primary_key=True)
     session = peewee.ForeignKeyField(SessionRow, index=False)
@@ -72,6 +79,7 @@ class EventRow(Table):
     counter = peewee.TextField()
     route = peewee.TextField()
     twin = peewee.BlobField()
+    origin = peewee.BlobField(null=True)
 
     class Meta:
         table_name = "events"
@@ -82,14 +90,48 @@ class EventRow(Table):
 
 
 class TellingRow(Table):
-    """An event told again in another way: the id it would have had, and whose it is."""
+    """An event told again: the id it would have had, and which one it is.
+
+    ``session`` is set when it was told as part of another session: a copy.
+    """
 
     told_id = peewee.FixedCharField(max_length=26, primary_key=True)
     event = peewee.ForeignKeyField(EventRow)
     route = peewee.TextField()
+    session = peewee.ForeignKeyField(SessionRow, null=True)
 
     class Meta:
         table_name = "tellings"
+
+
+class ThoughtRow(Table):
+    """What a model thought before it spoke."""
+
+    id = peewee.FixedCharField(max_length=26, primary_key=True)
+    session = peewee.ForeignKeyField(SessionRow, index=False)
+    at_ms = peewee.BigIntegerField()
+    subagent = peewee.TextField()
+    text = peewee.TextField()
+
+    class Meta:
+        table_name = "thoughts"
+        indexes: ClassVar = ((("session", "at_ms"), False),)
+
+
+class HelperRow(Table):
+    """A subagent of a session."""
+
+    agent = peewee.TextField()
+    session_name = peewee.TextField()
+    subagent = peewee.TextField()
+    kind = peewee.TextField()
+    started_by = peewee.TextField()
+    task = peewee.TextField()
+
+    class Meta:
+        table_name = "helpers"
+        primary_key = peewee.CompositeKey("agent", "session_name", "subagent")
+        without_rowid = True
 
 
 class SegmentRow(Table):
@@ -242,26 +284,78 @@ class CheckpointRow(Table):
 
 
 class CursorRow(Table):
-    """A file that has been read to its end, as it was then."""
+    """How far a file has been read, and how it looked then."""
 
     path = peewee.TextField(primary_key=True)
+    source = peewee.TextField()
     size = peewee.BigIntegerField()
     mtime_ns = peewee.BigIntegerField()
+    offset = peewee.BigIntegerField()
+    line = peewee.BigIntegerField()
+    fingerprint = peewee.TextField()
+    state = peewee.TextField()
+    is_held = peewee.BooleanField()
     read_ms = peewee.BigIntegerField()
 
     class Meta:
         table_name = "cursors"
 
 
+class SeenRow(Table):
+    """What has come from a source so far."""
+
+    source = peewee.TextField()
+    agent = peewee.TextField()
+    last_event_ms = peewee.BigIntegerField()
+    received_ms = peewee.BigIntegerField()
+    events = peewee.IntegerField()
+
+    class Meta:
+        table_name = "seen"
+        primary_key = peewee.CompositeKey("source", "agent")
+        without_rowid = True
+
+
+class RedactionRow(Table):
+    """How many secrets of a kind were taken out before they were stored."""
+
+    kind = peewee.TextField(primary_key=True)
+    count = peewee.IntegerField()
+    last_ms = peewee.BigIntegerField()
+
+    class Meta:
+        table_name = "redactions"
+        without_rowid = True
+
+
+class TombstoneRow(Table):
+    """What was forgotten, and must not come back.
+
+    An event, a session, a project, or all before a time (``at_ms``).
+    """
+
+    kind = peewee.TextField()
+    agent = peewee.TextField(default="")
+    subject = peewee.TextField(default="")
+    at_ms = peewee.BigIntegerField(default=0)
+    created_ms = peewee.BigIntegerField()
+
+    class Meta:
+        table_name = "tombstones"
+        primary_key = peewee.CompositeKey("kind", "agent", "subject", "at_ms")
+        without_rowid = True
+
+
 class ProblemRow(Table):
     """Records of one source that were not taken, for one reason.
 
-    ``is_fault`` tells a damaged record from one that is known and not kept.
+    ``kind`` tells a damaged record (``fault``) from one that is not kept (``left``) and
+    one that is not whole yet (``awaited``).
     """
 
     source = peewee.TextField()
     reason = peewee.TextField()
-    is_fault = peewee.BooleanField()
+    kind = peewee.TextField()
     line = peewee.IntegerField()
     count = peewee.IntegerField()
     last_ms = peewee.BigIntegerField()
@@ -285,6 +379,8 @@ ALL = (
     SessionRow,
     EventRow,
     TellingRow,
+    ThoughtRow,
+    HelperRow,
     SegmentRow,
     VersionRow,
     NodeRow,
@@ -294,6 +390,9 @@ ALL = (
     OutboxRow,
     CheckpointRow,
     CursorRow,
+    SeenRow,
+    RedactionRow,
+    TombstoneRow,
     ProblemRow,
     ForgettingRow,
 )

@@ -1,7 +1,7 @@
-import io
 import json
+import tempfile
 from datetime import UTC, datetime
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.sessions import SessionFacts
 from memtui.sources import claude_code
-from memtui.sources.records import Left, Refused, of_file
+from memtui.sources.records import Awaited, Cursor, Left, Refused
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -53,9 +53,18 @@ def read(
     *records: object, path: str = "projects/shop/s1.jsonl"
 ) -> list[claude_code.Reading]:
     lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
-    raw = "\n".join(lines).encode("utf-8", "surrogatepass") + b"\n"
-    file = of_file(io.BytesIO(raw))
-    return list(claude_code.read(file, path=PurePath(path), now=NOW))
+    return read_bytes("\n".join(lines).encode("utf-8", "surrogatepass") + b"\n", path)
+
+
+def read_bytes(
+    raw: bytes, path: str = "projects/shop/s1.jsonl"
+) -> list[claude_code.Reading]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, path)
+        file.parent.mkdir(parents=True)
+        file.write_bytes(raw)
+        given = claude_code.read(file, None, agent="", now=NOW)
+        return [reading for reading in given if not isinstance(reading, Cursor)]
 
 
 def told(*records: object, path: str = "projects/shop/s1.jsonl") -> list[Event]:
@@ -176,7 +185,6 @@ def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
             agent="claude-code",
             session_id="s1",
             cwd="/home/ada/work/shop",
-            project="shop",
             branch="fix/cart",
             title="Cart fixed",
             model="opus",
@@ -188,7 +196,7 @@ def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
 def test_a_sessions_project_is_told_before_its_first_event() -> None:
     first, *_ = read(user(1, "Fix the cart"))
     assert isinstance(first, SessionFacts)
-    assert first.project == "shop"
+    assert first.cwd == "/home/ada/work/shop"
 
 
 @pytest.mark.parametrize(
@@ -231,10 +239,7 @@ def test_two_objects_on_one_line_are_both_read() -> None:
 
 def test_a_last_line_that_is_cut_off_is_said_to_be() -> None:
     raw = json.dumps(user(1, "whole")).encode() + b'\n{"type":"user","mess'
-    readings = list(
-        claude_code.read(of_file(io.BytesIO(raw)), path=PurePath("x"), now=NOW)
-    )
-    assert Refused("the last line is cut off", 2) in readings
+    assert Awaited("the last line is cut off", 2) in read_bytes(raw)
 
 
 def test_lone_surrogates_nul_and_escape_codes_are_survived() -> None:
@@ -244,7 +249,7 @@ def test_lone_surrogates_nul_and_escape_codes_are_survived() -> None:
 
 def test_invalid_utf8_is_survived() -> None:
     raw = json.dumps(user(1, "caf#")).encode().replace(b"#", b"\xe9") + b"\n"
-    readings = claude_code.read(of_file(io.BytesIO(raw)), path=PurePath("x"), now=NOW)
+    readings = read_bytes(raw)
     assert [e.text for e in readings if isinstance(e, Event)] == ["caf\ufffd"]
 
 
@@ -297,5 +302,4 @@ def test_no_record_whatever_it_holds_raises(records: list[dict[str, Any]]) -> No
 
 @given(st.binary(max_size=200))
 def test_no_bytes_raise(raw: bytes) -> None:
-    file = of_file(io.BytesIO(raw))
-    list(claude_code.read(file, path=PurePath("x"), now=NOW))
+    read_bytes(raw)

@@ -157,7 +157,7 @@ def test_what_cannot_be_taken_is_refused_with_its_reason(
 def test_a_session_learns_its_project() -> None:
     readings = read(claude("SessionStart", model="opus"))
     facts = [reading for reading in readings if isinstance(reading, SessionFacts)]
-    assert [(f.project, f.model) for f in facts] == [("shop", "opus")]
+    assert [(f.cwd, f.model) for f in facts] == [("/home/ada/shop", "opus")]
 
 
 def copilot(**fields: Any) -> dict[str, Any]:

@@ -1,6 +1,7 @@
-import io
 import json
+import tempfile
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.sessions import SessionFacts
 from memtui.sources import plain
-from memtui.sources.records import Refused, of_file
+from memtui.sources.records import Cursor, Refused
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -24,7 +25,11 @@ def line(**fields: Any) -> dict[str, Any]:
 
 def read(*records: object) -> list[object]:
     raw = "\n".join(json.dumps(record) for record in records).encode() + b"\n"
-    return list(plain.read(of_file(io.BytesIO(raw)), agent="mine", now=NOW))
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+        file.write(raw)
+        file.flush()
+        given = plain.read(Path(file.name), None, agent="mine", now=NOW)
+        return [reading for reading in given if not isinstance(reading, Cursor)]
 
 
 def test_a_line_is_an_event() -> None:

@@ -1,0 +1,289 @@
+"""transcripts → events: each file is read from where it was left.
+
+A reading can be stopped anywhere and taken up again: how far a file has been read is
+stored together with what was read, and what is stored already stays as it is.
+"""
+
+import logging
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from memtui import sources
+from memtui.errors import SourceError, StoreError
+from memtui.memory.events import Event, clean, to_ms
+from memtui.memory.sessions import Helper, SessionFacts
+from memtui.memory.thoughts import Thought
+from memtui.memory.tokens import Counter
+from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, Restarted
+from memtui.sources.source import Source
+from memtui.stages.gate import Admission, Gate
+from memtui.stages.ingest import counted, learn
+from memtui.store import (
+    cursors,
+    database,
+    events,
+    problems,
+    seen,
+    sessions,
+    tellings,
+    thoughts,
+)
+from memtui.store.cursors import Look, Place
+from memtui.store.problems import Count, Kind
+
+log = logging.getLogger(__name__)
+
+EVENTS_AT_ONCE = 1000
+"""How many events one transaction stores."""
+
+UNFINISHED = Look(-1, -1)
+"""How a file looks that has been read in part: never as it does on the disk."""
+
+
+@dataclass(slots=True)
+class Imported:
+    """What reading files has brought."""
+
+    files: int = 0
+    unchanged: int = 0
+    """Files that were read before and have not changed since."""
+    created: int = 0
+    known: int = 0
+    refused: int = 0
+    left: int = 0
+    unreadable: int = 0
+    forgotten: int = 0
+    """Events that a person had forgotten, and that did not come back."""
+    bytes_read: int = 0
+    """How much of the files under way has been read."""
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What one transaction will store."""
+
+    events: list[Event] = field(default_factory=list)
+    thoughts: list[Thought] = field(default_factory=list)
+    facts: list[SessionFacts] = field(default_factory=list)
+    helpers: list[Helper] = field(default_factory=list)
+    missed: Tally[tuple[str, Kind]] = field(default_factory=Tally)
+    lines: dict[tuple[str, Kind], int] = field(default_factory=dict)
+    restarted: str = ""
+
+    def take(self, reading: Reading) -> None:
+        match reading:
+            case Event():
+                self.events.append(reading)
+            case Thought():
+                self.thoughts.append(reading)
+            case SessionFacts():
+                self.facts.append(reading)
+            case Helper():
+                self.helpers.append(reading)
+            case Restarted():
+                self.restarted = reading.reason
+            case Refused() | Left() | Awaited():
+                key = reading.reason, _KINDS[type(reading)]
+                self.missed[key] += 1
+                self.lines[key] = reading.line
+
+    def counts(self) -> Iterator[Count]:
+        for (reason, kind), number in self.missed.items():
+            yield Count(reason, kind, self.lines[reason, kind], number)
+
+
+_KINDS = {Refused: Kind.FAULT, Left: Kind.LEFT, Awaited: Kind.AWAITED}
+
+
+class Files:
+    """Reads files into the store."""
+
+    def __init__(
+        self,
+        *,
+        agent: str,
+        counter: Counter,
+        clock: Callable[[], datetime],
+        admission: Admission,
+    ) -> None:
+        """Remember how events are made.
+
+        Args:
+            agent: The agent of events that name none.
+            counter: How tokens are counted.
+            clock: The time, aware.
+            admission: Whose conversations are kept.
+        """
+        self._agent, self._counter, self._clock = agent, counter, clock
+        self._admission = admission
+        self.imported = Imported()
+
+    def take(self, file: Path) -> Iterator[Imported]:
+        """Read a file from where it was left, if it has changed since.
+
+        Yields:
+            The state after each transaction.
+        """
+        name = clean(str(file.resolve()))
+        try:
+            with database.connected():
+                place = cursors.get(name)
+                if place and not place.source and place.look == look_of(file):
+                    self.imported.unreadable += 1
+                    return
+                source = _source(file, place)
+                if source is None:
+                    return
+                look = look_of(file, source.beside(file))
+                if place and place.look == look and not place.is_held:
+                    self.imported.unchanged += 1
+                    return
+                yield from self._read(name, file, source, place, look)
+        except StoreError:
+            raise
+        except _Overtaken:
+            return
+        except SourceError as error:
+            self._give_up(name, str(error), file)
+        except OSError as error:
+            self._give_up(name, error.strerror or "not readable")
+        except Exception as error:  # one file's surprise must not stop the others
+            log.exception("%s could not be read", name)
+            self._give_up(name, f"{type(error).__name__}: {error}")
+
+    def _read(
+        self, name: str, file: Path, source: Source, place: Place | None, look: Look
+    ) -> Iterator[Imported]:
+        start = None
+        if place and place.source == source.name:
+            start = Cursor(place.offset, place.line, place.fingerprint, place.state)
+        gate = Gate(self._admission, name)
+        given = source.read(file, start, agent=self._agent, now=self._clock())
+        began = place.offset if place else None
+        told = _Telling(self, name, source, gate, began)
+        at = Cursor()
+        for reading in gate.through(given):
+            if isinstance(reading, Cursor):
+                at = reading
+            else:
+                told.batch.take(reading)
+            full = len(told.batch.events)
+            if full >= EVENTS_AT_ONCE * (1 if isinstance(reading, Cursor) else 4):
+                told.keep(at if isinstance(reading, Cursor) else None, UNFINISHED)
+                self.imported.bytes_read = at.offset
+                yield self.imported
+        told.keep(at, look, is_last=True)
+
+    def _give_up(self, name: str, reason: str, file: Path | None = None) -> None:
+        """Note why a file cannot be read.
+
+        Args:
+            name: The file's name in the store.
+            reason: What is wrong.
+            file: The file, if there is no use in trying again before it changes.
+        """
+        self.imported.unreadable += 1
+        said = reason.removeprefix(f"{name} ").removeprefix(f"{name}: ")
+        with database.writing():
+            now_ms = to_ms(self._clock())
+            problems.clear(name)
+            problems.count_up(name, [Count(said, Kind.FAULT, 0, 1)], now_ms)
+            if file and file.exists():
+                status = file.stat()
+                look = Look(status.st_size, status.st_mtime_ns)
+                cursors.put(name, Place("", look, 0, 0, "", {}, False), now_ms)
+
+
+class _Overtaken(Exception):
+    """Another reading of the same file has come further."""
+
+
+class _Telling:
+    """One reading of one file."""
+
+    def __init__(
+        self, files: Files, name: str, source: Source, gate: Gate, began: int | None
+    ) -> None:
+        self._files, self._name, self._source = files, name, source
+        self._gate, self._is_first = gate, began is None
+        self._offset = began
+        self._copied: set[tuple[int, int]] = set()
+        self.batch = _Batch()
+
+    def keep(self, at: Cursor | None, look: Look, *, is_last: bool = False) -> None:
+        """Store what was read, and how far that is, in one transaction."""
+        files, batch, imported = self._files, self.batch, self._files.imported
+        now_ms = to_ms(files._clock())
+        with database.writing():
+            if cursors.offset(self._name) != self._offset:
+                raise _Overtaken
+            self._count(now_ms)
+            fresh = events.unknown(batch.events)
+            told = counted(fresh, files._counter)
+            added = events.add(told, route=self._source.route)
+            self._copied |= added.copied
+            learn(batch.facts)
+            sessions.meet(batch.helpers)
+            thoughts.add(batch.thoughts)
+            new = set(added.created)
+            seen.note(self._source.name, [e for e in told if e.event_id in new], now_ms)
+            if is_last:
+                for copy, owner in sorted(self._copied):
+                    tellings.settle(copy, owner)
+            if at is not None:
+                cursors.put(self._name, self._place(at, look), now_ms)
+                self._offset = at.offset
+            self._gate.keep_count(now_ms)
+        imported.created += len(added.created)
+        imported.forgotten += added.forgotten
+        imported.known += len(batch.events) - len(added.created) - added.forgotten
+        self.batch = _Batch()
+
+    def _count(self, now_ms: int) -> None:
+        batch, imported = self.batch, self._files.imported
+        if self._is_first or batch.restarted:
+            problems.clear(self._name)
+            self._is_first = False
+        else:
+            problems.clear(self._name, Kind.AWAITED)
+        problems.count_up(self._name, batch.counts(), now_ms)
+        for (_, kind), number in batch.missed.items():
+            if kind is Kind.FAULT:
+                imported.refused += number
+            else:
+                imported.left += number
+
+    def _place(self, at: Cursor, look: Look) -> Place:
+        return Place(
+            source=self._source.name,
+            look=look,
+            offset=at.offset,
+            line=at.line,
+            fingerprint=at.fingerprint,
+            state=at.state,
+            is_held=at.is_held,
+        )
+
+
+def _source(file: Path, place: Place | None) -> Source | None:
+    """The format a file was read by before, else the one it begins like."""
+    if place and place.source in sources.BY_NAME and place.offset:
+        return sources.BY_NAME[place.source]
+    return sources.of(file)
+
+
+def look_of(file: Path, beside: Iterable[Path] = ()) -> Look:
+    """How a file looks, together with those that change with it."""
+    size, mtime_ns = 0, 0
+    for part in (file, *beside):
+        try:
+            status = part.stat()
+        except FileNotFoundError:
+            if part is file:
+                raise
+            continue
+        size, mtime_ns = size + status.st_size, max(mtime_ns, status.st_mtime_ns)
+    return Look(size, mtime_ns)

@@ -1,0 +1,116 @@
+"""What may come in, and how: every reading passes here before it is stored.
+
+Projects are found, what a person excluded or forgot is left out, and secrets are taken
+out of all that is kept.
+"""
+
+from collections import Counter as Tally
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memtui.memory import secrets
+from memtui.memory.events import Event, clean
+from memtui.memory.exclusions import Exclusions
+from memtui.memory.sessions import Helper, SessionFacts
+from memtui.memory.thoughts import Thought
+from memtui.sources import projects
+from memtui.sources.records import Cursor, Left, Reading
+from memtui.store import redactions, tombstones
+
+ELSEWHERE = "of another project, whose memory is kept apart"
+"""Why a session is left out of a store that keeps one project alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Whose conversations are kept."""
+
+    exclusions: Exclusions = field(default_factory=Exclusions)
+    only_root: str = ""
+    """The one repository or folder whose sessions are kept; "" to keep all."""
+
+
+class Gate:
+    """Lets the readings of one file pass."""
+
+    def __init__(self, admission: Admission, path: str = "") -> None:
+        """Remember the rules.
+
+        Args:
+            admission: Whose conversations are kept.
+            path: The file the readings are from, for the rules on paths.
+        """
+        self._admission, self._path = admission, path
+        self._why_not: dict[tuple[str, str], str] = {}
+        self.redacted: Tally[str] = Tally()
+        """How many secrets were taken out, by kind, since this was last cleared."""
+
+    def through(self, readings: Iterable[Reading]) -> Iterator[Reading]:
+        """Let readings pass, changed where they must be; inside a connection."""
+        for reading in readings:
+            if isinstance(reading, SessionFacts):
+                yield from self._facts(reading)
+            elif isinstance(reading, Event | Thought | Helper):
+                reason = self._why_not.get((reading.agent, reading.session_id))
+                if reason and not isinstance(reading, Helper):
+                    yield Left(reason)
+                elif not reason:
+                    yield self._clean(reading)
+            elif isinstance(reading, Cursor):
+                state = self._strings(reading.state)
+                yield replace(reading, state=state)
+            else:
+                yield reading
+
+    def keep_count(self, now_ms: int) -> None:
+        """Store how many secrets were taken out; inside a transaction."""
+        redactions.count_up(self.redacted, now_ms)
+        self.redacted.clear()
+
+    def _facts(self, facts: SessionFacts) -> Iterator[SessionFacts]:
+        place = projects.place_of(clean(facts.cwd), clean(facts.root))
+        found = replace(
+            facts, root=place.root, project=clean(facts.project) or place.project
+        )
+        key = facts.agent, facts.session_id
+        if key not in self._why_not or facts.cwd:
+            self._why_not[key] = self._reason(found)
+        if not self._why_not[key]:
+            yield replace(found, title=self._text(facts.title))
+
+    def _reason(self, facts: SessionFacts) -> str:
+        """Why a session is left out; "" if it is kept."""
+        only = self._admission.only_root
+        if only and only not in (facts.root, facts.cwd.rstrip("/")):
+            return ELSEWHERE
+        if rule := self._admission.exclusions.rule_for(
+            project=facts.project, cwd=facts.cwd, root=facts.root, path=self._path
+        ):
+            return f"excluded by {rule}"
+        if facts.project and tombstones.covers_project(facts.project):
+            return "of a project that was forgotten"
+        return ""
+
+    def _clean(self, reading: Event | Thought | Helper) -> Event | Thought | Helper:
+        if isinstance(reading, Helper):
+            return replace(reading, task=self._text(reading.task))
+        text = self._text(reading.text)
+        if isinstance(reading, Thought):
+            return reading if text is reading.text else replace(reading, text=text)
+        metadata: Mapping[str, str] = reading.metadata
+        if metadata:
+            metadata = {name: self._text(said) for name, said in metadata.items()}
+        if text == reading.text and metadata == reading.metadata:
+            return reading
+        return replace(reading, text=text, metadata=metadata)
+
+    def _text(self, text: str) -> str:
+        redacted = secrets.redact(text)
+        self.redacted.update(redacted.kinds)
+        return redacted.text
+
+    def _strings(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        # What waits is counted when it is stored as an event.
+        cleaned, _ = secrets.redact_strings(state)
+        return cleaned if isinstance(cleaned, dict) else {}

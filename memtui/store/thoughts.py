@@ -1,0 +1,51 @@
+"""Thoughts: kept beside the events of their session."""
+
+from collections.abc import Iterable
+
+from memtui.memory.events import from_ms, to_ms
+from memtui.memory.thoughts import Thought
+from memtui.store import sessions
+from memtui.store.database import insert
+from memtui.store.tables import SessionRow, ThoughtRow
+
+
+def add(thoughts: Iterable[Thought]) -> None:
+    """Keep thoughts of sessions that have events; a known one changes nothing."""
+    numbers: dict[tuple[str, str], int | None] = {}
+    rows = []
+    for thought in thoughts:
+        key = thought.agent, thought.session_id
+        if key not in numbers:
+            numbers[key] = sessions.number(*key)
+        number = numbers[key]
+        if number is not None:
+            at_ms = to_ms(thought.at)
+            said = thought.subagent, thought.text
+            rows.append((thought.thought_id, number, at_ms, *said))
+    insert(ThoughtRow, rows, conflict="nothing")
+
+
+def between(number: int, start_ms: int, end_ms: int) -> list[Thought]:
+    """A session's thoughts between two times, both included, in their order."""
+    rows = (
+        ThoughtRow.select(ThoughtRow, SessionRow)
+        .join(SessionRow)
+        .where(ThoughtRow.session == number, ThoughtRow.at_ms.between(start_ms, end_ms))
+        .order_by(ThoughtRow.at_ms, ThoughtRow.id)
+    )
+    return [
+        Thought(
+            thought_id=row.id,
+            agent=row.session.agent,
+            session_id=row.session.name,
+            at=from_ms(row.at_ms),
+            text=row.text,
+            subagent=row.subagent,
+        )
+        for row in rows
+    ]
+
+
+def count() -> int:
+    """How many thoughts are kept."""
+    return int(ThoughtRow.select().count())
