@@ -26,7 +26,7 @@ ELSEWHERE = "of another project, whose memory is kept apart"
 class Admission:
     """Whose conversations are kept."""
 
-    exclusions: Exclusions = field(default_factory=Exclusions)
+    exclusions: Exclusions = field(default_factory=lambda: Exclusions(()))
     only_root: str = ""
     """The one repository or folder whose sessions are kept; "" to keep all."""
 

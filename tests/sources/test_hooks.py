@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.sessions import SessionFacts
 from memtui.sources import hooks
-from memtui.sources.records import Left, Refused, of_payload
+from memtui.sources.lines import of_payload
+from memtui.sources.records import Left, Refused
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 NOW = datetime(2025, 3, 14, 10, 1, tzinfo=UTC)
