@@ -22,6 +22,9 @@ EXIT_ERROR = 1
 """Something could not be done; the sentence on standard error says what."""
 
 
+AGENTS = ("claude-code", "codex", "gemini", "copilot", "opencode")
+"""The agents whose hooks can be installed: those of ``memtui.agents.known``."""
+
 STOPPED = 130
 """The exit code of what a person stopped with ctrl+c, as shells have it."""
 
@@ -92,9 +95,35 @@ def _add_housekeeping(commands: "Commands") -> None:
     _command(commands, "doctor", "look for what is wrong, and say what to do")
     config = _command(commands, "config", "show the settings, or write a file of them")
     config.add_argument("action", choices=("show", "init"))
+    _add_hooks(commands)
     says = "fetch what exact token counts need"
     tokens = _command(commands, "tokens", says, json=False)
     tokens.add_argument("action", choices=("fetch",))
+
+
+def _add_hooks(commands: "Commands") -> None:
+    says = "have agents tell memtui what happens: install, uninstall, status"
+    hooks = _command(commands, "hooks", says)
+    hooks.add_argument("action", choices=("install", "uninstall", "status"))
+    hooks.add_argument(
+        "agents",
+        nargs="*",
+        metavar="AGENT",
+        help=f"which: {', '.join(AGENTS)}; without one: all found on this machine",
+    )
+    where = hooks.add_mutually_exclusive_group()
+    where.add_argument(
+        "--user", action="store_true", help="in your own settings (the default)"
+    )
+    where.add_argument(
+        "--project",
+        action="store_true",
+        help="in the settings of this folder's project",
+    )
+    hooks.add_argument(
+        "--dry-run", action="store_true", help="only show what would be changed"
+    )
+    hooks.add_argument("--yes", action="store_true", help="write without asking")
 
 
 def _positive(text: str) -> int:
@@ -121,7 +150,7 @@ def _command(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
-    given = parser().parse_args(arguments)
+    given = _read(arguments)
     try:
         return _run(given)
     except MemtuiError as error:
@@ -133,6 +162,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
+    top = parser()
+    given, rest = top.parse_known_args(arguments)
+    # argparse takes what stands behind an option for no part of a list before it.
+    if given.command == "hooks" and not any(word.startswith("-") for word in rest):
+        given.agents += rest
+        if unknown := [name for name in given.agents if name not in AGENTS]:
+            top.error(f"no agent is called {unknown[0]!r}: {', '.join(AGENTS)}")
+    elif rest:
+        top.error(f"unrecognized arguments: {' '.join(rest)}")
+    return given
 
 
 def _run(given: argparse.Namespace) -> int:
@@ -149,9 +191,19 @@ def _run(given: argparse.Namespace) -> int:
         if given.command == "tokens":
             return configuring.fetch_tokens(places)
         return configuring.run(given.action, places, settings, as_json=given.json)
+    if given.command == "hooks":
+        return _hooks(given, places)
     if given.command in (None, "demo"):
         return _app(places, settings, is_demo=given.command == "demo")
     return _ask(given, places, settings)
+
+
+def _hooks(given: argparse.Namespace, places: "Paths") -> int:
+    from memtui.shell import hooking  # noqa: PLC0415
+
+    project = Path.cwd() if given.project else None
+    wish = hooking.Wish(project, given.dry_run, given.yes, given.json)
+    return hooking.run(given.action, given.agents, places, wish)
 
 
 def _open(places: "Paths", settings: "Settings", *, is_demo: bool = False) -> "House":

@@ -8,6 +8,7 @@
   - SpoolError      the hooks directory cannot be read or written
   - SourceError     a file cannot be read as any format we know
   - SearchError     the index cannot be opened or written
+  - HooksError      an agent's settings cannot be read or changed
   - TokensError     the tokeniser's vocabulary cannot be fetched
 """
 
@@ -42,6 +43,10 @@ class SourceError(MemtuiError):
 
 class SearchError(MemtuiError):
     """The index cannot be opened or written."""
+
+
+class HooksError(MemtuiError):
+    """An agent's settings cannot be read or changed; they are as they were."""
 
 
 class TokensError(MemtuiError):

@@ -12,6 +12,7 @@ Some agents say neither who they are nor what happened. Whoever installs the hoo
 say it for them, with ``--agent NAME`` and ``--event NAME``; both then stand in the
 file's name, ``<time_ns>.<pid>.<random>.<agent>.<event>.json``, beside the bytes and
 never in them. A word that is not plain letters, digits, ``-`` and ``_`` is left out.
+``--spool FOLDER`` comes before what the environment says.
 
 ``MEMTUI_HOOK_FSYNC=1`` has the event on the disk before the hook ends; without it a
 power cut may leave a file renamed but empty.
@@ -41,7 +42,9 @@ def main() -> None:
         # All is read before anything can fail: an agent must not meet a closed pipe.
         chunks = _read()
         if chunks:
-            _keep(chunks, spool_folder(), _told(sys.argv[1:]))
+            words = sys.argv[1:]
+            given = dict(zip(words[::2], words[1::2], strict=False))
+            _keep(chunks, given.get("--spool") or spool_folder(), _told(given))
     finally:
         # An agent takes any other end as a verdict on what it was about to do, and
         # the interpreter's own takes time and may find something to complain about.
@@ -76,10 +79,9 @@ def _read() -> list[bytes]:
     return chunks
 
 
-def _told(words: list[str]) -> str:
+def _told(given: dict[str, str]) -> str:
     """What the file's name says of who told it: ``.agent.event``, or nothing."""
-    named = dict(zip(words[::2], words[1::2], strict=False))
-    agent, event = (_word(named.get(name, "")) for name in ("--agent", "--event"))
+    agent, event = (_word(given.get(name, "")) for name in ("--agent", "--event"))
     return f".{agent}.{event}" if agent or event else ""
 
 

@@ -30,6 +30,11 @@ class Paths:
         """The file whose lock says who works the store."""
         return self.store.with_name("work.lock")
 
+    @property
+    def hook_backups(self) -> Path:
+        """The folder of agents' settings as they were before our hooks came in."""
+        return self.log.parent / "hooks"
+
     def make(self) -> None:
         """Make the folders that are missing, for their owner alone."""
         for folder in (self.store.parent, self.spool, self.index.parent):

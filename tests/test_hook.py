@@ -307,6 +307,15 @@ def test_who_told_it_stands_in_the_name(
     assert kept.read_bytes() == PAYLOAD
 
 
+def test_whoever_installs_it_may_say_where_the_spool_is(tmp_path: Path) -> None:
+    spool = tmp_path / "told"
+    env = environment(MEMTUI_SPOOL=str(tmp_path / "not this one"))
+    command = [*INSTALLED, "--spool", str(spool), "--agent", "codex"]
+    hook(PAYLOAD, env, tmp_path, command=command)
+    assert boxes(spool)["new"] == [PAYLOAD]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["told"]
+
+
 def test_the_shell_says_who_told_it_in_the_same_way(tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     env = {"PATH": os.defpath, "MEMTUI_SPOOL": str(spool)}

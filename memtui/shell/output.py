@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from datetime import datetime, tzinfo
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 
@@ -27,6 +28,8 @@ def plain(value: Any) -> Any:
         return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, Path):
+        return str(value)
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, dict):

@@ -1,0 +1,209 @@
+"""What is said of installations, and what agents get of them when they run them."""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memtui.agents import changes, installations, known
+from memtui.agents.installations import Installation
+from memtui.agents.machine import Machine
+from memtui.memory.events import Event
+from memtui.sources import hooks
+from memtui.sources.spool import Spool
+
+NOW = datetime.now(UTC)
+
+
+def put(name: str, machine: Machine) -> Path:
+    agent = known.named(name)
+    changes.write(changes.install(agent, machine), machine)
+    return agent.file(machine)
+
+
+def look(name: str, machine: Machine) -> Installation:
+    (found,) = installations.installed(machine, [name])
+    return found
+
+
+def test_nothing_is_installed_at_first(machine: Machine) -> None:
+    found = installations.installed(machine)
+    assert [one.agent for one in found] == list(known.NAMES)
+    assert not any(one.is_found or one.is_installed or one.problem for one in found)
+
+
+def test_an_agent_is_found_by_its_folder_or_its_program(machine: Machine) -> None:
+    (machine.home / ".gemini").mkdir()
+    programs = machine.home / "bin"
+    programs.mkdir()
+    (programs / "codex").write_text("#!/bin/sh\n")
+    (programs / "codex").chmod(0o755)
+    here = replace(machine, environment={"PATH": str(programs)})
+    assert installations.found(here) == ["codex", "gemini"]
+
+
+@pytest.mark.parametrize("name", known.NAMES)
+def test_what_is_installed_runs(name: str, machine: Machine) -> None:
+    put(name, machine)
+    found = look(name, machine)
+    assert (found.is_installed, found.is_current, found.runs) == (True, True, True)
+    assert found.is_well
+    assert found.events == known.named(name).events
+
+
+def test_a_command_that_is_gone_is_told(machine: Machine) -> None:
+    put("claude-code", replace(machine, python="/gone/python3"))
+    assert look("claude-code", machine).problem == ("the command it names does not run")
+    put("claude-code", replace(machine, hook=Path("/gone/memtui/hook.py")))
+    assert look("claude-code", machine).runs is False
+
+
+def test_an_older_installation_is_told(machine: Machine, tmp_path: Path) -> None:
+    older = tmp_path / "older" / "memtui" / "hook.py"
+    older.parent.mkdir(parents=True)
+    shutil.copy(machine.hook, older)
+    put("codex", replace(machine, hook=older))
+    found = look("codex", machine)
+    assert (found.runs, found.is_current) == (True, False)
+    assert found.problem == "outdated: another command than this memtui's"
+    file = put("codex", machine)
+    value = json.loads(file.read_bytes())
+    del value["hooks"]["Stop"]
+    file.write_text(json.dumps(value))
+    assert look("codex", machine).problem == "outdated: events are missing (Stop)"
+
+
+def test_settings_that_cannot_be_read_are_told(machine: Machine) -> None:
+    file = known.named("gemini").file(machine)
+    file.parent.mkdir()
+    file.write_text("{\n// mine\n}")
+    assert look("gemini", machine).problem.startswith(f"{file}: line 2: ")
+
+
+SAID = {
+    "claude-code": {"session_id": "s", "hook_event_name": "Stop"},
+    "codex": {"session_id": "s", "hook_event_name": "Stop"},
+    "gemini": {"session_id": "s", "hook_event_name": "AfterAgent"},
+    "copilot": {"sessionId": "s", "timestamp": 1_741_946_340_000},
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_an_agent_says_arrives_in_its_name(name: str, machine: Machine) -> None:
+    file = put(name, machine)
+    entries = known.named(name).ours(file.read_text("utf-8"))
+    (entry,) = [e for e in entries if e.event in ("Stop", "AfterAgent", "agentStop")]
+    payload = json.dumps(SAID[name]).encode()
+    ended = subprocess.run(entry.words, input=payload, env={}, capture_output=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+    assert machine.spool is not None
+    spool = Spool(machine.spool)
+    letter = spool.read(spool.names()[0])
+    assert letter is not None
+    assert letter.raw == payload
+    event, _ = hooks.read(
+        letter.raw,
+        received_at=letter.received_at,
+        now=NOW,
+        agent=letter.agent,
+        event=letter.event,
+    )
+    assert isinstance(event, Event)
+    agents = {"gemini": "gemini-cli", "copilot": "copilot-cli"}
+    assert (event.agent, event.session_id) == (agents.get(name, name), "s")
+    assert event.event_type == "assistant_stop"
+
+
+TURN = """
+import { Memtui } from PLUGIN
+const on = await Memtui({ directory: "/home/ada/shop" })
+const event = (type, properties) => on.event({ event: { type, properties } })
+const text = (sessionID, messageID, id, text) => {
+  const part = { type: "text", sessionID, messageID, id, text }
+  return event("message.part.updated", { part })
+}
+await event("session.created", { info: { id: "s" } })
+await on["chat.message"](
+  { sessionID: "s" }, { message: {}, parts: [{ type: "text", text: "Why?" }] })
+await event("session.created", { info: { id: "child", parentID: "s" } })
+await on["chat.message"](
+  { sessionID: "child" }, { message: {}, parts: [{ type: "text", text: "Look." }] })
+await on["tool.execute.before"]({ callID: "c" }, { args: { command: "ls" } })
+await on["tool.execute.after"](
+  { tool: "bash", sessionID: "child", callID: "c" }, { output: "a.py" })
+await event("session.idle", { sessionID: "child" })
+await event("message.updated", { info: { id: "m", role: "assistant" } })
+await text("s", "m", "p", "Beca")
+await text("s", "m", "p", "Because.")
+await event("session.idle", { sessionID: "s" })
+await event("session.deleted", { info: { id: "s" } })
+await event("something.new", undefined)
+await on.event(undefined)
+await on["chat.message"](undefined, undefined)
+"""
+
+
+def test_opencodes_plugin_tells_a_turn_and_never_throws(
+    machine: Machine, tmp_path: Path
+) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs node")
+    plugin = tmp_path / "memtui.mjs"
+    shutil.copy(put("opencode", machine), plugin)
+    turn = tmp_path / "turn.mjs"
+    turn.write_text(TURN.replace("PLUGIN", json.dumps(str(plugin))))
+    subprocess.run([node, str(turn)], check=True, timeout=60)
+    # The hooks outlive the agent, which does not wait for them.
+    told = wait_for(machine, 7)
+    assert sorted((e.event_type.value, e.text, e.subagent) for e in told) == [
+        ("assistant_message", "Because.", ""),
+        ("assistant_stop", "", ""),
+        ("session_end", "", ""),
+        ("session_start", "", ""),
+        ("subagent_stop", "", ""),
+        ("tool_result", "bash: ls\na.py", "child"),
+        ("user_message", "Why?", ""),
+    ]
+    assert {(e.agent, e.session_id) for e in told} == {("opencode", "s")}
+
+
+def wait_for(machine: Machine, count: int) -> list[Event]:
+    """The events in the spool, once there are so many."""
+    assert machine.spool is not None
+    spool = Spool(machine.spool)
+    ends = datetime.now(UTC).timestamp() + 60
+    while datetime.now(UTC).timestamp() < ends:
+        letters = [spool.read(name) for name in spool.names()]
+        told = [
+            reading
+            for letter in letters
+            if letter is not None
+            for reading in hooks.read(
+                letter.raw, received_at=letter.received_at, now=letter.received_at
+            )
+            if isinstance(reading, Event)
+        ]
+        if len(told) >= count:
+            return told
+        os.sched_yield()
+    raise AssertionError("the hooks did not come")
+
+
+def test_a_plugin_whose_hook_is_gone_disturbs_nothing(
+    machine: Machine, tmp_path: Path
+) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs node")
+    plugin = tmp_path / "memtui.mjs"
+    shutil.copy(put("opencode", replace(machine, python="/gone/python3")), plugin)
+    turn = tmp_path / "turn.mjs"
+    turn.write_text(TURN.replace("PLUGIN", json.dumps(str(plugin))))
+    ended = subprocess.run([node, str(turn)], capture_output=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")

@@ -1,0 +1,149 @@
+"""``memtui hooks``, as a person and as a program use it."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.__main__ import AGENTS
+from memtui.agents import known
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Path:
+    """The home of somebody who has Claude Code."""
+    person = tmp_path / "person"
+    (person / ".claude").mkdir(parents=True)
+    (person / ".claude" / "settings.json").write_text('{\n  "model": "opus"\n}\n')
+    return person
+
+
+def memtui(
+    person: Path, *words: str, code: int = 0, cwd: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
+    told = subprocess.run(
+        [sys.executable, "-m", "memtui", *words],
+        env=surroundings(person),
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == code, told.stdout + told.stderr
+    assert "Traceback" not in told.stderr
+    return told
+
+
+def surroundings(person: Path) -> dict[str, str]:
+    root = str(Path(known.__file__).parents[2])
+    return {"HOME": str(person), "PATH": os.defpath, "PYTHONPATH": root}
+
+
+def settings(person: Path) -> str:
+    return (person / ".claude" / "settings.json").read_text("utf-8")
+
+
+def test_the_command_line_knows_the_agents_there_are() -> None:
+    assert AGENTS == known.NAMES
+
+
+def test_nothing_is_written_that_nobody_asked_for(person: Path) -> None:
+    told = memtui(person, "hooks", "install", code=2).stdout
+    assert "Found on this machine: Claude Code." in told
+    assert '+            "async": true' in told
+    assert "say --yes" in told
+    memtui(person, "hooks", "install", "--dry-run", "--yes")
+    assert json.loads(memtui(person, "hooks", "install", "--json", code=2).stdout)
+    assert [path.name for path in person.iterdir()] == [".claude"]
+    assert settings(person) == '{\n  "model": "opus"\n}\n'
+
+
+def test_from_installing_to_undoing(person: Path) -> None:
+    memtui(person, "hooks", "install", "--yes")
+    told = memtui(person, "hooks", "install").stdout
+    assert "are in there already" in told
+    status: Any = json.loads(memtui(person, "hooks", "status", "--json").stdout)
+    (claude,) = [one for one in status["hooks"] if one["agent"] == "claude-code"]
+    assert (claude["is_installed"], claude["is_current"], claude["runs"]) == (True,) * 3
+    assert "the command runs" in memtui(person, "hooks", "status", "claude-code").stdout
+    memtui(person, "hooks", "uninstall", code=2)
+    memtui(person, "hooks", "uninstall", "--yes")
+    assert settings(person) == '{\n  "model": "opus"\n}\n'
+    none_there = memtui(person, "hooks", "uninstall", code=1).stderr
+    assert none_there == "memtui: no hooks of memtui are in your agents' settings\n"
+
+
+def test_a_hook_leaves_its_events_where_its_memtui_looks(
+    person: Path, tmp_path: Path
+) -> None:
+    home = str(tmp_path / "elsewhere")
+    memtui(person, "--home", home, "hooks", "install", "claude-code", "--yes")
+    (stop,) = json.loads(settings(person))["hooks"]["Stop"][0]["hooks"]
+    payload = b'{"session_id": "s", "hook_event_name": "Stop"}'
+    words = [stop["command"], *stop["args"]]
+    subprocess.run(words, input=payload, env={"HOME": str(person)}, check=True)
+    memtui(person, "--home", home, "work", "--until-idle")
+    told = memtui(person, "--home", home, "stats", "--json").stdout
+    assert json.loads(told)["events"] == 1
+
+
+def test_one_agents_bad_settings_do_not_keep_the_others_out(person: Path) -> None:
+    (person / ".codex").mkdir()
+    (person / ".codex" / "hooks.json").write_text("{ // mine\n}")
+    told = memtui(person, "hooks", "install", "--yes", code=1)
+    assert ".codex/hooks.json: line 1: expecting property name" in told.stderr
+    assert "memtui-hook" not in (person / ".codex" / "hooks.json").read_text()
+    assert "hook.py" in settings(person)
+    assert "✗ Codex" in memtui(person, "hooks", "status", code=1).stdout
+
+
+def test_options_may_stand_before_agents(person: Path) -> None:
+    project = person / "shop"
+    project.mkdir()
+    told = memtui(
+        person, "hooks", "install", "--project", "--yes", "copilot", cwd=project
+    ).stdout
+    assert "keep the file out of commits" in told
+    assert (project / ".github" / "hooks" / "memtui.json").exists()
+    assert "no agent is called 'cursor'" in (
+        memtui(person, "hooks", "install", "--yes", "cursor", code=2).stderr
+    )
+    assert "unrecognized" in memtui(person, "hooks", "status", "-x", code=2).stderr
+
+
+def test_nobody_without_an_agent_gets_a_hook(tmp_path: Path) -> None:
+    told = memtui(tmp_path, "hooks", "install", "--yes", code=1).stderr
+    assert "none of the agents memtui knows was found" in told
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("answer", "is_written"), [("y\n", True), ("\n", False)])
+def test_on_a_terminal_a_person_is_asked(
+    answer: str, is_written: bool, person: Path
+) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memtui", "hooks", "install"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**surroundings(person), "TERM": "dumb"},
+    )
+    os.close(theirs)
+    told = b""
+    while b"[y/N]" not in told:
+        told += os.read(ours, 1024)
+    os.write(ours, answer.encode())
+    try:
+        while chunk := os.read(ours, 1024):
+            told += chunk
+    except OSError:
+        pass  # how a terminal says that nobody is there any more
+    os.close(ours)
+    assert process.wait() == (0 if is_written else 2)
+    assert ("hook.py" in settings(person)) is is_written
