@@ -51,7 +51,7 @@ def fits(fields: dict[str, object]) -> bool:
     kind = fields.get("type")
     is_message = kind in ("user", "assistant") and "message" in fields
     is_known = isinstance(kind, str) and (kind in KNOWN or kind in TITLES)
-    return is_message or is_known or "sessionId" in fields
+    return is_message or is_known or (isinstance(kind, str) and "sessionId" in fields)
 
 
 def injected(fields: dict[str, object], text: str) -> str:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -46,13 +47,26 @@ MakeReader = Callable[[Mapping[str, object]], Reader]
 """Makes a reader that goes on from a state; an empty one at a file's start."""
 
 
-def read(path: Path, start: Cursor | None, make: MakeReader) -> Iterator[Reading]:
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a line of a file is."""
+
+    records: Callable[[bytes, int], Iterator[Record | Refused]]
+    """The records of one line, given its number."""
+    is_whole: Callable[[bytes], bool]
+    """Whether a line that no newline ends is whole all the same."""
+
+
+def read(
+    path: Path, start: Cursor | None, make: MakeReader, form: Form | None = None
+) -> Iterator[Reading]:
     """Read a file from a cursor to its end.
 
     Args:
         path: The file.
         start: Where an earlier reading ended; None to read from the start.
         make: Makes the reader of its records.
+        form: What its lines are; JSON when None.
 
     Yields:
         The readings, and a cursor after every few records and at the end. First of
@@ -66,10 +80,10 @@ def read(path: Path, start: Cursor | None, make: MakeReader) -> Iterator[Reading
         if at.offset and (reason := _changed(file, at)):
             yield Restarted(reason)
             at = Cursor()
-        yield from _read(file, at, make(at.state))
+        yield from _read(file, at, make(at.state), form or JSON_LINES)
 
 
-def _read(file: BinaryIO, at: Cursor, reader: Reader) -> Iterator[Reading]:
+def _read(file: BinaryIO, at: Cursor, reader: Reader, form: Form) -> Iterator[Reading]:
     file.seek(at.offset)
     offset, number, records = at.offset, at.line, 0
     torn = False
@@ -77,11 +91,11 @@ def _read(file: BinaryIO, at: Cursor, reader: Reader) -> Iterator[Reading]:
         if raw is None:
             size = f"{MAX_RECORD_BYTES // 1024**2} MB"
             yield Refused(f"a line longer than {size}", number + 1)
-        elif not raw.endswith(b"\n") and not _is_whole(raw):
+        elif not raw.endswith(b"\n") and not form.is_whole(raw):
             torn = bool(raw.strip(b"\0 \t\r"))
             break
         else:
-            for record in of_line(raw, number + 1):
+            for record in form.records(raw, number + 1):
                 if isinstance(record, Refused):
                     yield record
                 else:
@@ -168,6 +182,9 @@ def of_line(raw: bytes, number: int) -> Iterator[Record | Refused]:
             yield Record(number, value)
         else:
             yield Refused("not a JSON object", number)
+
+
+JSON_LINES = Form(of_line, _is_whole)
 
 
 def of_payload(raw: bytes) -> Iterator[Record | Refused]:

@@ -82,6 +82,10 @@ class Waiting:
             del self._calls[call.key]
         return mine
 
+    def awaits(self, uuid: str) -> bool:
+        """Whether any call of a record waits for its answer."""
+        return any(call.uuid == uuid for call in self._calls.values())
+
     def awaited(self) -> Iterator[Awaited]:
         """Say of each that its answer is awaited."""
         for call in self._calls.values():

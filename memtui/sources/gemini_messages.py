@@ -1,0 +1,277 @@
+"""The messages of a Gemini CLI session: each of their pieces is given once.
+
+A message is told again, whole, whenever a piece of it is new. Its text, its calls that
+have ended and its thoughts are known by their names, and given when they are first met.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from memtui.memory import events, hashes, thoughts
+from memtui.memory.events import EventRefused, EventRole, EventType, from_ms
+from memtui.sources import gemini_parts as parts
+from memtui.sources import tool_calls
+from memtui.sources.records import Left, Reading, Refused, text_of, time_of
+from memtui.sources.tool_calls import Call, Waiting
+
+AGENT = "gemini-cli"
+
+_ASSISTANTS = frozenset({"gemini", "model"})
+_NOTICES = frozenset({"info", "warning"})
+
+_ENDED = frozenset({"success", "error", "cancelled"})
+"""The states of a call that has its answer."""
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a message stands."""
+
+    session_id: str
+    subagent: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """A message whose time is known."""
+
+    place: Place
+    name: str
+    at: datetime
+    fields: dict[str, object]
+
+
+class Messages:
+    """The messages of one session, as far as they have been read."""
+
+    def __init__(self, now: datetime, state: object = None) -> None:
+        """Go on with what an earlier reading gave."""
+        kept = state if isinstance(state, Mapping) else {}
+        self._now = now
+        self._given: dict[str, str] = dict(kept.get("given", {}))
+        self._waiting = Waiting(kept.get("calls"))
+        self._number = int(kept.get("number", 0))
+        self._twins: set[str] = set()
+        self.model = text_of(kept.get("model"))
+
+    def state(self) -> Mapping[str, object]:
+        """What another reading must know of them."""
+        return {
+            "given": self._given,
+            "calls": self._waiting.state(),
+            "number": self._number,
+            "model": self.model,
+        }
+
+    def awaited(self) -> Iterator[Reading]:
+        """Say which calls have no answer yet."""
+        return self._waiting.awaited()
+
+    def meet_again(self, told: list[object]) -> None:
+        """Prepare for messages told together: which are old ones with new names.
+
+        A message is an old one if the same was said before under a name that is not
+        among these; otherwise the same was said twice.
+        """
+        names = {text_of(m.get("id")) for m in told if isinstance(m, dict)}
+        self._twins = {
+            said
+            for name, said in self._given.items()
+            if name.startswith("m:") and name[2:] not in names
+        }
+
+    def take(self, fields: dict[str, object], place: Place) -> Iterator[Reading]:
+        """Read one message."""
+        kind = fields.get("type") or fields.get("role")
+        if not isinstance(kind, str):
+            yield Refused("a record without type", place.line)
+            return
+        if kind in _NOTICES:
+            yield Left(kind, place.line)
+            return
+        if kind not in _ASSISTANTS and kind not in ("user", "error"):
+            yield Left(f"unknown record type {kind}", place.line)
+            return
+        at = time_of(fields.get("timestamp"))
+        if at is None:
+            known = "timestamp" in fields
+            yield Refused("a bad timestamp" if known else "no timestamp", place.line)
+        elif events.is_too_late(at, self._now):
+            yield Refused("a timestamp in the future", place.line)
+        else:
+            message = _Message(place, text_of(fields.get("id")), at, fields)
+            found = list(self._pieces(message, kind))
+            if not found and not self._waiting.awaits(message.name):
+                found = [Left("a message told again", place.line)]
+            yield from found
+
+    def _pieces(self, message: _Message, kind: str) -> Iterator[Reading]:
+        if kind == "user":
+            yield from self._user(message)
+        elif kind == "error":
+            about = {"kind": "error", "is_error": "true"}
+            said = parts.text(message.fields)
+            yield from self._said(message, said, EventRole.SYSTEM, about, kind)
+        else:
+            yield from self._gemini(message)
+
+    def _user(self, message: _Message) -> Iterator[Reading]:
+        full = parts.text(message.fields)
+        said = parts.text({"content": message.fields.get("displayContent")}) or full
+        kind = parts.injected(said)
+        role = EventRole.SYSTEM if kind else EventRole.USER
+        about = {"kind": kind} if kind else {}
+        place = message.place
+        if not said and parts.holds_answers(message.fields):
+            yield Left("answers told with their calls", place.line)
+            return
+        if role is EventRole.USER:
+            yield from self._unanswered(message)
+        yield from self._said(message, said, role, about, "user")
+
+    def _gemini(self, message: _Message) -> Iterator[Reading]:
+        fields, line = message.fields, message.place.line
+        self.model = text_of(fields.get("model")) or self.model
+        for index, thought in enumerate(parts.thoughts(fields)):
+            yield from self._thought(message, index, thought)
+        said = parts.text(fields)
+        if said:
+            yield from self._said(message, said, EventRole.ASSISTANT, {}, "gemini")
+        calls = fields.get("toolCalls")
+        for index, call in enumerate(calls if isinstance(calls, list) else ()):
+            if isinstance(call, dict):
+                key = text_of(call.get("id")) or f"{message.name}:{index}"
+                yield from self._call(message, call, key)
+            else:
+                yield Refused("a call that is no object", line)
+        if not said and not calls and not fields.get("thoughts"):
+            yield Left("an empty message", line)
+
+    def _said(
+        self,
+        message: _Message,
+        text: str,
+        role: EventRole,
+        about: dict[str, str],
+        kind: str,
+    ) -> Iterator[Reading]:
+        said = hashes.of(kind, text)
+        name = f"m:{message.name or said}"
+        if name in self._given:
+            return
+        if said in self._twins:
+            self._given[name] = said
+            return
+        event_type = (
+            EventType.USER_MESSAGE if kind == "user" else EventType.ASSISTANT_MESSAGE
+        )
+        self._given[name] = said
+        yield self._event(message, event_type, text, role, about, key=message.name)
+
+    def _thought(
+        self, message: _Message, index: int, told: object
+    ) -> Iterator[Reading]:
+        key = f"{message.name}:{index}"
+        if f"t:{key}" in self._given:
+            return
+        self._given[f"t:{key}"] = ""
+        fields = told if isinstance(told, dict) else {"description": told}
+        parts = text_of(fields.get("subject")), text_of(fields.get("description"))
+        text = "\n".join(part for part in parts if part.strip())
+        at = time_of(fields.get("timestamp")) or message.at
+        if not text.strip() or events.is_too_late(at, self._now):
+            yield Left("thinking that says nothing", message.place.line)
+            return
+        try:
+            yield thoughts.make(
+                agent=AGENT,
+                session_id=message.place.session_id,
+                at=at,
+                text=text,
+                key=key if message.name else "",
+                subagent=message.place.subagent,
+            )
+        except EventRefused as refusal:
+            yield Refused(str(refusal), message.place.line)
+
+    def _call(
+        self, message: _Message, told: dict[str, object], key: str
+    ) -> Iterator[Reading]:
+        place = message.place
+        if f"c:{key}" in self._given:
+            return
+        at = time_of(told.get("timestamp")) or message.at
+        status = told.get("status")
+        call = tool_calls.call(
+            key,
+            text_of(told.get("name")),
+            told.get("args"),
+            session_id=place.session_id,
+            subagent=place.subagent,
+            uuid=message.name,
+            line=place.line,
+            at_ms=events.to_ms(at),
+        )
+        if status not in _ENDED and told.get("result") is None:
+            self._waiting.add(call)
+            return
+        self._waiting.answered(key)
+        about = {
+            "is_error": "true" if status == "error" else "",
+            "is_broken_off": "true" if status == "cancelled" else "",
+        }
+        yield self._answered(call, parts.answer(told), at, place, about)
+
+    def _unanswered(self, message: _Message) -> Iterator[Reading]:
+        """The person spoke again: calls that are still open have no answer."""
+        place = message.place
+        for call in self._waiting.broken_off(place.session_id, place.subagent):
+            at = from_ms(call.at_ms)
+            yield self._answered(call, "", at, place, {"is_broken_off": "true"})
+
+    def _answered(
+        self, call: Call, answer: str, at: datetime, place: Place, about: dict[str, str]
+    ) -> Reading:
+        self._given[f"c:{call.key}"] = ""
+        if events.is_too_late(at, self._now):
+            return Refused("a timestamp in the future", place.line)
+        message = _Message(place, call.uuid, at, {})
+        said, told = call.text(answer), call.metadata(**about)
+        kind, role = EventType.TOOL_RESULT, EventRole.TOOL
+        return self._event(message, kind, said, role, told, key=call.key)
+
+    def _event(
+        self,
+        message: _Message,
+        event_type: EventType,
+        text: str,
+        role: EventRole,
+        metadata: dict[str, str],
+        *,
+        key: str,
+    ) -> Reading:
+        self._number += 1
+        origin = ""
+        if _UUID.fullmatch(message.name):
+            origin = "/".join(dict.fromkeys((message.name, key)))
+        try:
+            return events.make(
+                agent=AGENT,
+                session_id=message.place.session_id,
+                timestamp=message.at,
+                event_type=event_type,
+                text=text,
+                key=key,
+                role=role,
+                metadata=metadata,
+                subagent=message.place.subagent,
+                ordinal=self._number,
+                origin=origin,
+            )
+        except EventRefused as refusal:
+            return Refused(str(refusal), message.place.line)

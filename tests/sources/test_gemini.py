@@ -1,0 +1,384 @@
+import hashlib
+import json
+import tempfile
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.sessions import Helper, SessionFacts
+from memtui.memory.thoughts import Thought
+from memtui.sources import gemini
+from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, Restarted
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+HEADER = {
+    "sessionId": "s1",
+    "projectHash": hashlib.sha256(b"/home/ada/shop").hexdigest(),
+    "startTime": "2026-03-14T10:00:00.000Z",
+    "lastUpdated": "2026-03-14T10:00:00.000Z",
+    "kind": "main",
+}
+
+
+def message(
+    number: int, kind: str, content: object = "", **more: Any
+) -> dict[str, Any]:
+    at = f"2026-03-14T10:00:{number:02}.000Z"
+    return {
+        "id": f"m{number}",
+        "timestamp": at,
+        "type": kind,
+        "content": content,
+    } | more
+
+
+def call(key: str, status: str = "success", output: object = "ok") -> dict[str, Any]:
+    made = {
+        "id": key,
+        "name": "run_shell_command",
+        "args": {"command": "pytest -q"},
+        "status": status,
+        "timestamp": "2026-03-14T10:00:30.000Z",
+    }
+    if output is None:
+        return made
+    response = {"functionResponse": {"id": key, "response": {"output": output}}}
+    return made | {"result": [response]}
+
+
+def as_lines(*records: object) -> bytes:
+    return "".join(f"{json.dumps(record)}\n" for record in records).encode()
+
+
+def written(folder: Path, raw: bytes, name: str = "session-a.jsonl") -> Path:
+    file = folder / "tmp" / "p" / "chats" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(raw)
+    return file
+
+
+def readings(file: Path, start: Cursor | None = None) -> list[Reading]:
+    return list(gemini.read(file, start, agent="x", now=NOW))
+
+
+def told(folder: Path, *records: object) -> list[Event]:
+    file = written(folder, as_lines(HEADER, *records))
+    return [r for r in readings(file) if isinstance(r, Event)]
+
+
+def last_cursor(found: list[Reading]) -> Cursor:
+    return next(r for r in reversed(found) if isinstance(r, Cursor))
+
+
+def test_prompts_and_replies_are_messages(tmp_path: Path) -> None:
+    said = [{"text": "Fixed."}]
+    found = told(tmp_path, message(1, "user", "Fix it"), message(2, "gemini", said))
+    assert [(e.event_type, e.role, e.text, e.session_id) for e in found] == [
+        (EventType.USER_MESSAGE, EventRole.USER, "Fix it", "s1"),
+        (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, "Fixed.", "s1"),
+    ]
+
+
+def test_a_message_written_again_with_its_calls_is_told_once(tmp_path: Path) -> None:
+    first = message(2, "gemini", "I look.")
+    running = first | {"toolCalls": [call("c1", "executing", None)]}
+    done = first | {"toolCalls": [call("c1")]}
+    found = told(tmp_path, message(1, "user", "Go"), first, running, done, done)
+    assert [e.text for e in found] == [
+        "Go",
+        "I look.",
+        "run_shell_command: pytest -q\nok",
+    ]
+    assert found[2].timestamp.second == 30
+
+
+def test_a_call_without_its_answer_is_awaited(tmp_path: Path) -> None:
+    made = message(2, "gemini", toolCalls=[call("c1", "executing", None)])
+    file = written(tmp_path, as_lines(HEADER, made))
+    assert Awaited("tool call without an answer yet", 2) in readings(file)
+
+
+def test_a_call_that_never_ended_is_kept_as_broken_off(tmp_path: Path) -> None:
+    made = message(2, "gemini", toolCalls=[call("c1", "executing", None)])
+    found = told(tmp_path, made, message(40, "user", "Stop"))
+    assert [e.text for e in found] == ["run_shell_command: pytest -q", "Stop"]
+    assert found[0].metadata["is_broken_off"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("status", "mark"), [("error", "is_error"), ("cancelled", "is_broken_off")]
+)
+def test_a_call_that_went_wrong_is_marked(
+    tmp_path: Path, status: str, mark: str
+) -> None:
+    (event,) = told(tmp_path, message(2, "gemini", toolCalls=[call("c1", status)]))
+    assert event.metadata[mark] == "true"
+
+
+def test_what_was_rewound_was_said_all_the_same(tmp_path: Path) -> None:
+    said = message(1, "user", "first"), message(2, "gemini", "reply")
+    found = told(tmp_path, *said, {"$rewindTo": "m1"}, message(3, "user", "second"))
+    assert [e.text for e in found] == ["first", "reply", "second"]
+
+
+def test_a_snapshot_tells_what_is_new_and_repeats_nothing(tmp_path: Path) -> None:
+    first = message(1, "user", "continue")
+    renamed = {**first, "id": "other"}
+    summary = message(5, "user", "<state_snapshot>all of it</state_snapshot>")
+    found = told(tmp_path, first, {"$set": {"messages": [summary, renamed]}})
+    assert [(e.text, e.role) for e in found] == [
+        ("continue", EventRole.USER),
+        ("<state_snapshot>all of it</state_snapshot>", EventRole.SYSTEM),
+    ]
+    assert found[1].metadata["kind"] == "compact_summary"
+
+
+def test_the_same_words_said_twice_are_two_messages(tmp_path: Path) -> None:
+    both = [message(1, "user", "continue"), message(3, "user", "continue")]
+    found = told(tmp_path, {"$set": {"messages": both}}, {"$set": {"messages": both}})
+    assert [e.text for e in found] == ["continue", "continue"]
+
+
+def test_the_person_is_quoted_as_they_typed(tmp_path: Path) -> None:
+    sent = [
+        {"text": "Explain @a.py"},
+        {"text": "--- Content from referenced files ---"},
+    ]
+    (event,) = told(
+        tmp_path, message(1, "user", sent, displayContent=[{"text": "Explain @a.py"}])
+    )
+    assert event.text == "Explain @a.py"
+
+
+def test_files_stand_as_their_type_and_size(tmp_path: Path) -> None:
+    image = {"inlineData": {"mimeType": "image/png", "data": "A" * 4096}}
+    (event,) = told(tmp_path, message(1, "user", [{"text": "See"}, image]))
+    assert event.text == "See\n\n[image: image/png, 3 kB]"
+
+
+def test_errors_are_events_and_notices_are_left(tmp_path: Path) -> None:
+    notes = message(1, "info", "Signed in"), message(2, "error", "429: too many")
+    file = written(tmp_path, as_lines(HEADER, *notes))
+    found = readings(file)
+    (event,) = [r for r in found if isinstance(r, Event)]
+    assert (event.role, event.metadata["kind"]) == (EventRole.SYSTEM, "error")
+    assert Left("info", 2) in found
+
+
+def test_thoughts_are_kept_apart(tmp_path: Path) -> None:
+    thought = {
+        "subject": "Plan",
+        "description": "First the tests.",
+        "timestamp": "2026-03-14T10:00:01.000Z",
+    }
+    file = written(
+        tmp_path, as_lines(HEADER, message(2, "gemini", "Done.", thoughts=[thought]))
+    )
+    (thought_,) = [r for r in readings(file) if isinstance(r, Thought)]
+    assert (thought_.text, thought_.at.second) == ("Plan\nFirst the tests.", 1)
+
+
+def test_only_names_that_are_unique_are_told_as_origins(tmp_path: Path) -> None:
+    name = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f"
+    unique = message(1, "user", "hi") | {"id": name}
+    found = told(tmp_path, unique, message(2, "gemini", "hello"))
+    assert [e.origin for e in found] == [name, ""]
+
+
+def test_a_folder_with_the_projects_hash_is_the_sessions_folder(tmp_path: Path) -> None:
+    header = HEADER | {"directories": ["/somewhere/else", "/home/ada/shop"]}
+    file = written(tmp_path, as_lines(header, message(1, "user", "hi")))
+    found = [r for r in readings(file) if isinstance(r, SessionFacts)]
+    assert {(f.cwd, f.project) for f in found} == {("/home/ada/shop", "")}
+
+
+def test_the_note_beside_the_chats_tells_the_folder(tmp_path: Path) -> None:
+    file = written(tmp_path, as_lines(HEADER, message(1, "user", "hi")))
+    (file.parent.parent / ".project_root").write_text("/home/ada/shop\n")
+    found = [r for r in readings(file) if isinstance(r, SessionFacts)]
+    assert {f.cwd for f in found} == {"/home/ada/shop"}
+
+
+def test_title_and_model_are_told_at_the_end(tmp_path: Path) -> None:
+    told = message(1, "gemini", "hi", model="gemini-3-pro"), {"$set": {"summary": "T"}}
+    found = readings(written(tmp_path, as_lines(HEADER, *told)))
+    facts = [r for r in found if isinstance(r, SessionFacts)][-1]
+    assert (facts.title, facts.model) == ("T", "gemini-3-pro")
+
+
+def test_a_helpers_file_belongs_to_the_session_that_started_it(tmp_path: Path) -> None:
+    header = HEADER | {"kind": "subagent", "sessionId": "helper"}
+    raw = as_lines(header, message(1, "user", "look"))
+    found = readings(written(tmp_path, raw, "parent/helper.jsonl"))
+    (event,) = [r for r in found if isinstance(r, Event)]
+    assert (event.session_id, event.subagent) == ("parent", "helper")
+    assert Helper("gemini-cli", "parent", "helper") in found
+
+
+@pytest.mark.parametrize(
+    ("record", "reading"),
+    [
+        ({"id": "a"}, Refused("a record without type", 2)),
+        ({"id": "a", "type": "poem"}, Left("unknown record type poem", 2)),
+        ({"id": "a", "type": "user"}, Refused("no timestamp", 2)),
+        (
+            {"id": "a", "type": "user", "timestamp": "soon"},
+            Refused("a bad timestamp", 2),
+        ),
+        (
+            {"id": "a", "type": "user", "timestamp": "2031-01-01T00:00:00Z"},
+            Refused("a timestamp in the future", 2),
+        ),
+        (message(1, "user", ""), Refused("a user_message without text", 2)),
+        (message(1, "gemini", ""), Left("an empty message", 2)),
+        ({"$set": 3}, Refused("a $set that is no object", 2)),
+    ],
+)
+def test_what_is_not_taken_is_named(
+    tmp_path: Path, record: dict[str, Any], reading: Reading
+) -> None:
+    assert reading in readings(written(tmp_path, as_lines(HEADER, record)))
+
+
+def test_a_document_and_its_lines_tell_the_same(tmp_path: Path) -> None:
+    messages = [message(1, "user", "hi"), message(2, "gemini", toolCalls=[call("c")])]
+    document = json.dumps(HEADER | {"messages": messages}, indent=2).encode()
+    whole = readings(written(tmp_path, document, "session-a.json"))
+    lines = readings(written(tmp_path, as_lines(HEADER, *messages)))
+    assert [r for r in whole if isinstance(r, Event)] == [
+        r for r in lines if isinstance(r, Event)
+    ]
+
+
+def test_a_document_is_read_again_only_when_it_changed(tmp_path: Path) -> None:
+    document = HEADER | {"messages": [message(1, "user", "hi")]}
+    file = written(tmp_path, json.dumps(document).encode(), "session-a.json")
+    cursor = last_cursor(readings(file))
+    assert readings(file, cursor) == [cursor]
+    document["messages"] = [message(1, "user", "hi"), message(2, "gemini", "hello")]
+    file.write_text(json.dumps(document))
+    again = readings(file, cursor)
+    assert isinstance(again[0], Restarted)
+    assert [r.text for r in again if isinstance(r, Event)] == ["hi", "hello"]
+
+
+def test_a_document_that_is_cut_off_is_awaited(tmp_path: Path) -> None:
+    document = json.dumps(HEADER | {"messages": [message(1, "user", "hi")]})
+    file = written(tmp_path, document[:-20].encode(), "session-a.json")
+    assert Awaited("the document is cut off", 1) in readings(file)
+
+
+def everything() -> bytes:
+    first = message(2, "gemini", "I look.")
+    return as_lines(
+        HEADER,
+        message(1, "user", "Go"),
+        {"$set": {"lastUpdated": "2026-03-14T10:00:01Z"}},
+        first,
+        first | {"toolCalls": [call("c1", "executing", None)]},
+        first | {"toolCalls": [call("c1"), call("c2", "validating", None)]},
+        {"$rewindTo": "m2"},
+        message(40, "user", "Again", displayContent="Again"),
+        {
+            "$set": {
+                "messages": [message(41, "user", "Again"), message(42, "gemini", "!")]
+            }
+        },
+        message(43, "gemini", "Ä" * 50, thoughts=[{"description": "hm"}]),
+    )
+
+
+@given(st.lists(st.integers(min_value=1, max_value=400), max_size=25))
+def test_reading_in_pieces_is_reading_as_a_whole(sizes: list[int]) -> None:
+    raw = everything()
+    with tempfile.TemporaryDirectory() as folder:
+        file = written(Path(folder), raw)
+        whole = [r for r in readings(file) if isinstance(r, Event | Thought)]
+        pieces: list[Reading] = []
+        cursor, end = None, 0
+        for size in [*sizes, len(raw)]:
+            end += size
+            file.write_bytes(raw[:end])
+            found = readings(file, cursor)
+            cursor = last_cursor(found)
+            pieces += [r for r in found if isinstance(r, Event | Thought)]
+    assert pieces == whole
+
+
+def test_every_message_of_the_real_files_is_stored(shared: Path) -> None:
+    folder = shared / "fixtures_other"
+    files = [
+        *(folder / "deja-vu/registry/gemini").iterdir(),
+        *(folder / "agent-sessions/stage0/agents/gemini").glob("[jls][sma]*"),
+    ]
+    for file in files:
+        found = readings(file)
+        counts = Counter(e.event_type for e in found if isinstance(e, Event))
+        raw = file.read_text()
+        messages = json.loads(raw)["messages"] if file.suffix == ".json" else []
+        for record in map(json.loads, raw.splitlines() if not messages else ()):
+            messages += record.get("$set", {}).get("messages", [])
+            messages += [record] if "id" in record else []
+        said = [m for m in messages if m.get("content") or m.get("parts")]
+        kinds = Counter(m["type"] for m in said)
+        assert counts[EventType.USER_MESSAGE] == kinds["user"] > 0
+        assert counts[EventType.ASSISTANT_MESSAGE] == kinds["gemini"] + kinds["model"]
+        calls = sum(len(m.get("toolCalls", ())) for m in messages)
+        assert counts[EventType.TOOL_RESULT] == calls
+        assert not [r for r in found if isinstance(r, Refused)]
+
+
+NAMES = [
+    *("id", "type", "timestamp", "content", "toolCalls", "thoughts", "args", "result"),
+    *("status", "text", "functionResponse", "response", "inlineData", "parts", "model"),
+    *("sessionId", "messages", "$set", "$rewindTo", "directories", "displayContent"),
+]
+leaves = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["", "\ud800"])
+)
+objects = st.dictionaries(st.sampled_from(NAMES), leaves, max_size=3)
+values = leaves | objects | st.lists(leaves | objects, max_size=2)
+nested = values | st.dictionaries(st.sampled_from(NAMES), values, max_size=4)
+common = st.sampled_from(["user", "gemini", "2026-03-14T10:00:00Z", "s"])
+records = st.lists(
+    st.dictionaries(
+        st.sampled_from(NAMES),
+        common | nested | st.lists(nested, max_size=2),
+        max_size=8,
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(records, st.booleans())
+def test_no_record_whatever_it_holds_raises(
+    found: list[dict[str, Any]], is_document: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for record in found:
+            raw = json.dumps(HEADER | record).encode("utf-8", "surrogatepass") + b"\n"
+            name = "session-a.json" if is_document else "session-a.jsonl"
+            file = written(
+                Path(folder), as_lines(HEADER) * (not is_document) + raw, name
+            )
+            first = readings(file)
+            accounts = Event | Thought | Left | Refused | Awaited
+            assert sum(isinstance(r, accounts) for r in first) > (not is_document)
+            assert isinstance(readings(file, last_cursor(first))[-1], Cursor)
+
+
+@given(st.binary(max_size=200), st.sampled_from(["session-a.json", "session-a.jsonl"]))
+def test_no_bytes_raise(raw: bytes, name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        assert isinstance(readings(written(Path(folder), raw, name))[-1], Cursor)
