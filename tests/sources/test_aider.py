@@ -1,0 +1,295 @@
+import os
+import re
+import tempfile
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.sessions import SessionFacts
+from memtui.sources import aider
+from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
+
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
+WRITTEN = datetime(2026, 11, 20, tzinfo=UTC)
+"""When the histories of the tests were written last."""
+
+SOON = WRITTEN + timedelta(seconds=1)
+
+HEADER = "# aider chat started at 2025-10-23 17:04:56\n\n"
+LAUNCH = """> Aider v0.86.1  
+> Main model: gemini/gemini-2.5-pro with diff-fenced edit format  
+> Git repo: .git with 360 files  
+> Repo-map: using 4096 tokens, auto refresh  
+"""
+TALK = """
+#### Why does the cart  
+####   
+#### lose items?  
+
+The cart is `None`.
+
+#### A heading of the answer
+
+> a quotation
+Fixed in `cart.py`:
+
+```python
+#### no prompt
+x = 1
+```
+
+> Tokens: 1.2k sent, 300 received. Cost: $0.01 message, $0.02 session.  
+> Applied edit to cart.py  
+> Commit 1a2b3c4 fix: keep the cart  
+
+#### /run pytest -q  
+> ..F  
+>  
+> https://example.org  
+
+#### /ask is it done?  
+
+Not yet.
+
+"""
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    file = folder / "shop" / ".aider.chat.history.md"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    os.utime(file, (WRITTEN.timestamp(),) * 2)
+    return file
+
+
+def readings(
+    file: Path, start: Cursor | None = None, now: datetime = NOW
+) -> list[Reading]:
+    return list(aider.read(file, start, agent="x", now=now))
+
+
+def told(folder: Path, text: str) -> list[Event]:
+    return [r for r in readings(written(folder, text)) if isinstance(r, Event)]
+
+
+def last_cursor(found: list[Reading]) -> Cursor:
+    return next(r for r in reversed(found) if isinstance(r, Cursor))
+
+
+def test_a_history_is_told_as_it_was_spoken(tmp_path: Path) -> None:
+    found = told(tmp_path, HEADER + LAUNCH + TALK)
+    answer = TALK.split("lose items?  \n\n")[1].split("\n\n> Tokens")[0]
+    assert [(e.event_type, e.role, e.text) for e in found] == [
+        (
+            EventType.USER_MESSAGE,
+            EventRole.USER,
+            "Why does the cart\n\nlose items?",
+        ),
+        (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, answer),
+        (
+            EventType.TOOL_RESULT,
+            EventRole.TOOL,
+            "aider\nApplied edit to cart.py\nCommit 1a2b3c4 fix: keep the cart",
+        ),
+        (EventType.USER_MESSAGE, EventRole.SYSTEM, "/run pytest -q"),
+        (
+            EventType.TOOL_RESULT,
+            EventRole.TOOL,
+            "aider: /run pytest -q\n..F\nhttps://example.org",
+        ),
+        (EventType.USER_MESSAGE, EventRole.USER, "/ask is it done?"),
+        (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, "Not yet."),
+    ]
+
+
+def test_a_session_is_known_by_its_header_and_folder(tmp_path: Path) -> None:
+    file = written(tmp_path, HEADER + LAUNCH + TALK)
+    found = readings(file)
+    facts = [r for r in found if isinstance(r, SessionFacts)]
+    at = datetime(2025, 10, 23, 17, 4, 56).astimezone()
+    assert (
+        facts[0]
+        == facts[-1]
+        == SessionFacts(
+            "aider",
+            "2025-10-23T17-04-56-shop",
+            cwd=str(file.parent),
+            model="gemini/gemini-2.5-pro",
+            at=at,
+        )
+    )
+    first = next(i for i, r in enumerate(found) if isinstance(r, Event))
+    assert isinstance(found[first - 1], SessionFacts)
+
+
+def test_events_keep_their_order_by_the_millisecond(tmp_path: Path) -> None:
+    found = told(tmp_path, HEADER + TALK)
+    begun = datetime(2025, 10, 23, 17, 4, 56).astimezone()
+    milliseconds = [(e.timestamp - begun) / timedelta(milliseconds=1) for e in found]
+    assert milliseconds == [e.ordinal for e in found] == list(range(1, 8))
+    assert sorted(e.event_id for e in found) == [e.event_id for e in found]
+
+
+def test_sessions_begun_in_one_second_lose_nothing(tmp_path: Path) -> None:
+    found = told(tmp_path, (HEADER + "\n#### go  \n\nDone.\n\n") * 2)
+    assert [e.text for e in found] == ["go", "Done."] * 2
+    assert len({e.event_id for e in found}) == 4
+
+
+def test_prompts_with_nothing_between_them_are_two(tmp_path: Path) -> None:
+    found = told(tmp_path, HEADER + "\n#### one  \n\n#### two  \n")
+    assert [e.text for e in found] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "role"),
+    [
+        ("/add a.py", EventRole.SYSTEM),
+        ("/ask", EventRole.SYSTEM),
+        ("!ls", EventRole.SYSTEM),
+        ("/ask why?", EventRole.USER),
+        ("/tmp/log is full, why?", EventRole.USER),
+    ],
+)
+def test_a_command_to_aider_is_not_said_to_the_assistant(
+    tmp_path: Path, prompt: str, role: EventRole
+) -> None:
+    (event,) = told(tmp_path, f"{HEADER}\n#### {prompt}  \n")
+    assert event.role is role
+    kind = "command" if role is EventRole.SYSTEM else None
+    assert event.metadata.get("kind") == kind
+
+
+def test_an_edit_that_failed_is_marked(tmp_path: Path) -> None:
+    failed = "> The LLM did not conform to the edit format.  \n"
+    found = told(tmp_path, f"{HEADER}\n#### go  \n\nSo.\n\n{failed}")
+    assert found[-1].metadata["is_error"] == "true"
+
+
+def test_histories_of_windows_are_read_alike(tmp_path: Path) -> None:
+    text = HEADER + LAUNCH + TALK
+    found = told(tmp_path, text)
+    assert told(tmp_path, text.replace("\n", "\r\n")) == found
+
+
+def test_lines_without_aiders_marks_are_told_by_their_beginnings(
+    tmp_path: Path,
+) -> None:
+    text = "#### go\n\nSo:\n```\n> quoted\n```\n> Applied edit to a.py\n"
+    found = told(tmp_path, HEADER + text)
+    assert [e.text for e in found] == [
+        "go",
+        "So:\n```\n> quoted\n```",
+        "aider\nApplied edit to a.py",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        ("", "no session it belongs to"),
+        ("# aider chat started at noon\n", "a bad timestamp"),
+        ("# aider chat started at 2031-01-01 00:00:00\n", "a timestamp in the future"),
+    ],
+)
+def test_words_without_a_session_are_refused(
+    tmp_path: Path, header: str, reason: str
+) -> None:
+    found = readings(written(tmp_path, f"{header}#### go  \n"))
+    assert Refused(reason, 1 + bool(header)) in found
+    assert not [r for r in found if isinstance(r, Event)]
+
+
+def test_a_block_is_held_until_the_file_rests(tmp_path: Path) -> None:
+    file = written(tmp_path, HEADER + "\n#### go  \n\nI am\nabout")
+    early = readings(file, now=SOON)
+    cursor = last_cursor(early)
+    assert [r.text for r in early if isinstance(r, Event)] == ["go"]
+    assert Awaited("the last line is cut off", 7) in early
+    assert cursor.is_held
+    late = readings(file, cursor)
+    assert [r.text for r in late if isinstance(r, Event)] == ["I am\nabout"]
+    assert not last_cursor(late).is_held
+
+
+@given(st.lists(st.integers(min_value=1, max_value=300), max_size=25))
+def test_reading_in_pieces_is_reading_as_a_whole(sizes: list[int]) -> None:
+    raw = (HEADER + LAUNCH + TALK + HEADER.replace("56", "57") + TALK).encode()
+    with tempfile.TemporaryDirectory() as folder:
+        whole = readings(written(Path(folder), raw))
+        pieces: list[Reading] = []
+        cursor, end = None, 0
+        for size in [*sizes, len(raw)]:
+            end += size
+            found = readings(written(Path(folder), raw[:end]), cursor, SOON)
+            cursor = last_cursor(found)
+            pieces += found
+        pieces += readings(written(Path(folder), raw), cursor)
+    kept = Event | Left | Refused
+    assert [r for r in pieces if isinstance(r, kept)] == [
+        r for r in whole if isinstance(r, kept)
+    ]
+
+
+def test_every_line_of_the_real_histories_is_accounted_for(shared: Path) -> None:
+    files = [
+        *shared.glob("aider/*/.aider.chat.history.md"),
+        shared / "fixtures_other/deja-vu/registry/aider/.aider.chat.history.md",
+    ]
+    for file in files:
+        text = file.read_text()
+        found = readings(file)
+        events = [r for r in found if isinstance(r, Event)]
+        prompts = re.findall(r"^(?:(?<=\n\n)|\A)#### .*", text, re.MULTILINE)
+        kinds = Counter(e.event_type for e in events)
+        assert kinds[EventType.USER_MESSAGE] == len(prompts) > 0
+        by_person = [p for p in prompts if not re.match(r"#### /add", p)]
+        assert sum(e.role is EventRole.USER for e in events) == len(by_person)
+        noted = Counter(r.reason for r in found if isinstance(r, Left))
+        assert noted["header"] == text.count("# aider chat started at")
+        own = re.findall(r"^> .*\S.*", text, re.MULTILINE)
+        done = [e for e in events if e.event_type is EventType.TOOL_RESULT]
+        assert noted["notice"] + sum(e.text.count("\n") for e in done) == len(own)
+        assert not [r for r in found if isinstance(r, Refused)]
+
+
+pieces = st.sampled_from(
+    [
+        HEADER,
+        "#### go  \n",
+        "#### \n",
+        "####\n",
+        "> did  \n",
+        ">\n",
+        "\n",
+        "words\n",
+        "```\n",
+        "# aider chat started at never\n",
+        "/run",
+        "\r",
+        "\0",
+    ]
+)
+
+
+@given(st.lists(pieces, max_size=12).map("".join))
+def test_every_word_is_in_an_event_or_refused(text: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        found = readings(written(Path(folder), text))
+    told = " ".join(r.text for r in found if isinstance(r, Event))
+    if not [r for r in found if isinstance(r, Refused)]:
+        assert told.count("words") == text.count("words")
+        assert told.count("go") == text.count("#### go")
+
+
+@given(st.binary(max_size=200), st.booleans())
+def test_no_bytes_raise(raw: bytes, is_begun: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = written(Path(folder), HEADER.encode() * is_begun + raw)
+        found = readings(file)
+        assert isinstance(readings(file, last_cursor(found))[-1], Cursor)
