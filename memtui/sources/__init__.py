@@ -6,10 +6,16 @@ from pathlib import Path
 
 from memtui.errors import SourceError
 from memtui.memory.sessions import History
-from memtui.sources import claude_code, lines, plain
+from memtui.sources import aider, claude_code, gemini, lines, opencode, plain
 from memtui.sources.source import Source
 
-ALL: tuple[Source, ...] = (plain.SOURCE, claude_code.SOURCE)
+ALL: tuple[Source, ...] = (
+    plain.SOURCE,
+    gemini.SOURCE,
+    opencode.SOURCE,
+    aider.SOURCE,
+    claude_code.SOURCE,
+)
 """Every format of files, the most telling first."""
 
 BY_NAME = {source.name: source for source in ALL}

@@ -1,0 +1,551 @@
+import json
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memtui.memory.events import Event, EventRole, EventType, to_ms
+from memtui.memory.sessions import Helper, SessionFacts
+from memtui.memory.thoughts import Thought
+from memtui.sources import opencode
+from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, Restarted
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+START = to_ms(datetime(2026, 3, 14, 10, tzinfo=UTC))
+
+SCHEMA = """
+CREATE TABLE project (id text PRIMARY KEY, worktree text NOT NULL, vcs text, name text,
+  time_created integer NOT NULL, time_updated integer NOT NULL, sandboxes text);
+CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, workspace_id text,
+  parent_id text, slug text NOT NULL, directory text NOT NULL, path text,
+  title text NOT NULL, version text NOT NULL, share_url text,
+  summary_additions integer, summary_deletions integer, summary_files integer,
+  summary_diffs text, cost real DEFAULT 0 NOT NULL, revert text, permission text,
+  agent text, model text, time_created integer NOT NULL,
+  time_updated integer NOT NULL, time_compacting integer, time_archived integer);
+CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL
+  REFERENCES session(id) ON DELETE CASCADE, time_created integer NOT NULL,
+  time_updated integer NOT NULL, data text NOT NULL);
+CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL
+  REFERENCES message(id) ON DELETE CASCADE, session_id text NOT NULL,
+  time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE INDEX message_session_idx ON message (session_id, time_created, id);
+CREATE INDEX part_message_id_id_idx ON part (message_id, id);
+"""
+
+
+class Agent:
+    """OpenCode, as far as its database goes: one open connection that writes."""
+
+    def __init__(self, path: Path, *, journal: str = "WAL") -> None:
+        self.db = sqlite3.connect(path, isolation_level=None)
+        self.db.execute(f"PRAGMA journal_mode = {journal}")
+        self.db.executescript(SCHEMA)
+        row = ("p", "/home/ada/shop", START, START, "[]")
+        self.put("project", "id worktree time_created time_updated sandboxes", *row)
+
+    def put(self, table: str, names: str, *row: object) -> None:
+        marks = ", ".join("?" * len(row))
+        columns = ", ".join(names.split())
+        self.db.execute(
+            f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({marks})", row
+        )
+
+    def session(self, name: str = "s1", **more: Any) -> None:
+        known = {
+            "id": name,
+            "project_id": "p",
+            "slug": name,
+            "directory": "/home/ada/shop/web",
+            "title": "The cart",
+            "version": "1.3.17",
+            "time_created": START,
+            "time_updated": START,
+        } | more
+        self.put("session", " ".join(known), *known.values())
+
+    def message(self, number: int, role: str, session: str = "s1", **more: Any) -> str:
+        name, at = f"msg_{number:04}", START + number * 1000
+        fields = {"role": role, "time": {"created": at}} | more
+        if role == "assistant" and "time" not in more:
+            fields["time"] = {"created": at, "completed": at + 900}
+        names = "id session_id time_created time_updated data"
+        self.put("message", names, name, session, at, at, json.dumps(fields))
+        return name
+
+    def part(self, number: int, kind: str, key: str = "a", **fields: Any) -> None:
+        message, at = f"msg_{number:04}", START + number * 1000
+        names = "id message_id session_id time_created time_updated data"
+        raw = json.dumps({"type": kind} | fields)
+        self.put("part", names, f"prt_{number:04}{key}", message, "s1", at, at, raw)
+
+    def tool(self, number: int, key: str = "b", **state: Any) -> None:
+        at = START + number * 1000
+        known = {
+            "status": "completed",
+            "input": {"command": "pytest -q"},
+            "output": "3 passed",
+            "time": {"start": at + 100, "end": at + 500},
+        }
+        about = {"callID": f"call_{number}{key}", "tool": "bash"}
+        self.part(number, "tool", key, state=known | state, **about)
+
+    def says(self, number: int, role: str, text: str, **more: Any) -> None:
+        self.message(number, role, **more)
+        self.part(number, "text", text=text)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "opencode.db"
+
+
+@pytest.fixture
+def agent(path: Path) -> Iterator[Agent]:
+    agent = Agent(path)
+    with closing(agent.db):
+        agent.session()
+        yield agent
+
+
+def readings(
+    path: Path, start: Cursor | None = None, now: datetime = NOW
+) -> list[Reading]:
+    return list(opencode.read(path, start, agent="x", now=now))
+
+
+def told(path: Path) -> list[Event]:
+    return [r for r in readings(path) if isinstance(r, Event)]
+
+
+def last_cursor(found: list[Reading]) -> Cursor:
+    return next(r for r in reversed(found) if isinstance(r, Cursor))
+
+
+def soon(number: int) -> datetime:
+    return datetime.fromtimestamp(START / 1000 + number + 1, UTC)
+
+
+def test_a_conversation_in_use_is_read(agent: Agent, path: Path) -> None:
+    agent.says(1, "user", "Run the tests")
+    agent.says(2, "assistant", "I run them.")
+    agent.tool(2)
+    agent.part(2, "reasoning", "c", text="Which ones?", time={"start": START})
+    agent.part(2, "step-start", "d")
+    found = readings(path)
+    events = [r for r in found if isinstance(r, Event)]
+    assert [(e.event_type, e.role, e.text) for e in events] == [
+        (EventType.USER_MESSAGE, EventRole.USER, "Run the tests"),
+        (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, "I run them."),
+        (EventType.TOOL_RESULT, EventRole.TOOL, "bash: pytest -q\n3 passed"),
+    ]
+    assert events[2].timestamp_ms == START + 2500
+    assert [r.text for r in found if isinstance(r, Thought)] == ["Which ones?"]
+    assert Left("step-start") in found
+
+
+def test_a_session_is_told_before_its_first_event(agent: Agent, path: Path) -> None:
+    agent.says(1, "user", "hi", model={"providerID": "x", "modelID": "glm"})
+    found = readings(path)
+    facts = [r for r in found if isinstance(r, SessionFacts)]
+    assert isinstance(found[0], SessionFacts)
+    assert facts[-1] == SessionFacts(
+        "opencode",
+        "s1",
+        cwd="/home/ada/shop/web",
+        root="/home/ada/shop",
+        title="The cart",
+        model="glm",
+        at=datetime(2026, 3, 14, 10, tzinfo=UTC),
+    )
+
+
+def test_a_helpers_words_belong_to_the_session_above(agent: Agent, path: Path) -> None:
+    agent.session("s2", parent_id="s1", title="Look around (@explore subagent)")
+    agent.session("s3", parent_id="s2", title="Deeper")
+    agent.says(1, "user", "Look", session="s2")
+    agent.says(2, "user", "Deeper", session="s3")
+    task = {"subagent_type": "explore", "description": "Look around"}
+    agent.message(3, "assistant")
+    agent.tool(3, input=task, metadata={"sessionId": "s2"})
+    agent.db.execute("UPDATE part SET data = replace(data, '\"bash\"', '\"task\"')")
+    found = readings(path)
+    events = [r for r in found if isinstance(r, Event)]
+    assert [(e.session_id, e.subagent) for e in events] == [
+        ("s1", "s2"),
+        ("s1", "s3"),
+        ("s1", ""),
+    ]
+    assert Helper("opencode", "s1", "s2", "explore", "", "Look around") in found
+    assert Helper("opencode", "s1", "s2", "explore", "call_3b", "Look around") in found
+    assert {r.session_id for r in found if isinstance(r, SessionFacts)} == {"s1"}
+
+
+def test_what_the_program_added_to_a_prompt_is_told_apart(
+    agent: Agent, path: Path
+) -> None:
+    agent.says(1, "user", "Explain a.py")
+    agent.part(1, "text", "b", text="the file's text", synthetic=True)
+    url = f"data:image/png;base64,{'A' * 4096}"
+    agent.part(1, "file", "c", mime="image/png", filename="a.png", url=url)
+    found = told(path)
+    assert [(e.role, e.text) for e in found] == [
+        (EventRole.USER, "Explain a.py\n\n[image: image/png, a.png, 3 kB]"),
+        (EventRole.SYSTEM, "the file's text"),
+    ]
+
+
+def test_a_summary_of_the_agents_own_is_no_answer(agent: Agent, path: Path) -> None:
+    agent.message(1, "user")
+    agent.part(1, "compaction", auto=True)
+    agent.says(2, "assistant", "So far…", summary=True)
+    found = told(path)
+    assert found[0].event_type is EventType.SESSION_START
+    assert (found[1].role, found[1].metadata["kind"]) == (
+        EventRole.SYSTEM,
+        "compact_summary",
+    )
+
+
+def test_errors_are_told(agent: Agent, path: Path) -> None:
+    agent.message(
+        1, "assistant", error={"name": "APIError", "data": {"message": "429"}}
+    )
+    agent.message(2, "assistant")
+    agent.tool(2, status="error", error="no such file")
+    failed, call = told(path)
+    assert (failed.text, failed.metadata["kind"]) == ("429", "api_error")
+    assert call.text == "bash: pytest -q\nno such file"
+    assert failed.metadata["is_error"] == call.metadata["is_error"] == "true"
+
+
+def test_a_message_is_held_back_until_it_is_finished(agent: Agent, path: Path) -> None:
+    agent.says(1, "user", "go")
+    agent.says(2, "assistant", "I am", time={"created": START + 2000})
+    early = readings(path, now=soon(3))
+    awaited = Awaited("a message that is still being written")
+    assert early.count(awaited) == 2
+    assert not [r for r in early if isinstance(r, Event)]
+    cursor = last_cursor(early)
+    assert cursor.is_held
+    agent.part(2, "text", text="I am done.")
+    agent.message(2, "assistant")
+    late = readings(path, cursor, soon(60))
+    assert [r.text for r in late if isinstance(r, Event)] == ["go", "I am done."]
+    assert not last_cursor(late).is_held
+
+
+def test_a_message_that_was_abandoned_is_given_as_it_is(
+    agent: Agent, path: Path
+) -> None:
+    agent.message(2, "assistant", time={"created": START})
+    agent.tool(2, status="running", output=None, time={"start": START})
+    early = readings(path, now=soon(3000))
+    assert not [r for r in early if isinstance(r, Event)]
+    (event,) = [r for r in readings(path, last_cursor(early)) if isinstance(r, Event)]
+    assert event.metadata["is_broken_off"] == "true"
+
+
+def test_what_was_given_is_not_given_again(agent: Agent, path: Path) -> None:
+    agent.says(1, "user", "go")
+    cursor = last_cursor(readings(path))
+    agent.says(1, "user", "go!", summary={"title": "Going"})
+    agent.says(2, "user", "more")
+    found = readings(path, cursor)
+    assert [r.text for r in found if isinstance(r, Event)] == ["more"]
+
+
+def test_reading_in_pieces_is_reading_as_a_whole(agent: Agent, path: Path) -> None:
+    pieces: list[Reading] = []
+    cursor = None
+    for number in range(1, 40, 3):
+        steps = (
+            lambda n=number: agent.message(n, "user"),
+            lambda n=number: agent.part(n, "text", text=f"prompt {n}"),
+            lambda n=number: agent.message(
+                n + 1, "assistant", time={"created": START + n * 1000}
+            ),
+            lambda n=number: agent.part(n + 1, "text", text=f"I do {n}"),
+            lambda n=number: agent.tool(n + 1, status="running"),
+            lambda n=number: agent.tool(n + 1),
+            lambda n=number: agent.message(n + 1, "assistant"),
+        )
+        for step in steps:
+            step()
+            found = readings(path, cursor, soon(number + 1))
+            cursor = last_cursor(found)
+            cursor = Cursor(cursor.offset, state=json.loads(json.dumps(cursor.state)))
+            pieces += [r for r in found if isinstance(r, Event)]
+    pieces += [r for r in readings(path, cursor) if isinstance(r, Event)]
+    whole = told(path)
+    assert len(pieces) == len(whole) == 39
+    assert {e.event_id: e for e in pieces if isinstance(e, Event)} == {
+        e.event_id: e for e in whole
+    }
+
+
+def test_a_long_history_is_read_in_stretches(agent: Agent, path: Path) -> None:
+    agent.db.execute("BEGIN")
+    for number in range(1, 451):
+        agent.says(number, "user", f"prompt {number}")
+    agent.db.execute("COMMIT")
+    found = readings(path)
+    assert sum(isinstance(r, Event) for r in found) == 450
+    first = next(i for i, r in enumerate(found) if isinstance(r, Cursor))
+    cursor = found[first]
+    assert isinstance(cursor, Cursor)
+    rest = [r for r in readings(path, cursor) if isinstance(r, Event)]
+    given = [r for r in found[:first] if isinstance(r, Event)]
+    assert given + rest == [r for r in found if isinstance(r, Event)]
+
+
+def test_reading_leaves_nothing_behind_and_locks_nothing(path: Path) -> None:
+    with closing(Agent(path).db):
+        pass
+    before = {file.name for file in path.parent.iterdir()}
+    assert before == {"opencode.db"}
+    readings(path)
+    assert {file.name for file in path.parent.iterdir()} == before
+
+
+def test_the_agent_can_write_while_it_is_read(agent: Agent, path: Path) -> None:
+    agent.says(1, "user", "go")
+    agent.db.execute("PRAGMA busy_timeout = 0")
+    reading = opencode.read(path, None, agent="x", now=NOW)
+    for _ in reading:
+        agent.says(2, "user", "more")
+        agent.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert [e.text for e in told(path)] == ["go", "more"]
+
+
+def test_the_write_ahead_log_belongs_to_the_database(agent: Agent, path: Path) -> None:
+    agent.says(1, "user", "go")
+    (beside,) = opencode.SOURCE.beside(path)
+    assert beside.stat().st_size > 0
+
+
+def test_a_locked_database_is_refused_in_words(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opencode, "BUSY_S", 0.01)
+    agent = Agent(path, journal="DELETE")
+    with closing(agent.db):
+        agent.db.execute("BEGIN EXCLUSIVE")
+        agent.session()
+        agent.db.execute("PRAGMA cache_spill = 1")
+        path.with_name("opencode.db-journal").touch()
+        with pytest.raises(OSError, match="the database is locked by another program"):
+            readings(path)
+
+
+def test_a_damaged_database_is_refused_in_words(path: Path) -> None:
+    agent = Agent(path)
+    agent.session()
+    agent.says(1, "user", "go")
+    agent.db.close()
+    raw = path.read_bytes()
+    path.write_bytes(raw[:100] + b"\xff" * 2000 + raw[2100:])
+    assert opencode.fits(path, [])
+    with pytest.raises(OSError, match="the database is damaged"):
+        readings(path)
+
+
+def test_a_database_set_back_is_read_from_its_start(agent: Agent, path: Path) -> None:
+    agent.says(1, "user", "go")
+    agent.says(90, "user", "later")
+    cursor = last_cursor(readings(path))
+    agent.db.execute("DELETE FROM message WHERE id = 'msg_0090'")
+    found = readings(path, cursor)
+    assert isinstance(found[0], Restarted)
+    assert [r.text for r in found if isinstance(r, Event)] == ["go"]
+
+
+@pytest.mark.parametrize(
+    ("data", "reading"),
+    [
+        ("{", Refused("not a JSON object")),
+        ("[]", Refused("not a JSON object")),
+        ("{}", Refused("a record without type")),
+        ('{"role": "poet"}', Left("unknown record type poet")),
+        ('{"role": "user", "time": {"created": "x"}}', Refused("a bad timestamp")),
+        (
+            '{"role": "user", "time": {"created": 99999999999999}}',
+            Refused("a timestamp in the future"),
+        ),
+        ('{"role": "user"}', Left("a message without text")),
+    ],
+)
+def test_what_is_not_taken_is_named(
+    agent: Agent, path: Path, data: str, reading: Reading
+) -> None:
+    row = ("m", "s1", START, START, data)
+    agent.put("message", "id session_id time_created time_updated data", *row)
+    assert reading in readings(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "reading"),
+    [
+        ("}", Refused("not a JSON object")),
+        ("{}", Refused("a part without type")),
+        ('{"type": "poem"}', Left("unknown record type poem")),
+        ('{"type": "reasoning", "text": ""}', Left("thinking that says nothing")),
+    ],
+)
+def test_parts_that_are_not_taken_are_named(
+    agent: Agent, path: Path, data: str, reading: Reading
+) -> None:
+    agent.says(1, "user", "go")
+    row = ("prt_z", "msg_0001", "s1", START, START, data)
+    names = "id message_id session_id time_created time_updated data"
+    agent.put("part", names, *row)
+    assert reading in readings(path)
+    agent.db.execute("DELETE FROM message")
+    assert readings(path).count(Refused("a part without its message")) == 2
+
+
+def test_conversations_kept_another_way_are_named(agent: Agent, path: Path) -> None:
+    agent.db.execute("CREATE TABLE session_message (id text, data text)")
+    agent.db.execute("INSERT INTO session_message VALUES ('m', '{}')")
+    assert Left("unknown record type session_message") in readings(path)
+
+
+def test_other_databases_are_not_taken_for_opencodes(tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    with closing(sqlite3.connect(other)) as database:
+        database.execute("CREATE TABLE message (id)")
+    assert not opencode.fits(other, [])
+
+
+def test_every_message_of_the_older_folders_is_stored(shared: Path) -> None:
+    folder = shared / "fixtures_other/agent-sessions/stage0/agents/opencode"
+    files = sorted(folder.glob("*/session/*/*.json"))
+    assert len(files) == 3
+    for file in files:
+        assert opencode.fits(file, [])
+        found = readings(file)
+        events = [r for r in found if isinstance(r, Event)]
+        storage = file.parents[2]
+        messages = [
+            json.loads(m.read_text())
+            for m in (storage / "message" / file.stem.removeprefix("ses_")).iterdir()
+        ]
+        parts = [
+            json.loads(p.read_text()) | {"messageID": p.parent.name}
+            if p.parent.name != "part"
+            else json.loads(p.read_text())
+            for p in (storage / "part").rglob("*.json")
+        ]
+        for role in ("user", "assistant"):
+            names = {m["id"] for m in messages if m["role"] == role}
+            said = {p["messageID"] for p in parts if p["type"] == "text"} & names
+            assert sum(e.role == role for e in events) == len(said)
+        names = {m["id"] for m in messages}
+        calls = [p for p in parts if p["type"] == "tool" and p["messageID"] in names]
+        assert Counter(e.role for e in events)[EventRole.TOOL] == len(calls)
+        cursor = last_cursor(found)
+        assert not [r for r in readings(file, cursor) if isinstance(r, Event)]
+
+
+texts = [
+    *("{", "[]", "{}", "\xff", '{"id": 3}', '{"role": 1}'),
+    '{"id": "s", "time": 7, "parentID": "s"}',
+    '{"messageID": "m", "type": []}',
+    '{"id": "m", "role": "user", "time": {"created": 1}}',
+]
+
+
+@given(st.lists(st.sampled_from(texts), min_size=3, max_size=3))
+def test_no_file_of_the_older_folders_raises(texts: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        storage = Path(folder)
+        files = [storage / "session/p/s.json", storage / "message/s/m.json"]
+        for file, text in zip([*files, storage / "part/m/t.json"], texts, strict=True):
+            file.parent.mkdir(parents=True)
+            file.write_text(text, "latin-1")
+        opencode.fits(files[0], [])
+        assert all(map(Path, opencode.SOURCE.beside(files[0])))
+        found = readings(files[0])
+        assert isinstance(readings(files[0], last_cursor(found))[-1], Cursor)
+
+
+fields = st.dictionaries(
+    st.sampled_from(["role", "type", "time", "text", "state", "created", "error"])
+    | st.sampled_from(["completed", "callID", "tool", "input", "url", "mime", "name"]),
+    st.sampled_from(["user", "assistant", "text", "tool", "file", "", "\ud800"])
+    | st.none()
+    | st.integers()
+    | st.floats()
+    | st.dictionaries(
+        st.sampled_from(["created", "start", "end", "time", "output", "status"]),
+        st.integers() | st.sampled_from(["completed", "x", None]),
+        max_size=3,
+    ),
+    max_size=7,
+).map(json.dumps)
+cells = fields | st.sampled_from([None, "{", b"\xff\xfe", 7, "[]", START, -1, 2**62])
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(cells, cells, cells), max_size=3),
+    st.lists(st.tuples(cells, cells, cells), max_size=3),
+)
+def test_no_cell_whatever_it_holds_raises(
+    messages: list[tuple[object, ...]], parts: list[tuple[object, ...]]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "opencode.db"
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("CREATE TABLE session (id, parent_id, time_updated, title)")
+            db.execute("INSERT INTO session VALUES ('s', 's', ?, ?)", (None, b"\xff"))
+            db.execute("CREATE TABLE message (id, session_id, time_updated, data)")
+            db.execute("CREATE TABLE part (id, message_id, data)")
+            for number, (updated, session, data) in enumerate(messages):
+                row = (f"m{number}", session, updated, data)
+                db.execute("INSERT INTO message VALUES (?, ?, ?, ?)", row)
+            for name, _, data in parts:
+                db.execute("INSERT INTO part VALUES (?, 'm0', ?)", (name, data))
+            db.commit()
+        found = readings(path)
+        accounts = sum(
+            isinstance(r, Event | Thought | Left | Refused | Awaited) for r in found
+        )
+        assert accounts >= len(messages)
+        readings(path, last_cursor(found))
+
+
+@pytest.mark.parametrize("missing", ["session", "message", "part", "project"])
+def test_a_missing_table_is_no_surprise(agent: Agent, path: Path, missing: str) -> None:
+    agent.says(1, "user", "go")
+    agent.db.execute("PRAGMA foreign_keys = OFF")
+    agent.db.execute(f"DROP TABLE {missing}")
+    assert isinstance(readings(path)[-1], Cursor)
+
+
+@settings(max_examples=40)
+@given(st.binary(max_size=200), st.integers(min_value=0, max_value=40_000))
+def test_no_bytes_raise_but_as_unreadable(raw: bytes, at: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "opencode.db"
+        agent = Agent(path)
+        agent.session()
+        agent.says(1, "user", "go")
+        agent.db.close()
+        whole = path.read_bytes()
+        path.write_bytes(whole[:at] + raw + whole[at + len(raw) :])
+        opencode.fits(path, [])
+        try:
+            found = readings(path)
+        except OSError as error:
+            assert error.strerror
+        else:
+            assert isinstance(found[-1], Cursor)
