@@ -307,6 +307,11 @@ def test_who_told_it_stands_in_the_name(
     assert kept.read_bytes() == PAYLOAD
 
 
+def test_the_manual_shows_the_shell_script_as_it_is() -> None:
+    manual = (ROOT / "docs" / "hooks.md").read_text("utf-8")
+    assert f"```sh\n{Path(SHELL[1]).read_text('utf-8')}```" in manual
+
+
 def test_whoever_installs_it_may_say_where_the_spool_is(tmp_path: Path) -> None:
     spool = tmp_path / "told"
     env = environment(MEMTUI_SPOOL=str(tmp_path / "not this one"))

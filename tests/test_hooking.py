@@ -66,7 +66,7 @@ def test_nothing_is_written_that_nobody_asked_for(person: Path) -> None:
 def test_from_installing_to_undoing(person: Path) -> None:
     memtui(person, "hooks", "install", "--yes")
     told = memtui(person, "hooks", "install").stdout
-    assert "are in there already" in told
+    assert "memtui's hooks are already in" in told
     status: Any = json.loads(memtui(person, "hooks", "status", "--json").stdout)
     (claude,) = [one for one in status["hooks"] if one["agent"] == "claude-code"]
     assert (claude["is_installed"], claude["is_current"], claude["runs"]) == (True,) * 3

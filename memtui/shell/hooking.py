@@ -119,8 +119,8 @@ def _shown(action: str, agent: Agent, change: Change) -> list[str]:
     if not change.is_nothing:
         linked = f" (a link to {change.target})" if change.target != change.file else ""
         return ["", f"{agent.title}: {change.file}{linked}", *change.diff()]
-    said = "in there" if action == "install" else "not in there"
-    return [f"{agent.title}: memtui's hooks are {said} already ({change.file})."]
+    said = "already in" if action == "install" else "not in"
+    return [f"{agent.title}: memtui's hooks are {said} {change.file}."]
 
 
 def _is_wanted(wish: Wish) -> bool:

@@ -1,0 +1,166 @@
+"""The dialects of Copilot, Gemini and Codex."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from memtui.memory.events import Event, EventType
+from memtui.sources import hooks
+from memtui.sources.records import Left, Refused
+
+AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
+NOW = datetime(2025, 3, 14, 10, 1, tzinfo=UTC)
+
+
+def read(payload: object, agent: str = "", event: str = "") -> list[object]:
+    raw = json.dumps(payload).encode()
+    return list(hooks.read(raw, received_at=AT, now=NOW, agent=agent, event=event))
+
+
+def told(payload: object, agent: str = "", event: str = "") -> list[Event]:
+    found = read(payload, agent, event)
+    return [reading for reading in found if isinstance(reading, Event)]
+
+
+def claude(name: str, **fields: Any) -> dict[str, Any]:
+    return {"session_id": "s1", "cwd": "/shop", "hook_event_name": name, **fields}
+
+
+def copilot(**fields: Any) -> dict[str, Any]:
+    """Copilot's own words: neither who speaks nor what happened is among them."""
+    return {"timestamp": 1_741_946_340_000, "cwd": "/home/ada/shop", **fields}
+
+
+def test_who_installed_a_hook_may_say_what_its_payload_does_not() -> None:
+    (event,) = told(
+        copilot(sessionId="c1", prompt="Fix the cart"),
+        "copilot-cli",
+        "userPromptSubmitted",
+    )
+    assert (event.agent, event.session_id) == ("copilot-cli", "c1")
+    assert (event.event_type, event.text) == (EventType.USER_MESSAGE, "Fix the cart")
+    assert event.timestamp == datetime(2025, 3, 14, 9, 59, tzinfo=UTC)
+
+
+def test_what_a_payload_says_of_itself_comes_first() -> None:
+    theirs = claude("Stop", transcript_path="/h/.codex/sessions/r.jsonl")
+    (event,) = told(theirs, "gemini-cli", "BeforeAgent")
+    assert (event.agent, event.event_type) == ("codex", EventType.ASSISTANT_STOP)
+
+
+def test_a_folders_day_is_the_session_of_what_names_none() -> None:
+    said = copilot(prompt="Fix the cart")
+    (event,) = told(said, "copilot-cli", "userPromptSubmitted")
+    assert event.session_id == "2025-03-14 /home/ada/shop"
+    nowhere = {"timestamp": said["timestamp"], "prompt": "Fix the cart"}
+    refused = [Refused("no session id", 1)]
+    assert read(nowhere, "copilot-cli", "userPromptSubmitted") == refused
+    assert read(said, "codex", "UserPromptSubmit") == refused
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {
+            "toolName": "bash",
+            "toolArgs": '{"command": "npm test"}',
+            "toolResult": {"resultType": "success", "textResultForLlm": "2 passed"},
+        },
+        {
+            "toolName": "bash",
+            "toolArgs": {"command": "npm test"},
+            "toolResult": {"resultType": "success", "textResultForLlm": "2 passed"},
+        },
+        {
+            "hook_event_name": "PostToolUse",
+            "tool_name": "bash",
+            "tool_input": {"command": "npm test"},
+            "tool_result": {
+                "result_type": "success",
+                "text_result_for_llm": "2 passed",
+            },
+        },
+    ],
+    ids=["older", "newer", "in Claude Code's words"],
+)
+def test_copilots_tools_are_read(said: dict[str, Any]) -> None:
+    (event,) = told(copilot(sessionId="c1", **said), "copilot-cli", "postToolUse")
+    assert event.text == "bash: npm test\n2 passed"
+    assert event.metadata["tool_input"] == '{"command":"npm test"}'
+    assert "is_error" not in event.metadata
+
+
+def test_copilots_failures_are_marked() -> None:
+    answer = {"resultType": "failure", "textResultForLlm": "exit 2"}
+    said = copilot(sessionId="c1", toolName="bash", toolArgs="{", toolResult=answer)
+    (event,) = told(said, "copilot-cli", "postToolUse")
+    assert event.text == "bash: {\nexit 2"
+    assert event.metadata["is_error"] == "true"
+    failed = copilot(sessionId="c1", toolName="bash", toolArgs="", error="no such tool")
+    (event,) = told(failed, "copilot-cli", "postToolUseFailure")
+    assert (event.text, event.metadata["is_error"]) == ("bash\nno such tool", "true")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("sessionStart", EventType.SESSION_START),
+        ("sessionEnd", EventType.SESSION_END),
+        ("agentStop", EventType.ASSISTANT_STOP),
+        ("subagentStop", EventType.SUBAGENT_STOP),
+    ],
+)
+def test_copilots_boundaries_keep_their_meaning(name: str, kind: EventType) -> None:
+    said = copilot(sessionId="c1", agentId="a1", agentName="explore")
+    (event,) = told(said, "copilot-cli", name)
+    assert event.event_type is kind
+    assert read(copilot(sessionId="c1", error={}), "copilot-cli", "errorOccurred") == [
+        Left("hook errorOccurred", 1)
+    ]
+
+
+def gemini(name: str, **fields: Any) -> dict[str, Any]:
+    base = claude(name, timestamp="2025-03-14T09:59:00.000Z")
+    return {**base, "transcript_path": "/h/.gemini/tmp/x/chats/s.json", **fields}
+
+
+def test_geminis_turn_is_a_prompt_and_its_answer() -> None:
+    asked = gemini("BeforeAgent", prompt="Why?")
+    answered = gemini("AfterAgent", prompt="Why?", prompt_response="Because.")
+    assert [(e.agent, e.event_type.value, e.text) for e in told([asked, answered])] == [
+        ("gemini-cli", "user_message", "Why?"),
+        ("gemini-cli", "assistant_message", "Because."),
+        ("gemini-cli", "assistant_stop", ""),
+    ]
+    assert read(gemini("BeforeToolSelection")) == [Left("hook BeforeToolSelection", 1)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "is_error"),
+    [
+        ({"llmContent": "2 passed", "returnDisplay": "ok"}, "2 passed", False),
+        ({"llmContent": [{"text": "2"}, {"text": "passed"}]}, "2\npassed", False),
+        ({"llmContent": "", "error": {"message": "denied"}}, "denied", True),
+        ({"llmContent": "", "error": "denied"}, "denied", True),
+    ],
+)
+def test_geminis_tools_are_read(answer: object, text: str, is_error: bool) -> None:
+    said = gemini(
+        "AfterTool",
+        tool_name="run_shell_command",
+        tool_input={"command": "pytest"},
+        tool_response=answer,
+    )
+    (event,) = told(said)
+    assert event.text == f"run_shell_command: pytest\n{text}"
+    assert ("is_error" in event.metadata) is is_error
+
+
+def test_codexs_fields_may_be_nothing() -> None:
+    said = claude(
+        "Stop", transcript_path=None, last_assistant_message=None, turn_id="1"
+    )
+    (event,) = told(said, "codex")
+    assert (event.agent, event.event_type) == ("codex", EventType.ASSISTANT_STOP)
