@@ -92,6 +92,12 @@ def _whole(
     path: Path, start: Cursor | None, make: lines.MakeReader
 ) -> Iterator[Reading]:
     """Read a document, all of it whenever it has changed."""
+    size = path.stat().st_size
+    if size > lines.MAX_RECORD_BYTES:
+        limit = f"{lines.MAX_RECORD_BYTES // 1024**2} MB"
+        yield Refused(f"a document longer than {limit}", 1)
+        yield Cursor(size)
+        return
     raw = path.read_bytes()
     print_ = hashlib.blake2b(raw, digest_size=16).hexdigest()
     if start and start.fingerprint == print_:

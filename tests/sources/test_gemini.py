@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.memory.thoughts import Thought
-from memtui.sources import gemini
+from memtui.sources import gemini, lines
 from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, Restarted
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -250,9 +250,9 @@ def test_a_document_and_its_lines_tell_the_same(tmp_path: Path) -> None:
     messages = [message(1, "user", "hi"), message(2, "gemini", toolCalls=[call("c")])]
     document = json.dumps(HEADER | {"messages": messages}, indent=2).encode()
     whole = readings(written(tmp_path, document, "session-a.json"))
-    lines = readings(written(tmp_path, as_lines(HEADER, *messages)))
+    rows = readings(written(tmp_path, as_lines(HEADER, *messages)))
     assert [r for r in whole if isinstance(r, Event)] == [
-        r for r in lines if isinstance(r, Event)
+        r for r in rows if isinstance(r, Event)
     ]
 
 
@@ -272,6 +272,14 @@ def test_a_document_that_is_cut_off_is_awaited(tmp_path: Path) -> None:
     document = json.dumps(HEADER | {"messages": [message(1, "user", "hi")]})
     file = written(tmp_path, document[:-20].encode(), "session-a.json")
     assert Awaited("the document is cut off", 1) in readings(file)
+
+
+def test_a_document_too_long_to_be_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "MAX_RECORD_BYTES", 1024**2)
+    file = written(tmp_path, b" " * 1024**2 + b"{}", "session-a.json")
+    assert readings(file)[0] == Refused("a document longer than 1 MB", 1)
 
 
 def everything() -> bytes:
