@@ -12,6 +12,7 @@ from memtui import __version__
 from memtui.errors import MemtuiError
 
 if TYPE_CHECKING:
+    from memtui.agents.desk import Desk
     from memtui.house import House
     from memtui.paths import Paths
     from memtui.settings import Settings
@@ -252,13 +253,24 @@ def _app(places: "Paths", settings: "Settings", *, is_demo: bool) -> int:
 
     chosen: str | MemtuiError | None = "demo"
     if not is_demo:
-        app = MemtuiApp(lambda: _open(places, settings), theme=settings.theme)
+        app = MemtuiApp(
+            lambda: _open(places, settings),
+            theme=settings.theme,
+            hooks=lambda: _desk(places),
+        )
         chosen = app.run()
     if chosen == "demo":
         chosen = _demo(settings)
     if isinstance(chosen, MemtuiError):
         raise chosen
     return 0
+
+
+def _desk(places: "Paths") -> "Desk":
+    from memtui.agents.desk import Desk  # noqa: PLC0415 - only one screen asks it
+    from memtui.shell import hooking  # noqa: PLC0415
+
+    return Desk(hooking.machine(places, None))
 
 
 def _demo(settings: "Settings") -> str | MemtuiError | None:

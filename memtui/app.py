@@ -27,6 +27,7 @@ from memtui.themes import DARK, LIGHT, THEMES
 if TYPE_CHECKING:
     from memtui.house import History
     from memtui.recall.teleport import Teleport
+    from memtui.screens.hooks import Desk
     from memtui.stages.progress import Progress
 
 
@@ -71,7 +72,7 @@ class MemtuiApp(App[str | MemtuiError]):
     CSS_PATH = stylesheets()
     COMMAND_PALETTE_BINDING = commands.named("palette").keys[0]
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "import_histories", "switch_theme", "help", "quit"
+        "import_histories", "see_hooks", "switch_theme", "help", "quit"
     )
 
     def __init__(
@@ -80,6 +81,7 @@ class MemtuiApp(App[str | MemtuiError]):
         now: Callable[[], datetime] = _utc_now,
         theme: str = DARK.name,
         opening: str = "opening…",
+        hooks: "Callable[[], Desk] | None" = None,
     ) -> None:
         """Take a way to open the house.
 
@@ -88,8 +90,10 @@ class MemtuiApp(App[str | MemtuiError]):
             now: The clock, for the words that are relative to it.
             theme: The name of one of the themes.
             opening: What to say until the house is open.
+            hooks: Whom to ask about the agents' hooks; the demo has none.
         """
         super().__init__()
+        self._hooks = hooks
         self._open_house, self.now, self._opening = open_house, now, opening
         self._house: House | None = None
         self._last: Progress | None = None
@@ -185,6 +189,15 @@ class MemtuiApp(App[str | MemtuiError]):
     def action_import_histories(self) -> None:
         """Offer the histories found on this machine."""
         self._offer_import(is_first=False)
+
+    def action_see_hooks(self) -> None:
+        """Show which agents tell memtui what happens."""
+        from memtui.screens.hooks import HooksScreen  # noqa: PLC0415
+
+        if self._hooks is None:
+            self.notify("The demo leaves your agents alone.", markup=False)
+        elif not isinstance(self.screen, HooksScreen):
+            self.push_screen(HooksScreen(self._hooks()))
 
     def _offer_import(self, *, is_first: bool) -> None:
         from memtui.screens.welcome import DEMO, WelcomeScreen  # noqa: PLC0415

@@ -166,6 +166,23 @@ COMMANDS = (
         Group.APP,
     ),
     Command(
+        "see_hooks",
+        ("H",),
+        "H",
+        "hooks",
+        "See which agents tell memtui what happens, and have others tell it.",
+        Group.APP,
+    ),
+    Command(
+        "write_change",
+        ("ctrl+s",),
+        "ctrl+s",
+        "write",
+        "Write the change that is shown into the agent's settings.",
+        Group.APP,
+        in_palette=False,
+    ),
+    Command(
         "open_demo",
         ("d",),
         "d",

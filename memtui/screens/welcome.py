@@ -24,16 +24,8 @@ if TYPE_CHECKING:
 DEMO = "demo"
 """What the screen answers with when the demo is to be opened."""
 
-HOOK = "memtui-hook"
-"""The program an agent runs to tell what happens."""
-
 AGENT_NAMES = {"claude-code": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
 """How agents call themselves."""
-
-LATER = (
-    "New conversations come by themselves once your agent runs this line as its hook"
-    " (prompt submitted, tool used, agent stopped, session started and ended):"
-)
 
 
 class WelcomeScreen(Screen["Sequence[Path] | str | None"]):
@@ -168,10 +160,10 @@ def _short(folder: Path) -> str:
 
 def _further() -> Content:
     return Content.assemble(
+        ("H", "bold $accent"),
+        "    has your agents tell memtui of new conversations as they happen\n",
         ("d", "bold $accent"),
         "    opens a small made-up memory to look around in\n",
         ("esc", "bold $accent"),
-        "  goes to the contents as they are\n\n",
-        (LATER + "\n\n", "$context"),
-        (f"  {HOOK}", "bold"),
+        "  goes to the contents as they are",
     )

@@ -1,0 +1,196 @@
+"""Looking at the agents' hooks and changing them, on real settings files."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import OptionList, Static
+
+from memtui import hook
+from memtui.agents.desk import Desk
+from memtui.agents.machine import Machine
+from memtui.app import MemtuiApp
+from memtui.house import House
+from memtui.screens.contents import ContentsScreen
+from memtui.screens.hooks import HooksScreen
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+
+
+class Compare(Protocol):
+    def __call__(
+        self,
+        app: App[str],
+        *,
+        terminal_size: tuple[int, int],
+        run_before: Callable[[Pilot[str | None]], Awaitable[None]],
+    ) -> bool: ...
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """Somebody who has Claude Code, and Gemini with settings that have comments."""
+    person = tmp_path / "person"
+    (person / ".claude").mkdir(parents=True)
+    (person / ".claude" / "settings.json").write_text('{\n  "model": "opus"\n}\n')
+    (person / ".gemini").mkdir()
+    (person / ".gemini" / "settings.json").write_text("{\n  // mine\n}\n")
+    return Machine(
+        home=person,
+        environment={},
+        python="python3",
+        hook=Path(hook.__file__),
+        backups=tmp_path / "backups",
+    )
+
+
+@pytest.fixture
+def hooked(
+    full_house: House, app_of: AppOf, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> MemtuiApp:
+    """The app of the full house, on that machine."""
+    app = app_of(full_house)
+    monkeypatch.setattr(app, "_hooks", lambda: Desk(machine))
+    return app
+
+
+def change(app: MemtuiApp) -> str:
+    return str(app.screen.query_one("#change", Static).visual)
+
+
+def claude(machine: Machine) -> str:
+    return (machine.home / ".claude" / "settings.json").read_text("utf-8")
+
+
+async def test_a_change_is_shown_first_and_a_second_key_writes_it(
+    hooked: MemtuiApp, machine: Machine, settle: Settle
+) -> None:
+    before = claude(machine)
+    async with hooked.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("H")
+        await settle(pilot)
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert claude(machine) == before
+        await pilot.press("enter")
+        await settle(pilot)
+        assert '"async": true' in change(hooked)
+        assert claude(machine) == before
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert change(hooked).startswith("Claude Code: memtui's hooks are in.")
+        assert "hook.py" in claude(machine)
+        row = hooked.screen.query_one(OptionList).get_option("claude-code")
+        assert str(row.prompt).startswith("✓ Claude Code")
+        await pilot.press("enter")
+        await settle(pilot)
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert change(hooked) == "Claude Code: memtui's hooks are out."
+        assert claude(machine) == before
+
+
+async def test_moving_on_or_going_back_puts_the_change_away(
+    hooked: MemtuiApp, machine: Machine, settle: Settle
+) -> None:
+    before = claude(machine)
+    async with hooked.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("H")
+        await settle(pilot)
+        for key in ("down", "escape"):
+            await pilot.press("home", "enter")
+            await settle(pilot)
+            assert '"async": true' in change(hooked)
+            await pilot.press(key, "ctrl+s")
+            await settle(pilot)
+            assert isinstance(hooked.screen, HooksScreen)
+            assert claude(machine) == before
+        await pilot.press("escape")
+        await settle(pilot)
+        assert isinstance(hooked.screen, ContentsScreen)
+
+
+async def test_a_long_change_is_read_page_by_page(
+    hooked: MemtuiApp, settle: Settle
+) -> None:
+    async with hooked.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("H")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        pane = hooked.screen.query_one("#change-pane")
+        await pilot.press("pagedown")
+        assert pane.scroll_y > 0
+        await pilot.press("pageup")
+        assert pane.scroll_y == 0
+
+
+async def test_settings_that_cannot_be_changed_say_why(
+    hooked: MemtuiApp, machine: Machine, settle: Settle
+) -> None:
+    async with hooked.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("H")
+        await settle(pilot)
+        await pilot.press("down", "down", "enter")
+        await settle(pilot)
+        assert "line 2: expecting property name" in change(hooked)
+        assert "left as it is" in change(hooked)
+
+
+async def test_a_file_that_changed_since_is_not_written(
+    hooked: MemtuiApp, machine: Machine, settle: Settle
+) -> None:
+    async with hooked.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("H")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        (machine.home / ".claude" / "settings.json").write_text("{}")
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert "changed meanwhile" in change(hooked)
+        assert claude(machine) == "{}"
+
+
+async def test_the_demo_has_no_hooks(app: MemtuiApp, settle: Settle) -> None:
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("H")
+        await settle(pilot)
+        assert isinstance(app.screen, ContentsScreen)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["narrow", "full"])
+@pytest.mark.parametrize("keys", [["H"], ["H", "enter"]], ids=["agents", "change"])
+def test_pictures(
+    hooked: MemtuiApp,
+    machine: Machine,
+    settle: Settle,
+    snap_compare: Compare,
+    size: tuple[int, int],
+    keys: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    elsewhere = replace(
+        machine, python="/opt/bin/python3", hook=Path("/opt/memtui/hook.py")
+    )
+    monkeypatch.setattr(hooked, "_hooks", lambda: Desk(elsewhere))
+    (machine.home / ".gemini" / "settings.json").unlink()
+
+    async def run(pilot: Pilot[str | None]) -> None:
+        await settle(pilot)
+        for key in keys:
+            await pilot.press(key)
+            await settle(pilot)
+
+    assert snap_compare(hooked, terminal_size=size, run_before=run)
