@@ -100,7 +100,9 @@ def _read(file: BinaryIO, at: Cursor, reader: Reader, form: Form) -> Iterator[Re
                     yield record
                 else:
                     yield from reader.take(record)
-        offset, number, records = file.tell(), number + 1, records + 1
+        offset, records = file.tell(), records + 1
+        if raw is None or raw.endswith(b"\n"):
+            number += 1
         if records % RECORDS_AT_ONCE == 0:
             # The state is taken now: what reads on changes it.
             yield Cursor(offset, number, _fingerprint(file, offset), reader.state())
