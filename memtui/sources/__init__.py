@@ -6,10 +6,21 @@ from pathlib import Path
 
 from memtui.errors import SourceError
 from memtui.memory.sessions import History
-from memtui.sources import aider, claude_code, gemini, lines, opencode, plain
+from memtui.sources import (
+    aider,
+    claude_code,
+    codex,
+    copilot,
+    gemini,
+    lines,
+    opencode,
+    plain,
+)
 from memtui.sources.source import Source
 
 ALL: tuple[Source, ...] = (
+    codex.SOURCE,
+    copilot.SOURCE,
     plain.SOURCE,
     gemini.SOURCE,
     opencode.SOURCE,

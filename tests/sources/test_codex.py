@@ -1,0 +1,507 @@
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui import sources
+from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.sessions import Helper, SessionFacts
+from memtui.memory.thoughts import Thought
+from memtui.sources import codex, lines
+from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
+
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
+OWN = "01990000-0000-7000-8000-00000000000a"
+PARENT = "01980000-0000-7000-8000-00000000000b"
+OLD_TURN = "01985000-0000-7000-8000-000000000001"
+OWN_TURN = "01990000-1000-7000-8000-000000000002"
+
+
+def line(kind: str, second: float, **payload: Any) -> dict[str, Any]:
+    at = f"2025-09-01T10:00:{second:06.3f}Z"
+    return {"timestamp": at, "type": kind, "payload": payload}
+
+
+def meta(second: float = 0, **fields: Any) -> dict[str, Any]:
+    about = {"id": OWN, "cwd": "/home/ada/shop", "originator": "codex-tui"}
+    return line("session_meta", second, **(about | fields))
+
+
+def item(second: float, kind: str, **fields: Any) -> dict[str, Any]:
+    return line("response_item", second, type=kind, **fields)
+
+
+def event(second: float, kind: str, **fields: Any) -> dict[str, Any]:
+    return line("event_msg", second, type=kind, **fields)
+
+
+def prompt(second: float, *texts: str) -> dict[str, Any]:
+    blocks = [{"type": "input_text", "text": text} for text in texts]
+    return item(second, "message", role="user", content=blocks)
+
+
+def reply(second: float, text: str) -> dict[str, Any]:
+    blocks = [{"type": "output_text", "text": text}]
+    return item(second, "message", role="assistant", content=blocks)
+
+
+def call(second: float, key: str, **given: Any) -> dict[str, Any]:
+    fields = {"name": "shell", "call_id": key, "arguments": json.dumps(given)}
+    return item(second, "function_call", **fields)
+
+
+def answer(second: float, key: str, output: object) -> dict[str, Any]:
+    return item(second, "function_call_output", call_id=key, output=output)
+
+
+def read(*records: object, name: str = "rollout.jsonl") -> list[Reading]:
+    return read_bytes("".join(json.dumps(r) + "\n" for r in records).encode(), name)
+
+
+def read_bytes(raw: bytes, name: str = "rollout.jsonl") -> list[Reading]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, name)
+        file.write_bytes(raw)
+        readings = codex.read(file, None, agent="", now=NOW)
+        return [reading for reading in readings if not isinstance(reading, Cursor)]
+
+
+def told(*records: object, name: str = "rollout.jsonl") -> list[Event]:
+    return [r for r in read(*records, name=name) if isinstance(r, Event)]
+
+
+def texts(*records: object) -> list[str]:
+    return [event.text for event in told(*records)]
+
+
+ITEM, EVENT = reply(2, "Fixed."), event(2, "agent_message", message="Fixed.")
+ASKED = prompt(1, "Fix it"), event(1, "user_message", message="Fix it")
+
+
+@pytest.mark.parametrize("kept", [(ITEM,), (EVENT,), (ITEM, EVENT), (EVENT, ITEM)])
+@pytest.mark.parametrize("asked", [ASKED[:1], ASKED[1:], ASKED, ASKED[::-1]])
+def test_a_message_is_taken_once_whoever_tells_it(
+    asked: tuple[Any, ...], kept: tuple[Any, ...]
+) -> None:
+    events = told(meta(), *asked, *kept)
+    assert [(e.event_type, e.role, e.text) for e in events] == [
+        (EventType.USER_MESSAGE, EventRole.USER, "Fix it"),
+        (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, "Fixed."),
+    ]
+
+
+def test_the_newest_rollouts_tell_it_a_third_time() -> None:
+    content = [{"type": "Text", "text": "Fixed."}]
+    third = {"type": "AgentMessage", "id": "m1", "content": content}
+    assert texts(meta(), EVENT, event(2, "item_completed", item=third), ITEM) == [
+        "Fixed."
+    ]
+
+
+def test_who_says_the_same_twice_is_heard_twice() -> None:
+    again = prompt(3, "yes"), event(3, "user_message", message="yes")
+    once = prompt(1, "yes"), event(1, "user_message", message="yes")
+    assert texts(meta(), *once, *again) == ["yes", "yes"]
+    assert texts(meta(), once[0], again[0]) == ["yes", "yes"]
+
+
+def test_the_last_words_of_a_turn_are_taken_where_they_stand_alone() -> None:
+    done = event(3, "task_complete", last_agent_message="Fixed.")
+    assert texts(meta(), prompt(1, "Fix it"), done) == ["Fix it", "Fixed."]
+    assert texts(meta(), prompt(1, "Fix it"), ITEM, done) == ["Fix it", "Fixed."]
+
+
+def test_a_plan_is_a_message_of_its_own() -> None:
+    both = reply(2, "Here it is.\n<proposed_plan>\n1. Look\n</proposed_plan>")
+    plan = event(3, "item_completed", item={"type": "Plan", "text": "1. Look"})
+    short = event(2, "agent_message", message="Here it is.")
+    for records in ((both, plan, short), (short, plan, both), (plan, both)):
+        events = told(meta(), *records)
+        assert {e.text for e in events} == {"Here it is.", "1. Look"}
+        assert [e.metadata.get("kind") for e in events if "1." in e.text] == ["plan"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("# AGENTS.md instructions for /home\n<INSTRUCTIONS>", "instructions"),
+        ("<user_instructions>be brief</user_instructions>", "instructions"),
+        ("<environment_context><cwd>/x</cwd></environment_context>", "environment"),
+        ("<turn_aborted>\nThe user interrupted", "interruption"),
+        ("<skill>\n<name>x</name>", "skill"),
+        ("<user_action>\n<context>User initiated a review", "review"),
+        ("<user_shell_command>ls</user_shell_command>", "command"),
+    ],
+)
+def test_what_the_program_wrote_is_not_taken_for_the_person(
+    text: str, kind: str
+) -> None:
+    said, asked = told(meta(), prompt(1, text, "Fix it"))
+    assert (said.role, said.metadata["kind"], said.text) == (
+        EventRole.SYSTEM,
+        kind,
+        text,
+    )
+    assert (asked.role, asked.text) == (EventRole.USER, "Fix it")
+
+
+def test_what_an_editor_sets_before_a_prompt_is_set_apart() -> None:
+    before = "# Context from my IDE setup:\n\n## Open tabs:\n- a.py"
+    (said,) = told(meta(), prompt(1, f"{before}\n\n## My request for Codex:\nFix it"))
+    assert said.text == "Fix it"
+    assert said.metadata["context"].startswith(before)
+
+
+def test_an_image_is_told_by_its_type_and_size() -> None:
+    url = "data:image/png;base64," + "A" * 8192
+    blocks = [
+        {"type": "input_text", "text": "<image name=[Image #1]>"},
+        {"type": "input_image", "image_url": url},
+        {"type": "input_text", "text": "</image>"},
+        {"type": "input_text", "text": "look"},
+    ]
+    asked = item(1, "message", role="user", content=blocks)
+    twin = event(1, "user_message", message="look", local_images=["/tmp/a.png"])
+    assert texts(meta(), asked, twin) == ["[image: image/png, 6 kB]\n\nlook"]
+    assert texts(meta(), twin, asked) == ["look\n\n[image: /tmp/a.png]"]
+
+
+def test_a_call_and_its_answer_are_one_event() -> None:
+    (done,) = told(meta(), call(1, "c1", command=["ls", "-a"]), answer(2, "c1", "a.py"))
+    assert (done.event_type, done.text) == (
+        EventType.TOOL_RESULT,
+        "shell: ls -a\na.py",
+    )
+    assert done.timestamp.second == 2
+    assert done.metadata["tool_use_id"] == "c1"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "Chunk ID: 1\nProcess exited with code 2\nOutput:\nno such file",
+        '{"output": "no such file", "metadata": {"exit_code": 2}}',
+        {"content": "no such file", "success": False},
+        [{"type": "input_text", "text": "Exit code: 2\nno such file"}],
+    ],
+)
+def test_a_call_that_failed_is_marked(output: object) -> None:
+    (done,) = told(meta(), call(1, "c1", cmd="cat x"), answer(2, "c1", output))
+    assert done.metadata["is_error"] == "true"
+    assert done.text.endswith("no such file")
+
+
+def test_json_that_a_program_printed_is_kept_as_it_is() -> None:
+    printed = '{"content": "x", "output": "y"}'
+    assert texts(meta(), call(1, "c1", cmd="cat x"), answer(2, "c1", printed)) == [
+        f"shell: cat x\n{printed}"
+    ]
+
+
+def test_what_an_event_tells_of_a_call_counts_where_no_item_does() -> None:
+    ended = {"call_id": "c1", "command": ["ls"], "stdout": "a", "exit_code": 1}
+    (alone,) = told(meta(), event(2, "exec_command_end", **ended))
+    assert (alone.text, alone.metadata["is_error"]) == ("shell: ls\na", "true")
+    items = call(1, "c1", command=["ls"]), answer(3, "c1", "a")
+    end = event(2, "exec_command_end", **ended)
+    assert len(told(meta(), items[0], end, items[1])) == 1
+    assert len(told(meta(), *items, end)) == 1
+
+
+def test_an_aborted_turn_ends_its_calls() -> None:
+    events = told(
+        meta(),
+        call(1, "c1", command=["sleep"]),
+        prompt(2, "<turn_aborted>\nby the user"),
+        event(2, "turn_aborted", reason="interrupted"),
+    )
+    broken = [e for e in events if e.metadata.get("is_broken_off")]
+    assert [(e.text, e.timestamp.second) for e in broken] == [("shell: sleep", 1)]
+    assert [e.metadata["kind"] for e in events if e not in broken] == ["interruption"]
+
+
+def test_a_compaction_begins_the_session_anew() -> None:
+    readings = told(meta(), event(1, "context_compacted"), line("compacted", 1))
+    assert [(e.event_type, e.metadata["source"]) for e in readings] == [
+        (EventType.SESSION_START, "compact")
+    ]
+
+
+def test_thoughts_are_kept_apart_and_taken_once() -> None:
+    summary = [{"type": "summary_text", "text": "**Looking**"}]
+    readings = read(
+        meta(),
+        event(1, "agent_reasoning", text="**Looking**"),
+        item(1, "reasoning", summary=summary, encrypted_content="x"),
+        item(2, "reasoning", summary=[], encrypted_content="x"),
+    )
+    assert [r.text for r in readings if isinstance(r, Thought)] == ["**Looking**"]
+    assert Left("response_item/reasoning, encrypted", 4) in readings
+
+
+def test_a_session_is_known_before_its_first_event() -> None:
+    first, *_, last = [
+        r
+        for r in read(
+            meta(git={"branch": "main"}),
+            line("turn_context", 1, model="gpt-5.5"),
+            prompt(1, "Fix it"),
+            event(2, "thread_name_updated", thread_name="The cart"),
+        )
+        if isinstance(r, SessionFacts | Event)
+    ]
+    assert isinstance(first, SessionFacts)
+    assert last == SessionFacts(
+        agent="codex",
+        session_id=OWN,
+        cwd="/home/ada/shop",
+        branch="main",
+        title="The cart",
+        model="gpt-5.5",
+        at=datetime(2025, 9, 1, 10, tzinfo=UTC),
+        created_by="codex-tui",
+    )
+
+
+COPIED = (
+    meta(0.01, id=PARENT),
+    event(0.02, "task_started", turn_id=OLD_TURN),
+    prompt(0.02, "An old question"),
+    reply(0.03, "An old answer"),
+)
+
+
+@pytest.mark.parametrize("forked", [{"forked_from_id": PARENT}, {}])
+@pytest.mark.parametrize(
+    "turn",
+    [
+        [event(0.05, "task_started", turn_id=OWN_TURN), prompt(0.06, "A new one")],
+        [line("turn_context", 0.05, turn_id=OWN_TURN), prompt(0.06, "A new one")],
+        [meta(0.05), prompt(0.06, "A new one")],
+        [prompt(9, "A new one")],
+    ],
+    ids=["a turn begins", "a turn's context", "its own head again", "a silence"],
+)
+def test_a_fork_tells_only_what_was_said_in_it(
+    forked: dict[str, str], turn: list[Any]
+) -> None:
+    readings = read(meta(**forked), *COPIED, *turn)
+    assert [r.text for r in readings if isinstance(r, Event)] == ["A new one"]
+    facts = [r for r in readings if isinstance(r, SessionFacts)]
+    assert (facts[-1].session_id, facts[-1].forked_from) == (OWN, PARENT)
+
+
+def test_an_old_turn_after_a_pause_is_still_a_copy() -> None:
+    late = event(9, "task_started", turn_id=OLD_TURN), prompt(9, "Old, too")
+    assert texts(meta(forked_from_id=PARENT), *COPIED, *late) == []
+
+
+def test_a_subagent_belongs_to_its_parents_session() -> None:
+    spawn = {"parent_thread_id": PARENT, "agent_role": "explorer", "depth": 1}
+    readings = read(meta(source={"subagent": {"thread_spawn": spawn}}), prompt(1, "Go"))
+    (asked,) = [r for r in readings if isinstance(r, Event)]
+    assert (asked.session_id, asked.subagent) == (PARENT, OWN)
+    assert Helper("codex", PARENT, OWN, "explorer") in readings
+    facts = [r for r in readings if isinstance(r, SessionFacts)]
+    assert {(f.session_id, f.model, f.title, f.created_by) for f in facts} == {
+        (PARENT, "", "", "")
+    }
+
+
+def test_the_head_of_a_subagents_parent_ends_nothing() -> None:
+    spawn = {"parent_thread_id": PARENT}
+    own = meta(source={"subagent": {"thread_spawn": spawn}})
+    assert texts(own, meta(0, id=PARENT), prompt(0, "Go")) == ["Go"]
+
+
+def test_whoever_started_a_helper_knows_by_which_call() -> None:
+    spawned = {"call_id": "c1", "new_thread_id": "t2", "new_agent_role": "explorer"}
+    ended = event(1, "collab_agent_spawn_end", prompt="Look\naround", **spawned)
+    helper = Helper("codex", OWN, "t2", "explorer", "c1", "Look around")
+    assert helper in read(meta(), ended)
+
+
+def test_the_oldest_rollouts_have_the_time_of_their_head() -> None:
+    head = {"id": "s1", "timestamp": "2025-05-01T10:00:00Z", "instructions": None}
+    blocks = [{"type": "input_text", "text": "Fix it"}]
+    events = told(
+        head,
+        {"record_type": "state"},
+        {"type": "message", "role": "user", "content": blocks},
+        {"type": "message", "role": "assistant", "content": "Fixed."},
+    )
+    assert [(e.session_id, e.text) for e in events] == [
+        ("s1", "Fix it"),
+        ("s1", "Fixed."),
+    ]
+    assert [e.order for e in events] == sorted(e.order for e in events)
+
+
+def test_a_rollout_without_a_head_is_named_by_its_file() -> None:
+    name = f"rollout-2025-09-01T10-00-00-{OWN}.jsonl"
+    assert [e.session_id for e in told(prompt(1, "Fix it"), name=name)] == [OWN]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "said"),
+    [
+        ({"payload": {}}, Refused("a record without type", 2)),
+        ({**prompt(1, "x"), "timestamp": None}, Refused("no timestamp", 2)),
+        ({**prompt(1, "x"), "timestamp": "soon"}, Refused("a bad timestamp", 2)),
+        (
+            {**prompt(1, "x"), "timestamp": "2031-01-01T00:00:00Z"},
+            Refused("a timestamp in the future", 2),
+        ),
+        (line("hologram", 1), Left("unknown record type hologram", 2)),
+        (event(1, "hologram"), Left("unknown record type event_msg/hologram", 2)),
+        (event(1, "token_count"), Left("event_msg/token_count", 2)),
+    ],
+)
+def test_what_is_not_taken_is_named(damaged: object, said: Reading) -> None:
+    assert said in read(meta(), damaged)
+
+
+Lasting = Callable[[list[Reading]], object]
+InPieces = Callable[[Any, Path, int], list[Reading]]
+
+
+def rollouts(shared: Path) -> list[Path]:
+    found = [f for f in shared.rglob("*.jsonl") if is_codex(f)]
+    assert len(found) >= 13
+    return found
+
+
+def is_codex(file: Path) -> bool:
+    return codex.SOURCE.fits(file, lines.head(file, sources.LOOK_AHEAD))
+
+
+def test_real_rollouts_read_alike_in_pieces(
+    shared: Path, in_pieces: InPieces, lasting: Lasting
+) -> None:
+    for seed, file in enumerate(rollouts(shared)):
+        whole = list(codex.read(file, None, agent="", now=NOW))
+        for more in range(4):
+            pieces = in_pieces(codex.SOURCE, file, 100 * seed + more)
+            assert lasting(pieces) == lasting(whole), file
+
+
+def test_every_message_of_real_rollouts_is_told_once(shared: Path) -> None:
+    for file in (shared / "codex" / "agentv").glob("*.jsonl"):
+        items, twins = Counter[str](), Counter[str]()
+        for raw in file.read_text().splitlines():
+            payload = json.loads(raw)["payload"]
+            kind, role = payload.get("type"), payload.get("role")
+            if kind == "message" and role in ("user", "assistant"):
+                text = payload["content"][0]["text"]
+                if not text.startswith("# AGENTS.md"):
+                    items[role, text] += 1
+            elif kind in ("user_message", "agent_message"):
+                who = "user" if kind == "user_message" else "assistant"
+                twins[who, payload["message"]] += 1
+        readings = codex.read(file, None, agent="", now=NOW)
+        messages = [r for r in readings if isinstance(r, Event) and r.is_message]
+        got = Counter((str(e.role), e.text) for e in messages)
+        assert got == twins == items
+        assert sum(got.values()) >= 10
+
+
+def test_every_record_of_real_rollouts_is_accounted_for(shared: Path) -> None:
+    for file in rollouts(shared):
+        assert unaccounted(file.read_bytes()) == [], file
+
+
+def unaccounted(raw: bytes) -> list[str]:
+    """The records of which nothing is said; a call's answer or waiting says of it."""
+    spoken = set()
+    for reading in read_bytes(raw):
+        if isinstance(reading, Left | Refused | Awaited):
+            spoken.add(reading.line)
+        elif isinstance(reading, Event):
+            spoken.add(reading.ordinal // 100)
+    return [
+        text[:200]
+        for number, text in enumerate(raw.decode().split("\n"), 1)
+        if text.strip() and number not in spoken and not is_waiting_or_thought(text)
+    ]
+
+
+def is_waiting_or_thought(text: str) -> bool:
+    fields = json.loads(text)
+    payload = fields.get("payload")
+    kinds = [fields.get("type")]
+    if isinstance(payload, dict):
+        item = payload.get("item")
+        kinds += [
+            payload.get("type"),
+            item.get("type") if isinstance(item, dict) else "",
+        ]
+    told = [str(kind) for kind in kinds]
+    return any(k in codex.tools.CALLS or "reasoning" in k.lower() for k in told)
+
+
+KEYS = """type text content id image_url url output metadata exit_code subagent error
+item thread_spawn parent_thread_id Ok Err tools call_id role message summary arguments
+input name action results query invocation result changes turn_id session_id
+forked_from_id source thread_source git timestamp images encrypted_content""".split()  # noqa: SIM905
+"""What records hold, at any depth."""
+
+kinds_told = st.sampled_from(sorted({*codex._TAKEN, *codex._FACTS, "item_completed"}))
+values = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(
+        ["", "x", "user", "assistant", OWN, OLD_TURN, "{", '{"output":1}']
+    )
+    | st.text(max_size=5)
+)
+objects = st.dictionaries(st.sampled_from(KEYS), values | kinds_told, max_size=4)
+nested = values | objects | st.lists(values | objects, max_size=3)
+payloads = st.builds(
+    lambda kind, fields: {**fields, "type": kind},
+    kinds_told | values,
+    st.dictionaries(st.sampled_from(KEYS), nested, max_size=7),
+)
+records = st.builds(
+    lambda kind, payload, at: {"type": kind, "payload": payload, "timestamp": at},
+    st.sampled_from(sorted(codex.kinds.ENVELOPES)) | kinds_told | values,
+    payloads | nested,
+    st.just("2025-09-01T10:00:00Z") | values,
+) | st.builds(lambda fields: {"timestamp": "2025-09-01T10:00:00Z", **fields}, payloads)
+
+
+@given(st.lists(records, max_size=6))
+def test_no_record_whatever_it_holds_is_lost(given: list[dict[str, Any]]) -> None:
+    raw = "".join(json.dumps(record) + "\n" for record in given).encode()
+    assert unaccounted(raw) == []
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_raise(raw: bytes) -> None:
+    read_bytes(raw)
+
+
+def test_a_real_rollout_cut_anywhere_is_read(shared: Path) -> None:
+    raw = (shared / "fixtures_other/funes/codex_session.jsonl").read_bytes()
+    for end in range(0, len(raw), 17):
+        read_bytes(raw[:end])
+
+
+def test_each_agents_files_are_claimed_by_its_own_format(shared: Path) -> None:
+    folders = {"codex": codex.SOURCE, "copilot": sources.BY_NAME["copilot-cli"]}
+    for file in shared.rglob("*.jsonl"):
+        head = lines.head(file, sources.LOOK_AHEAD)
+        place = str(file.relative_to(shared))
+        for name, source in folders.items():
+            is_its = name in place and file.name != "history.jsonl"
+            assert source.fits(file, head) == is_its, (place, name)
+            if is_its:
+                assert sources.of(file) is source

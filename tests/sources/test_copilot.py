@@ -1,0 +1,337 @@
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui import sources
+from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.sessions import Helper, SessionFacts
+from memtui.memory.thoughts import Thought
+from memtui.sources import copilot, lines
+from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
+
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
+
+
+def line(kind: str, second: int, **data: Any) -> dict[str, Any]:
+    at = f"2025-09-01T10:00:{second:02}.000Z"
+    return {"type": kind, "data": data, "id": f"e{second}", "timestamp": at}
+
+
+def start(**data: Any) -> dict[str, Any]:
+    context = {"cwd": "/home/ada/shop/cart", "gitRoot": "/home/ada/shop"}
+    about = {"sessionId": "s1", "producer": "copilot-agent", "context": context}
+    return line("session.start", 0, **(about | data))
+
+
+def asks(second: int, key: str, **given: Any) -> dict[str, Any]:
+    request = {"toolCallId": key, "name": "bash", "arguments": given}
+    return line("assistant.message", second, content="", toolRequests=[request])
+
+
+def begins(second: int, key: str, **given: Any) -> dict[str, Any]:
+    about = {"toolCallId": key, "toolName": "bash", "arguments": given}
+    return line("tool.execution_start", second, **about)
+
+
+def ends(second: int, key: str, **about: Any) -> dict[str, Any]:
+    return line("tool.execution_complete", second, toolCallId=key, **about)
+
+
+def read(*records: object) -> list[Reading]:
+    return read_bytes("".join(json.dumps(r) + "\n" for r in records).encode())
+
+
+def read_bytes(raw: bytes, name: str = "s9/events.jsonl") -> list[Reading]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, name)
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(raw)
+        readings = copilot.read(file, None, agent="", now=NOW)
+        return [reading for reading in readings if not isinstance(reading, Cursor)]
+
+
+def told(*records: object) -> list[Event]:
+    return [r for r in read(*records) if isinstance(r, Event)]
+
+
+def test_a_prompt_and_its_reply_are_messages() -> None:
+    events = told(
+        line("user.message", 1, content="Fix it", transformedContent="<x>Fix it"),
+        line("assistant.message", 2, content="Fixed.", toolRequests=[]),
+    )
+    assert [(e.event_type, e.role, e.text) for e in events] == [
+        (EventType.USER_MESSAGE, EventRole.USER, "Fix it"),
+        (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, "Fixed."),
+    ]
+
+
+def test_a_prompt_that_no_person_wrote_is_the_systems() -> None:
+    (said,) = told(line("user.message", 1, content="Go on", source="autopilot"))
+    assert (said.role, said.metadata["kind"]) == (EventRole.SYSTEM, "autopilot")
+
+
+def test_what_is_sent_along_is_told_without_its_bytes() -> None:
+    sent = [
+        {"type": "file", "path": "/a.py"},
+        {"type": "blob", "mimeType": "image/png", "data": "A" * 8192},
+    ]
+    (said,) = told(line("user.message", 1, content="look", attachments=sent))
+    assert said.text == "look\n\n[file: /a.py]\n\n[image: image/png, 6 kB]"
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [asks(1, "c1", command="ls")],
+        [begins(1, "c1", command="ls")],
+        [asks(1, "c1", command="ls"), begins(2, "c1", command="ls")],
+        [begins(1, "c1", command="ls"), asks(2, "c1", command="ls")],
+    ],
+)
+def test_a_call_and_its_answer_are_one_event(calls: list[Any]) -> None:
+    done = ends(3, "c1", success=True, result={"content": "a.py"})
+    (event,) = told(*calls, done)
+    assert (event.event_type, event.text) == (EventType.TOOL_RESULT, "bash: ls\na.py")
+    assert event.timestamp.second == 3
+
+
+def test_a_call_that_failed_is_marked() -> None:
+    failed = ends(2, "c1", success=False, error={"message": "no such file"})
+    (event,) = told(begins(1, "c1", command="cat x"), failed)
+    assert event.metadata["is_error"] == "true"
+    assert event.text == "bash: cat x\nno such file"
+
+
+def test_breaking_in_ends_the_calls() -> None:
+    events = told(begins(1, "c1", command="sleep"), line("abort", 2, reason="user"))
+    assert [(e.text, e.timestamp.second) for e in events] == [
+        ("bash: sleep", 1),
+        ("[aborted: user]", 2),
+    ]
+    assert events[0].metadata["is_broken_off"] == "true"
+    assert events[1].metadata["kind"] == "interruption"
+
+
+def test_a_helper_is_named_by_the_call_that_started_it() -> None:
+    within = {"parentToolCallId": "c1"}
+    request = {"toolCallId": "c1", "name": "task", "arguments": {"prompt": "Look\nup"}}
+    readings = read(
+        start(),
+        line("assistant.message", 1, content="", toolRequests=[request]),
+        line("subagent.started", 2, toolCallId="c1", agentName="explore"),
+        line("assistant.message", 3, content="Looking.", **within),
+        {
+            **begins(4, "c2", command="ls"),
+            "data": {**begins(4, "c2")["data"], **within},
+        },
+        ends(5, "c2", result={"content": "a"}, **within),
+        line("subagent.completed", 6, toolCallId="c1", agentName="explore"),
+        ends(7, "c1", result={"content": "Found."}),
+    )
+    assert Helper("copilot-cli", "s1", "c1", "explore", "c1", "Look up") in readings
+    events = [r for r in readings if isinstance(r, Event)]
+    assert {e.session_id for e in events} == {"s1"}
+    assert [(str(e.event_type), e.subagent) for e in events[1:]] == [
+        ("subagent_start", ""),
+        ("assistant_message", "c1"),
+        ("tool_result", "c1"),
+        ("subagent_stop", ""),
+        ("tool_result", ""),
+    ]
+
+
+def test_thoughts_are_kept_apart_and_taken_once() -> None:
+    readings = read(
+        line("assistant.reasoning", 1, reasoningId="r", content="Hm"),
+        line("assistant.message", 2, content="Fixed.", reasoningText="Hm"),
+    )
+    assert [r.text for r in readings if isinstance(r, Thought)] == ["Hm"]
+
+
+def test_a_session_begins_goes_on_and_ends() -> None:
+    events = told(
+        start(),
+        line("session.compaction_complete", 1, success=True, summaryContent="So far"),
+        line("session.shutdown", 2, shutdownType="routine"),
+        line("session.resume", 3),
+    )
+    assert [(str(e.event_type), e.text, *e.metadata.values()) for e in events] == [
+        ("session_start", "", "startup"),
+        ("session_start", "So far", "compact"),
+        ("session_end", "", "routine"),
+        ("session_start", "", "resume"),
+    ]
+
+
+def test_a_session_is_known_before_its_first_event() -> None:
+    first, *_, last = read(start(), line("session.model_change", 1, newModel="gpt-5"))
+    assert isinstance(first, SessionFacts)
+    assert last == SessionFacts(
+        agent="copilot-cli",
+        session_id="s1",
+        cwd="/home/ada/shop/cart",
+        root="/home/ada/shop",
+        model="gpt-5",
+        at=datetime(2025, 9, 1, 10, tzinfo=UTC),
+        created_by="copilot-agent",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "session"), [("s9/events.jsonl", "s9"), ("s7.jsonl", "s7")]
+)
+def test_a_session_without_a_start_is_named_by_its_file(
+    name: str, session: str
+) -> None:
+    raw = json.dumps(line("user.message", 1, content="Fix it")).encode()
+    (event,) = [r for r in read_bytes(raw, name) if isinstance(r, Event)]
+    assert event.session_id == session
+
+
+@pytest.mark.parametrize(
+    ("damaged", "said"),
+    [
+        ({"data": {}}, Refused("a record without type", 1)),
+        ({"type": "user.message", "data": 4}, Refused("a record without data", 1)),
+        (line("user.message", 1) | {"timestamp": ""}, Refused("no timestamp", 1)),
+        (line("abort", 1) | {"timestamp": "soon"}, Refused("a bad timestamp", 1)),
+        (line("session.hologram", 1), Left("unknown record type session.hologram", 1)),
+        (line("hook.start", 1), Left("hook.start", 1)),
+    ],
+)
+def test_what_is_not_taken_is_named(damaged: object, said: Reading) -> None:
+    assert said in read(damaged)
+
+
+Lasting = Callable[[list[Reading]], object]
+InPieces = Callable[[Any, Path, int], list[Reading]]
+
+
+def sessions(shared: Path) -> list[Path]:
+    limit = sources.LOOK_AHEAD
+    found = [
+        file
+        for file in shared.rglob("*.jsonl")
+        if copilot.fits(file, lines.head(file, limit))
+    ]
+    assert len(found) == 8
+    return found
+
+
+def test_real_sessions_read_alike_in_pieces(
+    shared: Path, in_pieces: InPieces, lasting: Lasting
+) -> None:
+    for seed, file in enumerate(sessions(shared)):
+        whole = list(copilot.read(file, None, agent="", now=NOW))
+        for more in range(4):
+            pieces = in_pieces(copilot.SOURCE, file, 100 * seed + more)
+            assert lasting(pieces) == lasting(whole), file
+
+
+def test_every_message_of_real_sessions_is_told_once(shared: Path) -> None:
+    for file in (shared / "copilot_cli" / "agentv").glob("*.jsonl"):
+        wanted, calls = Counter[Any](), set()
+        for raw in file.read_text().splitlines():
+            record = json.loads(raw)
+            kind, data = record["type"], record["data"]
+            if kind in ("user.message", "assistant.message") and data["content"]:
+                wanted[kind.partition(".")[0], data["content"]] += 1
+            if kind == "tool.execution_complete":
+                calls.add(data["toolCallId"])
+        events = [
+            r
+            for r in copilot.read(file, None, agent="", now=NOW)
+            if isinstance(r, Event)
+        ]
+        got = Counter((str(e.role), e.text) for e in events if e.is_message)
+        assert got == wanted
+        tools = [e for e in events if e.event_type is EventType.TOOL_RESULT]
+        assert {e.metadata["tool_use_id"] for e in tools} == calls
+        assert len(tools) == len(calls)
+
+
+def test_every_record_of_real_sessions_is_accounted_for(shared: Path) -> None:
+    for file in sessions(shared):
+        assert unaccounted(file.read_bytes()) == [], file
+
+
+def unaccounted(raw: bytes) -> list[str]:
+    """The records of which nothing is said; a call's answer or waiting says of it."""
+    spoken = set()
+    for reading in read_bytes(raw):
+        if isinstance(reading, Left | Refused | Awaited):
+            spoken.add(reading.line)
+        elif isinstance(reading, Event):
+            spoken.add(reading.ordinal // 100)
+    return [
+        text[:200]
+        for number, text in enumerate(raw.decode().split("\n"), 1)
+        if text.strip() and number not in spoken and not is_call_or_thought(text)
+    ]
+
+
+def is_call_or_thought(text: str) -> bool:
+    record = json.loads(text)
+    data = record["data"]
+    kind = record["type"]
+    is_asking = kind == "assistant.message" and bool(
+        data.get("toolRequests") or data.get("reasoningText")
+    )
+    return is_asking or kind in ("tool.execution_start", "assistant.reasoning")
+
+
+KEYS = """content toolRequests toolCallId name toolName arguments success result error
+message sessionId context cwd gitRoot branch newModel model title source attachments
+parentToolCallId reasoningText contents type data mimeType agentName prompt reason
+shutdownType summaryContent detailedContent""".split()  # noqa: SIM905
+"""What records hold, at any depth."""
+
+values = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["", "x", "c1", '{"prompt": 1}', "{"])
+    | st.text(max_size=5)
+)
+objects = st.dictionaries(st.sampled_from(KEYS), values, max_size=4)
+nested = values | objects | st.lists(values | objects, max_size=3)
+kinds = st.sampled_from(sorted({*copilot._TAKEN, *copilot.kinds.NOT_KEPT}))
+records = st.builds(
+    lambda kind, data, at, name: {
+        "type": kind,
+        "data": data,
+        "timestamp": at,
+        "id": name,
+    },
+    kinds | values,
+    st.dictionaries(st.sampled_from(KEYS), nested, max_size=7) | nested,
+    st.just("2025-09-01T10:00:00Z") | values,
+    st.just("e1") | values,
+)
+
+
+@given(st.lists(records, max_size=6))
+def test_no_record_whatever_it_holds_is_lost(given: list[dict[str, Any]]) -> None:
+    raw = "".join(json.dumps(record) + "\n" for record in given).encode()
+    assert unaccounted(raw) == []
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_raise(raw: bytes) -> None:
+    read_bytes(raw)
+
+
+def test_a_real_session_cut_anywhere_is_read(shared: Path) -> None:
+    place = "fixtures_other/agent-sessions/stage0/agents/copilot/schema_drift.jsonl"
+    raw = (shared / place).read_bytes()
+    for end in range(0, len(raw), 17):
+        read_bytes(raw[:end])
