@@ -505,3 +505,13 @@ def test_each_agents_files_are_claimed_by_its_own_format(shared: Path) -> None:
             assert source.fits(file, head) == is_its, (place, name)
             if is_its:
                 assert sources.of(file) is source
+
+
+def test_a_line_read_before_it_was_ended_is_counted_once(tmp_path: Path) -> None:
+    growing = tmp_path / "rollout.jsonl"
+    growing.write_text(json.dumps(meta()))
+    *_, cursor = codex.read(growing, None, agent="", now=NOW)
+    assert isinstance(cursor, Cursor)
+    growing.write_text(f"{json.dumps(meta())}\n{json.dumps(event(1, 'token_count'))}\n")
+    readings = codex.read(growing, cursor, agent="", now=NOW)
+    assert Left("event_msg/token_count", 2) in list(readings)
