@@ -7,7 +7,6 @@ screens stand inside functions here (100 ms with what they need).
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from textual import on
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from memtui.house import History
     from memtui.recall.teleport import Teleport
     from memtui.screens.hooks import Desk
+    from memtui.screens.welcome import Wanted
     from memtui.stages.progress import Progress
 
 
@@ -56,9 +56,13 @@ class House(Protocol):
         """What agents keep on this machine; may take a while."""
 
     def start_import(
-        self, folders: Sequence[Path], report: "Callable[[Progress], None]"
+        self,
+        histories: "Sequence[History]",
+        report: "Callable[[Progress], None]",
+        *,
+        is_watched: bool,
     ) -> None:
-        """Import histories on a thread of their own."""
+        """Import histories on a thread, and perhaps read them on as they grow."""
 
 
 def _utc_now() -> datetime:
@@ -200,12 +204,12 @@ class MemtuiApp(App[str | MemtuiError]):
             self.push_screen(HooksScreen(self._hooks()))
 
     def _offer_import(self, *, is_first: bool) -> None:
-        from memtui.screens.welcome import DEMO, WelcomeScreen  # noqa: PLC0415
+        from memtui.screens.welcome import DEMO, Wanted, WelcomeScreen  # noqa: PLC0415
 
-        def answer(chosen: Sequence[Path] | str | None) -> None:
+        def answer(chosen: Wanted | str | None) -> None:
             if chosen == DEMO:
                 self.exit(DEMO)
-            elif chosen and not isinstance(chosen, str):
+            elif isinstance(chosen, Wanted):
                 self._import(chosen)
 
         screen = WelcomeScreen(
@@ -215,13 +219,15 @@ class MemtuiApp(App[str | MemtuiError]):
         if self._last is not None:
             screen.post_message(WorkReported(self._last))
 
-    def _import(self, folders: Sequence[Path]) -> None:
+    def _import(self, wanted: "Wanted") -> None:
         from memtui.widgets.status_line import READ_ONLY  # noqa: PLC0415
 
         if self._last is not None and not self._last.is_ours:
             self.notify(f"{READ_ONLY}. Import there.", markup=False)
         else:
-            self.house.start_import(folders, self._report)
+            self.house.start_import(
+                wanted.histories, self._report, is_watched=wanted.is_watched
+            )
 
     def action_switch_theme(self) -> None:
         """From dark to light and back."""

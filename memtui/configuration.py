@@ -141,6 +141,9 @@ def _read(setting: Setting, text: str, where: str) -> Value:
             ) from None
         whole = isinstance(setting.default, int) and number.is_integer()
         return _checked(setting, int(number) if whole else number, where)
+    if isinstance(setting.default, tuple):
+        items = [item.strip() for item in text.split(",")]
+        return _checked(setting, [item for item in items if item], where)
     return _checked(setting, text, where)
 
 
@@ -160,6 +163,15 @@ def _checked(setting: Setting, value: object, where: str) -> Value:
         if setting.least is not None and value < setting.least:
             raise SettingsError(f"{where}: {name} is at least {setting.least:g}")
         return float(value) if isinstance(default, float) else int(value)
+    if isinstance(default, tuple):
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise SettingsError(f"{where}: {name} is a list of texts, not {value!r}")
+        return tuple(_text(setting, item, where) for item in value)
+    return _text(setting, value, where)
+
+
+def _text(setting: Setting, value: object, where: str) -> str:
+    name = setting.name
     if not isinstance(value, str):
         raise SettingsError(f"{where}: {name} is text, not {value!r}")
     if setting.choices and value not in setting.choices:

@@ -6,7 +6,7 @@ handed what it needs.
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +15,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from memtui import store
 from memtui.errors import MemtuiError, StoreError
 from memtui.memory.sessions import History
-from memtui.paths import Paths, claude_projects
+from memtui.paths import Paths, transcripts
 from memtui.recall.teleport import Teleport
-from memtui.settings import Settings
+from memtui.settings import ASKED, EVERY, Settings
 from memtui.stages.progress import Progress
 from memtui.store import database, facts
 
@@ -40,6 +40,9 @@ class House:
         Raises:
             MemtuiError: It cannot be opened; the message says why.
         """
+        self.project = _project() if settings.is_separate and not is_demo else ""
+        if self.project:
+            paths = paths.of_project(Path(self.project))
         paths = paths.with_store(settings.store_path)
         with database.files_said_plainly(paths.store):
             paths.make()
@@ -67,7 +70,9 @@ class House:
     def _setup(self) -> "Setup":
         from memtui import tokenizer  # noqa: PLC0415
         from memtui.llm.extractive import Extractive  # noqa: PLC0415
+        from memtui.memory.exclusions import Exclusions  # noqa: PLC0415
         from memtui.memory.segments import Rules  # noqa: PLC0415
+        from memtui.stages.gate import Admission  # noqa: PLC0415
         from memtui.stages.works import Setup  # noqa: PLC0415
 
         settings = self.settings
@@ -87,6 +92,8 @@ class House:
             clock=lambda: datetime.now(UTC),
             agent=settings.agent,
             with_subagents=settings.with_subagents,
+            admission=Admission(Exclusions(settings.exclude), self.project),
+            watched=self.watched,
         )
 
     def start(self, report: Report) -> None:
@@ -118,16 +125,56 @@ class House:
         """The histories of agents found on this machine."""
         from memtui import sources  # noqa: PLC0415 - what reads formats: 30 ms
 
-        return sources.histories({"claude-code": claude_projects()})
+        return sources.histories(transcripts())
 
-    def start_import(self, folders: Sequence[Path], report: Report) -> None:
-        """Import folders on a thread of its own; the workers digest them meanwhile."""
+    def watched(self) -> dict[str, tuple[Path, ...]]:
+        """The places of transcripts that are read as they are written."""
+        if self.is_demo:
+            return {}
+        settings, places = self.settings, transcripts()
+        with database.connected():
+            agreed = facts.watched() or ()
+        names = set(settings.sources) | (
+            set(agreed) if ASKED in settings.sources else set()
+        )
+        everyone = EVERY in names
+        chosen = {n: some for n, some in places.items() if everyone or n in names}
+        return {"": settings.folders, **chosen}
+
+    def agree(self, names: Iterable[str], *, watched: bool = True) -> None:
+        """Remember which agents' transcripts are to be read as they are written.
+
+        Args:
+            names: The agents.
+            watched: Whether they are, from now on.
+        """
+        with database.writing():
+            before = set(facts.watched() or ())
+            facts.set_watched(before | {*names} if watched else before - {*names})
+
+    def start_import(
+        self, histories: Sequence[History], report: Report, *, is_watched: bool
+    ) -> None:
+        """Import histories on a thread of its own; the workers digest them meanwhile.
+
+        Args:
+            histories: What is imported.
+            report: Told how far that is.
+            is_watched: Whether they are read on as they grow, from then on.
+        """
+        folders = [one.folder for one in histories]
+        agents = {one.agent for one in histories} if is_watched else set()
         thread = threading.Thread(
-            target=self._import, args=(folders, report), name="import", daemon=True
+            target=self._import,
+            args=(folders, agents, report),
+            name="import",
+            daemon=True,
         )
         thread.start()
 
-    def _import(self, folders: Sequence[Path], report: Report) -> None:
+    def _import(
+        self, folders: Sequence[Path], agents: set[str], report: Report
+    ) -> None:
         from memtui import sources  # noqa: PLC0415
 
         error = ""
@@ -137,6 +184,8 @@ class House:
             for imported in self.works.importer().run(folders):
                 done = imported.files
                 report(self._importing(done, total))
+            if agents:
+                self.agree(agents)
         except Exception as reason:  # the thread's edge: nobody else would hear of it
             log.exception("the import stopped")
             error = str(reason) if isinstance(reason, MemtuiError) else repr(reason)
@@ -150,6 +199,14 @@ class House:
         return Progress(
             "import", done, queued, faults, is_ours, total=total, error=error
         )
+
+
+def _project() -> str:
+    """The folder of the project memtui was started in: its repository's, or itself."""
+    from memtui.sources import projects  # noqa: PLC0415 - only separate memories ask
+
+    here = str(Path.cwd())
+    return projects.place_of(here).root or here
 
 
 def _zone() -> tzinfo:

@@ -1,6 +1,8 @@
 """Where config, store, index, spool and log live."""
 
+import hashlib
 import os
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +26,17 @@ class Paths:
         if file is None:
             return self
         return replace(self, store=file, index=file.with_name(f"{file.name}-index"))
+
+    def of_project(self, root: Path) -> "Paths":
+        """The same places, the database and its index of one project's own.
+
+        Args:
+            root: The project's folder.
+        """
+        digest = hashlib.blake2b(os.fsencode(root), digest_size=4).hexdigest()
+        name = re.sub(r"[^\w.-]+", "-", root.name) or "root"
+        folder = self.store.parent / "projects" / f"{name}-{digest}"
+        return replace(self, store=folder / "memory.db", index=folder / "index")
 
     @property
     def claim(self) -> Path:
@@ -61,11 +74,24 @@ def find(home: Path | None) -> Paths:
     return in_home(home.expanduser().absolute()) if home else of_person()
 
 
-def claude_projects() -> Path:
-    """Where Claude Code keeps its transcripts on this machine."""
-    if _is_set("CLAUDE_CONFIG_DIR"):
-        return Path(os.environ["CLAUDE_CONFIG_DIR"]).expanduser() / "projects"
-    return Path("~/.claude/projects").expanduser()
+def transcripts() -> dict[str, tuple[Path, ...]]:
+    """Where each agent keeps its transcripts on this machine, by its source's name.
+
+    Aider keeps them in the folders it works in, which a person has to name.
+    """
+    opencode = _xdg("XDG_DATA_HOME", ".local/share") / "opencode"
+    return {
+        "claude-code": (_set_or("CLAUDE_CONFIG_DIR", "~/.claude") / "projects",),
+        "codex": (_set_or("CODEX_HOME", "~/.codex") / "sessions",),
+        "gemini-cli": (Path("~/.gemini/tmp").expanduser(),),
+        "opencode": (opencode / "opencode.db", opencode / "storage/session"),
+        "copilot-cli": (Path("~/.copilot/session-state").expanduser(),),
+    }
+
+
+def _set_or(variable: str, otherwise: str) -> Path:
+    named = os.environ.get(variable) or otherwise
+    return Path(named).expanduser()
 
 
 def _paths(config: Path, data: Path) -> Paths:

@@ -6,8 +6,15 @@ How values are read and checked is in ``memtui.configuration``.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-Value = str | int | float | bool
+Value = str | int | float | bool | tuple[str, ...]
+
+ASKED, EVERY = "asked", "all"
+"""What stands for the agents a person agreed to, and for all that are found."""
+
+AGENTS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "aider")
+"""The agents whose transcripts can be read."""
 
 BUILT_IN = "built in"
 """Where a value comes from that nobody has set."""
@@ -24,6 +31,7 @@ class Setting:
     """What it means, in whole sentences."""
     unit: str = ""
     choices: tuple[str, ...] = ()
+    """What the text, or each text of a list, may be; anything if empty."""
     least: float | None = None
     """The least a number may be."""
 
@@ -33,6 +41,13 @@ ALL = (
         "store.path",
         "",
         "The database's file; the index lies beside it. Empty: in memtui's folder.",
+    ),
+    Setting(
+        "store.mode",
+        "unified",
+        "unified: one memory of all your work. separate: one for each project, and the"
+        " folder memtui is started in says which.",
+        choices=("unified", "separate"),
     ),
     Setting(
         "store.time_zone",
@@ -45,6 +60,27 @@ ALL = (
         "capture.agent_id",
         "agent",
         "The agent of imported events that name none.",
+    ),
+    Setting(
+        "capture.sources",
+        (ASKED,),
+        "Whose transcripts are read as they are written: agents by their names, or"
+        " 'asked' for those you agreed to when memtui asked, or 'all' for all that are"
+        " found. An empty list: nobody's.",
+        choices=(ASKED, EVERY, *AGENTS),
+    ),
+    Setting(
+        "capture.folders",
+        (),
+        "Further files and folders with transcripts to be read as they are written, of"
+        " whatever agent: Aider's histories, say, or a copy from another machine.",
+    ),
+    Setting(
+        "capture.exclude",
+        (),
+        "What is never kept: a pattern without a slash is the name of a project, one"
+        " with a slash a folder that work was done in, or a transcript's own path."
+        " * stands for anything. What was kept before stays: memtui forget.",
     ),
     Setting(
         "segments.silence_min",
@@ -120,7 +156,7 @@ class Settings:
         """The same settings, one of them as it is built in."""
         return Settings({n: held for n, held in self.held.items() if n != name})
 
-    def _value(self, name: str) -> Value:
+    def _value(self, name: str) -> Any:
         return self.held[name].value
 
     @property
@@ -138,6 +174,30 @@ class Settings:
     def agent(self) -> str:
         """The agent of imported events that name none."""
         return str(self._value("capture.agent_id"))
+
+    @property
+    def is_separate(self) -> bool:
+        """Whether each project has a memory of its own."""
+        return bool(self._value("store.mode") == "separate")
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Whose transcripts are read as they are written."""
+        return tuple(self._value("capture.sources"))
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Further files and folders that are read as they are written."""
+        named = self._value("capture.folders")
+        return tuple(Path(name).expanduser().absolute() for name in named)
+
+    @property
+    def exclude(self) -> tuple[str, ...]:
+        """What is never kept, ``~`` told."""
+        return tuple(
+            str(Path(rule).expanduser()) if rule.startswith("~") else rule
+            for rule in self._value("capture.exclude")
+        )
 
     @property
     def silence_min(self) -> float:
@@ -209,6 +269,8 @@ def toml(value: Value) -> str:
     """A value as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, int | float):
         return f"{value:g}" if isinstance(value, int) else repr(value)
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')

@@ -72,6 +72,7 @@ class History:
 
     agent: str
     folder: Path
+    """Where they lie: a folder, or a file that holds them all."""
     sessions: int
 
 

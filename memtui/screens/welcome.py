@@ -1,6 +1,7 @@
 """The first start: what can be imported, what the demo is, how hooks are installed."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -24,15 +25,31 @@ if TYPE_CHECKING:
 DEMO = "demo"
 """What the screen answers with when the demo is to be opened."""
 
-AGENT_NAMES = {"claude-code": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
+AGENT_NAMES = {
+    "claude-code": "Claude Code",
+    "codex": "Codex",
+    "gemini-cli": "Gemini CLI",
+    "opencode": "OpenCode",
+    "copilot-cli": "Copilot CLI",
+    "aider": "Aider",
+}
 """How agents call themselves."""
 
 
-class WelcomeScreen(Screen["Sequence[Path] | str | None"]):
-    """Looks for histories; answers with the folders to import, or ``DEMO``."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a person chose to import."""
+
+    histories: "Sequence[History]"
+    is_watched: bool
+    """Whether they are to be read on as they grow."""
+
+
+class WelcomeScreen(Screen["Wanted | str | None"]):
+    """Looks for histories; answers with those to import, or ``DEMO``."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "import_histories", "open_demo", "back", in_footer=True
+        "import_histories", "import_once", "open_demo", "back", in_footer=True
     )
 
     def __init__(
@@ -85,7 +102,9 @@ class WelcomeScreen(Screen["Sequence[Path] | str | None"]):
             return
         offer.update(
             self._offer(
-                "Press ", ("i", "bold $accent"), f" to import {_all_of(self._found)}."
+                "Press ",
+                ("i", "bold $accent"),
+                f" to import {_all_of(self._found)} and read on as they grow.",
             )
         )
         self.query_one("#histories", Static).update(
@@ -111,13 +130,20 @@ class WelcomeScreen(Screen["Sequence[Path] | str | None"]):
             self.query_one("#offer", Static).update(self._offer(words))
 
     def action_import_histories(self) -> None:
-        """Import all that was found."""
+        """Import all that was found, and read it on as it grows."""
+        self._import(is_watched=True)
+
+    def action_import_once(self) -> None:
+        """Import all that was found as it is now."""
+        self._import(is_watched=False)
+
+    def _import(self, *, is_watched: bool) -> None:
         if self._found is None:
             self.notify("Still looking: one moment.", markup=False)
         elif not self._found:
             self.notify("Nothing was found to import; d opens a demo.", markup=False)
         else:
-            self.dismiss([one.folder for one in self._found])
+            self.dismiss(Wanted(self._found, is_watched))
 
     def action_open_demo(self) -> None:
         """Open the demo instead."""
@@ -162,6 +188,8 @@ def _further() -> Content:
     return Content.assemble(
         ("H", "bold $accent"),
         "    has your agents tell memtui of new conversations as they happen\n",
+        ("o", "bold $accent"),
+        "    imports them once, as they are now\n",
         ("d", "bold $accent"),
         "    opens a small made-up memory to look around in\n",
         ("esc", "bold $accent"),

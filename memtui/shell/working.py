@@ -9,7 +9,7 @@ from typing import Protocol
 from memtui import sources
 from memtui.errors import MemtuiError
 from memtui.house import House
-from memtui.paths import claude_projects
+from memtui.paths import transcripts
 from memtui.shell import output
 from memtui.stages.importing import Imported
 from memtui.stages.progress import Progress
@@ -17,6 +17,7 @@ from memtui.stages.works import counts
 
 STAGES = {
     "ingest": "taking hook files",
+    "tail": "reading transcripts",
     "segment": "cutting segments",
     "summarize": "summarising",
     "rollup": "rolling up",
@@ -57,11 +58,15 @@ class _Rich:
 
 def bring_in(house: House, paths: Sequence[Path], *, as_json: bool) -> int:
     """Import files and folders, then digest them unless another memtui does."""
-    wanted = list(paths) or [claude_projects()]
-    missing = [path for path in wanted if not path.exists()]
+    missing = [path for path in paths if not path.exists()]
     if missing:
-        hint = "" if paths else "; name the files to import: memtui import PATH…"
-        raise MemtuiError(f"{missing[0]} does not exist{hint}")
+        raise MemtuiError(f"{missing[0]} does not exist")
+    found = [place for some in transcripts().values() for place in some]
+    wanted = list(paths) or [place for place in found if place.exists()]
+    if not wanted:
+        raise MemtuiError(
+            "no agent's transcripts were found here; name files: memtui import PATH…"
+        )
     bar = _Rich() if sys.stderr.isatty() and not as_json else None
     shown: Bar = bar or _Silent()
     try:

@@ -1,6 +1,7 @@
 """Where events come from: one module per format, bytes in and events out."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def files(path: Path) -> list[Path]:
     """
     try:
         if path.is_dir():
-            found = (f for f in path.rglob("*") if any(s.may_be(f) for s in ALL))
+            found = (f for f in under(path) if any(s.may_be(f) for s in ALL))
             return sorted(file for file in found if file.is_file())
         if path.is_file():
             return [path]
@@ -52,6 +53,17 @@ def files(path: Path) -> list[Path]:
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror}") from error
     raise SourceError(f"{path} does not exist")
+
+
+def candidate(path: Path, name: str) -> Source | None:
+    """The format a file could be of, by its path alone.
+
+    Args:
+        path: The file.
+        name: The source whose folder it lies in; "" for a folder of any.
+    """
+    some = (BY_NAME[name],) if name else ALL
+    return next((source for source in some if source.may_be(path)), None)
 
 
 def of(path: Path) -> Source | None:
@@ -74,16 +86,25 @@ def of(path: Path) -> Source | None:
     return None
 
 
-def histories(folders: Mapping[str, Path]) -> list[History]:
+def histories(places: Mapping[str, Collection[Path]]) -> list[History]:
     """The histories found where the agents keep them.
 
     Args:
-        folders: Where each agent keeps its files, by its source's name.
+        places: The folders and files of each agent, by its source's name.
     """
     found = []
-    for name, folder in folders.items():
-        mine = BY_NAME[name].may_be
-        number = sum(mine(f) and f.is_file() for f in folder.rglob("*"))
-        if number:
-            found.append(History(name, folder, number))
+    for name, some in places.items():
+        for place in some:
+            number = sum(map(BY_NAME[name].may_be, under(place)))
+            if number:
+                found.append(History(name, place, number))
     return found
+
+
+def under(place: Path) -> Iterator[Path]:
+    """All files at a place: the file itself, or those of a folder."""
+    if place.is_file():
+        yield place
+    for folder, _, names in os.walk(place):
+        for name in names:
+            yield Path(folder, name)

@@ -54,6 +54,7 @@ class Loop:
         self._stages, self._report = stages, report
         self._may_work, self._within = may_work, within
         self._stop = threading.Event()
+        self._woken = threading.Event()
         self._thread = threading.Thread(target=self._run, name="stages", daemon=True)
 
     def start(self) -> None:
@@ -67,8 +68,13 @@ class Loop:
             wait_s: How long to wait for it, in seconds.
         """
         self._stop.set()
+        self.wake()
         if wait_s and self._thread.is_alive():
             self._thread.join(wait_s)
+
+    def wake(self) -> None:
+        """End a rest: there is something to do."""
+        self._woken.set()
 
     def round(self) -> int:
         """Take one step of every stage and return how much was done in all."""
@@ -108,5 +114,6 @@ class Loop:
             return 0
         if idle == 0:
             self._report(Stepped("", 0))
-        self._stop.wait(IDLE_S[min(idle, len(IDLE_S) - 1)])
+        self._woken.wait(IDLE_S[min(idle, len(IDLE_S) - 1)])
+        self._woken.clear()
         return idle + 1

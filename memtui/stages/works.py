@@ -1,7 +1,7 @@
 """All the work behind one store: the stages in their order, and who may do it."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -11,6 +11,7 @@ from memtui.memory.segments import Rules
 from memtui.memory.tokens import Counter
 from memtui.search.index import Index
 from memtui.sources.spool import Spool
+from memtui.sources.watching import Watch
 from memtui.stages.claim import Claim
 from memtui.stages.files import Files
 from memtui.stages.gate import Admission
@@ -22,12 +23,14 @@ from memtui.stages.progress import Progress
 from memtui.stages.rollup import RollUp
 from memtui.stages.segment import Cut
 from memtui.stages.summarize import Summarize
+from memtui.stages.tail import Tail
 from memtui.store import database, dirty, outbox, problems, segments, versions
 
 REPORT_S = 0.2
 """How often the state is told while work goes on, in seconds."""
 
 Report = Callable[[Progress], None]
+Watched = Callable[[], Mapping[str, Collection[Path]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Setup:
     with_subagents: bool = False
     admission: Admission = field(default_factory=Admission)
     """Whose conversations are kept."""
+    watched: Watched = dict
+    """The folders and files whose transcripts are read as they are written."""
 
 
 class Works:
@@ -59,6 +64,7 @@ class Works:
         spool = Spool(setup.spool)
         spool.make()
         self._ingest = Ingest(spool, setup.counter, setup.clock, setup.admission)
+        self._tail = Tail(self._files(), setup.watched, setup.clock)
         self._cut = Cut(
             setup.rules, setup.zone, setup.clock, with_subagents=setup.with_subagents
         )
@@ -68,6 +74,7 @@ class Works:
         self._roll_up = RollUp(setup.summarizer, setup.zone, setup.clock)
         self._follow = Follow(Index(setup.index), setup.clock)
         self._loop: Loop | None = None
+        self._watch: Watch | None = None
         self._earlier = 0
         self._seen = 0
         self._by_others: set[str] = set()
@@ -80,6 +87,8 @@ class Works:
         self._loop = Loop(
             self._stages(), teller.tell, self._may_work, database.connected
         )
+        self._watch = Watch(self._loop.wake)
+        self._tail.watch(self._watch, self._setup.spool / "new")
         self._loop.start()
 
     def stop(self, *, wait_s: float = 0.5) -> None:
@@ -87,6 +96,8 @@ class Works:
         if self._loop:
             self._loop.stop(wait_s=wait_s)
             self._loop = None
+        if self._watch:
+            self._watch.stop()
         self.claim.drop()
 
     def until_idle(self, report: Report) -> list[Exception]:
@@ -143,6 +154,7 @@ class Works:
     def _stages(self) -> Sequence[tuple[str, Callable[[], int]]]:
         return (
             ("ingest", self._noted(self._ingest.step, is_first=True)),
+            ("tail", self._noted(self._tail.step)),
             ("segment", self._noted(self._cut.step)),
             ("summarize", self._noted(self._summarize.step)),
             ("rollup", self._noted(self._roll_up.step)),

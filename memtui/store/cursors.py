@@ -68,6 +68,12 @@ def offset(path: str) -> int | None:
     return int(row.scalar()) if row.exists() else None
 
 
+def looks_of(path: str) -> dict[str, Look]:
+    """How one file looked when it was read, if it ever was."""
+    row = CursorRow.get_or_none(CursorRow.path == path)
+    return {path: Look(row.size, row.mtime_ns)} if row else {}
+
+
 def looks(folder: str) -> dict[str, Look]:
     """How the files under a folder looked when they were read, by their paths."""
     prefix = folder.rstrip("/") + "/"

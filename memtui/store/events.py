@@ -91,8 +91,8 @@ def add(batch: Sequence[Event], *, route: str) -> Added:
         route,
     )
     _insert(new, numbers, twins, route)
-    tellings.give_way({known: told_id for told_id, known in worse.items()})
     touch(new, sessions, route)
+    tellings.give_way({known: told_id for told_id, known in worse.items()})
     return Added(
         created=tuple(e.event_id for e in new if e.event_id not in worse),
         known=len(wanted) - len(new) + len(worse),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 DOING = {
     "ingest": "reading new events",
+    "tail": "reading transcripts",
     "segment": "cutting segments",
     "summarize": "summarising",
     "rollup": "rolling up",

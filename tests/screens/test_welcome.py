@@ -27,21 +27,25 @@ def offer(app: MemtuiApp) -> str:
 async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
     house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Sequence[Path]] = []
+    asked: list[tuple[Sequence[History], bool]] = []
     monkeypatch.setattr(house, "histories", lambda: FOUND)
-    monkeypatch.setattr(
-        house, "start_import", lambda folders, report: asked.append(folders)
-    )
+
+    def start(
+        histories: Sequence[History], report: object, *, is_watched: bool
+    ) -> None:
+        asked.append((histories, is_watched))
+
+    monkeypatch.setattr(house, "start_import", start)
     app = app_of(house)
     async with app.run_test() as pilot:
         await settle(pilot)
         assert offer(app) == (
             "Nothing kept yet. Press i to import the 214 Claude Code sessions"
-            " found on this machine."
+            " found on this machine and read on as they grow."
         )
         await pilot.press("i")
         await settle(pilot)
-        assert asked == [[Path("/srv/agents/projects")]]
+        assert asked == [(FOUND, True)]
         assert isinstance(app.screen, ContentsScreen)
         app.post_message(WorkReported(Progress("import", done=3, total=214)))
         await settle(pilot)
@@ -93,11 +97,15 @@ async def test_a_store_with_something_in_it_opens_on_the_contents(
 async def test_nothing_is_imported_while_another_memtui_works_the_store(
     house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Sequence[Path]] = []
+    asked: list[tuple[Sequence[History], bool]] = []
     monkeypatch.setattr(house, "histories", lambda: FOUND)
-    monkeypatch.setattr(
-        house, "start_import", lambda folders, report: asked.append(folders)
-    )
+
+    def start(
+        histories: Sequence[History], report: object, *, is_watched: bool
+    ) -> None:
+        asked.append((histories, is_watched))
+
+    monkeypatch.setattr(house, "start_import", start)
     app = app_of(house)
     async with app.run_test() as pilot:
         await settle(pilot)

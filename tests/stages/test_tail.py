@@ -1,0 +1,356 @@
+"""Transcripts that are read as they are written."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.house import House
+from memtui.memory.events import EventType
+from memtui.paths import in_home
+from memtui.recall import health
+from memtui.settings import Held, Settings
+from memtui.sources import watching
+from memtui.sources.watching import Watch
+from memtui.stages.works import Works
+from memtui.store import cursors, database, facts
+from memtui.store.tables import EventRow
+
+START = datetime(2025, 3, 14, 10, tzinfo=UTC)
+
+
+def record(number: int, said: str, kind: str = "user", **more: Any) -> str:
+    content: object = said
+    if kind == "assistant":
+        content = [{"type": "text", "text": said}]
+    fields = {
+        "type": kind,
+        "uuid": f"u{number}",
+        "sessionId": "s1",
+        "timestamp": (START + timedelta(seconds=number)).isoformat(),
+        "cwd": "/home/ada/shop",
+        "message": {"id": f"m{number}", "content": content, "stop_reason": "end_turn"},
+    }
+    return json.dumps(fields | more) + "\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    folder = tmp_path / "claude" / "projects" / "shop"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def tailing(tmp_path: Path, folder: Path) -> Iterator[House]:
+    """A house that reads Claude Code's transcripts as they are written."""
+    settings = Settings(
+        {
+            "store.time_zone": Held("UTC", "test"),
+            "capture.sources": Held(("claude-code",), "test"),
+        }
+    )
+    house = House(in_home(tmp_path / "home"), settings)
+    yield house
+    house.stop()
+
+
+def look(house: House) -> list[str]:
+    """Look at all files now, and tell what is kept."""
+    works = house.works
+    works._tail._next_glance_s = works._tail._next_look_s = 0.0
+    assert works.until_idle(lambda _: None) == []
+    with database.connected():
+        rows = EventRow.select(EventRow.text).order_by(EventRow.at_ms, EventRow.id)
+        return [text for (text,) in rows.tuples()]
+
+
+def bytes_read(file: Path) -> int:
+    with database.connected():
+        place = cursors.get(str(file))
+    assert place is not None
+    return place.offset
+
+
+def test_only_what_a_file_has_grown_by_is_read(tailing: House, folder: Path) -> None:
+    file = folder / "s1.jsonl"
+    file.write_text(record(1, "one"))
+    assert look(tailing) == ["one"]
+    # What has been read already is spoilt in place, beyond what is compared.
+    filler = record(2, "x" * 20_000)
+    with file.open("a") as grown:
+        grown.write(filler)
+    assert len(look(tailing)) == 2
+    raw = bytearray(file.read_bytes())
+    raw[8000:8100] = b"y" * 100
+    file.write_bytes(bytes(raw))
+    with file.open("a") as grown:
+        grown.write(record(3, "three"))
+    assert look(tailing)[-1] == "three"
+    assert bytes_read(file) == file.stat().st_size
+    assert health.stats().events == 3
+
+
+def test_a_line_that_is_not_whole_yet_is_read_when_it_is(
+    tailing: House, folder: Path
+) -> None:
+    file = folder / "s1.jsonl"
+    whole = record(2, "two")
+    file.write_text(record(1, "one") + whole[:40])
+    assert look(tailing) == ["one"]
+    assert health.stats().problems == 0
+    with file.open("a") as grown:
+        grown.write(whole[40:])
+    assert look(tailing) == ["one", "two"]
+    assert not [r for r, _, _ in health.left_out() if "cut off" in r]
+
+
+@pytest.mark.parametrize("how", ["truncated", "replaced", "rewritten"])
+def test_a_file_that_is_not_the_same_any_more_is_read_from_its_start(
+    tailing: House, folder: Path, how: str
+) -> None:
+    file = folder / "s1.jsonl"
+    file.write_text(record(1, "one") + record(2, "two") + record(3, "three"))
+    assert len(look(tailing)) == 3
+    if how == "truncated":
+        file.write_text(record(4, "four"))
+    elif how == "replaced":
+        other = folder / "new"
+        other.write_text("".join(record(n, f"new {n}") for n in range(11, 15)))
+        other.rename(file)
+    else:
+        said = [record(1, "one"), record(2, "two, said anew"), record(3, "three")]
+        file.write_text("".join(said) + record(4, "four"))
+    kept = look(tailing)
+    assert kept[:3] == ["one", "two", "three"]
+    assert kept[-1] == ("new 14" if how == "replaced" else "four")
+    assert bytes_read(file) == file.stat().st_size
+
+
+def test_a_call_is_joined_with_an_answer_that_comes_later(
+    tailing: House, folder: Path
+) -> None:
+    file = folder / "s1.jsonl"
+    call = [
+        {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    ]
+    file.write_text(
+        record(1, "List", "user")
+        + record(2, "", "assistant", message={"content": call})
+    )
+    assert look(tailing) == ["List"]
+    answer = [{"type": "tool_result", "tool_use_id": "t1", "content": "cart.py"}]
+    with file.open("a") as grown:
+        grown.write(record(3, "", message={"content": answer}))
+    assert look(tailing) == ["List", "Bash: ls\ncart.py"]
+
+
+def test_a_message_that_goes_on_is_waited_for_and_then_given_up(
+    tailing: House, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [START + timedelta(seconds=3)]
+    works = tailing.works
+    monkeypatch.setattr(works._tail._files, "_clock", lambda: now[0])
+    monkeypatch.setattr(works._tail, "_clock", lambda: now[0])
+    file = folder / "s1.jsonl"
+
+    def part(number: int, said: str) -> str:
+        content = [{"type": "text", "text": said}]
+        message = {"id": "m", "content": content, "stop_reason": None}
+        return record(number, "", "assistant", message=message)
+
+    file.write_text(record(1, "Go") + part(2, "First,"))
+    assert look(tailing) == ["Go"]
+    with file.open("a") as grown:
+        grown.write(part(3, "then."))
+    assert look(tailing) == ["Go"]
+    now[0] += timedelta(minutes=1)
+    assert look(tailing) == ["Go", "First,\n\nthen."]
+
+
+def test_nobodys_transcripts_are_read_before_somebody_agreed(
+    tmp_path: Path, folder: Path, settings: Settings
+) -> None:
+    (folder / "s1.jsonl").write_text(record(1, "one"))
+    house = House(in_home(tmp_path / "home"), settings)
+    assert look(house) == []
+    house.agree(["claude-code"])
+    assert look(house) == ["one"]
+    house.agree(["claude-code"], watched=False)
+    with (folder / "s1.jsonl").open("a") as grown:
+        grown.write(record(2, "two"))
+    assert look(house) == ["one"]
+    house.stop()
+
+
+def test_excluded_projects_and_paths_are_not_kept(tmp_path: Path, folder: Path) -> None:
+    (folder / "s1.jsonl").write_text(record(1, "one"))
+    (folder / "s2.jsonl").write_text(
+        record(2, "two", cwd="/home/ada/private/diary", sessionId="s2")
+    )
+    settings = Settings(
+        {
+            "capture.sources": Held(("all",), "test"),
+            "capture.exclude": Held(("*/private/*",), "test"),
+        }
+    )
+    house = House(in_home(tmp_path / "home"), settings)
+    assert look(house) == ["one"]
+    assert ("excluded by */private/*", "left", 1) in health.left_out()
+    house.stop()
+
+
+def test_separate_memories_hold_one_project_each(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, ferry = tmp_path / "shop", tmp_path / "ferry"
+    for project in (shop, ferry):
+        (project / ".git").mkdir(parents=True)
+        (project / "src").mkdir()
+    (folder / "s1.jsonl").write_text(record(1, "shop", cwd=str(shop / "src")))
+    (folder / "s2.jsonl").write_text(
+        record(2, "ferry", cwd=str(ferry), sessionId="s2", uuid="other")
+    )
+    settings = Settings(
+        {
+            "store.mode": Held("separate", "test"),
+            "capture.sources": Held(("all",), "test"),
+        }
+    )
+    kept = {}
+    for project in (shop, ferry):
+        monkeypatch.chdir(project / "src")
+        house = House(in_home(tmp_path / "home"), settings)
+        kept[project.name] = look(house)
+        house.stop()
+    assert kept == {"shop": ["shop"], "ferry": ["ferry"]}
+
+
+def test_running_works_read_what_is_written_now(tailing: House, folder: Path) -> None:
+    tailing.works.start(lambda _: None)
+    file = folder / "s1.jsonl"
+    file.write_text(record(1, "one"))
+    wait_for(1)
+    with file.open("a") as grown:
+        grown.write(record(2, "two"))
+    wait_for(2)
+
+
+def wait_for(events: int) -> None:
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        with database.connected():
+            if EventRow.select().count() >= events:
+                return
+        time.sleep(0.02)
+    raise AssertionError(f"{events} events did not come")
+
+
+def test_where_the_system_tells_of_no_changes_that_is_said_and_files_are_found(
+    tailing: House, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"server:/x {tmp_path} nfs4 rw 0 0\nproc /proc proc rw 0 0\n")
+    monkeypatch.setattr(watching, "MOUNTS", mounts)
+    watch = Watch(lambda: None)
+    tailing.works._tail.watch(watch)
+    (folder / "s1.jsonl").write_text(record(1, "one"))
+    assert look(tailing) == ["one"]
+    assert "nfs4, which does not tell of changes" in watch.blind
+    with database.connected():
+        assert facts.blind() == watch.blind
+
+
+def test_the_nearest_mount_tells_the_file_system() -> None:
+    mounts = "/dev/a / ext4 rw 0 0\nhost:/h /home/my\\040files nfs rw 0 0\n"
+    assert watching.filesystem_of(Path("/home/my files/x"), mounts) == "nfs"
+    assert watching.filesystem_of(Path("/home/other"), mounts) == "ext4"
+
+
+def test_thoughts_are_kept_apart(tailing: House, folder: Path) -> None:
+    thought = [{"type": "thinking", "thinking": "Perhaps the cart is stale."}]
+    (folder / "s1.jsonl").write_text(
+        record(1, "Why?")
+        + record(2, "", "assistant", message={"content": thought})
+        + record(3, "Stale cart.", "assistant")
+    )
+    assert look(tailing) == ["Why?", "Stale cart."]
+    from memtui.store import sessions, thoughts  # noqa: PLC0415
+
+    with database.connected():
+        number = sessions.number("claude-code", "s1")
+        assert number is not None
+        kept = thoughts.between(number, 0, 2**62)
+    assert [one.text for one in kept] == ["Perhaps the cart is stale."]
+
+
+def test_a_fork_keeps_only_its_own_and_says_whose_it_is(
+    tailing: House, folder: Path
+) -> None:
+    said = [record(n, f"said {n}") for n in range(1, 5)]
+    (folder / "s1.jsonl").write_text("".join([*said, record(9, "original goes on")]))
+    copied = [line.replace('"sessionId": "s1"', '"sessionId": "s2"') for line in said]
+    fork = record(10, "fork goes on", sessionId="s2")
+    (folder / "a-fork.jsonl").write_text("".join([*copied, fork]))
+    assert look(tailing) == [
+        *(f"said {n}" for n in range(1, 5)),
+        "original goes on",
+        "fork goes on",
+    ]
+    from memtui.store import sessions  # noqa: PLC0415
+
+    with database.connected():
+        first = sessions.get("claude-code", "s1")
+        second = sessions.get("claude-code", "s2")
+    assert first is not None and second is not None
+    assert (first.message_count, first.forked_from) == (5, "")
+    assert (second.message_count, second.forked_from) == (1, "s1")
+
+
+def test_two_readers_of_one_file_count_it_once(
+    tailing: House, folder: Path, works: Works | None = None
+) -> None:
+    file = folder / "s1.jsonl"
+    file.write_text("".join(record(n, f"said {n}") for n in range(3)) + "{broken}\n")
+    first = tailing.works._files().take(file)
+    second = tailing.works._files().take(file)
+    list(first)
+    list(second)
+    assert health.stats().events == 3
+    assert [p.count for p in health.latest_problems()] == [1]
+
+
+def test_a_kept_event_is_what_the_transcript_says_even_if_a_hook_was_first(
+    tailing: House, folder: Path
+) -> None:
+    spool = tailing.paths.spool / "new"
+    spool.mkdir(parents=True, exist_ok=True)
+    payload = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "s1",
+        "transcript_path": str(folder / "s1.jsonl"),
+        "cwd": "/home/ada/shop",
+        "prompt": "one",
+    }
+    (spool / "1.json").write_text(json.dumps(payload))
+    at = (START + timedelta(seconds=2)).timestamp()
+    os.utime(spool / "1.json", (at, at))
+    assert look(tailing) == ["one"]
+    with database.connected():
+        (hooked,) = EventRow.select()
+    (folder / "s1.jsonl").write_text(record(1, "one"))
+    assert look(tailing) == ["one"]
+    with database.connected():
+        (told,) = EventRow.select()
+        from memtui.store import events  # noqa: PLC0415
+
+        assert told.route == "transcript" and told.id != hooked.id
+        assert events.get([hooked.id])[hooked.id].event_id == told.id
+        assert events.get([told.id])[told.id].event_type is EventType.USER_MESSAGE
+    assert health.stats().messages == 1
