@@ -82,7 +82,10 @@ def transcripts() -> dict[str, tuple[Path, ...]]:
     opencode = _xdg("XDG_DATA_HOME", ".local/share") / "opencode"
     return {
         "claude-code": (_set_or("CLAUDE_CONFIG_DIR", "~/.claude") / "projects",),
-        "codex": (_set_or("CODEX_HOME", "~/.codex") / "sessions",),
+        "codex": (
+            _set_or("CODEX_HOME", "~/.codex") / "sessions",
+            _set_or("CODEX_HOME", "~/.codex") / "archived_sessions",
+        ),
         "gemini-cli": (Path("~/.gemini/tmp").expanduser(),),
         "opencode": (opencode / "opencode.db", opencode / "storage/session"),
         "copilot-cli": (Path("~/.copilot/session-state").expanduser(),),
