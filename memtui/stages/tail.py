@@ -111,7 +111,7 @@ class Tail:
     def _look(self) -> Iterator[Path]:
         """All watched files that look different from when they were read."""
         folders = self._folders()
-        places = {place for some in folders.values() for place in some}
+        every = {place for some in folders.values() for place in some}
         self._is_told = self._is_followed(every)
         for name, places in folders.items():
             for place in filter(Path.is_dir, places):
