@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui import __version__
 from memtui.errors import MemtuiError
+from memtui.shell import grammar
 
 if TYPE_CHECKING:
     from memtui.agents.desk import Desk
@@ -17,141 +17,18 @@ if TYPE_CHECKING:
     from memtui.paths import Paths
     from memtui.settings import Settings
 
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 EXIT_ERROR = 1
 """Something could not be done; the sentence on standard error says what."""
 
 
-AGENTS = ("claude-code", "codex", "gemini", "copilot", "opencode")
-"""The agents whose hooks can be installed: those of ``memtui.agents.known``."""
-
 STOPPED = 130
 """The exit code of what a person stopped with ctrl+c, as shells have it."""
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line's grammar."""
-    top = argparse.ArgumentParser(
-        prog="memtui",
-        description="Keeps your conversations with coding agents and makes them"
-        " readable: a table of contents from year to segment, where every line leads"
-        " back to the words it rests on. Without a command it opens the app.",
-        epilog="Everything stays on this machine.",
-    )
-    top.add_argument("--version", action="version", version=f"memtui {__version__}")
-    top.add_argument(
-        "--home", type=Path, metavar="DIR", help="keep everything in this folder"
-    )
-    top.add_argument(
-        "--config", type=Path, metavar="FILE", help="read settings from this file too"
-    )
-    top.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="set one setting, as in segments.silence_min=45",
-    )
-    commands = top.add_subparsers(dest="command", metavar="COMMAND")
-    _add_reading(commands)
-    _add_working(commands)
-    _add_housekeeping(commands)
-    return top
-
-
-def _add_reading(commands: "Commands") -> None:
-    show = _command(commands, "show", "print a node and what is under it")
-    show.add_argument("node_id", nargs="?", help="a node's id; without one: the years")
-    search = _command(commands, "search", "find nodes and quotes by words")
-    search.add_argument("query", nargs="+", help="words; the last may be unfinished")
-    search.add_argument(
-        "--limit", type=_positive, default=10, help="how many (default 10)"
-    )
-    expand = _command(commands, "expand", "print the events behind a bullet")
-    expand.add_argument("grip_id", help="a grip's id, as show prints them")
-    expand.add_argument("--before", type=int, default=3, help="events before it")
-    expand.add_argument("--after", type=int, default=3, help="events after it")
-    _command(commands, "stats", "print how much is kept")
-
-
-def _add_working(commands: "Commands") -> None:
-    bring = _command(commands, "import", "bring past sessions in")
-    bring.add_argument(
-        "paths",
-        nargs="*",
-        type=Path,
-        metavar="PATH",
-        help="transcripts, or folders of them; without one: ~/.claude/projects",
-    )
-    work = _command(commands, "work", "run the workers without a screen")
-    work.add_argument(
-        "--until-idle", action="store_true", help="end when nothing is left to do"
-    )
-    _command(commands, "reindex", "make the search index anew", json=False)
-    _command(commands, "demo", "look around in a made-up memory", json=False)
-
-
-def _add_housekeeping(commands: "Commands") -> None:
-    _command(commands, "doctor", "look for what is wrong, and say what to do")
-    config = _command(commands, "config", "show the settings, or write a file of them")
-    config.add_argument("action", choices=("show", "init"))
-    _add_hooks(commands)
-    says = "fetch what exact token counts need"
-    tokens = _command(commands, "tokens", says, json=False)
-    tokens.add_argument("action", choices=("fetch",))
-
-
-def _add_hooks(commands: "Commands") -> None:
-    says = "have agents tell memtui what happens: install, uninstall, status"
-    hooks = _command(commands, "hooks", says)
-    hooks.add_argument("action", choices=("install", "uninstall", "status"))
-    hooks.add_argument(
-        "agents",
-        nargs="*",
-        metavar="AGENT",
-        help=f"which: {', '.join(AGENTS)}; without one: all found on this machine",
-    )
-    where = hooks.add_mutually_exclusive_group()
-    where.add_argument(
-        "--user", action="store_true", help="in your own settings (the default)"
-    )
-    where.add_argument(
-        "--project",
-        action="store_true",
-        help="in the settings of this folder's project",
-    )
-    hooks.add_argument(
-        "--dry-run", action="store_true", help="only show what would be changed"
-    )
-    hooks.add_argument("--yes", action="store_true", help="write without asking")
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
-
-
-def _command(
-    commands: "Commands",
-    name: str,
-    says: str,
-    *,
-    json: bool = True,
-) -> argparse.ArgumentParser:
-    command = commands.add_parser(
-        name, help=says, description=f"{says[0].upper()}{says[1:]}."
-    )
-    if json:
-        command.add_argument("--json", action="store_true", help="answer in JSON")
-    return command
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
-    given = _read(arguments)
+    given = grammar.read(arguments)
     try:
         return _run(given)
     except MemtuiError as error:
@@ -163,19 +40,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-
-
-def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
-    top = parser()
-    given, rest = top.parse_known_args(arguments)
-    # argparse takes what stands behind an option for no part of a list before it.
-    if given.command == "hooks" and not any(word.startswith("-") for word in rest):
-        given.agents += rest
-        if unknown := [name for name in given.agents if name not in AGENTS]:
-            top.error(f"no agent is called {unknown[0]!r}: {', '.join(AGENTS)}")
-    elif rest:
-        top.error(f"unrecognized arguments: {' '.join(rest)}")
-    return given
 
 
 def _run(given: argparse.Namespace) -> int:

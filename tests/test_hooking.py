@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from memtui.__main__ import AGENTS
 from memtui.agents import known
+from memtui.shell.grammar import AGENTS
 
 
 @pytest.fixture
