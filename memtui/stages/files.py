@@ -9,6 +9,7 @@ from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from memtui import sources
@@ -221,9 +222,9 @@ class _Telling:
             if cursors.offset(self._name) != self._offset:
                 raise _Overtaken
             self._count(now_ms)
-            fresh = events.unknown(batch.events)
-            told = counted(fresh, files._counter)
-            added = events.add(told, route=self._source.route)
+            told = batch.events
+            count = partial(counted, counter=files._counter)
+            added = events.add(told, route=self._source.route, complete=count)
             self._copied |= added.copied
             learn(batch.facts)
             sessions.meet(batch.helpers)

@@ -22,6 +22,13 @@ ELSEWHERE = "of another project, whose memory is kept apart"
 """Why a session is left out of a store that keeps one project alone."""
 
 
+_NAMES_AND_KINDS = frozenset(
+    {"agent_id", "agent_type", "is_broken_off", "is_error", "kind", "message_id"}
+    | {"source", "tool_name", "tool_use_id"}
+)
+"""What metadata says in a word of the agent's own: no place for a secret."""
+
+
 @dataclass(frozen=True, slots=True)
 class Admission:
     """Whose conversations are kept."""
@@ -100,7 +107,10 @@ class Gate:
             return reading if text is reading.text else replace(reading, text=text)
         metadata: Mapping[str, str] = reading.metadata
         if metadata:
-            metadata = {name: self._text(said) for name, said in metadata.items()}
+            metadata = {
+                name: said if name in _NAMES_AND_KINDS else self._text(said)
+                for name, said in metadata.items()
+            }
         if text == reading.text and metadata == reading.metadata:
             return reading
         return replace(reading, text=text, metadata=metadata)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memtui.store.database import db
 from memtui.store.tables import CursorRow
 
 
@@ -64,8 +65,10 @@ def put(path: str, place: Place, now_ms: int) -> None:
 
 def offset(path: str) -> int | None:
     """How many bytes of a file were read; None if it never was."""
-    row = CursorRow.select(CursorRow.offset).where(CursorRow.path == path)
-    return int(row.scalar()) if row.exists() else None
+    # Asked in every transaction: building the statement would cost more than it does.
+    said = 'SELECT "offset" FROM cursors WHERE path = ?'
+    row = db.execute_sql(said, (path,)).fetchone()
+    return int(row[0]) if row else None
 
 
 def looks_of(path: str) -> dict[str, Look]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -59,7 +59,12 @@ class Added:
     told: forks, and sessions that were resumed under another name."""
 
 
-def add(batch: Sequence[Event], *, route: str) -> Added:
+def add(
+    batch: Sequence[Event],
+    *,
+    route: str,
+    complete: Callable[[Sequence[Event]], list[Event]] = list,
+) -> Added:
     """Keep events that are new, each with its outbox row, inside one transaction.
 
     An event with a known id changes nothing. One that another route or another session
@@ -67,11 +72,12 @@ def add(batch: Sequence[Event], *, route: str) -> Added:
     better one, it takes the place of the other.
 
     Args:
-        batch: Events, their tokens counted.
+        batch: Events.
         route: The way they came: ``hook``, ``transcript``, ``jsonl``.
+        complete: Counts the tokens of those that are new.
     """
     wanted = tombstones.spared(batch)
-    fresh = unknown(wanted)
+    fresh = complete(unknown(wanted))
     sessions = numbers_of(fresh)
     numbers = {key: session.number for key, session in sessions.items()}
     twins = {event.event_id: twin_of(event) for event in fresh}

@@ -8,6 +8,7 @@ from enum import StrEnum
 from peewee import fn
 
 from memtui.memory.events import clean, from_ms
+from memtui.store.database import db
 from memtui.store.tables import ProblemRow
 
 
@@ -20,6 +21,14 @@ class Kind(StrEnum):
     """It is whole, and of a kind that is not kept."""
     AWAITED = "awaited"
     """It is not whole yet."""
+
+
+_COUNT_UP = """
+    INSERT INTO problems (source, reason, line, count, last_ms, kind)
+    VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (source, reason) DO UPDATE SET
+        count = count + excluded.count, line = excluded.line, last_ms = excluded.last_ms
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +57,14 @@ class Problem:
 
 def count_up(source: str, counts: Iterable[Count], now_ms: int) -> None:
     """Count more records that were not taken."""
-    for told in counts:
-        ProblemRow.insert(
-            source=clean(source),
-            reason=clean(told.reason),
-            kind=told.kind.value,
-            line=told.line,
-            count=told.count,
-            last_ms=now_ms,
-        ).on_conflict(
-            conflict_target=[ProblemRow.source, ProblemRow.reason],
-            update={
-                ProblemRow.count: ProblemRow.count + told.count,
-                ProblemRow.line: told.line,
-                ProblemRow.last_ms: now_ms,
-            },
-        ).execute()
+    name = clean(source)
+    db.connection().executemany(
+        _COUNT_UP,
+        [
+            (name, clean(c.reason), c.line, c.count, now_ms, c.kind.value)
+            for c in counts
+        ],
+    )
 
 
 def clear(source: str, *kinds: Kind) -> None:

@@ -112,18 +112,21 @@ def learn(facts: SessionFacts) -> int | None:
     )
     if row is None:
         return None
-    before = row.project
     at_ms = to_ms(facts.at) if facts.at else row.created_ms
+    told: dict[str, object] = {
+        "created_by": row.created_by or clean(facts.created_by),
+        "forked_from": clean(facts.forked_from) or row.forked_from,
+        "branch": clean(facts.branch) or row.branch,
+        "title": clean(facts.title) or row.title,
+        "model": clean(facts.model) or row.model,
+    }
     if facts.project and (row.place_ms is None or at_ms < row.place_ms):
-        row.cwd, row.project = clean(facts.cwd), clean(facts.project)
-        row.root, row.place_ms = clean(facts.root), at_ms
-    row.created_by = row.created_by or clean(facts.created_by)
-    row.forked_from = clean(facts.forked_from) or row.forked_from
-    row.branch = clean(facts.branch) or row.branch
-    row.title = clean(facts.title) or row.title
-    row.model = clean(facts.model) or row.model
-    row.save()
-    return row.id if row.project != before else None
+        told |= {"cwd": clean(facts.cwd), "project": clean(facts.project)}
+        told |= {"root": clean(facts.root), "place_ms": at_ms}
+    changed = {n: value for n, value in told.items() if getattr(row, n) != value}
+    if changed:
+        SessionRow.update(changed).where(SessionRow.id == row.id).execute()
+    return row.id if "project" in changed else None
 
 
 def get(agent: str, session_id: str) -> Session | None:
