@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from memtui.settings import Settings
 
 
+LOG_BYTES = 1_000_000
+"""When the log is full: it is put aside then, in place of the one before it."""
+
 EXIT_ERROR = 1
 """Something could not be done; the sentence on standard error says what."""
 
@@ -76,13 +79,20 @@ def _open(places: "Paths", settings: "Settings", *, is_demo: bool = False) -> "H
 
     os.umask(0o077)
     house = House(places, settings, is_demo=is_demo)
+    _log_to(places.log, settings.log_level.upper())
+    return house
+
+
+def _log_to(file: Path, level: str) -> None:
+    from logging.handlers import RotatingFileHandler  # noqa: PLC0415 - after --help
+
     logging.raiseExceptions = False  # a full disk must not write over the screen
     logging.basicConfig(
-        filename=places.log,
-        level=settings.log_level.upper(),
+        handlers=[RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=1)],
+        level=level,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    return house
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)  # it tells every change
 
 
 def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:

@@ -57,6 +57,7 @@ _IS_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003f
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PART = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _APOSTROPHE_S = re.compile(r"['’]s$")
+_MARK = re.compile(r"\[redacted: [\w /.-]{1,40}\]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 
 
@@ -120,7 +121,7 @@ def spans(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
 
 
 def _matching(text: str, sought: frozenset[str]) -> Iterator[tuple[int, int]]:
-    read = text[:CAP_CHARS]
+    read = _without_marks(text[:CAP_CHARS])
     for match in _pattern(read).finditer(read):
         chunk, start = match.group(), match.start()
         if fold(chunk) in sought:
@@ -133,8 +134,15 @@ def _matching(text: str, sought: frozenset[str]) -> Iterator[tuple[int, int]]:
 
 def chunks(text: str) -> list[str]:
     """A text's words and compounds as they are written, in their order."""
-    read = text[:CAP_CHARS]
+    read = _without_marks(text[:CAP_CHARS])
     return _pattern(read).findall(read)
+
+
+def _without_marks(text: str) -> str:
+    """A text with blanks for the marks of what was redacted: nobody said those."""
+    if "[redacted: " not in text:
+        return text
+    return _MARK.sub(lambda mark: " " * len(mark.group()), text)
 
 
 def _pattern(text: str) -> re.Pattern[str]:

@@ -141,3 +141,9 @@ def test_a_text_that_has_terms_is_marked_by_them(text: str) -> None:
 
 def test_every_stop_word_is_folded() -> None:
     assert {word for word in STOP_WORDS if words.fold(word) != word} == set()
+
+
+def test_the_marks_of_what_was_redacted_are_no_words() -> None:
+    text = "login with password=[redacted: password] and [redacted: aws key] fails"
+    assert words.chunks(text) == ["login", "with", "password", "and", "fails"]
+    assert words.spans(text, ["password"]) == [(11, 19)]

@@ -1,0 +1,86 @@
+"""A store of an earlier memtui is brought up to date; one of a later one is left."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from memtui import store
+from memtui.errors import StoreTooNew
+from memtui.store import database, facts, migrations, problems
+from memtui.store.problems import Kind
+
+OLD = Path(__file__).parent.parent / "data" / "schema_1.sql"
+"""A store as the first memtui made it, with nothing in it."""
+
+
+def schema(file: Path) -> dict[str, object]:
+    """Every table's columns, every index and every trigger."""
+    connection = sqlite3.connect(file)
+    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")
+    found: dict[str, object] = {}
+    for kind, name, table, sql in rows.fetchall():
+        if kind == "table":
+            columns = connection.execute(f"PRAGMA table_info({name})").fetchall()
+            found[name] = {(c[1], c[2], c[3], bool(c[5])) for c in columns}
+        elif sql:
+            found[name] = (kind, table, " ".join(sql.replace('"', "").split()))
+    connection.close()
+    return found
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    file = tmp_path / "old.db"
+    connection = sqlite3.connect(file)
+    connection.executescript(OLD.read_text())
+    connection.executescript(
+        "INSERT INTO sessions (id, agent, name, project, cwd, branch, model, title,"
+        " prompt, created_ms, updated_ms, message_count, event_count, routes)"
+        " VALUES (1, 'claude-code', 's1', 'shop', '/shop', '', '', '', 'Hello', 1, 1,"
+        " 1, 1, 'hook');"
+        "INSERT INTO events VALUES ('01HQ0000000000000000000000', 1, 1, 1,"
+        " 'user_message', 'user', '', 'Hello', '', 1, 'estimate-1', 'hook', x'00');"
+        "INSERT INTO problems VALUES ('a', 'damaged', 1, 3, 2, 5);"
+        "INSERT INTO problems VALUES ('a', 'system', 0, 4, 7, 5);"
+    )
+    connection.commit()
+    connection.close()
+    return file
+
+
+def test_an_old_store_becomes_what_a_new_one_is(old: Path, tmp_path: Path) -> None:
+    store.open_at(tmp_path / "new.db", time_zone="Europe/Berlin")
+    store.open_at(old)
+    database.close()
+    wanted, found = schema(tmp_path / "new.db"), schema(old)
+    assert found.keys() == wanted.keys()
+    for name, sort in wanted.items():
+        assert found[name] == sort, name
+
+
+def test_what_an_old_store_holds_stays(old: Path) -> None:
+    store.open_at(old, time_zone="Europe/Berlin")
+    with database.connected():
+        assert facts.time_zone() == "UTC"
+        told = {(r, kind, count) for r, kind, count in problems.by_reason()}
+        rows = database.db.execute_sql("SELECT text, origin FROM events").fetchall()
+    assert told == {("damaged", Kind.FAULT, 2), ("system", Kind.LEFT, 7)}
+    assert rows == [("Hello", None)]
+    with pytest.raises(database.peewee.IntegrityError), database.writing():
+        database.db.execute_sql("UPDATE events SET text = 'changed'")
+
+
+def test_the_store_of_a_later_memtui_is_not_touched(tmp_path: Path) -> None:
+    file = tmp_path / "later.db"
+    store.open_at(file)
+    with database.writing():
+        later = migrations.LATEST + 1
+        database.db.execute_sql(
+            "UPDATE meta SET value = ? WHERE name = ?", (str(later), migrations.SCHEMA)
+        )
+    before = file.read_bytes()
+    with pytest.raises(StoreTooNew, match=f"schema {later}"):
+        store.open_at(file)
+    database.close()
+    assert file.read_bytes() == before
