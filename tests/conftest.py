@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_textual_snapshot
@@ -15,8 +16,12 @@ from textual.worker import WorkerError
 from memtui.app import MemtuiApp
 from memtui.house import House
 from memtui.paths import in_home
+from memtui.recall import browse, health
 from memtui.settings import Held, Settings
+from memtui.shell.output import plain
 from memtui.stages.progress import Progress
+from memtui.store import database
+from memtui.store.tables import EventRow, SessionRow
 
 TESTS = Path(__file__).parent
 SNAPSHOTS = TESTS.parent / "snapshots"
@@ -28,6 +33,13 @@ NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 
 SHARED = TESTS.parent.parent / "shared" / "data"
 """Real transcripts, on the machines that have them."""
+
+
+NOT_THE_MEMORY = {"created_at"}
+"""When a version was made differs from run to run; what it says must not."""
+
+MATRIX = pytest.StashKey[list[dict[str, object]]]()
+"""What of each kind of file was found and kept, to be shown after the tests."""
 
 
 class TopLevelSVG(pytest_textual_snapshot.SVGImageExtension):
@@ -125,3 +137,74 @@ def settle() -> Settle:
         await pilot.pause()
 
     return settle
+
+
+@pytest.fixture
+def capture_matrix(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Adds a row to the table of what was found and kept."""
+    rows = request.config.stash.setdefault(MATRIX, [])
+    return lambda **row: rows.append(row)
+
+
+TreeOf = Callable[[Path], dict[str, Any]]
+
+
+@pytest.fixture
+def tree_of(settings: Settings) -> TreeOf:
+    """Tells all that a home keeps, so that two of them can be compared."""
+
+    def tree(home: Path) -> dict[str, Any]:
+        house = House(in_home(home), settings)
+        try:
+            return _events() | {"nodes": _nodes(), "hits": _hits(house)}
+        finally:
+            house.stop()
+
+    return tree
+
+
+def _events() -> dict[str, Any]:
+    columns = (SessionRow.name, SessionRow.message_count, SessionRow.event_count)
+    with database.connected():
+        rows = EventRow.select().order_by(EventRow.id).dicts()
+        events = [(row["id"], row["text"], row["tokens"]) for row in rows]
+        sessions = SessionRow.select(
+            *columns, SessionRow.forked_from, SessionRow.prompt
+        )
+        told = sorted(sessions.tuples())
+    return {"events": events, "sessions": told, "stats": plain(health.stats())}
+
+
+def _nodes() -> dict[str, Any]:
+    """Every node with all it says."""
+    nodes: dict[str, Any] = {}
+    waiting = [line.node_id for line in browse.years()]
+    while waiting:
+        name = waiting.pop()
+        said = plain(browse.node(name))
+        nodes[name] = {k: v for k, v in said.items() if k not in NOT_THE_MEMORY}
+        waiting += [line.node_id for line in browse.children(name)]
+    return nodes
+
+
+def _hits(house: House) -> dict[str, list[str]]:
+    """What is found, without scores: these shift with documents an index replaced."""
+    return {
+        query: sorted(
+            hit.target_id for hit in house.teleport.find(query, limit=5000).hits
+        )
+        for query in ("timeout", "migration fails", "parquet")
+    }
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Show what of each kind of file was found and kept."""
+    if rows := config.stash.get(MATRIX, []):
+        terminalreporter.section("capture matrix: messages kept / found")
+        table = [[*rows[0]], *([str(value) for value in row.values()] for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for line in table:
+            cells = (cell.ljust(w) for cell, w in zip(line, widths, strict=True))
+            terminalreporter.write_line("  ".join(cells).rstrip())

@@ -12,7 +12,7 @@ from typing import Any
 
 from peewee import fn
 
-from memtui.memory.events import Event
+from memtui.memory.events import Event, EventType
 from memtui.store import forgetting, outbox, segments
 from memtui.store.database import db, insert
 from memtui.store.tables import EventRow, SessionRow, TellingRow
@@ -26,7 +26,9 @@ it tells."""
 
 _KNOWN = (EventRow.id, EventRow.route, EventRow.session, EventRow.at_ms)
 
-_COPIES = "SELECT id, route, session_id, at_ms, origin FROM events WHERE origin IN"
+_COPIES = (
+    "SELECT id, route, session_id, at_ms, origin, text FROM events WHERE origin IN"
+)
 
 _ROWS_AT_ONCE = 500
 
@@ -75,18 +77,35 @@ def twins(
 def copies(
     batch: Sequence[Event], numbers: Mapping[tuple[str, str], int]
 ) -> dict[str, Known]:
-    """Events that another session of the same agent has told, under the same name."""
-    named = {origin_of(event): event for event in batch if event.origin}
+    """Events that another session of the same agent has told, under the same name.
+
+    A name is not trusted alone: who says other words under it says something else.
+    """
+    named: dict[bytes, list[Event]] = {}
+    for event in batch:
+        if origin := origin_of(event):
+            named.setdefault(origin, []).append(event)
     found: dict[str, Known] = {}
     for keys in _chunks(list(named)):
         # A statement built by Peewee for 500 keys takes longer than running it.
         marks = ", ".join("?" * len(keys))
         rows = db.execute_sql(f"{_COPIES} ({marks})", keys)
-        for *about, origin in rows.fetchall():
-            event, known = named[bytes(origin)], Known(*about)
-            if known.session != numbers[event.agent, event.session_id]:
-                found[event.event_id] = known
+        for *about, origin, text in rows.fetchall():
+            known = Known(*about)
+            for event in named[bytes(origin)]:
+                is_elsewhere = known.session != numbers[event.agent, event.session_id]
+                if is_elsewhere and _is_same(event, text):
+                    found[event.event_id] = known
     return found
+
+
+def _is_same(event: Event, text: str) -> bool:
+    """Whether an event says what another one of its name says.
+
+    A tool's call is known by its name alone: its answer may have come in one session
+    and not in the other.
+    """
+    return event.event_type is EventType.TOOL_RESULT or event.text == text
 
 
 def origin_of(event: Event) -> bytes | None:
