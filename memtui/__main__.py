@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import MemtuiError
-from memtui.shell import grammar
+from memtui.shell import curating_grammar, grammar
 
 if TYPE_CHECKING:
     from memtui.agents.desk import Desk
@@ -117,6 +117,10 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
             return working.work(house, until_idle=given.until_idle, as_json=as_json)
         if given.command == "reindex":
             return working.reindex(house)
+        if given.command in curating_grammar.CURATING:
+            from memtui.shell import curating  # noqa: PLC0415 - not to be waited for
+
+            return curating.run(house, given)
         return doctoring.doctor(house, as_json=as_json)
     finally:
         house.stop()

@@ -31,6 +31,7 @@ def loaded(code: str) -> set[str]:
         "search.index",
         "stages.works",
         "recall.browse",
+        "curate.forget",
         "house",
     ],
 )

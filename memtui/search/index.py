@@ -88,6 +88,20 @@ class Index:
         except OSError as error:
             raise SearchError(f"{self._folder}: {error.strerror}") from error
 
+    def remove(self) -> None:
+        """Delete the index with all its files; it is made anew when next fed.
+
+        Raises:
+            SearchError: It cannot be deleted.
+        """
+        self.close()
+        if not self.exists():
+            return
+        try:
+            shutil.rmtree(self._folder)
+        except OSError as error:
+            raise SearchError(f"{self._folder}: {error.strerror}") from error
+
     def _is_ours(self) -> bool:
         return self.exists() or not any(self._folder.iterdir())
 

@@ -2,10 +2,12 @@
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui import __version__
+from memtui.shell import curating_grammar
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -41,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
     _add_reading(commands)
     _add_working(commands)
     _add_housekeeping(commands)
+    curating_grammar.add(partial(_command, commands))
     return top
 
 

@@ -108,6 +108,11 @@ def _digest(house: House, bar: Bar) -> list[Exception] | None:
         house.works.claim.drop()
 
 
+def digest(house: House) -> list[Exception] | None:
+    """Do the work behind with nobody looking; None if another memtui does it."""
+    return _digest(house, _Silent())
+
+
 def _report(imported: Imported, errors: list[Exception] | None) -> list[str]:
     files = output.number_of(imported.files, "file")
     told = [

@@ -10,9 +10,10 @@ name, ``<time>.<pid>.<random>.<agent>.<event>.json``. A name of any other form s
 nothing.
 """
 
+import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,12 +23,18 @@ from memtui.memory.events import from_ms
 
 PRIVATE = 0o700
 
+BOXES = ("tmp", "new", "bad")
+REASON = ".reason"
+
 _NAME = re.compile(
     r"\d{1,20}\.\d{1,10}\.[0-9A-Za-z]{1,40}"
     r"\.(?P<agent>[0-9A-Za-z_-]{0,40})\.(?P<event>[0-9A-Za-z_-]{0,40})\.json",
     re.ASCII,
 )
 """A name that says who told it; either word may be missing."""
+
+
+_LINE = re.compile(r"^line \d+: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +116,72 @@ class Spool:
         """Move a file to ``bad/``, with the reasons beside it, a line each."""
         self._bad.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         said = "".join(f"{reason}\n" for reason in reasons)
-        (self._bad / f"{name}.reason").write_text(said, encoding="utf-8")
+        (self._bad / f"{name}{REASON}").write_text(said, encoding="utf-8")
         (self._new / name).rename(self._bad / name)
+
+    def everything(self) -> Iterator[tuple[str, Letter]]:
+        """Every file of every box, with its box: drafts, news and the quarantined.
+
+        Raises:
+            SpoolError: One of them cannot be read.
+        """
+        for box in BOXES:
+            folder = self.folder / box
+            try:
+                files = sorted(folder.iterdir()) if folder.is_dir() else []
+                for file in files:
+                    is_reason = box == "bad" and file.suffix == REASON
+                    if is_reason or not stat.S_ISREG(file.lstat().st_mode):
+                        continue
+                    mtime_ms = file.stat().st_mtime_ns // 1_000_000
+                    at = from_ms(mtime_ms)
+                    yield box, Letter(file.name, file.read_bytes(), at)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise SpoolError(f"{folder}: {error.strerror}") from error
+
+    def reasons(self, box: str, name: str) -> list[str]:
+        """Why a file was quarantined, a reason for each record."""
+        file = self.folder / box / f"{name}{REASON}"
+        try:
+            said = file.read_text("utf-8", "replace").splitlines()
+        except OSError:
+            return []
+        return [_LINE.sub("", line) for line in said]
+
+    def remove(self, box: str, name: str) -> None:
+        """Delete a file, and the reasons that stand beside it."""
+        file = self.folder / box / name
+        file.unlink(missing_ok=True)
+        file.with_name(f"{name}{REASON}").unlink(missing_ok=True)
+
+    def rewrite(
+        self, box: str, letter: Letter, raw: bytes, reasons: Sequence[str]
+    ) -> None:
+        """Put other bytes in a file's place; it keeps the time it was received.
+
+        Args:
+            box: Where it lies.
+            letter: The file as it is.
+            raw: What it is to hold.
+            reasons: Why it was quarantined, for one that was.
+        """
+        file = self.folder / box / letter.name
+        draft = file.with_name(f".{letter.name}")
+        draft.touch(mode=0o600)
+        draft.write_bytes(raw)
+        at_s = letter.received_at.timestamp()
+        os.utime(draft, (at_s, at_s))
+        draft.replace(file)
+        beside = file.with_name(f"{letter.name}{REASON}")
+        if beside.exists():
+            said = "".join(f"{reason}\n" for reason in reasons)
+            beside.write_text(said, encoding="utf-8")
 
     def bad(self) -> int:
         """How many files lie in ``bad/``."""
         try:
-            return sum(entry.suffix != ".reason" for entry in self._bad.iterdir())
+            return sum(entry.suffix != REASON for entry in self._bad.iterdir())
         except OSError:
             return 0

@@ -31,6 +31,7 @@ from memtui.store import (
     sessions,
     tellings,
     thoughts,
+    tombstones,
 )
 from memtui.store.cursors import Look, Place
 from memtui.store.problems import Count, Kind
@@ -209,14 +210,16 @@ class _Telling:
         self, files: Files, name: str, source: Source, gate: Gate, began: int | None
     ) -> None:
         self._files, self._name, self._source = files, name, source
-        self._gate, self._is_first = gate, began is None
+        self._gate, self._is_first = gate, not began
         self._offset = began
+        self._has_forgotten = False
         self._copied: set[tuple[int, int]] = set()
         self.batch = _Batch()
 
     def keep(self, at: Cursor | None, look: Look, *, is_last: bool = False) -> None:
         """Store what was read, and how far that is, in one transaction."""
         files, batch, imported = self._files, self.batch, self._files.imported
+        gate = self._gate
         now_ms = to_ms(files._clock())
         with database.writing():
             if cursors.offset(self._name) != self._offset:
@@ -234,14 +237,28 @@ class _Telling:
             if is_last:
                 for copy, owner in sorted(self._copied):
                     tellings.settle(copy, owner)
+            self._has_forgotten |= bool(added.forgotten) or gate.has_forgotten
+            at = self._without_forgotten(at, is_last=is_last)
             if at is not None:
                 cursors.put(self._name, self._place(at, look), now_ms)
                 self._offset = at.offset
-            self._gate.keep_count(now_ms)
+            gate.keep_count(now_ms)
         imported.created += len(added.created)
         imported.forgotten += added.forgotten
         imported.known += len(batch.events) - len(added.created) - added.forgotten
         self.batch = _Batch()
+
+    def _without_forgotten(self, at: Cursor | None, *, is_last: bool) -> Cursor | None:
+        """How far to say that the file was read.
+
+        What a reader must remember may say what was forgotten: such a file is read
+        from its start whenever it has changed.
+        """
+        if at is None or not at.state or not tombstones.any_at_all():
+            return at
+        if not is_last:
+            return None
+        return Cursor(is_held=at.is_held) if self._has_forgotten else at
 
     def _count(self, now_ms: int) -> None:
         batch, imported = self.batch, self._files.imported

@@ -52,6 +52,8 @@ class Gate:
         self._why_not: dict[tuple[str, str], str] = {}
         self.redacted: Tally[str] = Tally()
         """How many secrets were taken out, by kind, since this was last cleared."""
+        self.has_forgotten = False
+        """Whether something came by that a person had forgotten."""
 
     def through(self, readings: Iterable[Reading]) -> Iterator[Reading]:
         """Let readings pass, changed where they must be; inside a connection."""
@@ -81,6 +83,8 @@ class Gate:
             facts, root=place.root, project=clean(facts.project) or place.project
         )
         key = facts.agent, facts.session_id
+        if tombstones.covers_session(clean(facts.agent), clean(facts.session_id)):
+            self.has_forgotten = True
         if key not in self._why_not or facts.cwd:
             self._why_not[key] = self._reason(found)
         if not self._why_not[key]:
@@ -96,6 +100,7 @@ class Gate:
         ):
             return f"excluded by {rule}"
         if facts.project and tombstones.covers_project(facts.project):
+            self.has_forgotten = True
             return "of a project that was forgotten"
         return ""
 
@@ -123,4 +128,4 @@ class Gate:
     def _strings(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
         # What waits is counted when it is stored as an event.
         cleaned, _ = secrets.redact_strings(state)
-        return cleaned if isinstance(cleaned, dict) else {}
+        return tombstones.without_titles(cleaned) if isinstance(cleaned, dict) else {}

@@ -97,3 +97,22 @@ def holding(before_ms: int) -> list[str]:
 def drop(paths: Iterable[str]) -> None:
     """Forget how far these files were read: they are read again from their start."""
     CursorRow.delete().where(CursorRow.path.in_(list(paths))).execute()
+
+
+def drop_all() -> None:
+    """Forget how far any file was read."""
+    CursorRow.delete().execute()
+
+
+def drop_all_with_state() -> list[str]:
+    """Forget how far files were read whose readers remember words of them.
+
+    Returns:
+        Their paths; they are read again from their start.
+    """
+    is_telling = CursorRow.state != "{}"
+    paths = [
+        path for (path,) in CursorRow.select(CursorRow.path).where(is_telling).tuples()
+    ]
+    CursorRow.delete().where(is_telling).execute()
+    return paths

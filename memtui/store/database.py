@@ -118,8 +118,14 @@ def known(table: type[peewee.Model], keys: Iterable[str]) -> set[str]:
 
 
 def next_id(table: type[peewee.Model]) -> int:
-    """The first free number of a table, for the transaction that asks."""
-    return int(table.select(peewee.fn.MAX(table._meta.primary_key)).scalar() or 0) + 1
+    """A table's first number that was never used, for the transaction that asks.
+
+    Of a table that does not count its numbers: the first that is higher than all.
+    """
+    last = table.select(peewee.fn.MAX(table._meta.primary_key)).scalar() or 0
+    asked = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+    used = db.execute_sql(asked, (table._meta.table_name,)).fetchone()
+    return max(int(last), int(used[0]) if used else 0) + 1
 
 
 @contextmanager

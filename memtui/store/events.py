@@ -76,7 +76,9 @@ def add(
         route: The way they came: ``hook``, ``transcript``, ``jsonl``.
         complete: Counts the tokens of those that are new.
     """
-    wanted = tombstones.spared(batch)
+    wanted = tombstones.spared(
+        batch, route=route, twin_of=twin_of, origin_of=tellings.origin_of
+    )
     fresh = complete(unknown(wanted))
     sessions = numbers_of(fresh)
     numbers = {key: session.number for key, session in sessions.items()}

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from memtui.store.tables import MetaRow
 
 _INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
+_CLEANING = "cleaning"
 
 
 def time_zone() -> str:
@@ -44,3 +45,16 @@ def blind() -> str:
 def set_blind(reason: str) -> None:
     """Remember why changes are found by looking alone."""
     MetaRow.insert(name=_BLIND, value=reason).on_conflict_replace().execute()
+
+
+def is_to_be_cleaned() -> bool:
+    """Whether something was deleted and its traces are not all removed yet."""
+    return MetaRow.get_or_none(MetaRow.name == _CLEANING) is not None
+
+
+def set_to_be_cleaned(is_due: bool) -> None:
+    """Remember whether traces of what was deleted are still to be removed."""
+    if is_due:
+        MetaRow.insert(name=_CLEANING, value="1").on_conflict_replace().execute()
+    else:
+        MetaRow.delete().where(MetaRow.name == _CLEANING).execute()

@@ -75,6 +75,13 @@ def clear(source: str, *kinds: Kind) -> None:
     ).execute()
 
 
+def take_back(source: str, reason: str) -> None:
+    """Count one record less that was not taken for a reason."""
+    mine = (ProblemRow.source == clean(source)) & (ProblemRow.reason == clean(reason))
+    ProblemRow.update(count=ProblemRow.count - 1).where(mine).execute()
+    ProblemRow.delete().where(mine, ProblemRow.count <= 0).execute()
+
+
 def faults() -> int:
     """How many damaged records there are."""
     total = ProblemRow.select(fn.SUM(ProblemRow.count)).where(

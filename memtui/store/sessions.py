@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from memtui.memory.events import Event, EventRole, clean, from_ms, to_ms
 from memtui.memory.sessions import Helper, Session, SessionFacts
+from memtui.store import tombstones
 from memtui.store.tables import HelperRow, SessionRow
 
 TITLE_CHARS = 200
@@ -70,6 +71,8 @@ def meet(helpers: Iterable[Helper]) -> None:
     """Keep what a source says of subagents; its silence changes nothing."""
     for told in helpers:
         names = clean(told.agent), clean(told.session_id), clean(told.subagent)
+        if tombstones.covers_helper(*names):
+            continue
         said = [clean(text) for text in (told.kind, told.started_by, told.task)]
         row = HelperRow.get_or_none(
             HelperRow.agent == names[0],
@@ -117,9 +120,10 @@ def learn(facts: SessionFacts) -> int | None:
         "created_by": row.created_by or clean(facts.created_by),
         "forked_from": clean(facts.forked_from) or row.forked_from,
         "branch": clean(facts.branch) or row.branch,
-        "title": clean(facts.title) or row.title,
         "model": clean(facts.model) or row.model,
     }
+    if facts.title and not tombstones.covers_title(facts.title):
+        told["title"] = clean(facts.title) or row.title
     if facts.project and (row.place_ms is None or at_ms < row.place_ms):
         told |= {"cwd": clean(facts.cwd), "project": clean(facts.project)}
         told |= {"root": clean(facts.root), "place_ms": at_ms}
@@ -152,6 +156,12 @@ def number(agent: str, session_id: str) -> int | None:
         .first()
     )
     return int(row[0]) if row else None
+
+
+def agents_of(name: str) -> list[str]:
+    """The agents that have a session of this name."""
+    rows = SessionRow.select(SessionRow.agent).where(SessionRow.name == name)
+    return [agent for (agent,) in rows.order_by(SessionRow.agent).tuples()]
 
 
 def _session(row: SessionRow) -> Session:

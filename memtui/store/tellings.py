@@ -13,11 +13,11 @@ from typing import Any
 from peewee import fn
 
 from memtui.memory.events import Event, EventType
-from memtui.store import forgetting, outbox, segments
+from memtui.store import forgetting, outbox, segments, tombstones
 from memtui.store.database import db, insert
 from memtui.store.tables import EventRow, SessionRow, TellingRow
 
-TWIN_MS = 600_000
+TWIN_MS = tombstones.TWIN_MS
 """How far apart two tellings of one event may be, in milliseconds."""
 
 _RANK = {"hook": 0, "jsonl": 1, "transcript": 2}

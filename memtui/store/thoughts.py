@@ -4,16 +4,19 @@ from collections.abc import Iterable
 
 from memtui.memory.events import from_ms, to_ms
 from memtui.memory.thoughts import Thought
-from memtui.store import sessions
+from memtui.store import sessions, tombstones
 from memtui.store.database import insert
 from memtui.store.tables import SessionRow, ThoughtRow
 
 
 def add(thoughts: Iterable[Thought]) -> None:
-    """Keep thoughts of sessions that have events; a known one changes nothing."""
+    """Keep thoughts of sessions that have events; a known one changes nothing.
+
+    Those that a person forgot are not kept again.
+    """
     numbers: dict[tuple[str, str], int | None] = {}
     rows = []
-    for thought in thoughts:
+    for thought in tombstones.spared_thoughts(list(thoughts)):
         key = thought.agent, thought.session_id
         if key not in numbers:
             numbers[key] = sessions.number(*key)

@@ -1,0 +1,67 @@
+"""What a person named, turned into what is to be forgotten."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, time, tzinfo
+
+from memtui.errors import MemtuiError
+from memtui.memory.events import clean, is_event_id, to_ms
+from memtui.store import choice, sessions, tombstones
+from memtui.store.tombstones import Kind, Tombstone
+
+
+def named(kind: Kind, words: Sequence[str], zone: tzinfo) -> list[Tombstone]:
+    """The tombstones for what a person named; inside a connection.
+
+    Args:
+        kind: What they want forgotten: events, sessions, projects, or all before a
+            date.
+        words: Their ids, names, or the one date.
+        zone: The store's time zone, whose midnight a date means.
+
+    Raises:
+        MemtuiError: One of them names nothing that is known.
+    """
+    if kind is Kind.BEFORE:
+        if len(words) != 1:
+            raise MemtuiError("name one date: memtui forget before 2024-01-31")
+        return [Tombstone(Kind.BEFORE, at_ms=_midnight(words[0], zone))]
+    found = {stone: None for word in words for stone in _of(kind, clean(word))}
+    return list(found)
+
+
+def _of(kind: Kind, word: str) -> Iterator[Tombstone]:
+    if kind is Kind.SESSION:
+        yield from _sessions(word)
+        return
+    if kind is Kind.EVENT and not is_event_id(word):
+        raise MemtuiError(
+            f"{word!r} is not the id of an event; memtui expand GRIP --json shows ids"
+        )
+    stone = Tombstone(kind, word)
+    choice.clear()
+    choice.take([stone])
+    if not choice.is_anything() and not tombstones.has(stone):
+        raise MemtuiError(f"there is no {kind} {word!r}")
+    yield stone
+
+
+def _sessions(word: str) -> Iterator[Tombstone]:
+    agents = sessions.agents_of(word) or tombstones.agents_of(word)
+    if agents:
+        yield from (Tombstone(Kind.SESSION, word, agent) for agent in agents)
+        return
+    agent, colon, name = word.partition(":")
+    if not (colon and agent and name):
+        raise MemtuiError(
+            f"there is no session {word!r}; with its agent before it"
+            f" (claude-code:{word}) even one that is not stored can be forgotten"
+        )
+    yield Tombstone(Kind.SESSION, name, agent)
+
+
+def _midnight(word: str, zone: tzinfo) -> int:
+    try:
+        at = datetime.combine(date.fromisoformat(word), time(), zone)
+    except ValueError:
+        raise MemtuiError(f"{word!r} is not a date, as in 2024-01-31") from None
+    return to_ms(at.astimezone(UTC))

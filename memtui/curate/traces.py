@@ -1,0 +1,42 @@
+"""The traces that what was deleted leaves outside its rows, and their removal.
+
+The index keeps a deleted document's words until its files are merged, the log may
+name what it could not read, and the database's file keeps the room of deleted rows.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from memtui.errors import StoreError
+from memtui.search.index import Index
+from memtui.store import compaction, database, facts
+
+write_over = compaction.write_over
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where traces are left."""
+
+    index: Path
+    log: Path
+
+
+def remove(places: Places) -> None:
+    """Remove them all; what was left for another time is removed too.
+
+    Raises:
+        MemtuiError: Something is in use or cannot be written; it can be tried again.
+    """
+    Index(places.index).remove()
+    try:
+        for earlier in places.log.parent.glob(f"{places.log.name}.*"):
+            earlier.unlink()
+        if places.log.exists():
+            with places.log.open("r+b") as log:
+                log.truncate()
+    except OSError as error:
+        raise StoreError(f"{places.log}: {error.strerror}") from error
+    compaction.compact()
+    with database.writing():
+        facts.set_to_be_cleaned(False)

@@ -1,0 +1,151 @@
+"""``forget`` and ``redact``: what a person takes out of the memory."""
+
+import argparse
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from memtui.curate import subjects
+from memtui.curate.forget import Forget, Forgotten
+from memtui.curate.traces import Places
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.shell import asking, output, working
+from memtui.store import cursors, database, tombstones
+from memtui.store.tombstones import Kind, Tombstone
+
+BUSY = (
+    "another memtui works this store: quit the app, or end memtui work or import, and"
+    " run this again"
+)
+
+
+def run(house: House, given: argparse.Namespace) -> int:
+    """Run one of the commands that change what is kept."""
+    if given.list:
+        return forgotten(house, as_json=given.json)
+    if not given.kind or not given.subjects:
+        raise MemtuiError(
+            "name what to forget: memtui forget event ID… | session NAME… |"
+            " project NAME… | before DATE"
+        )
+    if given.undo:
+        return remember(house, given.kind, given.subjects)
+    return forget(
+        house,
+        given.kind,
+        given.subjects,
+        is_tried=given.dry_run,
+        is_agreed=given.yes,
+        as_json=given.json,
+    )
+
+
+def forget(
+    house: House,
+    kind: str,
+    words: Sequence[str],
+    *,
+    is_tried: bool,
+    is_agreed: bool,
+    as_json: bool,
+) -> int:
+    """Forget events, sessions, projects, or all before a date."""
+    what = Kind(kind)
+    work = Forget(places_of(house), house.paths.spool, house.zone, _now)
+    if not is_tried:
+        claim(house)
+    if is_tried or not is_agreed:
+        found = work.tried(what, words)
+        if is_tried:
+            _say(found, "would be forgotten", as_json=as_json)
+            return 0
+        refused = asking.may(_told(found, "would be forgotten"), "Forget it for good?")
+        if refused is not None:
+            return refused
+    found = work.run(what, words)
+    errors = working.digest(house) or []
+    _say(found, "forgotten", as_json=as_json, errors=errors)
+    return 1 if errors else 0
+
+
+def remember(house: House, kind: str, words: Sequence[str]) -> int:
+    """Let what was forgotten be imported again."""
+    with database.writing():
+        stones = subjects.named(Kind(kind), words, house.zone)
+        for stone in stones:
+            if not tombstones.lift(stone):
+                raise MemtuiError(f"{stone.subject or words[0]} was not forgotten")
+        cursors.drop_all()
+    output.lines(["Noted: memtui import brings it back, where its files still lie."])
+    return 0
+
+
+def claim(house: House) -> None:
+    """Take the right to work the store.
+
+    Raises:
+        MemtuiError: Another memtui has it.
+    """
+    if not house.works.claim.take():
+        raise MemtuiError(BUSY)
+
+
+def places_of(house: House) -> Places:
+    """Where this house leaves traces."""
+    return Places(house.paths.index, house.paths.log)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _say(
+    found: Forgotten, done: str, *, as_json: bool, errors: Sequence[Exception] = ()
+) -> None:
+    if as_json:
+        said = output.plain(found)
+        said["is_done"] = done == "forgotten"
+        said["errors"] = [str(error) for error in errors]
+        output.as_json(said)
+    else:
+        output.lines([*_told(found, done), *(f"error: {error}" for error in errors)])
+
+
+def _told(found: Forgotten, done: str) -> list[str]:
+    kept = found.kept
+    parts = [
+        output.number_of(kept.events, "event"),
+        output.number_of(kept.messages, "message") + " among them",
+        output.number_of(kept.thoughts, "thought"),
+        output.number_of(kept.sessions, "whole session"),
+        output.number_of(found.hook_files, "hook file"),
+    ]
+    again = (
+        f"{output.number_of(found.segments, 'segment')} and"
+        f" {output.number_of(found.nodes, 'node')} above them are made anew from what"
+        " remains, or go with it."
+    )
+    return [f"{', '.join(parts)}: {done}.", again]
+
+
+def forgotten(house: House, *, as_json: bool) -> int:
+    """List what was forgotten and does not come back."""
+    with database.connected():
+        stones = tombstones.all_of_them()
+    if as_json:
+        output.as_json([{"stone": stone, "at": at} for stone, at in stones])
+        return 0
+    if not stones:
+        output.lines(["Nothing was forgotten."])
+    output.lines(
+        f"{output.date(at, house.zone)}  {stone.kind:<8} {_named(stone, house)}"
+        for stone, at in stones
+    )
+    return 0
+
+
+def _named(stone: Tombstone, house: House) -> str:
+    if stone.kind is Kind.BEFORE:
+        at = datetime.fromtimestamp(stone.at_ms / 1000, house.zone)
+        return f"{at:%Y-%m-%d}"
+    return f"{stone.agent}:{stone.subject}" if stone.agent else stone.subject

@@ -1,0 +1,34 @@
+"""The words of the commands by which a person changes what is kept."""
+
+import argparse
+from collections.abc import Callable
+
+AddCommand = Callable[[str, str], argparse.ArgumentParser]
+"""Adds a command by its name and what it does."""
+
+CURATING = frozenset({"forget"})
+"""The commands whose words stand here."""
+
+
+def add(command: AddCommand) -> None:
+    """Add the commands."""
+    forget = command("forget", "forget events, sessions, projects, or all before a day")
+    forget.add_argument(
+        "kind", nargs="?", choices=("event", "session", "project", "before")
+    )
+    forget.add_argument(
+        "subjects",
+        nargs="*",
+        metavar="NAME",
+        help="events' ids, [AGENT:]SESSION names, projects' names, or one date",
+    )
+    forget.add_argument(
+        "--dry-run", action="store_true", help="say what would go, and change nothing"
+    )
+    forget.add_argument("--yes", action="store_true", help="do not ask")
+    forget.add_argument(
+        "--list", action="store_true", help="list what was forgotten so far"
+    )
+    forget.add_argument(
+        "--undo", action="store_true", help="let it be imported again after all"
+    )

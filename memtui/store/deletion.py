@@ -1,0 +1,79 @@
+"""Deleting what is chosen: all of it, inside one transaction of ``forgetting.door``."""
+
+from dataclasses import dataclass
+
+from memtui.store import echoes
+from memtui.store.database import db
+from memtui.store.sessions import TITLE_CHARS
+
+_MESSAGE = (
+    "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
+    " AND subagent = ''"
+)
+_IN_CHOSEN = "IN (SELECT id FROM chosen)"
+_IN_SESSIONS = "IN (SELECT id FROM chosen_sessions)"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much is chosen."""
+
+    sessions: int
+    """Those of which nothing is left."""
+    events: int
+    messages: int
+    thoughts: int
+    helpers: int
+
+
+def counts() -> Counts:
+    """Count what is chosen."""
+    return Counts(
+        sessions=_count(f"FROM sessions WHERE id {_IN_SESSIONS}"),
+        events=_count("FROM chosen"),
+        messages=_count(f"FROM events WHERE id {_IN_CHOSEN} AND {_MESSAGE}"),
+        thoughts=_count("FROM chosen_thoughts"),
+        helpers=len(echoes.helpers()),
+    )
+
+
+def _count(asked: str) -> int:
+    return int(db.execute_sql(f"SELECT count(*) {asked}").fetchone()[0])
+
+
+def delete() -> None:
+    """Delete what is chosen, and set right what remains of its sessions."""
+    titles, helpers = echoes.titles(), echoes.helpers()
+    for number, _ in titles:
+        db.execute_sql("UPDATE sessions SET title = '' WHERE id = ?", (number,))
+    for key in helpers:
+        db.execute_sql(
+            "DELETE FROM helpers WHERE agent = ? AND session_name = ? AND subagent = ?",
+            key,
+        )
+    db.execute_sql(
+        f"DELETE FROM tellings WHERE event_id {_IN_CHOSEN} OR session_id {_IN_SESSIONS}"
+    )
+    db.execute_sql("DELETE FROM thoughts WHERE id IN (SELECT id FROM chosen_thoughts)")
+    db.execute_sql(f"DELETE FROM events WHERE id {_IN_CHOSEN}")
+    _set_right()
+    db.execute_sql(f"DELETE FROM outbox WHERE session {_IN_SESSIONS}")
+    db.execute_sql(f"DELETE FROM segments WHERE session_id {_IN_SESSIONS}")
+    db.execute_sql(f"DELETE FROM sessions WHERE id {_IN_SESSIONS}")
+
+
+def _set_right() -> None:
+    """Count what remains, and take the earliest prompt that remains."""
+    mine = "FROM events e WHERE e.session_id = sessions.id"
+    first = f"{mine} AND {_MESSAGE} AND role = 'user' ORDER BY at_ms, ordinal, id"
+    db.execute_sql(
+        "UPDATE sessions SET"
+        f" event_count = (SELECT count(*) {mine}),"
+        f" message_count = (SELECT count(*) {mine} AND {_MESSAGE}),"
+        f" created_ms = coalesce((SELECT min(at_ms) {mine}), created_ms),"
+        f" updated_ms = coalesce((SELECT max(at_ms) {mine}), updated_ms),"
+        f" prompt = coalesce((SELECT substr(text, 1, {TITLE_CHARS}) {first} LIMIT 1),"
+        " ''),"
+        f" prompt_ms = (SELECT at_ms {first} LIMIT 1)"
+        " WHERE id IN (SELECT session FROM chosen)"
+    )

@@ -1,0 +1,71 @@
+"""What the tests of forgetting and copying share: one way to see all that is kept."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.house import House
+from memtui.recall import browse, health
+from memtui.shell.output import plain
+from memtui.store import database
+from memtui.store.tables import EventRow, GripRow, SessionRow, ThoughtRow
+
+Tree = dict[str, Any]
+
+QUERIES = ("timeout", "migration fails", "parquet", "basket")
+
+
+def tree_of(house: House) -> Tree:
+    """Sessions, events, every node with all it says, its grips, and what is found."""
+    with database.connected():
+        rows = EventRow.select().order_by(EventRow.id).dicts()
+        events = [{k: v for k, v in r.items() if k != "session"} for r in rows]
+        sessions = list(
+            SessionRow.select().order_by(SessionRow.agent, SessionRow.name).dicts()
+        )
+        thoughts = list(ThoughtRow.select().order_by(ThoughtRow.id).dicts())
+        grips = list(GripRow.select().order_by(GripRow.id).dicts())
+    for row in sessions:
+        # When its project was first told is how its project is found, not what it is.
+        del row["id"], row["place_ms"]
+    for row in thoughts:
+        del row["session"]
+    nodes: Tree = {}
+    waiting = [line.node_id for line in browse.years()]
+    while waiting:
+        name = waiting.pop()
+        said = plain(browse.node(name))
+        nodes[name] = {k: v for k, v in said.items() if k != "created_at"}
+        waiting += [line.node_id for line in browse.children(name)]
+    hits = {
+        query: sorted(h.target_id for h in house.teleport.find(query, limit=999).hits)
+        for query in QUERIES
+    }
+    return {
+        "sessions": sessions,
+        "events": events,
+        "thoughts": thoughts,
+        "grips": grips,
+        "nodes": nodes,
+        "hits": hits,
+        "stats": plain(health.stats()),
+    }
+
+
+def digested(house: House, *paths: Path) -> House:
+    for _ in house.works.importer().run(paths):
+        pass
+    assert house.works.until_idle(lambda _: None) == []
+    return house
+
+
+@pytest.fixture
+def tree() -> Callable[[House], Tree]:
+    return tree_of
+
+
+@pytest.fixture
+def digest() -> Callable[..., House]:
+    return digested

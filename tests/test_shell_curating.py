@@ -1,0 +1,114 @@
+"""Forgetting and copying from a shell: what is asked, said and refused."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.stages.claim import Claim
+
+HISTORY = Path(__file__).parent / "data" / "history.jsonl"
+
+
+def memtui(
+    home: Path, *words: str, code: int = 0
+) -> "subprocess.CompletedProcess[str]":
+    told = subprocess.run(
+        [sys.executable, "-m", "memtui", "--home", str(home), *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == code, told.stderr
+    assert "Traceback" not in told.stderr
+    return told
+
+
+def at_a_terminal(home: Path, *words: str, answer: str) -> tuple[str, str]:
+    """What is printed, and what is shown to a person who gives an answer."""
+    ours, theirs = pty.openpty()
+    os.write(ours, f"{answer}\n".encode())
+    told = subprocess.run(
+        [sys.executable, "-m", "memtui", "--home", str(home), *words],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        check=True,
+    )
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(theirs)
+    os.close(ours)
+    return told.stdout.decode(), shown
+
+
+def events(home: Path) -> Any:
+    return json.loads(memtui(home, "stats", "--json").stdout)["events"]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with the written history in it."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
+    memtui(home, "import", str(HISTORY))
+    return home
+
+
+FORGET = ("forget", "session", "shop-1")
+
+
+def test_where_nobody_can_be_asked_nothing_is_forgotten(home: Path) -> None:
+    told = memtui(home, *FORGET, code=2)
+    assert told.stdout == ""
+    assert "--yes" in told.stderr and "--dry-run" in told.stderr
+    assert events(home) == 44
+
+
+def test_a_person_is_shown_what_goes_and_asked(home: Path) -> None:
+    said, shown = at_a_terminal(home, *FORGET, answer="no")
+    assert said == "Nothing was done.\n"
+    assert "11 events" in shown and "would be forgotten" in shown
+    assert events(home) == 44
+    said, _ = at_a_terminal(home, *FORGET, answer="y")
+    assert "11 events" in said and ": forgotten." in said
+    assert events(home) == 33
+
+
+def test_a_dry_run_is_told_in_json_too(home: Path) -> None:
+    told = json.loads(memtui(home, *FORGET, "--dry-run", "--json").stdout)
+    assert told["is_done"] is False
+    assert told["kept"]["events"] == 11
+    assert events(home) == 44
+
+
+def test_what_was_forgotten_is_listed_and_can_be_let_back(home: Path) -> None:
+    assert memtui(home, "forget", "--list").stdout == "Nothing was forgotten.\n"
+    memtui(home, *FORGET, "--yes")
+    assert "session  claude-code:shop-1\n" in memtui(home, "forget", "--list").stdout
+    (listed,) = json.loads(memtui(home, "forget", "--list", "--json").stdout)
+    assert listed["stone"]["subject"] == "shop-1"
+    memtui(home, *FORGET, "--undo")
+    memtui(home, "import", str(HISTORY))
+    assert events(home) == 44
+
+
+def test_while_another_memtui_works_nothing_is_forgotten(home: Path) -> None:
+    claim = Claim(home / "work.lock")
+    assert claim.take()
+    told = memtui(home, *FORGET, "--yes", code=1)
+    assert "another memtui works this store: quit the app" in told.stderr
+    claim.drop()
+    assert events(home) == 44
+
+
+def test_what_to_forget_must_be_named(home: Path) -> None:
+    assert "name what to forget" in memtui(home, "forget", code=1).stderr
+    told = memtui(home, "forget", "session", "nobody", "--yes", code=1)
+    assert told.stderr.startswith("memtui: there is no session 'nobody'")
