@@ -15,6 +15,7 @@ import pytest
 
 from memtui.house import House
 from memtui.memory.hits import Answer, HitKind
+from memtui.memory.sessions import History
 from memtui.memory.toc import TocLevel
 from memtui.recall import browse, health
 from memtui.recall.expand import expand
@@ -143,7 +144,8 @@ def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
     ]
     file.write_text("\n".join(lines) + "\n")
     with working(house) as watched:
-        house.start_import([file.parent.parent], watched)
+        history = History("claude-code", file.parent.parent, 1)
+        house.start_import([history], watched, is_watched=False)
         watched.until(lambda: bool(found(house, "crossing duplicate").hits))
         watched.until(lambda: health.stats().queued == 0)
 
