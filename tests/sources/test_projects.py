@@ -1,0 +1,66 @@
+"""Which project a folder belongs to."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memtui.sources.projects import Place, place_of
+
+
+def git(*words: str, at: Path) -> None:
+    who = ("-c", "user.name=ada", "-c", "user.email=ada@example.com")
+    subprocess.run(("git", *who, *words), cwd=at, check=True, capture_output=True)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A repository with a commit."""
+    shop = tmp_path / "shop"
+    (shop / "src" / "cart").mkdir(parents=True)
+    git("init", at=shop)
+    git("commit", "--allow-empty", "-m", "begin", at=shop)
+    return shop
+
+
+def test_a_folder_within_a_repository_belongs_to_it(shop: Path) -> None:
+    assert place_of(f"{shop}/src/cart") == Place(str(shop), "shop")
+    assert place_of(f"{shop}/") == Place(str(shop), "shop")
+
+
+def test_worktrees_are_one_project_wherever_they_lie(
+    shop: Path, tmp_path: Path
+) -> None:
+    beside, inside = tmp_path / "shop-fix", shop / ".claude" / "worktrees" / "fix2"
+    git("worktree", "add", "-b", "fix", str(beside), at=shop)
+    git("worktree", "add", "-b", "fix2", str(inside), at=shop)
+    (inside / "src").mkdir()
+    for folder in (beside, inside, inside / "src"):
+        assert place_of(str(folder)) == Place(str(shop), "shop")
+
+
+def test_a_submodule_is_a_project_of_its_own(shop: Path) -> None:
+    module = shop / "vendor" / "ferry"
+    module.mkdir(parents=True)
+    (module / ".git").write_text(f"gitdir: {shop}/.git/modules/ferry\n")
+    assert place_of(str(module)) == Place(str(module), "ferry")
+
+
+@pytest.mark.parametrize(
+    ("cwd", "root", "place"),
+    [
+        ("/home/ada/work/shop", "", Place("", "shop")),
+        ("/home/ada/work/shop/", "", Place("", "shop")),
+        ("C:\\work\\shop", "", Place("", "shop")),
+        ("/srv/shop/.claude/worktrees/fix/src", "", Place("/srv/shop", "shop")),
+        ("/srv/shop/.worktrees/fix", "", Place("/srv/shop", "shop")),
+        ("/srv/shop/src/cart", "/srv/shop", Place("/srv/shop", "shop")),
+        ("relative/shop", "", Place("", "shop")),
+        ("", "", Place("", "")),
+        ("/nul\0/shop", "", Place("", "shop")),
+    ],
+)
+def test_a_folder_that_is_not_here_is_known_by_its_path(
+    cwd: str, root: str, place: Place
+) -> None:
+    assert place_of(cwd, root) == place

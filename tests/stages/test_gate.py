@@ -1,0 +1,127 @@
+"""What may come in, and how."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.house import House
+from memtui.memory import events, thoughts
+from memtui.memory.events import Event, EventType
+from memtui.memory.exclusions import Exclusions
+from memtui.memory.sessions import Helper, SessionFacts
+from memtui.sources.records import Cursor, Left, Reading, Refused
+from memtui.stages.gate import ELSEWHERE, Admission, Gate
+from memtui.store import database, redactions, tombstones
+from memtui.store.tombstones import Kind, Tombstone
+
+AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
+KEY = "sk-ant-api03-" + "Zq7" * 30 + "AA"
+"""What looks like a key of Anthropic's; it opens nothing."""
+
+EVERYTHING = Admission()
+
+
+@pytest.fixture
+def open_store(house: House) -> Iterator[House]:
+    with database.connected():
+        yield house
+
+
+def facts(**more: Any) -> SessionFacts:
+    told = {"cwd": "/home/ada/shop", "at": AT} | more
+    return SessionFacts("claude-code", "s1", **told)
+
+
+def said(text: str, **metadata: str) -> Event:
+    return events.make(
+        agent="claude-code",
+        session_id="s1",
+        timestamp=AT,
+        event_type=EventType.USER_MESSAGE,
+        text=text,
+        key="u1",
+        metadata=metadata,
+    )
+
+
+def through(gate: Gate, *readings: Reading) -> list[Reading]:
+    return list(gate.through(readings))
+
+
+def test_secrets_are_taken_out_wherever_they_stand(open_store: House) -> None:
+    gate = Gate(EVERYTHING)
+    thought = thoughts.make(
+        agent="claude-code", session_id="s1", at=AT, text=f"use {KEY}", key="u2"
+    )
+    told = through(
+        gate,
+        facts(title=f"Why is {KEY} refused?"),
+        said(f"My key is {KEY}.", tool_input=json.dumps({"env": f"A={KEY}"})),
+        thought,
+        Helper("claude-code", "s1", "a1", task=f"try {KEY}"),
+        Cursor(1, 1, "", {"calls": [{"tool_input": f"A={KEY}"}]}),
+    )
+    assert KEY not in repr(told)
+    assert repr(told).count("[redacted: anthropic key]") == 6
+    assert gate.redacted == {"anthropic key": 5}
+    with database.writing():
+        gate.keep_count(1)
+        assert redactions.by_kind() == [("anthropic key", 5)]
+
+
+def test_what_holds_no_secret_passes_as_it_is(open_store: House) -> None:
+    event = said("Fix the cart", tool_use_id="toolu_01", note="nothing")
+    refused = Refused("not valid JSON", 3)
+    assert through(Gate(EVERYTHING), event, refused) == [event, refused]
+
+
+def test_a_session_is_given_its_project(open_store: House) -> None:
+    (told,) = through(Gate(EVERYTHING), facts())
+    assert isinstance(told, SessionFacts)
+    assert told.project == "shop"
+    (named,) = through(Gate(EVERYTHING), facts(project="The Shop"))
+    assert isinstance(named, SessionFacts)
+    assert named.project == "The Shop"
+
+
+@pytest.mark.parametrize(
+    ("rules", "path", "reason"),
+    [
+        (("shop",), "", "excluded by shop"),
+        (("/home/ada/*",), "", "excluded by /home/ada/*"),
+        (("*/diary/*",), "/srv/diary/s1.jsonl", "excluded by */diary/*"),
+    ],
+)
+def test_what_is_excluded_is_left_and_counted(
+    open_store: House, rules: tuple[str, ...], path: str, reason: str
+) -> None:
+    gate = Gate(Admission(Exclusions(rules)), path)
+    assert through(gate, facts(), said("hello")) == [Left(reason)]
+
+
+def test_a_memory_of_one_project_leaves_the_others(open_store: House) -> None:
+    gate = Gate(Admission(only_root="/home/ada/ferry"))
+    assert through(gate, facts(), said("hello")) == [Left(ELSEWHERE)]
+    mine = facts(cwd="/home/ada/ferry/src", root="/home/ada/ferry")
+    assert len(through(gate, mine, said("hello"))) == 2
+
+
+def test_a_forgotten_project_does_not_come_back(
+    open_store: House, tmp_path: Path
+) -> None:
+    with database.writing():
+        tombstones.put([Tombstone(Kind.PROJECT, "shop")], 1)
+    told = through(Gate(EVERYTHING), facts(), said("hello"))
+    assert told == [Left("of a project that was forgotten")]
+
+
+def test_facts_without_a_folder_do_not_let_a_left_session_in(
+    open_store: House,
+) -> None:
+    gate = Gate(Admission(Exclusions(("shop",))))
+    told = through(gate, facts(), facts(cwd="", title="More"), said("hello"))
+    assert told == [Left("excluded by shop")]
