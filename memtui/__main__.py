@@ -101,11 +101,8 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
     house = _open(places, settings)
     as_json = getattr(given, "json", False)
     try:
-        if given.command == "show":
-            return reading.show(house, given.node_id, as_json=as_json)
-        if given.command == "search":
-            query = " ".join(given.query)
-            return reading.search(house, query, limit=given.limit, as_json=as_json)
+        if given.command in ("show", "search", "sessions", "session"):
+            return _read(given, house, as_json=as_json)
         if given.command == "expand":
             around = {"before": given.before, "after": given.after}
             return reading.expand(house, given.grip_id, **around, as_json=as_json)
@@ -121,9 +118,45 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
             from memtui.shell import curating  # noqa: PLC0415 - not to be waited for
 
             return curating.run(house, given)
+        if given.command == "sources":
+            return _sources(given, house)
         return doctoring.doctor(house, as_json=as_json)
     finally:
         house.stop()
+
+
+def _read(given: argparse.Namespace, house: "House", *, as_json: bool) -> int:
+    from memtui.memory.scopes import Scope  # noqa: PLC0415
+    from memtui.shell import conversing, reading  # noqa: PLC0415
+
+    if given.command == "session":
+        return conversing.show(
+            house,
+            given.session,
+            offset=given.offset,
+            limit=given.limit,
+            subagent=given.subagent,
+            is_all=given.all,
+            with_thoughts=given.thoughts,
+            as_json=as_json,
+        )
+    of = Scope(given.agent, given.project)
+    if given.command == "sessions":
+        page = {"offset": given.offset, "limit": given.limit}
+        return conversing.show_all(house, of, **page, as_json=as_json)
+    if given.command == "show":
+        return reading.show(house, given.node_id, of, as_json=as_json)
+    query = " ".join(given.query)
+    return reading.search(house, query, of, limit=given.limit, as_json=as_json)
+
+
+def _sources(given: argparse.Namespace, house: "House") -> int:
+    from memtui.shell import sourcing  # noqa: PLC0415
+
+    if given.action is None:
+        return sourcing.show(house, as_json=given.json)
+    is_watched = given.action == "watch"
+    return sourcing.agree(house, given.names, is_watched=is_watched, as_json=given.json)
 
 
 def _app(places: "Paths", settings: "Settings", *, is_demo: bool) -> int:

@@ -176,3 +176,27 @@ def test_a_home_that_cannot_be_is_said_so(tmp_path: Path, inside: str) -> None:
     (tmp_path / "file").write_text("")
     told = memtui(tmp_path / "file" / inside, "stats", code=1)
     assert "is not a folder" in told.stderr
+
+
+def test_sessions_lead_to_what_was_said_in_them(home: Path) -> None:
+    listed = asked(home, "sessions", "--agent", "codex")
+    first = listed["sessions"][0]
+    assert listed["total"] == len(listed["sessions"])
+    told = asked(home, "session", f"codex:{first['session_id']}", "--limit", "1")
+    assert told["facts"]["session"] == first
+    assert told["page"]["total"] == first["message_count"]
+    assert len(told["page"]["events"]) == 1
+    page = memtui(home, "session", first["session_id"], "--limit", "1", "--all").stdout
+    assert f"codex:{first['session_id']}" in page
+    assert "more: --offset 1" in page
+
+
+def test_an_unknown_session_is_an_error(home: Path) -> None:
+    assert "there is no session 'x'" in memtui(home, "session", "x", code=1).stderr
+
+
+def test_nothing_of_a_scope_is_said_so(home: Path) -> None:
+    none = ("--agent", "codex", "--project", "nowhere")
+    for words in (("sessions",), ("show",), ("search", "mutex")):
+        assert "codex in nowhere" in memtui(home, *words, *none).stdout
+    assert asked(home, "show", "--project", "shop")["children"]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from memtui.memory import calendar
+from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLine, TocNode
 from memtui.store import database, toc
 
@@ -10,16 +11,18 @@ PAGE = 500
 """How many lines are read at once."""
 
 
-def years(*, offset: int = 0, limit: int = PAGE) -> list[TocLine]:
+def years(*, offset: int = 0, limit: int = PAGE, of: Scope = ALL) -> list[TocLine]:
     """The roots of the table of contents, newest first."""
     with database.connected():
-        return toc.lines_under(None, offset, limit)
+        return toc.lines_under(None, offset, limit, of)
 
 
-def children(node_id: str, *, offset: int = 0, limit: int = PAGE) -> list[TocLine]:
+def children(
+    node_id: str, *, offset: int = 0, limit: int = PAGE, of: Scope = ALL
+) -> list[TocLine]:
     """The lines under a node, newest first; empty for a segment or an unknown id."""
     with database.connected():
-        return toc.lines_under(_ours(node_id), offset, limit)
+        return toc.lines_under(_ours(node_id), offset, limit, of)
 
 
 def lines(node_ids: Sequence[str]) -> list[TocLine]:

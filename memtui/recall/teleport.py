@@ -3,7 +3,7 @@
 import logging
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,10 @@ from memtui.errors import SearchError
 from memtui.memory import calendar, words
 from memtui.memory.grips import Grip
 from memtui.memory.hits import Answer, Hit, HitKind, Match, Snippet
+from memtui.memory.scopes import ALL, Scope
 from memtui.memory.snippets import best_line, wanted_in
 from memtui.memory.toc import TocLevel, TocNode
-from memtui.store import database, grips, outbox, toc
+from memtui.store import database, grips, outbox, scopes, toc
 
 if TYPE_CHECKING:
     from memtui.search.index import Index
@@ -49,27 +50,45 @@ class Teleport:
             self._opened = Index(self._folder)
         return self._opened
 
-    def find(self, query: str, *, limit: int = LIMIT) -> Answer:
+    def find(self, query: str, *, limit: int = LIMIT, of: Scope = ALL) -> Answer:
         """The best hits of a query as it is being typed; any string is legal.
 
         Blocks for some milliseconds: not for the thread that draws the screen.
+
+        Args:
+            query: What was typed.
+            limit: The most hits.
+            of: Whose work is looked through.
         """
         began_s = time.perf_counter()
         note = ""
         phrases = [words.fold(said) for said in _PHRASE.findall(query) if said.strip()]
         with database.connected():
             try:
-                matches = self._index.find(query, limit * (4 if phrases else 1))
+                matches = self._matches(query, limit * (4 if phrases else 1), of)
                 waiting = outbox.length(outbox.INDEX_NODE)
                 if waiting > REBUILDING:
                     note = f"The index is being built: {waiting:,} nodes to go."
             except SearchError:
-                matches = _from_store(query, limit)
+                matches = _from_store(query, limit, of)
                 log.exception("the index could not be asked")
                 note = "The index is missing or broken: search reads the newest nodes."
             hits = _hits(matches, query, phrases)[:limit]
         took_ms = (time.perf_counter() - began_s) * 1000
         return Answer(query, tuple(hits), took_ms, note)
+
+    def _matches(self, query: str, most: int, of: Scope) -> list[Match]:
+        """What the index finds; more is asked of it where some of that falls away."""
+        while True:
+            found = self._index.find(query, most, of)
+            if not (of.agent and of.project):
+                return found
+            places = _places(found, _grips(found))
+            kept = scopes.among(list(set(places)), of)
+            mine = [m for m, place in zip(found, places, strict=True) if place in kept]
+            if len(mine) == len(found) or len(found) < most:
+                return mine
+            most *= 4
 
     def close(self) -> None:
         """Let go of the index's files."""
@@ -79,9 +98,8 @@ class Teleport:
 
 def _hits(matches: Sequence[Match], query: str, phrases: Sequence[str]) -> list[Hit]:
     """Matches as lines to show; what is no longer the latest is left out."""
-    kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
-    places = {grip.grip_id: grip.toc_node_id or "" for grip in kept.values()}
-    wanted = [places.get(match.target_id, match.target_id) for match in matches]
+    kept = _grips(matches)
+    wanted = _places(matches, kept)
     nodes = {node.node_id: node for node in toc.nodes(list(dict.fromkeys(wanted)))}
     asked = words.terms(query)
     return [
@@ -89,6 +107,16 @@ def _hits(matches: Sequence[Match], query: str, phrases: Sequence[str]) -> list[
         for match, place in zip(matches, wanted, strict=True)
         if place in nodes and _says(nodes[place], kept.get(match.target_id), phrases)
     ]
+
+
+def _grips(matches: Sequence[Match]) -> dict[str, Grip]:
+    return grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
+
+
+def _places(matches: Sequence[Match], kept: Mapping[str, Grip]) -> list[str]:
+    """The node each match leads to."""
+    places = {grip.grip_id: grip.toc_node_id or "" for grip in kept.values()}
+    return [places.get(match.target_id, match.target_id) for match in matches]
 
 
 def _says(node: TocNode, grip: Grip | None, phrases: Sequence[str]) -> bool:
@@ -118,13 +146,13 @@ def _lines(node: TocNode) -> list[str]:
     return [*said, node.headline, " · ".join(node.keywords)]
 
 
-def _from_store(query: str, limit: int) -> list[Match]:
+def _from_store(query: str, limit: int, of: Scope) -> list[Match]:
     """Look through the newest nodes themselves: slower, and always possible."""
     asked = words.needed(query) if query.strip() else []
     if not asked:
         return []
     found = []
-    for node in toc.nodes(toc.newest(STORE_NODES)):
+    for node in toc.nodes(toc.newest(STORE_NODES, of)):
         said = [node.title, node.headline, *node.keywords]
         held = set(words.terms(" ".join([*said, *(b.text for b in node.bullets)])))
         share = sum(_is_held(term, held) for term in asked) / len(asked)

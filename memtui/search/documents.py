@@ -19,6 +19,9 @@ class Document:
     target_id: str
     node_id: str
     parts: tuple[tuple[str, float], ...]
+    agents: tuple[str, ...] = ()
+    """Whose work it tells of."""
+    projects: tuple[str, ...] = ()
 
 
 def of_node(node: TocNode, grips: Sequence[Grip]) -> Iterator[Document]:
@@ -27,7 +30,8 @@ def of_node(node: TocNode, grips: Sequence[Grip]) -> Iterator[Document]:
     if node.headline != node.title:
         parts.append((node.headline, HEADLINE))
     parts += [(bullet.text, BULLET) for bullet in node.bullets]
-    yield Document(HitKind.NODE, node.node_id, node.node_id, tuple(parts))
+    made = (node.agents, node.projects)
+    yield Document(HitKind.NODE, node.node_id, node.node_id, tuple(parts), *made)
     for grip in grips:
         excerpt = ((grip.excerpt, EXCERPT),)
-        yield Document(HitKind.GRIP, grip.grip_id, node.node_id, excerpt)
+        yield Document(HitKind.GRIP, grip.grip_id, node.node_id, excerpt, *made)

@@ -16,6 +16,7 @@ from whoosh.searching import TimeLimit
 from memtui.errors import SearchError
 from memtui.memory import words
 from memtui.memory.hits import HitKind, Match
+from memtui.memory.scopes import ALL, Scope
 from memtui.search import schema
 from memtui.search.documents import Document
 
@@ -156,14 +157,18 @@ class Index:
             kind=document.kind.value,
             node=document.node_id,
             terms=document.parts,
+            agents=document.agents,
+            projects=document.projects,
         )
 
-    def find(self, text: str, limit: int) -> list[Match]:
+    def find(self, text: str, limit: int, of: Scope = ALL) -> list[Match]:
         """The best documents for a query whose last word may be unfinished.
 
         Args:
             text: What was typed.
             limit: The most matches.
+            of: Whose work is looked through. Of documents that tell of several agents
+                and projects, it does not know which belong together.
 
         Raises:
             SearchError: The index is missing or broken.
@@ -173,14 +178,16 @@ class Index:
             return []
         with self._lock:
             try:
-                return self._find(asked, text, limit)
+                return self._find(asked, text, limit, _within(of))
             except SearchError:
                 raise
             except Exception as error:
                 self._searcher = None
                 raise SearchError(f"{self._folder}: {error or type(error)}") from error
 
-    def _find(self, asked: list[str], text: str, limit: int) -> list[Match]:
+    def _find(
+        self, asked: list[str], text: str, limit: int, within: Any
+    ) -> list[Match]:
         searcher = self._current()
         if not searcher.doc_count():
             return []
@@ -189,10 +196,12 @@ class Index:
         groups = [self._group(term, is_begun=term in begun) for term in asked]
         bound = sum(_bound(searcher, group) for group in groups)
         parts = [_any_of(group) for group in groups]
-        found = self._run(searcher, query.And(parts), limit)
+        found = self._run(searcher, query.And(parts), limit, within)
         matches = {m.target_id: _scaled(m, bound, 1.0) for m, _ in found}
         if len(found) < ENOUGH and len(groups) > 1:
-            wider = self._run(searcher, query.Or(parts), limit, within_s=OR_LIMIT_S)
+            wider = self._run(
+                searcher, query.Or(parts), limit, within, within_s=OR_LIMIT_S
+            )
             for match, held in wider:
                 share = sum(not held.isdisjoint(g) for g in groups) / len(groups)
                 matches.setdefault(match.target_id, _scaled(match, bound, share))
@@ -217,18 +226,26 @@ class Index:
             yield raw.decode("utf-8") if isinstance(raw, bytes) else raw
 
     def _run(
-        self, searcher: Any, asked: Any, limit: int, within_s: float | None = None
+        self,
+        searcher: Any,
+        asked: Any,
+        limit: int,
+        within: Any,
+        *,
+        within_s: float | None = None,
     ) -> list[tuple[Match, set[str]]]:
         """The best matches, and for a search within a time the terms each holds."""
+        # Whoosh's own filter is passed over by a search that has a time limit.
+        mine = query.Require(asked, within) if within else asked
         collector = searcher.collector(limit=limit, terms=within_s is not None)
         if within_s is not None:
             collector = TimeLimitCollector(collector, within_s, use_alarm=False)
         with suppress(TimeLimit):
-            searcher.search_with_collector(asked, collector)
+            searcher.search_with_collector(mine, collector)
         return [
             (
                 Match(HitKind(hit["kind"]), hit["target"], float(hit.score)),
-                {raw.decode() for _, raw in hit.matched_terms()} if within_s else set(),
+                _held(hit) if within_s else set(),
             )
             for hit in collector.results()
         ]
@@ -261,6 +278,18 @@ class Index:
         if self._index is not None:
             self._index.close()
         self._searcher = self._index = None
+
+
+def _held(hit: Any) -> set[str]:
+    """The words of a query that a document holds."""
+    return {raw.decode() for field, raw in hit.matched_terms() if field == "terms"}
+
+
+def _within(of: Scope) -> Any:
+    """The documents of a scope; None for all."""
+    names = (("agents", of.agent), ("projects", of.project))
+    wanted = [query.Term(field, name) for field, name in names if name]
+    return query.And(wanted) if wanted else None
 
 
 def _begun(text: str) -> set[str]:

@@ -12,7 +12,7 @@ from whoosh.codec.whoosh3 import W3Codec
 
 from memtui.memory import words
 
-VERSION = "2"
+VERSION = "3"
 """Raised whenever what is indexed changes; an index of another one is made anew."""
 
 Part = tuple[str, float]
@@ -44,10 +44,30 @@ class Terms(fields.FieldType):  # type: ignore[misc] # Whoosh has no hints
             yield term.encode("utf-8", "replace"), count, weights[term], b""
 
 
+class Names(fields.FieldType):  # type: ignore[misc] # Whoosh has no hints
+    """Names as they are, each a term: a project's may hold spaces and commas."""
+
+    def __init__(self) -> None:
+        """Keep nothing with a posting."""
+        super().__init__(formats.Existence(), analyzer=None)
+
+    def index(
+        self, value: Sequence[str], **_: object
+    ) -> Iterator[tuple[bytes, int, float, bytes]]:
+        """Give each name's bytes, once."""
+        for name in dict.fromkeys(value):
+            yield name.encode("utf-8", "replace"), 1, 1.0, b""
+
+
 def schema() -> fields.Schema:
     """The fields of a document."""
     return fields.Schema(
-        target=fields.STORED, kind=fields.STORED, node=fields.ID, terms=Terms()
+        target=fields.STORED,
+        kind=fields.STORED,
+        node=fields.ID,
+        agents=Names(),
+        projects=Names(),
+        terms=Terms(),
     )
 
 

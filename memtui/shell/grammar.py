@@ -16,6 +16,10 @@ AGENTS = ("claude-code", "codex", "gemini", "copilot", "opencode")
 """The agents whose hooks can be installed: those of ``memtui.agents.known``."""
 
 
+LISTS = {"hooks": "agents", "sources": "names"}
+"""The list that each of these commands ends with."""
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
     top = argparse.ArgumentParser(
@@ -50,16 +54,53 @@ def parser() -> argparse.ArgumentParser:
 def _add_reading(commands: "Commands") -> None:
     show = _command(commands, "show", "print a node and what is under it")
     show.add_argument("node_id", nargs="?", help="a node's id; without one: the years")
+    _scope(show)
     search = _command(commands, "search", "find nodes and quotes by words")
     search.add_argument("query", nargs="+", help="words; the last may be unfinished")
     search.add_argument(
         "--limit", type=_positive, default=10, help="how many (default 10)"
     )
+    _scope(search)
+    _add_sessions(commands)
     expand = _command(commands, "expand", "print the events behind a bullet")
     expand.add_argument("grip_id", help="a grip's id, as show prints them")
     expand.add_argument("--before", type=int, default=3, help="events before it")
     expand.add_argument("--after", type=int, default=3, help="events after it")
     _command(commands, "stats", "print how much is kept")
+
+
+def _scope(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--agent", default="", help="only this agent's work")
+    command.add_argument("--project", default="", help="only work on this project")
+
+
+def _add_sessions(commands: "Commands") -> None:
+    listing = _command(commands, "sessions", "list the sessions, the latest first")
+    _scope(listing)
+    _paged(listing, "sessions")
+    one = _command(
+        commands, "session", "print what is known of a session, and what was said"
+    )
+    one.add_argument(
+        "session", metavar="[AGENT:]ID", help="its id, or as much of it as is needed"
+    )
+    _paged(one, "messages")
+    one.add_argument(
+        "--all", action="store_true", help="what tools answered too, not messages alone"
+    )
+    one.add_argument(
+        "--subagent", default="", metavar="NAME", help="a helper's conversation"
+    )
+    one.add_argument(
+        "--thoughts", action="store_true", help="what was thought before each message"
+    )
+
+
+def _paged(command: argparse.ArgumentParser, what: str) -> None:
+    says = f"how many {what} to leave out (default 0)"
+    command.add_argument("--offset", type=_natural, default=0, help=says)
+    says = f"how many {what} to print (default 50)"
+    command.add_argument("--limit", type=_positive, default=50, help=says)
 
 
 def _add_working(commands: "Commands") -> None:
@@ -83,10 +124,20 @@ def _add_housekeeping(commands: "Commands") -> None:
     _command(commands, "doctor", "look for what is wrong, and say what to do")
     config = _command(commands, "config", "show the settings, or write a file of them")
     config.add_argument("action", choices=("show", "init"))
+    _add_sources(commands)
     _add_hooks(commands)
     says = "fetch what exact token counts need"
     tokens = _command(commands, "tokens", says, json=False)
     tokens.add_argument("action", choices=("fetch",))
+
+
+def _add_sources(commands: "Commands") -> None:
+    says = "list whose conversations come in, and choose whose transcripts are watched"
+    command = _command(commands, "sources", says)
+    command.add_argument("action", nargs="?", choices=("watch", "unwatch"))
+    command.add_argument(
+        "names", nargs="*", metavar="NAME", help="agents, as they are listed; or all"
+    )
 
 
 def _add_hooks(commands: "Commands") -> None:
@@ -112,6 +163,13 @@ def _add_hooks(commands: "Commands") -> None:
         "--dry-run", action="store_true", help="only show what would be changed"
     )
     hooks.add_argument("--yes", action="store_true", help="write without asking")
+
+
+def _natural(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return number
 
 
 def _positive(text: str) -> int:
@@ -141,10 +199,12 @@ def read(arguments: Sequence[str] | None) -> argparse.Namespace:
     top = parser()
     given, rest = top.parse_known_args(arguments)
     # argparse takes what stands behind an option for no part of a list before it.
-    if given.command == "hooks" and not any(word.startswith("-") for word in rest):
-        given.agents += rest
-        if unknown := [name for name in given.agents if name not in AGENTS]:
-            top.error(f"no agent is called {unknown[0]!r}: {', '.join(AGENTS)}")
+    behind = LISTS.get(given.command or "")
+    if behind and not any(word.startswith("-") for word in rest):
+        getattr(given, behind).extend(rest)
     elif rest:
         top.error(f"unrecognized arguments: {' '.join(rest)}")
+    agents = given.agents if given.command == "hooks" else ()
+    if unknown := [name for name in agents if name not in AGENTS]:
+        top.error(f"no agent is called {unknown[0]!r}: {', '.join(AGENTS)}")
     return given

@@ -8,6 +8,7 @@ from memtui.house import House
 from memtui.memory.events import Event
 from memtui.memory.grips import Expansion
 from memtui.memory.hits import Answer
+from memtui.memory.scopes import Scope
 from memtui.memory.toc import Bullet, Status, TocLevel, TocLine, TocNode
 from memtui.recall import browse, health
 from memtui.recall.expand import expand as expanded
@@ -19,14 +20,17 @@ EVENT_CHARS = 2000
 _MARKS = {Status.PENDING: " (pending)", Status.STALE: " (stale)"}
 
 
-def show(house: House, node_id: str | None, *, as_json: bool) -> int:
-    """Print a node and its children, or the years."""
+def show(house: House, node_id: str | None, of: Scope, *, as_json: bool) -> int:
+    """Print a node and its children, or the years; those of an agent or a project."""
     node = browse.node(node_id) if node_id else None
     if node_id and node is None:
         raise MemtuiError(f"there is no node {node_id}; see the years: memtui show")
-    children = browse.children(node.node_id) if node else browse.years()
+    children = browse.children(node.node_id, of=of) if node else browse.years(of=of)
     if as_json:
         output.as_json({"node": node, "children": children})
+        return 0
+    if of.is_narrow and not children:
+        output.lines([*_page(node, [], house.zone), f"Nothing here is of {of}."])
         return 0
     if node is None and not children:
         output.lines(["Nothing kept yet. Bring past sessions in: memtui import"])
@@ -79,21 +83,22 @@ def _line(line: TocLine, zone: tzinfo) -> str:
     return f"{line.node_id}  {title}"
 
 
-def search(house: House, query: str, *, limit: int, as_json: bool) -> int:
-    """Print the hits of a query."""
-    answer = house.teleport.find(query, limit=limit)
+def search(house: House, query: str, of: Scope, *, limit: int, as_json: bool) -> int:
+    """Print the hits of a query, those of an agent or a project."""
+    answer = house.teleport.find(query, limit=limit, of=of)
     if as_json:
         output.as_json(answer)
     else:
-        output.lines(_hits(answer, house.zone))
+        output.lines(_hits(answer, of, house.zone))
     return 0
 
 
-def _hits(answer: Answer, zone: tzinfo) -> Iterator[str]:
+def _hits(answer: Answer, of: Scope, zone: tzinfo) -> Iterator[str]:
     if answer.note:
         yield answer.note
     if not answer.hits:
-        yield f"Nothing holds {answer.query!r}. Fewer or shorter words find more."
+        where = f"Nothing of {of}" if of.is_narrow else "Nothing"
+        yield f"{where} holds {answer.query!r}. Fewer or shorter words find more."
     for hit in answer.hits:
         when = output.date(hit.at, zone)
         yield f"{hit.score:.2f}  {when}  {hit.title}  [{hit.level}]"
@@ -123,14 +128,15 @@ def _expansion(found: Expansion, zone: tzinfo) -> Iterator[str]:
     yield f"“{found.grip.excerpt}”"
     yield ""
     for event in found.events_before:
-        yield from _event(event, " ", zone)
+        yield from event_lines(event, " ", zone)
     for event in found.excerpt_events:
-        yield from _event(event, "┃", zone)
+        yield from event_lines(event, "┃", zone)
     for event in found.events_after:
-        yield from _event(event, " ", zone)
+        yield from event_lines(event, " ", zone)
 
 
-def _event(event: Event, bar: str, zone: tzinfo) -> Iterator[str]:
+def event_lines(event: Event, bar: str, zone: tzinfo) -> Iterator[str]:
+    """An event as lines, each behind a bar; of a long one the beginning."""
     text = event.text
     if len(text) > EVENT_CHARS:
         text = f"{text[:EVENT_CHARS]}… ({len(text) - EVENT_CHARS:,} characters more)"

@@ -138,13 +138,13 @@ def get(agent: str, session_id: str) -> Session | None:
     row = SessionRow.get_or_none(
         SessionRow.agent == agent, SessionRow.name == session_id
     )
-    return _session(row) if row else None
+    return session(row) if row else None
 
 
 def of_numbers(numbers: Iterable[int]) -> dict[int, Session]:
     """Sessions by their numbers in the store."""
     rows = SessionRow.select().where(SessionRow.id.in_(list(numbers)))
-    return {row.id: _session(row) for row in rows}
+    return {row.id: session(row) for row in rows}
 
 
 def number(agent: str, session_id: str) -> int | None:
@@ -164,7 +164,8 @@ def agents_of(name: str) -> list[str]:
     return [agent for (agent,) in rows.order_by(SessionRow.agent).tuples()]
 
 
-def _session(row: SessionRow) -> Session:
+def session(row: SessionRow) -> Session:
+    """A row as what it means."""
     return Session(
         agent=row.agent,
         session_id=row.name,

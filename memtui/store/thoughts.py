@@ -28,14 +28,32 @@ def add(thoughts: Iterable[Thought]) -> None:
     insert(ThoughtRow, rows, conflict="nothing")
 
 
-def between(number: int, start_ms: int, end_ms: int) -> list[Thought]:
-    """A session's thoughts between two times, both included, in their order."""
+def between(
+    number: int,
+    start_ms: int,
+    end_ms: int,
+    *,
+    subagent: str | None = None,
+    limit: int | None = None,
+) -> list[Thought]:
+    """A session's thoughts between two times, both included, in their order.
+
+    Args:
+        number: The session's number in the store.
+        start_ms: From when, in milliseconds.
+        end_ms: Until when, in milliseconds.
+        subagent: Whose; the main conversation's when empty, all when None.
+        limit: The most that are given, the first ones; all when None.
+    """
     rows = (
         ThoughtRow.select(ThoughtRow, SessionRow)
         .join(SessionRow)
         .where(ThoughtRow.session == number, ThoughtRow.at_ms.between(start_ms, end_ms))
         .order_by(ThoughtRow.at_ms, ThoughtRow.id)
+        .limit(limit)
     )
+    if subagent is not None:
+        rows = rows.where(ThoughtRow.subagent == subagent)
     return [
         Thought(
             thought_id=row.id,

@@ -8,7 +8,9 @@ from peewee import JOIN, fn
 
 from memtui.memory import calendar
 from memtui.memory.events import from_ms
+from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocLine, TocNode
+from memtui.store import scopes
 from memtui.store.tables import BulletGripRow, BulletRow, NodeRow, VersionRow
 
 
@@ -48,13 +50,15 @@ def child_ids(node_id: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-def lines_under(parent_id: str | None, offset: int, limit: int) -> list[TocLine]:
+def lines_under(
+    parent_id: str | None, offset: int, limit: int, of: Scope = ALL
+) -> list[TocLine]:
     """A node's children as lines, newest first; the years for None."""
     above = NodeRow.parent_id
     under = above.is_null() if parent_id is None else above == parent_id
     rows = (
         _latest()
-        .where(under)
+        .where(under, *scopes.within(of))
         .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
         .limit(limit)
         .offset(offset)
@@ -69,11 +73,12 @@ def lines(node_ids: Sequence[str]) -> list[TocLine]:
     return [found[name] for name in node_ids if name in found]
 
 
-def newest(limit: int) -> list[str]:
+def newest(limit: int, of: Scope = ALL) -> list[str]:
     """The ids of the latest nodes of all levels, newest first."""
     rows = (
         NodeRow.select(NodeRow.node_id)
-        .where(NodeRow.latest.is_null(False))
+        .join(VersionRow)
+        .where(*scopes.within(of))
         .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
         .limit(limit)
         .tuples()

@@ -1,0 +1,116 @@
+"""``sources``: whose conversations come in here, and whose transcripts are watched."""
+
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+from pathlib import Path
+
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.paths import transcripts
+from memtui.recall import origins
+from memtui.recall.origins import Origin, Wish
+from memtui.settings import AGENTS, ASKED, EVERY
+from memtui.shell import output
+from memtui.store.seen import Seen
+
+
+def wish_of(house: House) -> Wish:
+    """What the settings say of watching."""
+    settings = house.settings
+    return Wish(
+        is_everyone=EVERY in settings.sources,
+        is_asked=ASKED in settings.sources,
+        named=settings.sources,
+        origin=settings.held["capture.sources"].origin,
+        folders=settings.folders,
+    )
+
+
+def look(house: House) -> list[Origin]:
+    """Every agent that can be heard of, as it is now."""
+    return origins.all_of_them(transcripts(), AGENTS, wish_of(house))
+
+
+def show(house: House, *, as_json: bool) -> int:
+    """Print each agent: where its transcripts lie, and whether they are watched."""
+    found = look(house)
+    if as_json:
+        output.as_json({"sources": found})
+        return 0
+    for one in found:
+        output.lines(_told(one, house.zone))
+    return 0
+
+
+def _told(one: Origin, zone: tzinfo) -> Iterator[str]:
+    mark = "✓" if one.is_watched else " "
+    said = "watched" if one.is_watched else "not watched"
+    yield f"{mark} {one.title:<14} {said}: {one.why}"
+    for place in one.places:
+        lacks = "" if place.exists() else " (not there)"
+        yield f"    {_short(place)}{lacks}"
+    heard = ((one.by_transcript, "transcripts"), (one.by_hook, "hooks"))
+    last = [f"{way} {_when(seen, zone)}" for seen, way in heard if seen]
+    files = output.number_of(one.files, "transcript")
+    yield f"    {' · '.join([files, *(last or ['nothing heard yet'])])}"
+
+
+def _when(seen: Seen, zone: tzinfo) -> str:
+    return output.date(seen.last_event_at, zone)
+
+
+def _short(place: Path) -> str:
+    home = Path.home()
+    return f"~/{place.relative_to(home)}" if place.is_relative_to(home) else str(place)
+
+
+def agree(
+    house: House, names: Sequence[str], *, is_watched: bool, as_json: bool
+) -> int:
+    """Remember whose transcripts are to be watched, or no longer are."""
+    chosen = _chosen(names)
+    house.agree(chosen, watched=is_watched)
+    found = [one for one in look(house) if one.name in chosen]
+    note = _overridden(found, is_watched)
+    if as_json:
+        output.as_json({"sources": found, "note": note})
+        return 0
+    for one in found:
+        said = "watched" if one.is_watched else "not watched"
+        output.lines([f"{one.title}: {said} ({one.why})."])
+    if note:
+        output.lines([note])
+    elif is_watched:
+        output.lines(["What they hold already is read by the next memtui that works."])
+    return 0
+
+
+def _chosen(names: Sequence[str]) -> list[str]:
+    """The agents that are meant.
+
+    Raises:
+        MemtuiError: None is, or one that is not known or has no place of its own.
+    """
+    placed = [name for name in AGENTS if name in transcripts()]
+    if not names:
+        raise MemtuiError(f"name the agents, or say all: {', '.join(placed)}")
+    for name in names:
+        if name == "aider":
+            raise MemtuiError(
+                "Aider's histories lie in the folders it works in: name those in the"
+                " setting capture.folders"
+            )
+        if name not in (*placed, EVERY):
+            raise MemtuiError(f"no agent is called {name!r}: {', '.join(placed)}")
+    return placed if EVERY in names else list(dict.fromkeys(names))
+
+
+def _overridden(found: Sequence[Origin], is_watched: bool) -> str:
+    """What to say where the settings have it otherwise; "" where they do not."""
+    others = [one.title for one in found if one.is_watched != is_watched]
+    if not others:
+        return ""
+    return (
+        f"Remembered, but the settings go before it for {', '.join(others)}:"
+        " see capture.sources in memtui config show."
+    )

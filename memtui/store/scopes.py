@@ -1,0 +1,50 @@
+"""Scopes: which nodes of the table of contents an agent or a project has a part in."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from peewee import SQL, NodeList, fn
+
+from memtui.memory.scopes import Scope
+from memtui.store.tables import NodeRow, VersionRow
+
+_TOGETHER = """(
+    WITH RECURSIVE made(node_id) AS (
+        SELECT segments.id FROM segments
+        JOIN sessions ON sessions.id = segments.session_id
+        WHERE sessions.agent = ? AND sessions.project = ?
+        UNION
+        SELECT parent_id FROM toc_latest JOIN made USING (node_id)
+        WHERE parent_id IS NOT NULL
+    )
+    SELECT node_id FROM made
+)"""
+"""The segments of one agent's work on one project, and all nodes above them."""
+
+
+def within(scope: Scope) -> Iterator[Any]:
+    """The conditions on nodes, joined with their latest versions, to be of a scope.
+
+    A node above the segments knows its agents and its projects, but not which of them
+    belong together: where both are asked for, the segments under it tell.
+    """
+    yield SQL("1")
+    if scope.agent:
+        yield _names(VersionRow.agents, scope.agent)
+    if scope.project:
+        yield _names(VersionRow.projects, scope.project)
+    if scope.agent and scope.project:
+        yield NodeRow.node_id.in_(SQL(_TOGETHER, (scope.agent, scope.project)))
+
+
+def among(node_ids: list[str], scope: Scope) -> set[str]:
+    """Those of these nodes that are of a scope."""
+    rows = NodeRow.select(NodeRow.node_id).join(VersionRow)
+    mine = rows.where(NodeRow.node_id.in_(node_ids), *within(scope))
+    return {name for (name,) in mine.tuples()}
+
+
+def _names(column: Any, name: str) -> Any:
+    """Whether a column that holds a list of names holds this one."""
+    listed = (SQL("SELECT 1 FROM json_each("), column, SQL(") WHERE value = ?", [name]))
+    return fn.EXISTS(NodeList(listed))

@@ -1,0 +1,94 @@
+"""The memory of one agent or one project alone, at every level and in every search."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memtui.house import House
+from memtui.memory.scopes import Scope
+from memtui.memory.toc import TocLevel, TocLine
+from memtui.recall import browse
+from memtui.recall.teleport import Teleport
+from memtui.store import database, grips
+from memtui.store.tables import SegmentRow, SessionRow
+
+SCOPES = [
+    Scope("codex", ""),
+    Scope("claude-code", ""),
+    Scope("", "shop"),
+    Scope("", "logsift"),
+    Scope("codex", "logsift"),
+    Scope("claude-code", "shop"),
+    Scope("codex", "shop"),
+]
+
+
+def down(of: Scope, parent: str | None = None) -> Iterator[TocLine]:
+    found = browse.children(parent, of=of) if parent else browse.years(of=of)
+    for line in found:
+        yield line
+        yield from down(of, line.node_id)
+
+
+def expected(of: Scope) -> set[str]:
+    """The segments of a scope's sessions, and all that is above them."""
+    with database.connected():
+        rows = SegmentRow.select(SegmentRow.id).join(SessionRow)
+        if of.agent:
+            rows = rows.where(SessionRow.agent == of.agent)
+        if of.project:
+            rows = rows.where(SessionRow.project == of.project)
+        segments = [row.id for row in rows]
+    return {name for segment in segments for name in browse.path(segment)}
+
+
+@pytest.mark.parametrize("of", SCOPES, ids=str)
+def test_a_node_of_any_level_is_shown_where_its_scope_had_a_part_in_it(
+    full_house: House, of: Scope
+) -> None:
+    found = {line.node_id for line in down(of)}
+    assert found == expected(of)
+
+
+def test_the_scopes_of_the_history_are_told_apart(full_house: House) -> None:
+    whole = {line.node_id for line in down(Scope())}
+    assert {line.level for line in down(Scope("codex", ""))} == set(TocLevel)
+    assert expected(Scope("codex", "")) < whole
+    assert expected(Scope("codex", "shop")) < expected(Scope("codex", ""))
+
+
+@pytest.mark.parametrize("name", ['", "', "co", "codex%", '"', "Codex"])
+def test_a_name_is_taken_as_it_stands(full_house: House, name: str) -> None:
+    assert browse.years(of=Scope(name, "")) == []
+    assert full_house.teleport.find("session", of=Scope("", name)).hits == ()
+
+
+@pytest.mark.parametrize("query", ["session", "test", "the fix", "token refresh"])
+@pytest.mark.parametrize("of", SCOPES, ids=str)
+def test_a_search_within_a_scope_finds_what_a_whole_search_finds_of_it(
+    full_house: House, of: Scope, query: str
+) -> None:
+    mine = expected(of)
+    whole = full_house.teleport.find(query, limit=500).hits
+    found = full_house.teleport.find(query, limit=500, of=of).hits
+    assert all(hit.node_id in mine for hit in found)
+    wanted = {hit.target_id for hit in whole if hit.node_id in mine}
+    assert wanted <= {hit.target_id for hit in found}
+    with database.connected():
+        quoted = grips.get(hit.target_id for hit in found)
+    assert all(grip.toc_node_id in mine for grip in quoted.values())
+
+
+def test_a_page_is_full_where_most_hits_are_of_others(full_house: House) -> None:
+    of = Scope("codex", "logsift")
+    whole = full_house.teleport.find("the", limit=500, of=of).hits
+    few = full_house.teleport.find("the", limit=3, of=of).hits
+    assert len(few) == min(3, len(whole))
+
+
+def test_a_scope_holds_without_an_index_too(full_house: House, tmp_path: Path) -> None:
+    of = Scope("codex", "")
+    answer = Teleport(tmp_path / "none").find("session", of=of)
+    assert answer.note
+    assert all(hit.node_id in expected(of) for hit in answer.hits)

@@ -1,0 +1,271 @@
+"""Sessions: listed, found by a piece of their id, read a page at a time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.memory import events, thoughts
+from memtui.memory.events import Event, EventType
+from memtui.memory.sessions import Helper
+from memtui.recall import sessions
+from memtui.store import database, tellings
+from memtui.store import events as kept
+from memtui.store import sessions as known
+from memtui.store import thoughts as thought
+from memtui.store.database import db
+
+AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
+TURN = (
+    EventType.USER_MESSAGE,
+    EventType.TOOL_RESULT,
+    EventType.TOOL_RESULT,
+    EventType.ASSISTANT_MESSAGE,
+)
+
+
+def said(
+    number: int,
+    session: str = "s1",
+    *,
+    agent: str = "claude-code",
+    subagent: str = "",
+    origin: str = "",
+) -> Event:
+    return events.make(
+        agent=agent,
+        session_id=session,
+        timestamp=AT + timedelta(seconds=number),
+        event_type=TURN[number % 4],
+        text=f"number {number}",
+        key=f"{subagent}{number}",
+        subagent=subagent,
+        origin=origin,
+    )
+
+
+def keep(*batch: Event) -> kept.Added:
+    with database.writing():
+        return kept.add(batch, route="transcript")
+
+
+def facts(asked: str) -> sessions.Facts:
+    return sessions.facts(*sessions.find(asked))
+
+
+def texts(page: sessions.Page) -> list[str]:
+    return [event.text.removeprefix("number ") for event in page.events]
+
+
+def test_the_session_heard_of_last_comes_first(full_house: House) -> None:
+    found = sessions.listed()
+    assert found.total == len(found.sessions) == 6
+    times = [one.updated_at for one in found.sessions]
+    assert times == sorted(times, reverse=True)
+
+
+def test_sessions_are_paged(full_house: House) -> None:
+    whole = sessions.listed().sessions
+    pages = [sessions.listed(offset=n, limit=2) for n in (0, 2, 4, 6)]
+    assert tuple(one for page in pages for one in page.sessions) == whole
+    assert {page.total for page in pages} == {6}
+
+
+def test_sessions_of_one_agent_or_one_project(full_house: House) -> None:
+    for one in sessions.listed(agent="codex").sessions:
+        assert one.agent == "codex"
+    both = sessions.listed(agent="claude-code", project="shop")
+    assert both.total == len(both.sessions) > 0
+    assert {(o.agent, o.project) for o in both.sessions} == {("claude-code", "shop")}
+    assert sessions.listed(agent="nobody").sessions == ()
+
+
+@pytest.mark.parametrize(
+    "asked", ["shop-1", "claude-code:shop-1", "claude-code:shop-1"]
+)
+def test_a_session_is_found_by_its_id(full_house: House, asked: str) -> None:
+    assert sessions.find(asked) == ("claude-code", "shop-1")
+
+
+def test_the_beginning_of_an_id_is_enough_if_no_other_begins_so(house: House) -> None:
+    keep(said(0, "a1b2"), said(0, "a1c3"), said(0, "z9"))
+    assert sessions.find("z") == ("claude-code", "z9")
+    assert sessions.find("claude-code:a1b") == ("claude-code", "a1b2")
+
+
+def test_a_whole_id_is_meant_even_if_others_begin_so(house: House) -> None:
+    keep(said(0, "a1"), said(0, "a1b2"))
+    assert sessions.find("a1") == ("claude-code", "a1")
+
+
+def test_what_could_be_several_sessions_is_said_with_all_their_names(
+    house: House,
+) -> None:
+    keep(said(0, "a1b2"), said(0, "a1c3"))
+    with pytest.raises(MemtuiError, match=r"claude-code:a1b2\n.*claude-code:a1c3"):
+        sessions.find("a1")
+
+
+def test_an_id_that_two_agents_use_asks_for_the_agent(house: House) -> None:
+    keep(said(0, "s1"), said(0, "s1", agent="codex"))
+    with pytest.raises(MemtuiError, match="any of 2 sessions"):
+        sessions.find("s1")
+    assert sessions.find("codex:s1") == ("codex", "s1")
+
+
+def test_a_hundred_candidates_are_not_all_told(house: House) -> None:
+    keep(*(said(0, f"a{number:03}") for number in range(100)))
+    with pytest.raises(MemtuiError, match="and 95 more"):
+        sessions.find("a")
+
+
+@pytest.mark.parametrize("asked", ["", ":", "claude-code:", "nobody:s1", "%", "s1_"])
+def test_what_is_no_session_is_said_so(house: House, asked: str) -> None:
+    keep(said(0, "s1"))
+    with pytest.raises(MemtuiError, match="there is no session"):
+        sessions.find(asked)
+
+
+def test_messages_are_read_by_offset_and_limit(house: House) -> None:
+    keep(*(said(number) for number in range(20)))
+    known = facts("s1")
+    whole = sessions.page(known)
+    assert texts(whole) == ["0", "3", "4", "7", "8", "11", "12", "15", "16", "19"]
+    assert texts(sessions.page(known, offset=3, limit=2)) == ["7", "8"]
+    assert sessions.page(known, offset=3, limit=2).total == 10
+    assert texts(sessions.page(known, offset=10)) == []
+
+
+def test_tool_results_are_read_when_they_are_asked_for(house: House) -> None:
+    keep(*(said(number) for number in range(20)))
+    page = sessions.page(facts("s1"), offset=1, limit=4, is_all=True)
+    assert (texts(page), page.total) == (["1", "2", "3", "4"], 20)
+
+
+def test_a_helper_s_conversation_is_read_by_its_name(house: House) -> None:
+    keep(*(said(n) for n in range(8)), *(said(n, subagent="a7") for n in range(4)))
+    helper = Helper("claude-code", "s1", "a7", "Explore", "toolu_1", "Find the cart")
+    with database.writing():
+        known.meet([helper])
+    found = facts("s1")
+    (one,) = found.subagents
+    assert (one.name, one.kind, one.task, one.started_by) == (
+        "a7",
+        "Explore",
+        "Find the cart",
+        "toolu_1",
+    )
+    assert (one.events, one.messages, found.events) == (4, 2, 8)
+    page = sessions.page(found, subagent="a7")
+    assert (texts(page), page.total) == (["0", "3"], 2)
+    assert len(sessions.page(found, is_all=True).events) == 8
+    with pytest.raises(MemtuiError, match="no subagent 'b': a7"):
+        sessions.page(found, subagent="b")
+
+
+def test_a_helper_nobody_told_of_is_known_by_what_it_did(house: House) -> None:
+    keep(said(0), said(3, subagent="a7"))
+    (one,) = facts("s1").subagents
+    assert (one.name, one.kind, one.events) == ("a7", "", 1)
+
+
+def test_thoughts_stand_before_what_they_led_to(house: House) -> None:
+    keep(*(said(number) for number in range(8)))
+    with database.writing():
+        thought.add(
+            thoughts.make(
+                agent="claude-code",
+                session_id="s1",
+                at=AT + timedelta(seconds=second),
+                text=f"before {second}",
+                key=str(second),
+                subagent=subagent,
+            )
+            for second, subagent in ((2, ""), (2.5, "a7"), (3.5, ""), (6, ""))
+        )
+    found = facts("s1")
+
+    def read(offset: int, limit: int) -> list[str]:
+        page = sessions.page(found, offset=offset, limit=limit, with_thoughts=True)
+        return [one.text for one in page.thoughts]
+
+    assert read(0, 50) == ["before 2", "before 3.5", "before 6"]
+    assert read(1, 1) == ["before 2"]
+    assert read(2, 2) == ["before 3.5", "before 6"]
+    assert sessions.page(found).thoughts == ()
+
+
+def test_a_fork_tells_how_much_it_shares(house: House) -> None:
+    keep(*(said(number, origin=f"o{number}") for number in range(8)))
+    copies = [said(number, "s2", origin=f"o{number}") for number in range(8)]
+    added = keep(*copies, said(12, "s2", origin="own"))
+    with database.writing():
+        for copy, owner in added.copied:
+            tellings.settle(copy, owner)
+    found = facts("s2")
+    assert found.session.forked_from == "s1"
+    assert found.shared_messages == 4
+    assert facts("s1").shared_messages == 0
+
+
+def test_a_session_is_summed_up_by_the_headlines_of_its_segments(
+    full_house: House,
+) -> None:
+    found = facts("shop-1")
+    assert found.segments >= len(found.summary) >= 1
+    assert len(found.summary) <= sessions.SUMMARY_LINES
+
+
+@contextmanager
+def counting() -> Iterator[dict[str, int]]:
+    """Count the rows that come out of the database, and the steps it takes."""
+    counts = {"rows": 0, "steps": 0}
+
+    def row(_: object, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        counts["rows"] += 1
+        return values
+
+    def step() -> int:
+        counts["steps"] += 1
+        return 0
+
+    with database.connected():
+        connection = db.connection()
+        connection.row_factory = row
+        connection.set_progress_handler(step, 100)
+        yield counts
+        connection.set_progress_handler(None, 0)
+        connection.row_factory = None
+
+
+def fill(session: str, length: int) -> None:
+    for start in range(0, length, 2000):
+        keep(*(said(number, session) for number in range(start, start + 2000)))
+
+
+def test_a_page_of_a_long_session_reads_no_more_than_one_of_a_short_one(
+    house: House,
+) -> None:
+    fill("short", 2000)
+    fill("long", 20_000)
+    told = {}
+    for name in ("short", "long"):
+        found = facts(name)
+        with counting() as counts:
+            page = sessions.page(found, offset=100, limit=50, with_thoughts=True)
+        assert len(page.events) == 50
+        told[name] = counts
+    assert told["long"] == told["short"]
+    assert told["long"]["rows"] < 3 * 50 + 10
+
+
+def test_the_last_page_of_a_long_session_brings_one_page_of_rows(house: House) -> None:
+    fill("long", 20_000)
+    with counting() as counts:
+        page = sessions.page(facts("long"), offset=9950, limit=50)
+    assert texts(page)[-1] == "19999"
+    assert counts["rows"] < 3 * 50 + 20

@@ -1,0 +1,134 @@
+"""Whose conversations come in: listed, agreed to, and what the settings make of it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui import __main__
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def person() -> Path:
+    """Somebody who has one conversation with Claude Code."""
+    folder = Path.home() / ".claude" / "projects" / "shop"
+    folder.mkdir(parents=True)
+    record = {
+        "type": "user",
+        "uuid": "u1",
+        "sessionId": "s1",
+        "timestamp": "2025-03-14T10:00:00Z",
+        "cwd": "/home/ada/shop",
+        "message": {"content": "Fix the cart"},
+    }
+    (folder / "s1.jsonl").write_text(json.dumps(record) + "\n")
+    return Path.home()
+
+
+@pytest.fixture
+def memtui(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command on a home of its own; what it answered."""
+
+    def run(*words: str, code: int = 0) -> Any:
+        home = str(tmp_path / "memtui")
+        assert __main__.main(["--home", home, *words]) == code
+        told = capsys.readouterr()
+        return json.loads(told.out) if "--json" in words else told.out + told.err
+
+    return run
+
+
+def of(told: Any, name: str) -> Any:
+    return next(one for one in told["sources"] if one["name"] == name)
+
+
+def test_every_agent_is_listed_with_what_is_found_of_it(
+    memtui: Run, person: Path
+) -> None:
+    told = memtui("sources", "--json")
+    assert [one["name"] for one in told["sources"]] == [
+        "claude-code",
+        "codex",
+        "gemini-cli",
+        "opencode",
+        "copilot-cli",
+        "aider",
+    ]
+    claude = of(told, "claude-code")
+    assert claude["places"] == [str(person / ".claude" / "projects")]
+    assert (claude["files"], claude["is_watched"]) == (1, False)
+    assert claude["why"] == "nobody was asked yet"
+    assert claude["by_transcript"] is None
+    assert "nothing heard yet" in memtui("sources")
+
+
+def test_what_was_heard_last_is_told_by_the_way_it_came(
+    memtui: Run, person: Path, tmp_path: Path
+) -> None:
+    payload = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "s2",
+        "prompt": "And the basket",
+        "transcript_path": str(person / ".claude" / "projects" / "x.jsonl"),
+    }
+    new = tmp_path / "memtui" / "spool" / "new"
+    new.mkdir(parents=True)
+    (new / "1.json").write_text(json.dumps(payload))
+    memtui("import")
+    claude = of(memtui("sources", "--json"), "claude-code")
+    assert claude["by_transcript"]["last_event_at"] == "2025-03-14T10:00:00Z"
+    assert claude["by_hook"]["source"] == "hooks"
+
+
+def test_what_was_agreed_is_remembered_and_taken_back(
+    memtui: Run, person: Path
+) -> None:
+    assert "Claude Code: watched (you agreed)" in memtui(
+        "sources", "watch", "claude-code"
+    )
+    told = memtui("sources", "--json")
+    assert of(told, "claude-code")["is_watched"]
+    assert of(told, "codex")["why"] == "you did not agree"
+    memtui("sources", "unwatch", "claude-code")
+    assert not of(memtui("sources", "--json"), "claude-code")["is_watched"]
+
+
+def test_all_are_watched_but_the_one_that_has_no_place(memtui: Run) -> None:
+    memtui("sources", "watch", "all", "--json")
+    told = memtui("sources", "--json")["sources"]
+    assert [one["name"] for one in told if not one["is_watched"]] == ["aider"]
+
+
+def test_where_settings_go_first_that_is_said(memtui: Run) -> None:
+    setting = ("--set", "capture.sources=codex")
+    told = memtui(*setting, "sources", "unwatch", "codex", "--json")
+    assert of(told, "codex")["is_watched"]
+    assert "capture.sources" in of(told, "codex")["why"]
+    assert "the settings go before it for Codex" in told["note"]
+    assert "go before it" in memtui(*setting, "sources", "watch", "opencode")
+
+
+def test_folders_of_the_settings_are_listed_too(memtui: Run, tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    setting = ("--set", f"capture.folders={tmp_path / 'old'}")
+    folders = of(memtui(*setting, "sources", "--json"), "folders")
+    assert folders["is_watched"]
+    assert folders["places"] == [str(tmp_path / "old")]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("watch",), "name the agents, or say all"),
+        (("watch", "clippy"), "no agent is called 'clippy'"),
+        (("watch", "aider"), "capture.folders"),
+    ],
+)
+def test_what_cannot_be_watched_is_said_so(
+    memtui: Run, words: tuple[str, ...], says: str
+) -> None:
+    assert says in memtui("sources", *words, code=1)
