@@ -87,8 +87,10 @@ def _log_to(file: Path, level: str) -> None:
     from logging.handlers import RotatingFileHandler  # noqa: PLC0415 - after --help
 
     logging.raiseExceptions = False  # a full disk must not write over the screen
+    # Opened by the first line: a disk that takes none must not stop who only reads.
+    handler = RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=1, delay=True)
     logging.basicConfig(
-        handlers=[RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=1)],
+        handlers=[handler],
         level=level,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
