@@ -25,6 +25,9 @@ EXIT_ERROR = 1
 """Something could not be done; the sentence on standard error says what."""
 
 
+READING = ("show", "search", "sessions", "session", "expand", "stats")
+"""The commands that only read."""
+
 STOPPED = 130
 """The exit code of what a person stopped with ctrl+c, as shells have it."""
 
@@ -98,39 +101,45 @@ def _log_to(file: Path, level: str) -> None:
 
 
 def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
-    from memtui.shell import doctoring, reading, working  # noqa: PLC0415
-
     house = _open(places, settings)
     as_json = getattr(given, "json", False)
     try:
-        if given.command in ("show", "search", "sessions", "session"):
+        if given.command in READING:
             return _read(given, house, as_json=as_json)
-        if given.command == "expand":
-            around = {"before": given.before, "after": given.after}
-            return reading.expand(house, given.grip_id, **around, as_json=as_json)
-        if given.command == "stats":
-            return reading.stats(house, as_json=as_json)
-        if given.command == "import":
-            return working.bring_in(house, given.paths, as_json=as_json)
-        if given.command == "work":
-            return working.work(house, until_idle=given.until_idle, as_json=as_json)
-        if given.command == "reindex":
-            return working.reindex(house)
+        if given.command in ("import", "work", "reindex"):
+            return _work(given, house, as_json=as_json)
         if given.command in curating_grammar.CURATING:
             from memtui.shell import curating  # noqa: PLC0415 - not to be waited for
 
             return curating.run(house, given)
         if given.command == "sources":
             return _sources(given, house)
+        from memtui.shell import doctoring  # noqa: PLC0415 - Whoosh: 55 ms
+
         return doctoring.doctor(house, as_json=as_json)
     finally:
         house.stop()
+
+
+def _work(given: argparse.Namespace, house: "House", *, as_json: bool) -> int:
+    from memtui.shell import working  # noqa: PLC0415 - Whoosh: 55 ms
+
+    if given.command == "import":
+        return working.bring_in(house, given.paths, as_json=as_json)
+    if given.command == "work":
+        return working.work(house, until_idle=given.until_idle, as_json=as_json)
+    return working.reindex(house)
 
 
 def _read(given: argparse.Namespace, house: "House", *, as_json: bool) -> int:
     from memtui.memory.scopes import Scope  # noqa: PLC0415
     from memtui.shell import conversing, reading  # noqa: PLC0415
 
+    if given.command == "stats":
+        return reading.stats(house, as_json=as_json)
+    if given.command == "expand":
+        around = {"before": given.before, "after": given.after}
+        return reading.expand(house, given.grip_id, **around, as_json=as_json)
     if given.command == "session":
         return conversing.show(
             house,

@@ -113,7 +113,7 @@ def _why(one: Origin, wish: Wish, agreed: Collection[str] | None) -> tuple[bool,
     """Whether an agent's transcripts are watched, and why."""
     said = f"capture.sources ({wish.origin})"
     if not one.places:
-        return False, "it has no place of its own: name its files in capture.folders"
+        return False, "its files must be named in capture.folders"
     if wish.is_everyone:
         return True, f"{said} says all"
     if one.name in wish.named:

@@ -45,14 +45,15 @@ def show(house: House, *, as_json: bool) -> int:
 def _told(one: Origin, zone: tzinfo) -> Iterator[str]:
     mark = "✓" if one.is_watched else " "
     said = "watched" if one.is_watched else "not watched"
-    yield f"{mark} {one.title:<14} {said}: {one.why}"
+    yield f"{mark} {one.title:<18} {said}: {one.why}"
     for place in one.places:
         lacks = "" if place.exists() else " (not there)"
         yield f"    {_short(place)}{lacks}"
     heard = ((one.by_transcript, "transcripts"), (one.by_hook, "hooks"))
-    last = [f"{way} {_when(seen, zone)}" for seen, way in heard if seen]
+    last = [f"by {way} {_when(seen, zone)}" for seen, way in heard if seen]
     files = output.number_of(one.files, "transcript")
-    yield f"    {' · '.join([files, *(last or ['nothing heard yet'])])}"
+    said = f"last heard {', '.join(last)}" if last else "nothing heard yet"
+    yield f"    {files} · {said}"
 
 
 def _when(seen: Seen, zone: tzinfo) -> str:
