@@ -112,3 +112,46 @@ def test_what_to_forget_must_be_named(home: Path) -> None:
     assert "name what to forget" in memtui(home, "forget", code=1).stderr
     told = memtui(home, "forget", "session", "nobody", "--yes", code=1)
     assert told.stderr.startswith("memtui: there is no session 'nobody'")
+
+
+KEY = "ghp_Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Ga7Bp0Yc5Wd2"
+"""What looks like a token of GitHub's; it opens nothing."""
+
+
+def quarantined(home: Path) -> Path:
+    file = home / "spool" / "bad" / "1.1.a.json"
+    file.write_text(json.dumps({"hook_event_name": "Novel", "prompt": f"use {KEY}"}))
+    return file
+
+
+def test_redacting_says_how_many_secrets_of_which_kind_and_never_the_secret(
+    home: Path,
+) -> None:
+    file = quarantined(home)
+    tried = memtui(home, "redact", "--dry-run").stdout
+    assert (
+        tried == "1 secret would be taken out of 1 hook file:\n       1  github token\n"
+    )
+    assert KEY in file.read_text()
+    told = memtui(home, "redact").stdout
+    assert told == "1 secret taken out of 1 hook file:\n       1  github token\n"
+    assert KEY not in file.read_text()
+    assert memtui(home, "redact").stdout == "No secret was found.\n"
+
+
+def test_redacting_is_told_in_json_too(home: Path) -> None:
+    quarantined(home)
+    told = json.loads(memtui(home, "redact", "--json").stdout)
+    assert (told["is_done"], told["kinds"]) == (True, {"github token": 1})
+    assert (told["hook_files"], told["events"], told["errors"]) == (1, 0, [])
+
+
+def test_while_another_memtui_works_secrets_are_only_counted(home: Path) -> None:
+    file = quarantined(home)
+    claim = Claim(home / "work.lock")
+    assert claim.take()
+    told = memtui(home, "redact", code=1)
+    assert "another memtui works this store: quit the app" in told.stderr
+    assert "1 secret would be taken out" in memtui(home, "redact", "--dry-run").stdout
+    claim.drop()
+    assert KEY in file.read_text()

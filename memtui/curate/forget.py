@@ -69,7 +69,7 @@ class Forget:
 
     def tried(self, kind: Kind, words: Sequence[str]) -> Forgotten:
         """Say what would be forgotten; nothing changes."""
-        with _undone():
+        with traces.writing(is_undone=True):
             covered = self._note(kind, words)
             return self._found(covered, is_tried=True)
 
@@ -129,18 +129,3 @@ def _written_over() -> Iterator[None]:
     traces.write_over()
     with forgetting.door():
         yield
-
-
-@contextmanager
-def _undone() -> Iterator[None]:
-    """A transaction of which nothing stays."""
-    try:
-        with database.writing():
-            yield
-            raise _Undone
-    except _Undone:
-        return
-
-
-class _Undone(Exception):
-    """Nothing is to stay."""

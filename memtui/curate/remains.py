@@ -5,12 +5,12 @@ folder or its time; what cannot be read at all by the words it holds.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memtui.curate import pieces
 from memtui.curate.pieces import Piece
-from memtui.memory import secrets
+from memtui.memory import secret_events
 from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.sessions import SessionFacts
 from memtui.sources import hook_dialects, hooks, projects
@@ -79,7 +79,7 @@ def _is_forgotten(piece: Piece, letter: Letter, covered: Covered) -> bool:
         received_ms = to_ms(letter.received_at)
         return received_ms < covered.before_ms or _holds(piece, covered)
     readings = list(_readings(piece.raw, letter))
-    told = [_redacted(reading) for reading in readings if isinstance(reading, Event)]
+    told = [secret_events.cleaned(r)[0] for r in readings if isinstance(r, Event)]
     if told:
         spared = tombstones.spared(
             told,
@@ -106,12 +106,6 @@ def _holds(piece: Piece, covered: Covered) -> bool:
 def _is_of_project(cwd: str) -> bool:
     project = projects.place_of(clean(cwd)).project if cwd else ""
     return bool(project) and tombstones.covers_project(project)
-
-
-def _redacted(event: Event) -> Event:
-    """An event as it would be stored."""
-    metadata = {k: secrets.redact(v).text for k, v in event.metadata.items()}
-    return replace(event, text=secrets.redact(event.text).text, metadata=metadata)
 
 
 def _readings(raw: bytes, letter: Letter) -> Iterator[Reading]:

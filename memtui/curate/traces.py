@@ -4,6 +4,8 @@ The index keeps a deleted document's words until its files are merged, the log m
 name what it could not read, and the database's file keeps the room of deleted rows.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +14,22 @@ from memtui.search.index import Index
 from memtui.store import compaction, database, facts
 
 write_over = compaction.write_over
+
+
+@contextmanager
+def writing(*, is_undone: bool = False, durable: bool = False) -> Iterator[None]:
+    """A transaction; of one that is undone nothing stays."""
+    try:
+        with database.writing(durable=durable):
+            yield
+            if is_undone:
+                raise _Undone
+    except _Undone:
+        return
+
+
+class _Undone(Exception):
+    """Nothing is to stay."""
 
 
 @dataclass(frozen=True, slots=True)

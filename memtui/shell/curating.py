@@ -4,8 +4,10 @@ import argparse
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from memtui import tokenizer
 from memtui.curate import subjects
 from memtui.curate.forget import Forget, Forgotten
+from memtui.curate.redact import Redact, Redacted
 from memtui.curate.traces import Places
 from memtui.errors import MemtuiError
 from memtui.house import House
@@ -21,6 +23,8 @@ BUSY = (
 
 def run(house: House, given: argparse.Namespace) -> int:
     """Run one of the commands that change what is kept."""
+    if given.command == "redact":
+        return redact(house, is_tried=given.dry_run, as_json=given.json)
     if given.list:
         return forgotten(house, as_json=given.json)
     if not given.kind or not given.subjects:
@@ -93,6 +97,40 @@ def claim(house: House) -> None:
 def places_of(house: House) -> Places:
     """Where this house leaves traces."""
     return Places(house.paths.index, house.paths.log)
+
+
+def redact(house: House, *, is_tried: bool, as_json: bool) -> int:
+    """Take the secrets out of what is kept."""
+    if not is_tried:
+        claim(house)
+    counter = tokenizer.counter(house.paths.vocabulary)
+    work = Redact(places_of(house), house.paths.spool, house.zone, counter, _now)
+    found = work.run(is_tried=is_tried)
+    errors = [] if is_tried else working.digest(house) or []
+    if as_json:
+        said = output.plain(found)
+        told = {"is_done": not is_tried, "errors": [str(error) for error in errors]}
+        output.as_json(said | told)
+    else:
+        done = "would be taken out" if is_tried else "taken out"
+        output.lines([*_secrets(found, done), *(f"error: {e}" for e in errors)])
+    return 1 if errors else 0
+
+
+def _secrets(found: Redacted, done: str) -> list[str]:
+    if not found.kinds:
+        return ["No secret was found."]
+    total = output.number_of(sum(found.kinds.values()), "secret")
+    places = (
+        (found.events, "event", ""),
+        (found.thoughts, "thought", ""),
+        (found.titles, "title", ""),
+        (found.readings, "note on files read", "notes on files read"),
+        (found.hook_files, "hook file", ""),
+    )
+    held = ", ".join(output.number_of(*place) for place in places if place[0])
+    kinds = sorted(found.kinds.items(), key=lambda item: (-item[1], item[0]))
+    return [f"{total} {done} of {held}:"] + [f"{n:>8,}  {kind}" for kind, n in kinds]
 
 
 def _now() -> datetime:

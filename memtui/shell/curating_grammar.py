@@ -6,7 +6,7 @@ from collections.abc import Callable
 AddCommand = Callable[[str, str], argparse.ArgumentParser]
 """Adds a command by its name and what it does."""
 
-CURATING = frozenset({"forget"})
+CURATING = frozenset({"forget", "redact"})
 """The commands whose words stand here."""
 
 
@@ -31,4 +31,8 @@ def add(command: AddCommand) -> None:
     )
     forget.add_argument(
         "--undo", action="store_true", help="let it be imported again after all"
+    )
+    redact = command("redact", "take secrets out of what is kept, by today's rules")
+    redact.add_argument(
+        "--dry-run", action="store_true", help="count them, and change nothing"
     )

@@ -23,7 +23,10 @@ from memtui.memory.events import from_ms
 
 PRIVATE = 0o700
 
-BOXES = ("tmp", "new", "bad")
+DRAFTS = "tmp"
+"""The box of what hooks are still writing."""
+
+BOXES = (DRAFTS, "new", "bad")
 REASON = ".reason"
 
 _NAME = re.compile(
@@ -75,7 +78,7 @@ class Spool:
             SpoolError: It cannot be made.
         """
         try:
-            for folder in (self.folder / "tmp", self._new, self._bad):
+            for folder in (self.folder / DRAFTS, self._new, self._bad):
                 folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         except OSError as error:
             raise SpoolError(f"{self.folder}: {error.strerror}") from error
@@ -143,12 +146,15 @@ class Spool:
 
     def reasons(self, box: str, name: str) -> list[str]:
         """Why a file was quarantined, a reason for each record."""
+        return [_LINE.sub("", line) for line in self.said(box, name)]
+
+    def said(self, box: str, name: str) -> list[str]:
+        """The lines that stand beside a quarantined file: its reasons, with places."""
         file = self.folder / box / f"{name}{REASON}"
         try:
-            said = file.read_text("utf-8", "replace").splitlines()
+            return file.read_text("utf-8", "replace").splitlines()
         except OSError:
             return []
-        return [_LINE.sub("", line) for line in said]
 
     def remove(self, box: str, name: str) -> None:
         """Delete a file, and the reasons that stand beside it."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memtui.memory import secrets
+from memtui.memory import secret_events, secrets
 from memtui.memory.events import Event, clean
 from memtui.memory.exclusions import Exclusions
 from memtui.memory.sessions import Helper, SessionFacts
@@ -20,13 +20,6 @@ from memtui.store import redactions, tombstones
 
 ELSEWHERE = "of another project, whose memory is kept apart"
 """Why a session is left out of a store that keeps one project alone."""
-
-
-_NAMES_AND_KINDS = frozenset(
-    {"agent_id", "agent_type", "is_broken_off", "is_error", "kind", "message_id"}
-    | {"source", "tool_name", "tool_use_id"}
-)
-"""What metadata says in a word of the agent's own: no place for a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +100,12 @@ class Gate:
     def _clean(self, reading: Event | Thought | Helper) -> Event | Thought | Helper:
         if isinstance(reading, Helper):
             return replace(reading, task=self._text(reading.task))
-        text = self._text(reading.text)
         if isinstance(reading, Thought):
+            text = self._text(reading.text)
             return reading if text is reading.text else replace(reading, text=text)
-        metadata: Mapping[str, str] = reading.metadata
-        if metadata:
-            metadata = {
-                name: said if name in _NAMES_AND_KINDS else self._text(said)
-                for name, said in metadata.items()
-            }
-        if text == reading.text and metadata == reading.metadata:
-            return reading
-        return replace(reading, text=text, metadata=metadata)
+        event, kinds = secret_events.cleaned(reading)
+        self.redacted.update(kinds)
+        return event
 
     def _text(self, text: str) -> str:
         redacted = secrets.redact(text)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from memtui.store.tables import MetaRow
 
 _INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
-_CLEANING = "cleaning"
+_CLEANING, _REDACTED, _REDACTING = "cleaning", "redacted_by", "redacting"
 
 
 def time_zone() -> str:
@@ -58,3 +58,29 @@ def set_to_be_cleaned(is_due: bool) -> None:
         MetaRow.insert(name=_CLEANING, value="1").on_conflict_replace().execute()
     else:
         MetaRow.delete().where(MetaRow.name == _CLEANING).execute()
+
+
+def redacted_by() -> int:
+    """The version of the rules by which all that is kept is free of secrets; 0: none.
+
+    What comes in is always redacted by the latest; what was there before may not be.
+    """
+    row = MetaRow.get_or_none(MetaRow.name == _REDACTED)
+    return int(row.value) if row else 0
+
+
+def set_redacted_by(version: int) -> None:
+    """Remember by which rules all that is kept is free of secrets."""
+    MetaRow.insert(name=_REDACTED, value=str(version)).on_conflict_replace().execute()
+    MetaRow.delete().where(MetaRow.name == _REDACTING).execute()
+
+
+def redacting() -> str:
+    """How far the redaction of what is kept has come; "" if none is under way."""
+    row = MetaRow.get_or_none(MetaRow.name == _REDACTING)
+    return str(row.value) if row else ""
+
+
+def set_redacting(place: str) -> None:
+    """Remember how far the redaction of what is kept has come."""
+    MetaRow.insert(name=_REDACTING, value=place).on_conflict_replace().execute()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memtui.errors import StoreTooNew
+from memtui.store import facts
 from memtui.store.database import db, writing
 from memtui.store.tables import (
     ALL,
@@ -43,7 +44,10 @@ _ORIGINS = "CREATE INDEX events_origin ON events (origin) WHERE origin IS NOT NU
 
 def _make(time_zone: str) -> None:
     db.create_tables(ALL)
+    from memtui.memory.secrets import RULES_VERSION  # noqa: PLC0415 - new stores only
+
     MetaRow.create(name=ZONE, value=time_zone)
+    facts.set_redacted_by(RULES_VERSION)
     db.execute_sql(_ORIGINS)
     _guard()
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from memtui.house import House
+from memtui.memory import secrets
 from memtui.recall import browse, health
 from memtui.shell.output import plain
 from memtui.store import database
@@ -69,3 +70,16 @@ def tree() -> Callable[[House], Tree]:
 @pytest.fixture
 def digest() -> Callable[..., House]:
     return digested
+
+
+@pytest.fixture
+def unguarded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., House]:
+    """Imports as it was done before there were rules."""
+
+    def imported(house: House, *paths: Path) -> House:
+        with monkeypatch.context() as before:
+            before.setattr(secrets, "redact", lambda text: secrets.Redacted(text, ()))
+            before.setattr(secrets, "redact_strings", lambda value: (value, ()))
+            return digested(house, *paths)
+
+    return imported

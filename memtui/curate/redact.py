@@ -1,0 +1,186 @@
+"""Taking secrets out of what is kept already, by the rules of today.
+
+What comes in is redacted before it is stored; this is for what was stored by older
+rules, or before there were any. It goes through the store in batches and notes how far
+it has come: ended anywhere, it goes on from there.
+"""
+
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from memtui.curate import secret_files, traces
+from memtui.memory import secret_events, secrets
+from memtui.memory.events import Event, to_ms
+from memtui.memory.segments import counted_text
+from memtui.memory.tokens import Counter
+from memtui.sources.spool import Spool
+from memtui.store import (
+    choice,
+    database,
+    deletion,
+    derived,
+    facts,
+    forgetting,
+    redactions,
+    rewriting,
+)
+
+AT_ONCE = 500
+"""How many events, or thoughts, one transaction looks at."""
+
+
+@dataclass(slots=True)
+class Redacted:
+    """What was taken out, and of how much."""
+
+    kinds: Tally[str] = field(default_factory=Tally)
+    """How many secrets of each kind."""
+    events: int = 0
+    thoughts: int = 0
+    titles: int = 0
+    """Titles of sessions and tasks of subagents."""
+    readings: int = 0
+    """Files whose readers remember what they read, and reasons for what they left."""
+    hook_files: int = 0
+
+
+class Redact:
+    """Takes secrets out of one store."""
+
+    def __init__(
+        self,
+        places: traces.Places,
+        spool: Path,
+        zone: tzinfo,
+        counter: Counter,
+        clock: Callable[[], datetime],
+    ) -> None:
+        """Remember where everything lies; nobody else may work the store meanwhile.
+
+        Args:
+            places: Where traces are left.
+            spool: The hooks directory.
+            zone: The store's time zone.
+            counter: How the tokens of changed events are counted.
+            clock: The time, aware.
+        """
+        self._places, self._spool, self._zone = places, Spool(spool), zone
+        self._counter, self._clock = counter, clock
+        self._done, self._is_tried = Redacted(), False
+
+    def run(self, *, is_tried: bool = False) -> Redacted:
+        """Take out all secrets.
+
+        Args:
+            is_tried: Only look, and count; nothing changes.
+
+        Raises:
+            MemtuiError: Something is in use or cannot be written; what was done stays,
+                and the rest can be done by another run.
+        """
+        self._done, self._is_tried = Redacted(), is_tried
+        with database.connected():
+            traces.write_over()
+            self._events()
+            self._thoughts()
+            self._rest()
+            is_due = facts.is_to_be_cleaned()
+        if is_due and not is_tried:
+            traces.remove(self._places)
+        if not is_tried:
+            with database.writing():
+                facts.set_redacted_by(secrets.RULES_VERSION)
+        return self._done
+
+    def _events(self) -> None:
+        last = "" if self._is_tried else _left_at()
+        while batch := rewriting.events_after(last, AT_ONCE):
+            kinds: Tally[str] = Tally()
+            changed = list(self._changed(batch, kinds))
+            self._done.events += len(changed)
+            self._done.kinds += kinds
+            last = batch[-1].event_id
+            if not self._is_tried:
+                with database.writing(), forgetting.allowed():
+                    if changed:
+                        self._put(changed)
+                    self._count(kinds)
+                    facts.set_redacting(f"{secrets.RULES_VERSION} {last}")
+
+    def _changed(self, batch: Sequence[Event], kinds: Tally[str]) -> Iterator[Event]:
+        """The events that held a secret, without it."""
+        for event in batch:
+            cleaned, found = secret_events.cleaned(event)
+            if found:
+                kinds.update(found)
+                tokens = self._counter.count(counted_text(cleaned))
+                yield replace(cleaned, tokens=tokens, counter=self._counter.name)
+
+    def _put(self, changed: Sequence[Event]) -> None:
+        """Put changed events in place, and have all that was made of them made anew."""
+        rewriting.put_events(changed)
+        choice.clear()
+        choice.take_events([event.event_id for event in changed])
+        derived.find()
+        derived.remove(self._zone, to_ms(self._clock()))
+        deletion.set_right()
+
+    def _thoughts(self) -> None:
+        last = ""
+        while batch := rewriting.thoughts_after(last, AT_ONCE):
+            kinds: Tally[str] = Tally()
+            cleaned = [(name, text, _clean(text, kinds)) for name, text in batch]
+            changed = [(name, new) for name, old, new in cleaned if new != old]
+            self._done.thoughts += len(changed)
+            self._done.kinds += kinds
+            last = batch[-1][0]
+            if changed and not self._is_tried:
+                with database.writing():
+                    rewriting.put_thoughts(changed)
+                    self._count(kinds)
+
+    def _rest(self) -> None:
+        """What is little: titles, tasks, what readers remember, the hooks directory."""
+        kinds: Tally[str] = Tally()
+        done = self._done
+        with traces.writing(is_undone=self._is_tried):
+            done.titles += rewriting.clean_titles(lambda text: _clean(text, kinds))
+            done.titles += rewriting.clean_tasks(lambda text: _clean(text, kinds))
+            done.readings += rewriting.clean_cursors(lambda held: _all(held, kinds))
+            done.readings += rewriting.clean_reasons(lambda text: _clean(text, kinds))
+            self._count(kinds)
+        done.hook_files, others = secret_files.clean(
+            self._spool, self._clock(), is_tried=self._is_tried
+        )
+        done.kinds += kinds + others
+        if others and not self._is_tried:
+            with database.writing():
+                self._count(others)
+
+    def _count(self, kinds: Tally[str]) -> None:
+        """Count what is taken out, whose traces are then to be removed."""
+        if kinds:
+            redactions.count_up(kinds, to_ms(self._clock()))
+            facts.set_to_be_cleaned(True)
+            facts.set_index_name("")
+
+
+def _left_at() -> str:
+    """The last event that was looked at by these rules, if not all were yet."""
+    version, _, last = facts.redacting().partition(" ")
+    return last if version == str(secrets.RULES_VERSION) else ""
+
+
+def _clean(text: str, kinds: Tally[str]) -> str:
+    redacted = secrets.redact(text)
+    kinds.update(redacted.kinds)
+    return redacted.text
+
+
+def _all(held: object, kinds: Tally[str]) -> object:
+    cleaned, found = secrets.redact_strings(held)
+    kinds.update(found)
+    return cleaned

@@ -1,0 +1,96 @@
+"""A redaction killed with -9 at any moment and taken up again ends all the same."""
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.house import House
+from memtui.paths import in_home
+from memtui.settings import Settings
+from memtui.store import database
+from tests.curate.test_redact import KEYS, TreeOf, Unguarded, hook_files, traces
+
+KILLS = 12
+SESSIONS = 40
+
+
+def redacting(home: Path) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "memtui", "--home", str(home), "redact", "--json"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def finished(home: Path) -> None:
+    process = redacting(home)
+    _, said = process.communicate()
+    assert (process.returncode, said) == (0, b"")
+
+
+def line(session: int, number: int) -> str:
+    event: dict[str, Any] = {
+        "session_id": f"s{session}",
+        "timestamp": 1_700_000_000_000 + session * 7_200_000 + number * 20_000,
+        "role": ("user", "assistant")[number % 2],
+        "text": f"Heron {session}.{number} must be counted in harbour {number % 7}.",
+        "key": str(number),
+    }
+    if number % 9 == session % 9:
+        event["text"] += f" {KEYS[session % 3]}"
+    return f"{json.dumps(event)}\n"
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_it_ends_the_same(
+    tmp_path: Path, settings: Settings, unguarded: Unguarded, tree: TreeOf
+) -> None:
+    history = tmp_path / "history.jsonl"
+    numbers = [(s, n) for s in range(SESSIONS) for n in range(40)]
+    history.write_text("".join(line(*number) for number in numbers))
+    start = tmp_path / "start"
+    start.mkdir()
+    (start / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
+    house = unguarded(House(in_home(start), settings), history)
+    hook_files(house)
+    house.stop()
+
+    def kept(home: Path) -> str:
+        assert traces(home) == set()
+        house = House(in_home(home), settings)
+        said = tree(house)
+        with database.connected():
+            rows = database.db.execute_sql("SELECT path, state FROM cursors")
+            said["cursors"] = rows.fetchall()
+        house.stop()
+        files = sorted((home / "spool").rglob("*.json"))
+        said["spool"] = [(file.name, file.read_text()) for file in files]
+        return json.dumps(said, sort_keys=True, default=repr)
+
+    undisturbed = tmp_path / "undisturbed"
+    shutil.copytree(start, undisturbed)
+    begun_s = time.monotonic()
+    finished(undisturbed)
+    took_s = time.monotonic() - begun_s
+    wanted = kept(undisturbed)
+
+    chance = random.Random(7)
+    for place in range(KILLS):
+        home = tmp_path / f"disturbed-{place}"
+        shutil.copytree(start, home)
+        process = redacting(home)
+        try:
+            process.wait(chance.uniform(0.1, 0.95) * took_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.communicate()
+        finished(home)
+        assert kept(home) == wanted
+        shutil.rmtree(home)
