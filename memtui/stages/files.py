@@ -26,10 +26,10 @@ from memtui.store import (
     cursors,
     database,
     events,
+    forks,
     problems,
     seen,
     sessions,
-    tellings,
     thoughts,
     tombstones,
 )
@@ -213,7 +213,7 @@ class _Telling:
         self._gate, self._is_first = gate, not began
         self._offset = began
         self._has_forgotten = False
-        self._copied: set[tuple[int, int]] = set()
+        self._touched: set[int] = set()
         self.batch = _Batch()
 
     def keep(self, at: Cursor | None, look: Look, *, is_last: bool = False) -> None:
@@ -228,15 +228,15 @@ class _Telling:
             told = batch.events
             count = partial(counted, counter=files._counter)
             added = events.add(told, route=self._source.route, complete=count)
-            self._copied |= added.copied
+            self._touched |= added.sessions
             learn(batch.facts)
             sessions.meet(batch.helpers)
             thoughts.add(batch.thoughts)
             new = set(added.created)
             seen.note(self._source.name, [e for e in told if e.event_id in new], now_ms)
-            if is_last:
-                for copy, owner in sorted(self._copied):
-                    tellings.settle(copy, owner)
+            if is_last and forks.any_at_all():
+                # Of what a killed reading stored, only the facts still tell.
+                forks.settle(self._touched | sessions.met(batch.facts))
             self._has_forgotten |= bool(added.forgotten) or gate.has_forgotten
             at = self._without_forgotten(at, is_last=is_last)
             if at is not None:

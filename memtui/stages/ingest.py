@@ -19,12 +19,12 @@ from memtui.stages.gate import ELSEWHERE, Admission, Gate
 from memtui.store import (
     database,
     events,
+    forks,
     problems,
     redactions,
     seen,
     segments,
     sessions,
-    tellings,
     thoughts,
 )
 from memtui.store.problems import Count, Kind
@@ -116,8 +116,8 @@ class Ingest:
                 thoughts.add(file.thoughts)
                 redactions.count_up(file.redacted, now_ms)
                 problems.count_up(SOURCE, _counts(file), now_ms)
-            for copy, owner in sorted(added.copied):
-                tellings.settle(copy, owner)
+            if forks.any_at_all():
+                forks.settle(added.sessions)
         for file in taken:
             if file.refused:
                 reasons = [f"line {r.line}: {clean(r.reason)}" for r in file.refused]

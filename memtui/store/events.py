@@ -54,9 +54,8 @@ class Added:
     """How many were kept already, told in this way or in another."""
     forgotten: int = 0
     """How many a person had forgotten: they do not come back."""
-    copied: frozenset[tuple[int, int]] = frozenset()
-    """Which sessions (the first number) told again what another one (the second) had
-    told: forks, and sessions that were resumed under another name."""
+    sessions: frozenset[int] = frozenset()
+    """The numbers of the sessions of which something was not known before."""
 
 
 def add(
@@ -83,33 +82,35 @@ def add(
     sessions = numbers_of(fresh)
     numbers = {key: session.number for key, session in sessions.items()}
     twins = {event.event_id: twin_of(event) for event in fresh}
-    others = [e for e in fresh if sessions[e.agent, e.session_id].other_routes(route)]
-    told = tellings.twins(others, twins, route)
     copies = tellings.copies(fresh, numbers)
+    others = [
+        e
+        for e in fresh
+        if e.event_id not in copies
+        and sessions[e.agent, e.session_id].other_routes(route)
+    ]
+    told = tellings.twins(others, twins, route)
     worse = {
         told_id: known
         for told_id, known in told.items()
         if tellings.is_better(route, known.route)
     }
     seconds = {t: k for t, k in (told | copies).items() if t not in worse}
+    if len(numbers) > 1:
+        rest = [event for event in fresh if event.event_id not in seconds]
+        seconds |= tellings.copies_within(rest, numbers, route)
+    worse = {told_id: k for told_id, k in worse.items() if told_id not in seconds}
     new = [event for event in fresh if event.event_id not in seconds]
-    tellings.note(
-        [(e, seconds[e.event_id]) for e in fresh if e.event_id in seconds],
-        numbers,
-        route,
-    )
     _insert(new, numbers, twins, route)
+    again = [(e, seconds[e.event_id]) for e in fresh if e.event_id in seconds]
+    tellings.note(again, numbers, route)
     touch(new, sessions, route)
     tellings.give_way({known: told_id for told_id, known in worse.items()})
     return Added(
         created=tuple(e.event_id for e in new if e.event_id not in worse),
         known=len(wanted) - len(new) + len(worse),
         forgotten=len(batch) - len(wanted),
-        copied=frozenset(
-            (numbers[e.agent, e.session_id], copies[e.event_id].session)
-            for e in fresh
-            if e.event_id in copies
-        ),
+        sessions=frozenset(numbers.values()),
     )
 
 

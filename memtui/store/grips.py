@@ -4,8 +4,15 @@ from collections.abc import Iterable, Sequence
 
 from memtui.memory.events import from_ms, to_ms
 from memtui.memory.grips import Grip
-from memtui.store.database import insert
+from memtui.store.database import db, insert
 from memtui.store.tables import GripRow
+
+_IN_LATEST = (
+    "FROM toc_latest n JOIN bullets b ON b.version_id = n.latest_id"
+    " JOIN bullet_grips l ON l.bullet_id = b.id"
+    " JOIN grips g ON g.id = l.grip_id AND g.node_id = n.node_id"
+)
+"""The grips that the latest versions rest on, each with the node it was made for."""
 
 
 def put(grips: Sequence[Grip]) -> None:
@@ -32,14 +39,17 @@ def get(grip_ids: Iterable[str]) -> dict[str, Grip]:
 
 
 def of_node(node_id: str) -> list[Grip]:
-    """The grips made for a node, through the index by node."""
-    rows = GripRow.select().where(GripRow.node_id == node_id).order_by(GripRow.id)
+    """The grips that were made for a node and that its latest version rests on."""
+    asked = f"SELECT DISTINCT g.id {_IN_LATEST} WHERE n.node_id = ?"
+    names = [name for (name,) in db.execute_sql(asked, (node_id,)).fetchall()]
+    rows = GripRow.select().where(GripRow.id.in_(names)).order_by(GripRow.id)
     return [_grip(row) for row in rows]
 
 
 def count() -> int:
-    """How many grips are kept."""
-    return int(GripRow.select().count())
+    """How many grips the table of contents rests on."""
+    asked = f"SELECT count(DISTINCT g.id) {_IN_LATEST}"
+    return int(db.execute_sql(asked).fetchone()[0])
 
 
 def _grip(row: GripRow) -> Grip:

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from peewee import fn
+
 from memtui.memory.events import Event, EventRole, clean, from_ms, to_ms
 from memtui.memory.sessions import Helper, Session, SessionFacts
 from memtui.store import tombstones
-from memtui.store.tables import HelperRow, SessionRow
+from memtui.store.tables import EventRow, HelperRow, SessionRow, TellingRow
 
 TITLE_CHARS = 200
 """How much of the first prompt is kept to stand in for a title."""
@@ -67,6 +69,50 @@ def touch(
         row.save(only=row.dirty_fields)
 
 
+def recount(number: int) -> None:
+    """Count a session's events anew, and find its earliest prompt, after some went."""
+    mine = EventRow.select().where(EventRow.session == number)
+    first, last, events, messages = (
+        mine.select(
+            fn.MIN(EventRow.at_ms),
+            fn.MAX(EventRow.at_ms),
+            fn.COUNT(EventRow.id),
+            fn.SUM(_IS_MESSAGE),
+        )
+        .tuples()
+        .get()
+    )
+    if not events:
+        # All it tells is kept with others: it has the time of what it tells.
+        times = (fn.MIN(EventRow.at_ms), fn.MAX(EventRow.at_ms))
+        told = TellingRow.select(*times).join(EventRow)
+        first, last = told.where(TellingRow.session == number).tuples().get()
+    asked = (
+        mine.select(EventRow.at_ms, EventRow.text)
+        .where(EventRow.type == "user_message", EventRow.role == "user", _IS_MAIN)
+        .order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
+        .tuples()
+        .first()
+    )
+    SessionRow.update(
+        created_ms=fn.COALESCE(first, SessionRow.created_ms),
+        updated_ms=fn.COALESCE(last, SessionRow.updated_ms),
+        event_count=events,
+        message_count=messages or 0,
+        prompt_ms=asked[0] if asked else None,
+        prompt=asked[1][:TITLE_CHARS] if asked else "",
+    ).where(SessionRow.id == number).execute()
+
+
+_IS_MAIN = EventRow.subagent == ""
+
+_IS_MESSAGE = (
+    EventRow.type.in_(("user_message", "assistant_message"))
+    & EventRow.role.in_(("user", "assistant"))
+    & _IS_MAIN
+)
+
+
 def meet(helpers: Iterable[Helper]) -> None:
     """Keep what a source says of subagents; its silence changes nothing."""
     for told in helpers:
@@ -85,6 +131,12 @@ def meet(helpers: Iterable[Helper]) -> None:
         HelperRow.insert(
             dict(zip(fields, (*names, *kept), strict=True))
         ).on_conflict_replace().execute()
+
+
+def met(facts: Iterable[SessionFacts]) -> set[int]:
+    """The numbers of the sessions that a source tells of, those that are kept."""
+    found = (number(clean(told.agent), clean(told.session_id)) for told in facts)
+    return {found_one for found_one in found if found_one is not None}
 
 
 def helpers(agent: str, session_id: str) -> list[Helper]:

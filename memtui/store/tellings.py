@@ -12,10 +12,11 @@ from typing import Any
 
 from peewee import fn
 
-from memtui.memory.events import Event, EventType
+from memtui.memory.events import Event
 from memtui.store import forgetting, outbox, segments, tombstones
 from memtui.store.database import db, insert
-from memtui.store.tables import EventRow, SessionRow, TellingRow
+from memtui.store.sessions import recount
+from memtui.store.tables import EventRow, TellingRow
 
 TWIN_MS = tombstones.TWIN_MS
 """How far apart two tellings of one event may be, in milliseconds."""
@@ -46,7 +47,12 @@ class Known:
 
 def is_better(route: str, than: str) -> bool:
     """Whether what one route tells is to take the place of what another one told."""
-    return _RANK.get(route, 1) > _RANK.get(than, 1)
+    return rank(route) > rank(than)
+
+
+def rank(route: str) -> int:
+    """How good the tellings of a route are; the best has the highest rank."""
+    return _RANK.get(route, 1)
 
 
 def twins(
@@ -94,18 +100,25 @@ def copies(
             known = Known(*about)
             for event in named[bytes(origin)]:
                 is_elsewhere = known.session != numbers[event.agent, event.session_id]
-                if is_elsewhere and _is_same(event, text):
+                if is_elsewhere and event.text == text:
                     found[event.event_id] = known
     return found
 
 
-def _is_same(event: Event, text: str) -> bool:
-    """Whether an event says what another one of its name says.
-
-    A tool's call is known by its name alone: its answer may have come in one session
-    and not in the other.
-    """
-    return event.event_type is EventType.TOOL_RESULT or event.text == text
+def copies_within(
+    batch: Sequence[Event], numbers: Mapping[tuple[str, str], int], route: str
+) -> dict[str, Known]:
+    """Events of a batch that say what one before them says for another session."""
+    first: dict[tuple[bytes, str], Known] = {}
+    found: dict[str, Known] = {}
+    for event in batch:
+        if origin := origin_of(event):
+            number = numbers[event.agent, event.session_id]
+            me = Known(event.event_id, route, number, event.timestamp_ms)
+            known = first.setdefault((origin, event.text), me)
+            if known.session != number:
+                found[event.event_id] = known
+    return found
 
 
 def origin_of(event: Event) -> bytes | None:
@@ -143,7 +156,6 @@ def give_way(better: Mapping[Known, str]) -> None:
             TellingRow.update(event=event_id).where(
                 TellingRow.event == known.event_id
             ).execute()
-            _leave_session(known)
             EventRow.delete().where(EventRow.id == known.event_id).execute()
     insert(
         TellingRow,
@@ -152,112 +164,8 @@ def give_way(better: Mapping[Known, str]) -> None:
     outbox.touch((known.event_id, known.at_ms, known.session) for known in better)
     for known in better:
         segments.want_at(known.session, known.at_ms)
-
-
-def _leave_session(known: Known) -> None:
-    """Count an event out of its session."""
-    gone = EventRow.get_by_id(known.event_id)
-    is_message = not gone.subagent and gone.type in (
-        "user_message",
-        "assistant_message",
-    )
-    SessionRow.update(
-        event_count=SessionRow.event_count - 1,
-        message_count=SessionRow.message_count
-        - int(is_message and gone.role in ("user", "assistant")),
-    ).where(SessionRow.id == known.session).execute()
-
-
-def settle(copy: int, owner: int) -> None:
-    """Give what two sessions share to the one that was there first.
-
-    That is the one whose own events begin earlier; one that has none of its own is
-    wholly contained in the other, and so was there before it.
-
-    Args:
-        copy: The number of the session that told the other's events again.
-        owner: The number of the session they are kept with.
-    """
-    shared = TellingRow.select(TellingRow.event).where(TellingRow.session == copy)
-    mine = EventRow.select(fn.MIN(EventRow.at_ms)).where(EventRow.session == copy)
-    theirs = EventRow.select(fn.MIN(EventRow.at_ms)).where(
-        EventRow.session == owner, EventRow.id.not_in(shared)
-    )
-    names = dict(
-        SessionRow.select(SessionRow.id, SessionRow.name)
-        .where(SessionRow.id.in_((copy, owner)))
-        .tuples()
-    )
-    first_own, first_other = mine.scalar(), theirs.scalar()
-    first, later = owner, copy
-    if (first_own or 0, names[copy]) < (first_other or 0, names[owner]):
-        first, later = copy, owner
-        _hand_over(copy, owner)
-    SessionRow.update(forked_from=names[first]).where(SessionRow.id == later).execute()
-    SessionRow.update(forked_from="").where(
-        SessionRow.id == first, SessionRow.forked_from == names[later]
-    ).execute()
-
-
-def _hand_over(copy: int, owner: int) -> None:
-    """Make the events that a session told again its own."""
-    rows = (
-        TellingRow.select(
-            TellingRow.told_id, EventRow.id, EventRow.route, EventRow.at_ms
-        )
-        .join(EventRow)
-        .where(TellingRow.session == copy, EventRow.session == owner)
-        .tuples()
-    )
-    pairs = [(told, Known(name, route, owner, at)) for told, name, route, at in rows]
-    with forgetting.allowed():
-        for told, known in pairs:
-            _rename(told, known, copy)
-    _recount(copy)
-    _recount(owner)
-    outbox.touch((told, known.at_ms, copy) for told, known in pairs)
-    outbox.touch((known.event_id, known.at_ms, owner) for _, known in pairs)
-    for _, known in pairs:
-        segments.want_at(owner, known.at_ms)
-
-
-def _rename(told: str, known: Known, copy: int) -> None:
-    """Move an event to the session in which it has another id."""
-    row = EventRow.select().where(EventRow.id == known.event_id).dicts().get()
-    TellingRow.delete().where(TellingRow.told_id == told).execute()
-    EventRow.insert(row | {"id": told, "session": copy}).execute()
-    TellingRow.update(event=told).where(TellingRow.event == known.event_id).execute()
-    EventRow.delete().where(EventRow.id == known.event_id).execute()
-    TellingRow.insert(
-        told_id=known.event_id, event=told, route=known.route, session=known.session
-    ).execute()
-
-
-def _recount(number: int) -> None:
-    """Count a session's events anew."""
-    message = (
-        EventRow.type.in_(("user_message", "assistant_message"))
-        & EventRow.role.in_(("user", "assistant"))
-        & (EventRow.subagent == "")
-    )
-    first, last, events, messages = (
-        EventRow.select(
-            fn.MIN(EventRow.at_ms),
-            fn.MAX(EventRow.at_ms),
-            fn.COUNT(EventRow.id),
-            fn.SUM(message),
-        )
-        .where(EventRow.session == number)
-        .tuples()
-        .get()
-    )
-    if events:
-        SessionRow.update(
-            created_ms=first,
-            updated_ms=last,
-            event_count=events,
-            message_count=messages or 0,
-        ).where(SessionRow.id == number).execute()
+    for number in {known.session for known in better}:
+        recount(number)
 
 
 def resolved(told_ids: Sequence[str]) -> dict[str, str]:

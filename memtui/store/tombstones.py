@@ -83,8 +83,14 @@ def has(stone: Tombstone) -> bool:
 
 def moment_of(stone: Tombstone) -> int | None:
     """When just this was forgotten, in milliseconds; None if it was not."""
-    row = TombstoneRow.get_or_none(*_is(stone))
-    return int(row.created_ms) if row else None
+    # Asked for every session that is told of: building it would cost more than it does.
+    asked = (
+        "SELECT created_ms FROM tombstones"
+        " WHERE kind = ? AND agent = ? AND subject = ? AND at_ms = ?"
+    )
+    about = (stone.kind.value, stone.agent, stone.subject, stone.at_ms)
+    row = db.execute_sql(asked, about).fetchone()
+    return int(row[0]) if row else None
 
 
 def _is(stone: Tombstone) -> tuple[Any, ...]:
