@@ -54,6 +54,11 @@ def without_secrets(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
     return _clean(raw, pieces.of(raw), is_whole=True)
 
 
+def decoded(raw: bytes) -> str:
+    """The text that bytes are, or would be."""
+    return raw.decode(_encoding(raw), "replace")
+
+
 def reason(refused: Refused) -> str:
     """Why something was refused, in words that can be kept."""
     return secrets.redact(clean(refused.reason)).text

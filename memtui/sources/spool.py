@@ -160,7 +160,7 @@ class Spool:
 
     def reasons(self, box: str, name: str) -> list[str]:
         """Why a file was quarantined, a reason for each record."""
-        return [_LINE.sub("", line) for line in self.said(box, name)]
+        return [unplaced(line) for line in self.said(box, name)]
 
     def said(self, box: str, name: str) -> list[str]:
         """The lines that stand beside a quarantined file: its reasons, with places."""
@@ -201,6 +201,11 @@ class Spool:
             return sum(entry.suffix != REASON for entry in self._bad.iterdir())
         except OSError:
             return 0
+
+
+def unplaced(reason: str) -> str:
+    """A reason without the line it names."""
+    return _LINE.sub("", reason)
 
 
 def _draft(file: Path, raw: bytes, like: os.stat_result) -> Path:

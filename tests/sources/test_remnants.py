@@ -18,9 +18,13 @@ from memtui.sources.spool import Letter
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
 PRIVATE = "the spare key lies under the fern"
+PEM_LINE = "MIIEpAIBAAKCAQEA" + "x9Zk" * 12
 PEM = "\n".join(
-    ["-----BEGIN RSA PRIVATE KEY-----", *["MIIEpAIBAAKCAQEA" + "x9Zk" * 12] * 4]
-    + ["-----END RSA PRIVATE KEY-----"]
+    [
+        "-----BEGIN RSA PRIVATE KEY-----",
+        *[PEM_LINE] * 4,
+        "-----END RSA PRIVATE KEY-----",
+    ]
 )
 SAID = f"My key is {KEY}, <private>{PRIVATE}</private> and\n{PEM}\nthat is all."
 
