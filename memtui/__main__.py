@@ -114,6 +114,10 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
             return curating.run(house, given)
         if given.command == "sources":
             return _sources(given, house)
+        if given.command == "quarantine":
+            from memtui.shell import quarantining  # noqa: PLC0415
+
+            return quarantining.run(house, given)
         from memtui.shell import doctoring  # noqa: PLC0415 - Whoosh: 55 ms
 
         return doctoring.doctor(house, as_json=as_json)

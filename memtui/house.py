@@ -22,6 +22,7 @@ from memtui.stages.progress import Progress
 from memtui.store import database, facts
 
 if TYPE_CHECKING:
+    from memtui.curate.quarantine import Quarantine
     from memtui.stages.works import Setup, Works
 
 log = logging.getLogger(__name__)
@@ -66,6 +67,13 @@ class House:
 
             self._works = Works(self._setup())
         return self._works
+
+    @property
+    def quarantine(self) -> "Quarantine":
+        """What could not be taken."""
+        from memtui.curate.quarantine import Quarantine  # noqa: PLC0415 - seldom asked
+
+        return Quarantine(self.paths.spool, lambda: datetime.now(UTC))
 
     def _setup(self) -> "Setup":
         from memtui import tokenizer  # noqa: PLC0415

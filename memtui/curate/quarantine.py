@@ -143,6 +143,13 @@ class Quarantine:
         waiting = set(self._spool.names())
         return [_outcome(name, bad.get(name), self._box, waiting) for name in names]
 
+    def count(self, names: Sequence[str] | None = None) -> Dropped:
+        """What ``drop`` would drop."""
+        with database.connected():
+            held = self._named(names)
+        files = sum(isinstance(one, Found) for one in held)
+        return Dropped(files, len(held) - files, ())
+
     def drop(self, names: Sequence[str] | None = None) -> Dropped:
         """Delete hook files, and note faults of transcripts no more.
 

@@ -30,6 +30,9 @@ MARGIN_BYTES = 4096
 MOST_CHARS = 40
 """How long an agent's or event's name may be."""
 
+NOWHERE = "line 0: "
+"""What stands before a reason that is no line's."""
+
 _PREFIX = "fault-"
 _WHOLE_DOCUMENTS = frozenset({".db", ".json", ".sqlite"})
 """Files whose records stand on no line of their own."""
@@ -97,7 +100,7 @@ def of_hook(found: Found, box: Quarantine) -> Entry:
         line=0,
         count=max(1, len(reasons)),
         size=found.size if found.is_regular else 0,
-        reasons=tuple(map(_plain, reasons)),
+        reasons=tuple(_plain(reason).removeprefix(NOWHERE) for reason in reasons),
     )
 
 

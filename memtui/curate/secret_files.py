@@ -40,4 +40,3 @@ def clean(
         if not is_tried:
             spool.rewrite(box, letter, raw, [line.text for line in said])
     return count, all_kinds
-

@@ -116,8 +116,11 @@ class Quarantine:
         Raises:
             SpoolError: It cannot be deleted.
         """
+        path = self._bad / file.file_name
+        if path.is_dir() and not path.is_symlink():
+            raise SpoolError(f"{path}: a folder, which memtui leaves alone")
         try:
-            (self._bad / file.file_name).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
         except OSError as error:
             raise SpoolError(f"{file.name}: {error.strerror}") from error
         self._forget_reasons(file)

@@ -127,7 +127,9 @@ class Spool:
         """
         self._bad.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         said = "".join(f"{reason}\n" for reason in reasons)
-        (self._bad / f"{name}{REASON}").write_text(said, encoding="utf-8")
+        beside = self._bad / f"{name}{REASON}"
+        beside.touch(mode=0o600)
+        beside.write_text(said, encoding="utf-8")
         file = self._new / name
         if raw is None:
             file.rename(self._bad / name)
