@@ -41,10 +41,7 @@ class House:
         Raises:
             MemtuiError: It cannot be opened; the message says why.
         """
-        self.project = _project() if settings.is_separate and not is_demo else ""
-        if self.project:
-            paths = paths.of_project(Path(self.project))
-        paths = paths.with_store(settings.store_path)
+        self.project, paths = settled(paths, settings, is_demo=is_demo)
         with database.files_said_plainly(paths.store):
             paths.make()
         store.open_at(paths.store, time_zone=_zone_name(settings))
@@ -207,6 +204,16 @@ class House:
         return Progress(
             "import", done, queued, faults, is_ours, total=total, error=error
         )
+
+
+def settled(
+    paths: Paths, settings: Settings, *, is_demo: bool = False
+) -> tuple[str, Paths]:
+    """The one project that is kept apart, if they are, and the places in use."""
+    project = _project() if settings.is_separate and not is_demo else ""
+    if project:
+        paths = paths.of_project(Path(project))
+    return project, paths.with_store(settings.store_path)
 
 
 def _project() -> str:
