@@ -8,15 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from memtui.curate import pieces
+from memtui.curate.pieces import Piece
 from memtui.memory import secret_events
 from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.sessions import SessionFacts
-from memtui.sources import hook_dialects, hooks, pieces, projects, remnants
-from memtui.sources.pieces import Piece
+from memtui.sources import hook_dialects, hooks, projects
 from memtui.sources.records import Reading, Refused, text_of, time_of
 from memtui.sources.source import HOOK
 from memtui.sources.spool import Letter, Spool
-from memtui.store import events, problems, tellings, tombstones
+from memtui.store import marks, problems, tombstones
 from memtui.store.tombstones import Kind, Tombstone
 
 PROBLEMS = "hooks"
@@ -83,8 +84,8 @@ def _is_forgotten(piece: Piece, letter: Letter, covered: Covered) -> bool:
         spared = tombstones.spared(
             told,
             route=HOOK,
-            twin_of=events.twin_of,
-            origin_of=tellings.origin_of,
+            twin_of=marks.twin_of,
+            origin_of=marks.origin_of,
         )
         facts = (r for r in readings if isinstance(r, SessionFacts))
         return not spared or any(_is_of_project(f.cwd) for f in facts)
@@ -124,4 +125,4 @@ _ALWAYS = datetime(9999, 1, 1, tzinfo=UTC)
 def _reasons(raw: bytes, letter: Letter) -> Iterator[str]:
     for reading in _readings(raw, letter):
         if isinstance(reading, Refused):
-            yield f"line {reading.line}: {remnants.reason(reading)}"
+            yield f"line {reading.line}: {clean(reading.reason)}"

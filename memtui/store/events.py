@@ -1,6 +1,5 @@
 """Events: added once with the outbox row that announces them, then only read."""
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,8 +10,11 @@ from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.events import from_ms as from_ms_of
 from memtui.store import outbox, tellings, tombstones
 from memtui.store.database import db, insert, known
+from memtui.store.marks import origin_of, twin_of
+from memtui.store.sessions import Known as Session
 from memtui.store.sessions import numbers_of, touch
 from memtui.store.tables import EventRow, SessionRow, TellingRow
+from memtui.store.tellings import Known
 
 _ROWS_AT_ONCE = 500
 """Rows per statement: SQLite takes no more than 32,766 values in one."""
@@ -75,43 +77,59 @@ def add(
         route: The way they came: ``hook``, ``transcript``, ``jsonl``.
         complete: Counts the tokens of those that are new.
     """
-    wanted = tombstones.spared(
-        batch, route=route, twin_of=twin_of, origin_of=tellings.origin_of
-    )
+    wanted = tombstones.spared(batch, route=route, twin_of=twin_of, origin_of=origin_of)
     fresh = complete(unknown(wanted))
     sessions = numbers_of(fresh)
     numbers = {key: session.number for key, session in sessions.items()}
-    twins = {event.event_id: twin_of(event) for event in fresh}
-    copies = tellings.copies(fresh, numbers)
-    others = [
-        e
-        for e in fresh
-        if e.event_id not in copies
-        and sessions[e.agent, e.session_id].other_routes(route)
-    ]
-    told = tellings.twins(others, twins, route)
-    worse = {
-        told_id: known
-        for told_id, known in told.items()
-        if tellings.is_better(route, known.route)
-    }
-    seconds = {t: k for t, k in (told | copies).items() if t not in worse}
-    if len(numbers) > 1:
-        rest = [event for event in fresh if event.event_id not in seconds]
-        seconds |= tellings.copies_within(rest, numbers, route)
-    worse = {told_id: k for told_id, k in worse.items() if told_id not in seconds}
+    seconds, worse = _met(fresh, sessions, numbers, route)
     new = [event for event in fresh if event.event_id not in seconds]
-    _insert(new, numbers, twins, route)
+    _insert(new, numbers, route)
     again = [(e, seconds[e.event_id]) for e in fresh if e.event_id in seconds]
     tellings.note(again, numbers, route)
     touch(new, sessions, route)
-    tellings.give_way({known: told_id for told_id, known in worse.items()})
+    tellings.give_way(worse)
+    replaced = {instead.event_id for instead in worse.values()}
+    created = tuple(e.event_id for e in new if e.event_id not in replaced)
     return Added(
-        created=tuple(e.event_id for e in new if e.event_id not in worse),
-        known=len(wanted) - len(new) + len(worse),
+        created=created,
+        known=len(wanted) - len(created),
         forgotten=len(batch) - len(wanted),
         sessions=frozenset(numbers.values()),
     )
+
+
+def _met(
+    fresh: Sequence[Event],
+    sessions: dict[tuple[str, str], Session],
+    numbers: dict[tuple[str, str], int],
+    route: str,
+) -> tuple[dict[str, Known], dict[Known, Known]]:
+    """What of unknown events is kept already, told otherwise.
+
+    Returns:
+        Those that are told again, by their ids; and the kept ones that are to give
+        way, each with what takes its place.
+    """
+    seconds = tellings.copies(fresh, numbers)
+    others = [e for e in fresh if sessions[e.agent, e.session_id].other_routes(route)]
+    told = tellings.twins(others, numbers, route)
+    worse = {
+        event_id: known
+        for event_id, known in told.items()
+        if tellings.is_better(route, known.route)
+    }
+    seconds = {i: known for i, known in told.items() if i not in worse} | seconds
+    if len(numbers) > 1:
+        rest = [event for event in fresh if event.event_id not in seconds]
+        seconds |= tellings.copies_within(rest, numbers, route)
+    by_id = {event.event_id: event for event in others} if worse else {}
+    gone = {}
+    for event_id, hooked in worse.items():
+        event = by_id[event_id]
+        mine = numbers[event.agent, event.session_id]
+        me = Known(event_id, route, mine, event.timestamp_ms)
+        gone[hooked] = seconds.get(event_id, me)
+    return seconds, gone
 
 
 def unknown(batch: Sequence[Event]) -> list[Event]:
@@ -126,7 +144,6 @@ def unknown(batch: Sequence[Event]) -> list[Event]:
 def _insert(
     new: Sequence[Event],
     numbers: dict[tuple[str, str], int],
-    twins: dict[str, bytes],
     route: str,
 ) -> None:
     rows = [
@@ -143,8 +160,8 @@ def _insert(
             e.tokens,
             e.counter,
             route,
-            twins[e.event_id],
-            tellings.origin_of(e),
+            twin_of(e),
+            origin_of(e),
         )
         for e in new
     ]
@@ -152,19 +169,6 @@ def _insert(
     outbox.touch(
         (e.event_id, e.timestamp_ms, numbers[e.agent, e.session_id]) for e in new
     )
-
-
-def twin_of(event: Event) -> bytes:
-    """A hash of what an event says, the same in whichever way it is told.
-
-    A tool's call is known by its name and input, since its answer is written
-    differently by hooks and transcripts; all others by their words.
-    """
-    said = event.metadata.get("tool_input", "")
-    words = f"{event.metadata.get('tool_name', '')}{said}" if said else event.text
-    plain = " ".join(words.split())
-    named = "\x1f".join((event.session_id, event.event_type, plain))
-    return hashlib.blake2b(named.strip().encode(), digest_size=8).digest()
 
 
 def get(event_ids: Iterable[str]) -> dict[str, Event]:

@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cmp_to_key
 
-from memtui.store import forgetting, outbox, segments
+from memtui.store import events, forgetting, outbox, segments
 from memtui.store.database import db
+from memtui.store.marks import twin_in
 from memtui.store.sessions import recount
 from memtui.store.tables import EventRow, SessionRow, TellingRow
 from memtui.store.tellings import Known, rank
@@ -60,7 +61,7 @@ def settle(touched: Iterable[int]) -> None:
         for one in shared:
             first = min(one.tellers, key=places.__getitem__)
             if first != one.known.session:
-                _move(one, first)
+                _move(one, first, names[first])
     for number in changed:
         recount(number)
     _name_parents(names, places, shared)
@@ -163,13 +164,22 @@ def _first_alone(number: int, shared: Collection[_Shared]) -> int | None:
     return next((at for name, at in in_order.iterator() if name not in others), None)
 
 
-def _move(one: _Shared, to: int) -> None:
+_FOLLOW = (
+    "UPDATE tellings SET event_id = ?1,"
+    " session_id = nullif(coalesce(session_id, ?3), ?2) WHERE event_id = ?4"
+)
+"""The other tellings of an event that moves: whose they are does not change."""
+
+
+def _move(one: _Shared, to: int, name: str) -> None:
     """Keep an event with another session, under the id it has there."""
     known, (route, told_id) = one.known, one.told.pop(to)
     row = EventRow.select().where(EventRow.id == known.event_id).dicts().get()
+    (event,) = events.get([known.event_id]).values()
+    there = {"id": told_id, "session": to, "route": route, "twin": twin_in(name, event)}
     TellingRow.delete().where(TellingRow.told_id == told_id).execute()
-    EventRow.insert(row | {"id": told_id, "session": to, "route": route}).execute()
-    TellingRow.update(event=told_id).where(TellingRow.event == known.event_id).execute()
+    EventRow.insert(row | there).execute()
+    db.execute_sql(_FOLLOW, (told_id, to, known.session, known.event_id))
     EventRow.delete().where(EventRow.id == known.event_id).execute()
     TellingRow.insert(
         told_id=known.event_id, event=told_id, route=known.route, session=known.session

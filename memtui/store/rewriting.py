@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from memtui.memory.events import Event
 from memtui.store import events, problems
+from memtui.store.marks import twin_of
 from memtui.store.problems import Count, Kind
 from memtui.store.tables import (
     CursorRow,
@@ -39,7 +40,7 @@ def put_events(changed: Iterable[Event]) -> None:
             metadata=metadata if event.metadata else "",
             tokens=event.tokens,
             counter=event.counter,
-            twin=events.twin_of(event),
+            twin=twin_of(event),
         ).where(EventRow.id == event.event_id).execute()
 
 

@@ -49,18 +49,26 @@ def numbers_of(batch: Iterable[Event]) -> dict[tuple[str, str], Known]:
 def touch(
     new: Sequence[Event], known: dict[tuple[str, str], Known], route: str
 ) -> None:
-    """Count new events into their sessions, and keep the earliest prompt."""
-    by_session: dict[tuple[str, str], list[Event]] = {}
+    """Count new events into their sessions, and keep the earliest prompt.
+
+    Args:
+        new: The events.
+        known: All sessions of which something was told.
+        route: How.
+    """
+    by_session: dict[tuple[str, str], list[Event]] = {key: [] for key in known}
     for event in new:
-        by_session.setdefault((event.agent, event.session_id), []).append(event)
+        by_session[event.agent, event.session_id].append(event)
     for key, told in by_session.items():
         row = known[key].row
+        if route not in row.routes.split():
+            row.routes = " ".join(sorted({*row.routes.split(), route}))
         main = [event for event in told if not event.subagent]
-        row.created_ms = min(row.created_ms, *(e.timestamp_ms for e in told))
-        row.updated_ms = max(row.updated_ms, *(e.timestamp_ms for e in told))
+        times = [event.timestamp_ms for event in told]
+        row.created_ms = min([row.created_ms, *times])
+        row.updated_ms = max([row.updated_ms, *times])
         row.message_count += sum(event.is_message for event in main)
         row.event_count += len(told)
-        row.routes = " ".join(sorted({*row.routes.split(), route}))
         for event in main:
             asked = event.is_message and event.role is EventRole.USER
             if asked and (row.prompt_ms is None or event.timestamp_ms < row.prompt_ms):

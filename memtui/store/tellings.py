@@ -5,7 +5,6 @@ session begin with a copy of another one. Each thing is kept once, and every id 
 ever told under leads to it.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from peewee import fn
 from memtui.memory.events import Event
 from memtui.store import forgetting, outbox, segments, tombstones
 from memtui.store.database import db, insert
+from memtui.store.marks import origin_of, twin_in, twin_of
 from memtui.store.sessions import recount
 from memtui.store.tables import EventRow, TellingRow
 
@@ -29,6 +29,11 @@ _KNOWN = (EventRow.id, EventRow.route, EventRow.session, EventRow.at_ms)
 
 _COPIES = (
     "SELECT id, route, session_id, at_ms, origin, text FROM events WHERE origin IN"
+)
+
+_OWNERS = (
+    "SELECT DISTINCT s.name FROM tellings t JOIN events e ON e.id = t.event_id"
+    " JOIN sessions s ON s.id = e.session_id WHERE t.session_id = ?"
 )
 
 _ROWS_AT_ONCE = 500
@@ -56,28 +61,66 @@ def rank(route: str) -> int:
 
 
 def twins(
-    batch: Sequence[Event], twins: Mapping[str, bytes], route: str
+    batch: Sequence[Event], numbers: Mapping[tuple[str, str], int], route: str
 ) -> dict[str, Known]:
-    """Pair each event with the nearest one that another route told: one to one."""
+    """Pair each event with the nearest one that another route told: one to one.
+
+    That may be an event of another session which its own session tells too.
+
+    Args:
+        batch: The events.
+        numbers: The numbers of their sessions.
+        route: The way they came.
+    """
+    names = {event.event_id: twin_of(event) for event in batch}
     free: dict[bytes, list[Known]] = {}
-    for keys in _chunks(list({twins[event.event_id] for event in batch})):
-        told_so = TellingRow.select().where(
-            TellingRow.event == EventRow.id, TellingRow.route == route
-        )
-        rows = EventRow.select(*_KNOWN, EventRow.twin).where(
-            EventRow.twin.in_(keys), EventRow.route != route, ~fn.EXISTS(told_so)
-        )
-        for *about, twin in rows.tuples():
-            free.setdefault(bytes(twin), []).append(Known(*about))
+    for twin, known in _untold(list(set(names.values())), route):
+        free.setdefault(twin, []).append(known)
+    for number, owner in _owners({numbers[e.agent, e.session_id] for e in batch}):
+        mine = [e for e in batch if numbers[e.agent, e.session_id] == number]
+        there = {twin_in(owner, event): names[event.event_id] for event in mine}
+        for twin, known in _untold(list(there), route, number):
+            free.setdefault(there[twin], []).append(known)
     told: dict[str, Known] = {}
     for event in batch:
-        near = free.get(twins[event.event_id], [])
+        near = free.get(names[event.event_id], [])
         at_ms = event.timestamp_ms
         best = min(near, key=lambda known: abs(known.at_ms - at_ms), default=None)
         if best and abs(best.at_ms - at_ms) <= TWIN_MS:
             near.remove(best)
             told[event.event_id] = best
     return told
+
+
+def _untold(
+    names: list[bytes], route: str, by: int | None = None
+) -> Iterator[tuple[bytes, Known]]:
+    """Events of these twins that a route has not told yet.
+
+    Args:
+        names: The twins.
+        route: The route.
+        by: The number of the session that tells them; their own when None.
+    """
+    telling = TellingRow.event == EventRow.id
+    mine = TellingRow.session.is_null() if by is None else TellingRow.session == by
+    told_so = TellingRow.select().where(telling, mine, TellingRow.route == route)
+    about = EventRow.route != route
+    if by is not None:
+        about = fn.EXISTS(TellingRow.select().where(telling, mine))
+    for some in _chunks(names):
+        rows = EventRow.select(*_KNOWN, EventRow.twin).where(
+            EventRow.twin.in_(some), about, ~fn.EXISTS(told_so)
+        )
+        for *known, twin in rows.tuples():
+            yield bytes(twin), Known(*known)
+
+
+def _owners(numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """Sessions, by their numbers, and the names of those they tell events of."""
+    for number in sorted(numbers):
+        for (name,) in db.execute_sql(_OWNERS, (number,)).fetchall():
+            yield number, name
 
 
 def copies(
@@ -121,14 +164,6 @@ def copies_within(
     return found
 
 
-def origin_of(event: Event) -> bytes | None:
-    """A hash of the source's own name for an event; None if it has none."""
-    if not event.origin:
-        return None
-    named = "\x1f".join((event.agent, event.event_type, event.origin))
-    return hashlib.blake2b(named.encode("utf-8", "replace"), digest_size=8).digest()
-
-
 def note(
     seconds: Iterable[tuple[Event, Known]],
     numbers: Mapping[tuple[str, str], int],
@@ -143,24 +178,25 @@ def note(
     insert(TellingRow, rows)
 
 
-def give_way(better: Mapping[Known, str]) -> None:
+def give_way(better: Mapping[Known, Known]) -> None:
     """Let events be replaced by better tellings, which are kept already.
 
     Args:
-        better: For each event that goes, the id of the one that takes its place.
+        better: For each event that goes, the one that takes its place.
     """
     if not better:
         return
     with forgetting.allowed():
-        for known, event_id in better.items():
-            TellingRow.update(event=event_id).where(
+        for known, instead in better.items():
+            TellingRow.update(event=instead.event_id).where(
                 TellingRow.event == known.event_id
             ).execute()
             EventRow.delete().where(EventRow.id == known.event_id).execute()
-    insert(
-        TellingRow,
-        [(known.event_id, name, known.route, None) for known, name in better.items()],
-    )
+    rows = []
+    for known, instead in better.items():
+        told_in = known.session if known.session != instead.session else None
+        rows.append((known.event_id, instead.event_id, known.route, told_in))
+    insert(TellingRow, rows)
     outbox.touch((known.event_id, known.at_ms, known.session) for known in better)
     for known in better:
         segments.want_at(known.session, known.at_ms)

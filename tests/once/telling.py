@@ -1,18 +1,13 @@
-"""The memory is the same in whatever order, in however many pieces, from wherever.
-
-Forks, resumed sessions, copies of folders and hooks tell the same things again.
-"""
+"""Telling the same history in many ways: by files that grow, and by hooks."""
 
 import json
+import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from itertools import permutations
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from memtui.house import House
 from memtui.llm.extractive import Extractive
@@ -23,11 +18,13 @@ from memtui.settings import Settings
 from memtui.stages.works import Setup, Works
 
 START = datetime(2025, 3, 14, 10, tzinfo=UTC)
-LATER = START + timedelta(days=30)
+LATER = datetime(2027, 1, 1, tzinfo=UTC)
 
 TreeOf = Callable[[Path], dict[str, Any]]
 Step = tuple[str, str]
-"""A file's name, and what is appended to it."""
+"""A file's name, and what is appended to it; or ``HOOKS``, and what they tell."""
+
+HOOKS = "hooks"
 
 
 def record(number: int, said: str, session: str = "s1", **more: Any) -> str:
@@ -56,12 +53,30 @@ def line(session: str, *numbers: int) -> str:
     )
 
 
+def hook(number: float, name: str, session: str = "s1", **payload: Any) -> str:
+    """What a hook is told a second after a record of this number was written."""
+    fields = {
+        "hook_event_name": name,
+        "session_id": session,
+        "transcript_path": f"/home/ada/.claude/projects/shop/{session}.jsonl",
+        "cwd": "/home/ada/shop",
+    }
+    at = START + timedelta(minutes=number, seconds=1)
+    return json.dumps({"at": at.timestamp(), "payload": fields | payload}) + "\n"
+
+
+def leave(new: Path, place: int, told: str) -> None:
+    """Leave in the spool what hooks were told."""
+    for number, line in enumerate(told.splitlines()):
+        letter = json.loads(line)
+        file = new / f"{place:04}.{number:06}.json"
+        file.write_text(json.dumps(letter["payload"]))
+        os.utime(file, (letter["at"], letter["at"]))
+
+
 @contextmanager
-def works_at(
-    home: Path, settings: Settings, now: datetime = LATER
-) -> Iterator[tuple[Works, list[datetime]]]:
-    """The works of a home, and the clock they are handed."""
-    clock = [now]
+def works_at(home: Path, settings: Settings) -> Iterator[Works]:
+    """The works of a home, long after all was said."""
     house = House(in_home(home), settings)
     setup = Setup(
         spool=house.paths.spool,
@@ -71,11 +86,11 @@ def works_at(
         rules=Rules(),
         counter=ESTIMATED,
         summarizer=Extractive(),
-        clock=lambda: clock[0],
+        clock=lambda: LATER,
         agent="agent",
     )
     try:
-        yield Works(setup), clock
+        yield Works(setup)
     finally:
         house.stop()
 
@@ -106,17 +121,24 @@ class Told:
         home = self._place / f"home-{self._ways}"
         folder = self._place / f"way-{self._ways}" / "shop"
         folder.mkdir(parents=True)
-        with works_at(home, self._settings) as (works, _):
-            for name, more in steps:
-                with (folder / name).open("a") as file:
-                    file.write(more)
-                bring(works, folder / name)
+        with works_at(home, self._settings) as works:
+            for place, (name, more) in enumerate(steps):
+                if name == HOOKS:
+                    leave(home / "spool" / "new", place, more)
+                else:
+                    with (folder / name).open("a") as file:
+                        file.write(more)
+                bring(works, *folder.glob(name))
         return without_versions(self._tree_of(home))
 
-
-@pytest.fixture
-def told(tmp_path: Path, settings: Settings, tree_of: TreeOf) -> Told:
-    return Told(tmp_path, settings, tree_of)
+    def brought(self, *folders: Path) -> dict[str, Any]:
+        """What is kept after folders were imported, one after the other."""
+        self._ways += 1
+        home = self._place / f"home-{self._ways}"
+        with works_at(home, self._settings) as works:
+            for folder in folders:
+                bring(works, folder)
+        return without_versions(self._tree_of(home))
 
 
 def cut(files: Mapping[str, str], dice: random.Random) -> list[Step]:
@@ -144,71 +166,3 @@ def marked(session: str, whose: str, *numbers: int) -> str:
         )
         for n in numbers
     )
-
-
-FORKS = {
-    "one": {"a": line("s1", 1, 2, 3, 4, 9), "b": line("s2", 1, 2, 3, 4, 10)},
-    "one that goes on before the original does": {
-        "a": line("s1", 1, 2, 3, 4, 20),
-        "b": line("s2", 1, 2, 3, 4, 10),
-    },
-    "one that says nothing of its own": {
-        "a": line("s1", 1, 2, 3, 4, 9),
-        "b": line("s2", 1, 2, 3),
-    },
-    "a whole session": {"a": line("s1", 1, 2, 3), "b": line("s2", 1, 2, 3)},
-    "two of one": {
-        "a": line("s1", 1, 2, 3, 4, 9),
-        "b": line("s2", 1, 2, 3, 4, 10),
-        "c": line("s3", 1, 2, 11),
-    },
-    "a chain": {
-        "a": line("s1", 1, 2, 3, 4),
-        "b": line("s2", 1, 2, 3, 4, 5, 6),
-        "c": line("s3", 1, 2, 3, 4, 5, 6, 7, 8),
-    },
-    "one of a fork": {
-        "a": line("s1", 1, 2, 3, 4, 21),
-        "b": line("s2", 1, 2, 3, 4, 5, 6, 17),
-        "c": line("s3", 1, 2, 3, 4, 5, 6, 9, 10),
-    },
-    "marked": {
-        "a": line("s1", 1, 2, 3, 4, 9),
-        "b": marked("s2", "s1", 1, 2, 3, 4) + line("s2", 10, 11),
-    },
-    "a marked chain": {
-        "a": line("s1", 1, 2, 3, 4, 9),
-        "b": marked("s2", "s1", 1, 2, 3, 4) + line("s2", 10, 11),
-        "c": marked("s3", "s2", 1, 2, 3, 4, 10, 11) + line("s3", 12, 13),
-    },
-    "marked and unmarked": {
-        "a": line("s1", 1, 2, 3, 4, 9),
-        "b": marked("s2", "s1", 1, 2, 3, 4) + line("s2", 10, 11),
-        "c": line("s3", 1, 2, 3, 4, 10, 11, 12, 13),
-    },
-    "all in one file": {
-        "a": line("s1", 1, 2, 3, 9) + line("s2", 1, 2, 3, 10) + line("s3", 1, 2, 11),
-        "b": line("s4", 1, 2, 3, 10, 15),
-    },
-}
-
-
-@pytest.mark.parametrize("kind", FORKS)
-def test_a_fork_is_the_same_in_whatever_order_it_comes(told: Told, kind: str) -> None:
-    files = FORKS[kind]
-    orders = [[(n, files[n]) for n in order] for order in permutations(files)]
-    trees = [told.tree(steps) for steps in orders]
-    assert len({name for name, _ in _words(trees[0])}) == len(_words(trees[0]))
-    for other in trees[1:]:
-        assert other == trees[0]
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("kind", ["one of a fork", "two of one", "a marked chain"])
-def test_a_fork_is_the_same_however_it_grows(told: Told, kind: str, seed: int) -> None:
-    whole = told.tree(list(FORKS[kind].items()))
-    assert told.tree(cut(FORKS[kind], random.Random(seed))) == whole
-
-
-def _words(tree: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(text, name) for name, text, _ in tree["events"]]

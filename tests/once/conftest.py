@@ -1,0 +1,14 @@
+"""What tests of a history share that is told in many ways."""
+
+from pathlib import Path
+
+import pytest
+
+from memtui.settings import Settings
+from tests.once.telling import Told, TreeOf
+
+
+@pytest.fixture
+def told(tmp_path: Path, settings: Settings, tree_of: TreeOf) -> Told:
+    """Tells histories, each time into a new home."""
+    return Told(tmp_path, settings, tree_of)

@@ -1,0 +1,72 @@
+"""Forks and resumed sessions: each word once, in whatever order they come."""
+
+import random
+from itertools import permutations
+
+import pytest
+
+from tests.once.telling import Told, cut, line, marked
+
+FORKS = {
+    "one": {"a": line("s1", 1, 2, 3, 4, 9), "b": line("s2", 1, 2, 3, 4, 10)},
+    "one that goes on before the original does": {
+        "a": line("s1", 1, 2, 3, 4, 20),
+        "b": line("s2", 1, 2, 3, 4, 10),
+    },
+    "one that says nothing of its own": {
+        "a": line("s1", 1, 2, 3, 4, 9),
+        "b": line("s2", 1, 2, 3),
+    },
+    "a whole session": {"a": line("s1", 1, 2, 3), "b": line("s2", 1, 2, 3)},
+    "two of one": {
+        "a": line("s1", 1, 2, 3, 4, 9),
+        "b": line("s2", 1, 2, 3, 4, 10),
+        "c": line("s3", 1, 2, 11),
+    },
+    "a chain": {
+        "a": line("s1", 1, 2, 3, 4),
+        "b": line("s2", 1, 2, 3, 4, 5, 6),
+        "c": line("s3", 1, 2, 3, 4, 5, 6, 7, 8),
+    },
+    "one of a fork": {
+        "a": line("s1", 1, 2, 3, 4, 21),
+        "b": line("s2", 1, 2, 3, 4, 5, 6, 17),
+        "c": line("s3", 1, 2, 3, 4, 5, 6, 9, 10),
+    },
+    "marked": {
+        "a": line("s1", 1, 2, 3, 4, 9),
+        "b": marked("s2", "s1", 1, 2, 3, 4) + line("s2", 10, 11),
+    },
+    "a marked chain": {
+        "a": line("s1", 1, 2, 3, 4, 9),
+        "b": marked("s2", "s1", 1, 2, 3, 4) + line("s2", 10, 11),
+        "c": marked("s3", "s2", 1, 2, 3, 4, 10, 11) + line("s3", 12, 13),
+    },
+    "marked and unmarked": {
+        "a": line("s1", 1, 2, 3, 4, 9),
+        "b": marked("s2", "s1", 1, 2, 3, 4) + line("s2", 10, 11),
+        "c": line("s3", 1, 2, 3, 4, 10, 11, 12, 13),
+    },
+    "all in one file": {
+        "a": line("s1", 1, 2, 3, 9) + line("s2", 1, 2, 3, 10) + line("s3", 1, 2, 11),
+        "b": line("s4", 1, 2, 3, 10, 15),
+    },
+}
+
+
+@pytest.mark.parametrize("kind", FORKS)
+def test_a_fork_is_the_same_in_whatever_order_it_comes(told: Told, kind: str) -> None:
+    files = FORKS[kind]
+    orders = [[(n, files[n]) for n in order] for order in permutations(files)]
+    trees = [told.tree(steps) for steps in orders]
+    said = [text for _, text, _ in trees[0]["events"]]
+    assert len(said) == len(set(said))
+    for other in trees[1:]:
+        assert other == trees[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", ["one of a fork", "two of one", "a marked chain"])
+def test_a_fork_is_the_same_however_it_grows(told: Told, kind: str, seed: int) -> None:
+    whole = told.tree(list(FORKS[kind].items()))
+    assert told.tree(cut(FORKS[kind], random.Random(seed))) == whole

@@ -1,0 +1,49 @@
+"""Real sessions of which both the hooks' payloads and the transcripts are known."""
+
+import json
+import random
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from tests.once.telling import HOOKS, Told, cut
+
+SESSIONS = {
+    "4111cd2e-9717-438e-877c-d300c22459a8": "chat_2025-08-06T112356_7b0229c7.jsonl",
+    "8664c04e-75fa-497d-ac11-57d69997e3ec": "chat_2025-08-06T204012_20edf283.jsonl",
+}
+
+
+def payloads(file: Path) -> str:
+    """What hooks were told, as ``tests.once.telling`` leaves it."""
+    letters = []
+    for line in file.read_text().splitlines():
+        told = json.loads(line)
+        at = datetime.fromisoformat(told["received_at"]).timestamp()
+        letters.append(json.dumps({"at": at, "payload": told["payload"]}))
+    return "\n".join(letters) + "\n"
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_real_session_is_the_same_whoever_tells_of_it_first(
+    told: Told, shared: Path, name: str
+) -> None:
+    stream = shared / "hook_sessions" / f"attio-mcp-server__{name}.jsonl"
+    transcript = shared / "claude_code" / "attio-mcp-server" / SESSIONS[name]
+    ways = {"s1.jsonl": transcript.read_text(), HOOKS: payloads(stream)}
+    whole = told.tree(list(ways.items()))
+    assert len(whole["events"]) > 50
+    assert told.tree(list(ways.items())[::-1]) == whole
+    assert told.tree(cut(ways, random.Random(1))) == whole
+    assert told.tree(cut(ways, random.Random(2))) == whole
+
+
+def test_real_folders_are_the_same_in_whatever_order_and_however_often(
+    told: Told, shared: Path, tmp_path: Path
+) -> None:
+    folders = [shared / "claude_code", shared / "incremental"]
+    whole = told.brought(*folders)
+    files = sorted(file for folder in folders for file in folder.rglob("*.jsonl"))
+    random.Random(3).shuffle(files)
+    assert told.brought(*files, *folders) == whole
