@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 import pytest_textual_snapshot
+from hypothesis import HealthCheck
+from hypothesis import settings as trying
 from syrupy.location import PyTestLocation
 from textual.pilot import Pilot
 from textual.worker import WorkerError
@@ -34,6 +36,17 @@ NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 SHARED = TESTS.parent.parent / "shared" / "data"
 """Real transcripts, on the machines that have them."""
 
+
+SLOW_IS_FINE: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow],
+}
+"""A busy machine is no reason to fail."""
+
+trying.register_profile("short", **SLOW_IS_FINE)
+trying.register_profile("long", max_examples=5000, **SLOW_IS_FINE)
+trying.load_profile("short")
+"""``make test ARGS="--hypothesis-profile=long …"`` tries fifty times as much."""
 
 NOT_THE_MEMORY = {"created_at"}
 """When a version was made differs from run to run; what it says must not."""

@@ -183,11 +183,16 @@ class _Transcript:
         self, envelope: _Envelope, fields: dict[str, object], content: object
     ) -> Iterator[Reading]:
         yield from self.held.ended(envelope.session_id, envelope.subagent)
+        is_answer = False
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict) and block.get("type") == "tool_result":
+                is_answer = True
                 yield from self._answer(envelope, block)
+        yield from self._unknown(envelope, "user", content)
         text = "\n\n".join(part for part in blocks.texts(content) if part.strip())
         if not text.strip():
+            if not is_answer:
+                yield Left("a message without text", envelope.line)
             return
         kind = kinds.injected(fields, text)
         metadata = {"kind": kind} if kind else {}
@@ -214,35 +219,47 @@ class _Transcript:
             kind, role = EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT
             said = self._event(envelope, kind, text, role, metadata)
             yield from self.held.add(said, name)
+        is_silent = not text.strip()
         for block in content if isinstance(content, list) else ():
-            if isinstance(block, dict):
+            if isinstance(block, dict) and kinds.is_begun(block):
+                is_silent = False
                 yield from self._begun(envelope, block)
+        yield from self._unknown(envelope, "assistant", content)
+        if is_silent:
+            yield Left("a message without text", envelope.line)
         if message.get("stop_reason"):
             yield from self.held.ended(*whose)
+
+    def _unknown(
+        self, envelope: _Envelope, whose: str, content: object
+    ) -> Iterator[Left]:
+        """Name the blocks of a message that nobody knows."""
+        for name in kinds.unknown_blocks(content):
+            yield Left(f"unknown record type {whose}/{name}", envelope.line)
 
     def _begun(
         self, envelope: _Envelope, block: dict[str, object]
     ) -> Iterator[Reading]:
         """A call the assistant makes, or what it thinks before it speaks."""
         if block.get("type") == "tool_use":
-            self.waiting.add(
-                tool_calls.call(
-                    text_of(block.get("id")),
-                    text_of(block.get("name")),
-                    block.get("input"),
-                    session_id=envelope.session_id,
-                    subagent=envelope.subagent,
-                    uuid=envelope.uuid,
-                    line=envelope.line,
-                    at_ms=events.to_ms(envelope.at),
-                )
+            call = tool_calls.call(
+                text_of(block.get("id")),
+                text_of(block.get("name")),
+                block.get("input"),
+                session_id=envelope.session_id,
+                subagent=envelope.subagent,
+                uuid=envelope.uuid,
+                line=envelope.line,
+                at_ms=events.to_ms(envelope.at),
             )
-        elif "thinking" in str(block.get("type")):
-            thought = text_of(block.get("thinking"))
-            if not thought.strip():
-                yield Left("thinking that says nothing", envelope.line)
-                return
-            yield self._thought(envelope, thought)
+            if other := self.waiting.replaced(call):
+                yield self._broken_off(other)
+            return
+        thought = text_of(block.get("thinking"))
+        if not thought.strip():
+            yield Left("thinking that says nothing", envelope.line)
+            return
+        yield self._thought(envelope, thought)
 
     def _thought(self, envelope: _Envelope, thought: str) -> Reading:
         try:
@@ -267,15 +284,14 @@ class _Transcript:
 
     def _unanswered(self, envelope: _Envelope) -> Iterator[Reading]:
         """The person broke in: calls of this thread still open have no answer."""
-        for call in self.waiting.broken_off(envelope.session_id, envelope.subagent):
-            begun = _Envelope(
-                call.line,
-                from_ms(call.at_ms),
-                call.session_id,
-                call.uuid,
-                call.subagent,
-            )
-            yield self._tool_event(begun, call, "", is_broken_off="true")
+        whose = envelope.session_id, envelope.subagent
+        yield from map(self._broken_off, self.waiting.broken_off(*whose))
+
+    def _broken_off(self, call: Call) -> Reading:
+        """A call that will have no answer, at its own time."""
+        at, session = from_ms(call.at_ms), call.session_id
+        begun = _Envelope(call.line, at, session, call.uuid, call.subagent)
+        return self._tool_event(begun, call, "", is_broken_off="true")
 
     def _tool_event(
         self, envelope: _Envelope, call: Call, answer: str, **more: str

@@ -54,6 +54,26 @@ def fits(fields: dict[str, object]) -> bool:
     return is_message or is_known or (isinstance(kind, str) and "sessionId" in fields)
 
 
+_BLOCKS = frozenset({"text", "image", "document", "tool_use", "tool_result"})
+"""The blocks of a message that are read, those of thinking apart."""
+
+
+def is_begun(block: dict[str, object]) -> bool:
+    """Whether a block of the assistant's is a call, or a thought."""
+    return block.get("type") == "tool_use" or "thinking" in str(block.get("type"))
+
+
+def unknown_blocks(content: object) -> list[str]:
+    """The types of the blocks of a message's content that nobody knows."""
+    return [
+        text_of(block.get("type")) or "nameless block"
+        for block in (content if isinstance(content, list) else ())
+        if isinstance(block, dict)
+        and text_of(block.get("type")) not in _BLOCKS
+        and not is_begun(block)
+    ]
+
+
 def injected(fields: dict[str, object], text: str) -> str:
     """What a "user" record is when the person did not write it; "" when they did."""
     origin = fields.get("origin")

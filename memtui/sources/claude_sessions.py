@@ -72,6 +72,7 @@ class Sessions:
         if forked_from:
             self.meet(forked_from, "", fields, at)
         if uuid:
+            self._of_record.pop(uuid, None)
             self._of_record[uuid] = session
             if len(self._of_record) > LEAVES:
                 del self._of_record[next(iter(self._of_record))]

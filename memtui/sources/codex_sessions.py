@@ -49,13 +49,11 @@ class Thread:
     @classmethod
     def of(cls, state: object) -> "Thread":
         """Go on with what an earlier reading knew."""
-        thread = cls(**state) if isinstance(state, dict) else cls()
-        thread.is_told = False
-        return thread
+        return cls(**state) if isinstance(state, dict) else cls()
 
     def state(self) -> dict[str, object]:
         """What another reading must know of it."""
-        return asdict(self)
+        return asdict(self) | {"is_told": False}
 
     @property
     def session_id(self) -> str:

@@ -186,12 +186,9 @@ class _Session:
             line=place.line,
             at_ms=events.to_ms(place.at),
         )
-        known = self._waiting.answered(key)
-        is_same = (known.said, known.tool_input) == (call.said, call.tool_input)
-        self._waiting.add(known if known.line and is_same else call)
         self._has_call = True
-        if known.line and not is_same:
-            yield self._teller.unanswered(known)
+        if other := self._waiting.replaced(call):
+            yield self._teller.unanswered(other)
 
     def _answer(self, place: Place, about: Fields, name: str) -> Readings:
         call = self._waiting.answered(text_of(about.get("toolCallId")))

@@ -149,13 +149,13 @@ class _Session:
         elif "$set" in fields:
             update = fields["$set"]
             if isinstance(update, dict):
-                self._learn(update)
+                yield from self._learn(update)
                 yield from self._snapshot(update, line)
                 yield Left("$set", line)
             else:
                 yield Refused("a $set that is no object", line)
         elif "sessionId" in fields and "type" not in fields:
-            self._learn(fields)
+            yield from self._learn(fields)
             yield from self._snapshot(fields, line)
             yield Left("header", line)
         else:
@@ -173,9 +173,14 @@ class _Session:
         facts = {name: getattr(self._facts, name) for name in _Facts.__slots__}
         return {"facts": facts, "messages": self._messages.state()}
 
-    def _learn(self, fields: dict[str, object]) -> None:
+    def _learn(self, fields: dict[str, object]) -> Iterator[Reading]:
+        """Learn what a header or an update tells; another session begins with it."""
+        session = text_of(fields.get("sessionId")).strip()
+        if self._facts.session and session not in ("", self._facts.session):
+            yield self._told()
+            self._facts, self._is_introduced = _Facts(), False
         known = {
-            "session": text_of(fields.get("sessionId")).strip(),
+            "session": session,
             "hash": text_of(fields.get("projectHash")),
             "started": text_of(fields.get("startTime")),
             "kind": text_of(fields.get("kind")),

@@ -57,6 +57,7 @@ class Messages:
         self._waiting = Waiting(kept.get("calls"))
         self._number = int(kept.get("number", 0))
         self._twins: set[str] = set()
+        self._has_begun = False
         self.model = text_of(kept.get("model"))
 
     def state(self) -> Mapping[str, object]:
@@ -105,8 +106,9 @@ class Messages:
             yield Refused("a timestamp in the future", place.line)
         else:
             message = _Message(place, text_of(fields.get("id")), at, fields)
+            self._has_begun = False
             found = list(self._pieces(message, kind))
-            if not found and not self._waiting.awaits(message.name):
+            if not found and not self._has_begun:
                 found = [Left("a message told again", place.line)]
             yield from found
 
@@ -145,7 +147,7 @@ class Messages:
         calls = fields.get("toolCalls")
         for index, call in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(call, dict):
-                key = text_of(call.get("id")) or f"{message.name}:{index}"
+                key = text_of(call.get("id")) or f"{_named(message, call)}:{index}"
                 yield from self._call(message, call, key)
             else:
                 yield Refused("a call that is no object", line)
@@ -176,7 +178,7 @@ class Messages:
     def _thought(
         self, message: _Message, index: int, told: object
     ) -> Iterator[Reading]:
-        key = f"{message.name}:{index}"
+        key = f"{_named(message, told)}:{index}"
         if f"t:{key}" in self._given:
             return
         self._given[f"t:{key}"] = ""
@@ -218,6 +220,7 @@ class Messages:
             at_ms=events.to_ms(at),
         )
         if status not in _ENDED and told.get("result") is None:
+            self._has_begun = not self._waiting.has(key) or self._has_begun
             self._waiting.add(call)
             return
         self._waiting.answered(key)
@@ -275,3 +278,21 @@ class Messages:
             )
         except EventRefused as refusal:
             return Refused(str(refusal), message.place.line)
+
+
+def _named(message: _Message, told: object) -> str:
+    """A message's name; of one without, what tells a piece of it from those of others.
+
+    Args:
+        message: The message.
+        told: The piece: a thought, or a call before it has its answer.
+    """
+    if message.name:
+        return message.name
+    known = told if isinstance(told, dict) else {"text": told}
+    what = {name: known.get(name) for name in _TELLING if name in known}
+    return hashes.of(text_of(what))
+
+
+_TELLING = ("name", "args", "subject", "description", "text")
+"""What of a call or a thought stays the same when it is told again."""

@@ -25,6 +25,9 @@ PRINT_BYTES = 4096
 
 _DECODER = json.JSONDecoder(strict=False)
 
+_BETWEEN = "\ufeff \t\r\n\0,"
+"""What may stand between the objects of a line, and around them."""
+
 
 class Reader(Protocol):
     """Reads the records of one file, in their order."""
@@ -92,7 +95,7 @@ def _read(file: BinaryIO, at: Cursor, reader: Reader, form: Form) -> Iterator[Re
             size = f"{MAX_RECORD_BYTES // 1024**2} MB"
             yield Refused(f"a line longer than {size}", number + 1)
         elif not raw.endswith(b"\n") and not form.is_whole(raw):
-            torn = bool(raw.strip(b"\0 \t\r"))
+            torn = bool(raw.decode("utf-8", "replace").strip(_BETWEEN))
             break
         else:
             for record in form.records(raw, number + 1):
@@ -162,12 +165,8 @@ def head(path: Path, limit: int) -> list[Record]:
 
 
 def _is_whole(raw: bytes) -> bool:
-    text = _plain(raw)
-    try:
-        _DECODER.raw_decode(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    found = list(of_line(raw, 0))
+    return bool(found) and all(isinstance(one, Record) for one in found)
 
 
 def of_line(raw: bytes, number: int) -> Iterator[Record | Refused]:
@@ -179,7 +178,7 @@ def of_line(raw: bytes, number: int) -> Iterator[Record | Refused]:
         except (ValueError, RecursionError):
             yield Refused("not valid JSON", number)
             return
-        text = text[end:].lstrip(" \t\r\0,")
+        text = text[end:].lstrip(_BETWEEN)
         if isinstance(value, dict):
             yield Record(number, value)
         else:
@@ -215,9 +214,9 @@ def _values(text: str) -> list[object] | None:
         except (ValueError, RecursionError):
             return None
         values += value if isinstance(value, list) else [value]
-        text = text[end:].lstrip(" \t\r\n\0,")
+        text = text[end:].lstrip(_BETWEEN)
     return values
 
 
 def _plain(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace").strip("\ufeff \t\r\n\0")
+    return raw.decode("utf-8", "replace").strip(_BETWEEN)

@@ -67,6 +67,19 @@ class Waiting:
         """A call was made."""
         self._calls[call.key] = call
 
+    def replaced(self, call: Call) -> Call | None:
+        """A call was made, or is told again.
+
+        Returns:
+            Another call that waited under the same name; it will have no answer.
+        """
+        before = self._calls.get(call.key)
+        told = call.said, call.tool_input
+        if before and call.key and (before.said, before.tool_input) == told:
+            return None
+        self._calls[call.key] = call
+        return before
+
     def answered(self, key: str) -> Call:
         """The call that has this answer now; of one never met only its key is known."""
         return self._calls.pop(key, None) or Call(key)
@@ -82,9 +95,9 @@ class Waiting:
             del self._calls[call.key]
         return mine
 
-    def awaits(self, uuid: str) -> bool:
-        """Whether any call of a record waits for its answer."""
-        return any(call.uuid == uuid for call in self._calls.values())
+    def has(self, key: str) -> bool:
+        """Whether a call waits for its answer."""
+        return key in self._calls
 
     def awaited(self) -> Iterator[Awaited]:
         """Say of each that its answer is awaited."""

@@ -75,8 +75,9 @@ class Gate:
         found = replace(
             facts, root=place.root, project=clean(facts.project) or place.project
         )
-        key = facts.agent, facts.session_id
-        if tombstones.covers_session(clean(facts.agent), clean(facts.session_id)):
+        # Events have clean names; what is said of their sessions must be found by them.
+        key = clean(facts.agent), clean(facts.session_id)
+        if tombstones.covers_session(*key):
             self.has_forgotten = True
         if key not in self._why_not or facts.cwd:
             self._why_not[key] = self._reason(found)

@@ -59,7 +59,7 @@ def lasting() -> Callable[[list[Reading]], object]:
     """What must be equal however a file was read: all that is said once."""
 
     def of(readings: list[Reading]) -> object:
-        given = list(_given(readings))
+        given = list(given_in(readings))
         facts = {
             (reading.agent, reading.session_id): reading
             for reading in readings
@@ -71,7 +71,8 @@ def lasting() -> Callable[[list[Reading]], object]:
     return of
 
 
-def _given(readings: list[Reading]) -> Iterator[Reading]:
+def given_in(readings: list[Reading]) -> Iterator[Reading]:
+    """What a file says, whatever was learnt of its sessions."""
     for reading in readings:
         assert not isinstance(reading, Restarted)
         if not isinstance(reading, Awaited | Cursor | SessionFacts | Helper):

@@ -1,0 +1,283 @@
+"""Small sessions of every format of lines, to be spoilt: made here, and real ones."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from memtui import sources
+from memtui.sources import lines
+from tests.conftest import SHARED
+
+AT = datetime(2026, 3, 14, 10, tzinfo=UTC)
+"""When all of it was written, give or take a few seconds."""
+
+MOST_BYTES = 4000
+"""Longer lines of real files are passed over: what they say is not looked at here."""
+
+STRETCH = 40
+"""How many lines of a real file are taken in a row."""
+
+Fields = dict[str, Any]
+
+PATHS = {
+    "claude-code": "projects/shop/s1.jsonl",
+    "codex": "sessions/rollout-2026-03-14T10-00-00-s1.jsonl",
+    "copilot-cli": "session-state/s1/events.jsonl",
+    "gemini-cli": "tmp/shop/chats/session-1.jsonl",
+    "plain": "events.jsonl",
+}
+"""Where a file of each format lies."""
+
+
+def clock(second: int) -> str:
+    return (AT + timedelta(seconds=second)).isoformat().replace("+00:00", "Z")
+
+
+def claude() -> Iterator[Fields]:
+    def record(number: int, kind: str, **fields: Any) -> Fields:
+        about = {"uuid": f"u{number}", "sessionId": "s1", "timestamp": clock(number)}
+        return {"type": kind, **about, "cwd": "/home/ada/shop", **fields}
+
+    def said(number: int, name: str, *content: Fields, **more: Any) -> Fields:
+        message = {"id": name, "model": "opus", "content": list(content), **more}
+        return record(number, "assistant", message=message)
+
+    def asked(number: int, content: object, **fields: Any) -> Fields:
+        return record(number, "user", message={"content": content}, **fields)
+
+    text = {"type": "text", "text": "I look."}
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    yield {"type": "summary", "summary": "The cart", "leafUuid": "u1"}
+    yield asked(1, "Why is the cart empty?")
+    yield said(2, "m1", {"type": "thinking", "thinking": "Perhaps it is stale."})
+    yield said(3, "m1", text, stop_reason=None)
+    yield said(4, "m1", call, stop_reason="tool_use")
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "cart.py"}
+    yield asked(5, [result], toolUseResult={"stdout": "cart.py"})
+    yield said(6, "m2", {"type": "text", "text": "Found it."}, stop_reason="end_turn")
+    yield asked(7, "<command-name>/clear</command-name>")
+    yield asked(8, [{"type": "image", "source": {"data": "QUJD"}}, "look"])
+    progress = {"type": "agent_progress", "agentId": "a1", "message": asked(9, "help")}
+    yield record(9, "progress", data=progress)
+    queued = {"type": "queued_command", "prompt": "and the tests"}
+    yield record(10, "attachment", attachment=queued)
+    yield record(11, "system", subtype="compact_boundary", content="compacted")
+    yield asked(12, "[Request interrupted by user]", isSidechain=True, parentUuid="u1")
+    yield record(13, "custom-title", customTitle="Carts")
+    yield asked(14, "copied", forkedFrom={"sessionId": "s0", "messageUuid": "u1"})
+
+
+def codex() -> Iterator[Fields]:
+    def record(number: int, envelope: str, kind: str = "", **payload: Any) -> Fields:
+        told = {"type": kind, **payload} if kind else payload
+        return {"timestamp": clock(number), "type": envelope, "payload": told}
+
+    words = [{"type": "input_text", "text": "Why is the cart empty?"}]
+    yield record(0, "session_meta", id="s1", cwd="/home/ada/shop", originator="cli")
+    yield record(1, "turn_context", turn_id="t1", model="gpt", cwd="/home/ada/shop")
+    yield record(2, "response_item", "message", role="user", content=words)
+    yield record(2, "event_msg", "user_message", message="Why is the cart empty?")
+    yield record(3, "event_msg", "agent_reasoning", text="Perhaps it is stale.")
+    yield record(3, "response_item", "reasoning", summary=[{"text": "Hm."}])
+    asked = {"name": "shell", "arguments": '{"command": ["ls"]}', "call_id": "c1"}
+    yield record(4, "response_item", "function_call", **asked)
+    end = {"call_id": "c1", "command": ["ls"], "exit_code": 0, "stdout": "cart.py"}
+    yield record(5, "event_msg", "exec_command_end", **end)
+    answer = {"call_id": "c1", "output": "cart.py"}
+    yield record(5, "response_item", "function_call_output", **answer)
+    yield record(6, "event_msg", "web_search_end", call_id="c2", query="carts")
+    said = [{"type": "output_text", "text": "Found it."}]
+    yield record(7, "response_item", "message", role="assistant", content=said)
+    yield record(7, "event_msg", "agent_message", message="Found it.")
+    yield record(8, "event_msg", "task_complete", last_agent_message="Found it.")
+    yield record(9, "event_msg", "turn_aborted", reason="interrupted")
+    yield record(10, "compacted", message="The cart was empty.")
+    item = {"type": "CommandExecution", "id": "c3", "command": "ls"}
+    yield record(11, "event_msg", "item_completed", item=item)
+    yield record(12, "event_msg", "error", message="no more tokens")
+
+
+def copilot() -> Iterator[Fields]:
+    def record(number: int, kind: str, **about: Any) -> Fields:
+        named = {"id": f"e{number}", "timestamp": clock(number)}
+        return {"type": kind, "data": about, **named, "parentId": None}
+
+    context = {"cwd": "/home/ada/shop", "gitRoot": "/home/ada/shop", "branch": "main"}
+    yield record(0, "session.start", sessionId="s1", producer="cli", context=context)
+    yield record(1, "user.message", content="Why is the cart empty?", attachments=[])
+    requests = [{"toolCallId": "c1", "name": "bash", "arguments": {"command": "ls"}}]
+    about = {"content": "I look.", "reasoningText": "Hm.", "toolRequests": requests}
+    yield record(2, "assistant.message", messageId="m1", **about)
+    call = {"toolCallId": "c1", "toolName": "bash", "arguments": {"command": "ls"}}
+    yield record(3, "tool.execution_start", **call)
+    result = {"success": True, "result": {"content": "cart.py"}}
+    yield record(4, "tool.execution_complete", toolCallId="c1", **result)
+    yield record(5, "assistant.reasoning", content="Hm.")
+    yield record(6, "subagent.started", toolCallId="c2", agentName="explorer")
+    yield record(7, "assistant.message", content="Found it.", parentToolCallId="c2")
+    yield record(8, "session.model_change", newModel="gpt")
+    yield record(9, "abort", reason="user")
+    yield record(10, "session.error", message="no more tokens")
+    yield record(11, "session.shutdown", shutdownType="routine")
+
+
+def gemini() -> Iterator[Fields]:
+    def record(number: int, kind: str, content: object, **more: Any) -> Fields:
+        about = {"id": f"m{number}", "timestamp": clock(number), "type": kind}
+        return {**about, "content": content, **more}
+
+    yield {"sessionId": "s1", "projectHash": "p", "startTime": clock(0), "kind": "main"}
+    yield record(1, "user", [{"text": "Why is the cart empty?"}])
+    call = {"id": "c1", "name": "shell", "args": {"command": "ls"}}
+    thoughts = [{"subject": "Carts", "description": "Perhaps it is stale."}]
+    open_call = {**call, "status": "executing"}
+    yield record(2, "gemini", "I look.", thoughts=thoughts, toolCalls=[open_call])
+    response = {"functionResponse": {"response": {"output": "cart.py"}}}
+    done = {**call, "status": "success", "result": [response], "timestamp": clock(3)}
+    yield record(2, "gemini", "I look.", thoughts=thoughts, toolCalls=[done])
+    yield record(4, "info", "Update available")
+    yield {"$set": {"messages": [record(1, "user", "Why?"), record(5, "user", "So?")]}}
+    yield {"$rewindTo": "m1"}
+    yield record(6, "gemini", "Found it.", model="gemini-pro")
+    yield record(7, "error", "no more tokens")
+
+
+def plain() -> Iterator[Fields]:
+    about = {"session_id": "s1", "agent": "own", "cwd": "/home/ada/shop"}
+    said = {"role": "user", "text": "Why is the cart empty?", "key": "k1"}
+    yield {**about, "timestamp": clock(1), **said}
+    yield {**about, "timestamp": clock(2), "role": "assistant", "text": "I look."}
+    done = {"event_type": "tool_result", "text": "ls", "metadata": {"tool_name": "ls"}}
+    yield {**about, "timestamp": clock(3), **done, "subagent": "a1"}
+    yield {**about, "timestamp": clock(4), "event_type": "session_end", "title": "Cart"}
+
+
+MADE = {
+    "claude-code": claude,
+    "codex": codex,
+    "copilot-cli": copilot,
+    "gemini-cli": gemini,
+    "plain": plain,
+}
+
+AIDER = f"""
+# aider chat started at {AT:%Y-%m-%d %H:%M:%S}
+
+> Aider v0.86.1  
+> Main model: gemini/gemini-2.5-pro with diff-fenced edit format  
+> Git repo: .git with 360 files  
+
+#### Why does the cart  
+#### lose items?  
+
+The cart is `None`.
+
+#### A heading of the answer
+
+> a quotation
+```python
+#### no prompt
+```
+
+> Applied edit to cart.py  
+> Commit 1a2b3c4 fix: keep the cart  
+
+#### /run pytest -q  
+> ..F  
+
+#### /ask is it done?  
+
+Not yet.
+# aider chat started at {AT + timedelta(seconds=9):%Y-%m-%d %H:%M:%S}
+#### <blank>  
+"""
+"""A history of Aider's: the one format of lines that are no JSON."""
+
+HOOKS: list[Fields] = [
+    {"hook_event_name": name, "session_id": "s1", "cwd": "/home/ada/shop", **more}
+    for name, more in (
+        ("SessionStart", {"source": "startup", "transcript_path": "/x/.codex/s.jsonl"}),
+        ("UserPromptSubmit", {"prompt": "Why is the cart empty?"}),
+        ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "ls"}}),
+        (
+            "PostToolUse",
+            {
+                "tool_name": "Bash",
+                "tool_input": {"command": "ls"},
+                "tool_response": {"stdout": "cart.py", "stderr": "", "content": []},
+                "tool_use_id": "t1",
+            },
+        ),
+        ("AfterTool", {"tool_response": {"llmContent": [{"text": "x"}], "error": {}}}),
+        ("SubagentStop", {"agent_id": "a1", "agent_type": "explorer"}),
+        ("Stop", {"last_assistant_message": "Found it.", "timestamp": clock(1)}),
+        ("SessionEnd", {"reason": "logout"}),
+    )
+] + [
+    {
+        "sessionId": "",
+        "cwd": "/shop",
+        "agent": "copilot-cli",
+        "timestamp": 1773482400000,
+    }
+    | {"toolName": "bash", "toolArgs": '{"command": "ls"}', "event_type": "postToolUse"}
+    | {"toolResult": {"resultType": "failure", "textResultForLlm": "no"}}
+]
+"""What agents hand to their hooks."""
+
+
+@cache
+def stretches(name: str) -> list[list[bytes]]:
+    """Lines in a row of one format: those made here and, where there are, real ones."""
+    made = [json.dumps(fields).encode() for fields in MADE[name]()]
+    return [made, *_real(name)]
+
+
+def _real(name: str) -> Iterator[list[bytes]]:
+    source = sources.BY_NAME[name]
+    for file in sorted(SHARED.rglob("*.jsonl")):
+        if source.fits(file, lines.head(file, sources.LOOK_AHEAD)):
+            told = file.read_bytes().splitlines()
+            short = [line for line in told if line.strip() and len(line) < MOST_BYTES]
+            for start in range(0, min(len(short), 20 * STRETCH), STRETCH):
+                yield [*map(_near, short[start : start + STRETCH], range(STRETCH))]
+
+
+_TIME = re.compile(rb'"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"')
+
+
+def _near(line: bytes, number: int) -> bytes:
+    """A real line as if it was written with the others of this module."""
+    return _TIME.sub(f'"{clock(number // 4)}"'.encode(), line)
+
+
+@cache
+def payloads() -> list[bytes]:
+    """What hooks were given: made here and, where there are, real ones."""
+    found = [json.dumps(payload).encode() for payload in HOOKS]
+    for file in sorted((SHARED / "hooks").rglob("*.jsonl")):
+        for line in file.read_bytes().splitlines()[:20]:
+            found += [line] if len(line) < MOST_BYTES else []
+    return found
+
+
+@cache
+def aider_histories() -> list[list[bytes]]:
+    """The history made here and, where there are, real ones: lines in a row."""
+    files = sorted(SHARED.glob("**/.aider.chat.history.md"))
+    told = [AIDER.encode(), *(file.read_bytes() for file in files)]
+    rows = [raw.split(b"\n") for raw in told]
+    return [
+        row[at : at + STRETCH] for row in rows for at in range(0, len(row), STRETCH)
+    ]
+
+
+def path(name: str, folder: Path) -> Path:
+    """Where to put a file of a format; its folder is made."""
+    file = folder / PATHS[name]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file
