@@ -66,6 +66,11 @@ def _run(given: argparse.Namespace) -> int:
         return _hooks(given, places)
     if given.command in (None, "demo"):
         return _app(places, settings, is_demo=given.command == "demo")
+    if given.command == "restore":
+        from memtui.shell import copying  # noqa: PLC0415
+
+        wish = {"is_agreed": given.yes, "as_json": given.json}
+        return copying.restore(given.file, places, settings, **wish)
     return _ask(given, places, settings)
 
 
@@ -112,8 +117,16 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
             from memtui.shell import curating  # noqa: PLC0415 - not to be waited for
 
             return curating.run(house, given)
+        if given.command in curating_grammar.COPYING:
+            from memtui.shell import copying  # noqa: PLC0415
+
+            return copying.run(house, given)
         if given.command == "sources":
             return _sources(given, house)
+        if given.command == "quarantine":
+            from memtui.shell import quarantining  # noqa: PLC0415
+
+            return quarantining.run(house, given)
         from memtui.shell import doctoring  # noqa: PLC0415 - Whoosh: 55 ms
 
         return doctoring.doctor(house, as_json=as_json)

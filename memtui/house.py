@@ -22,6 +22,7 @@ from memtui.stages.progress import Progress
 from memtui.store import database, facts
 
 if TYPE_CHECKING:
+    from memtui.curate.quarantine import Quarantine
     from memtui.stages.works import Setup, Works
 
 log = logging.getLogger(__name__)
@@ -40,10 +41,7 @@ class House:
         Raises:
             MemtuiError: It cannot be opened; the message says why.
         """
-        self.project = _project() if settings.is_separate and not is_demo else ""
-        if self.project:
-            paths = paths.of_project(Path(self.project))
-        paths = paths.with_store(settings.store_path)
+        self.project, paths = settled(paths, settings, is_demo=is_demo)
         with database.files_said_plainly(paths.store):
             paths.make()
         store.open_at(paths.store, time_zone=_zone_name(settings))
@@ -66,6 +64,13 @@ class House:
 
             self._works = Works(self._setup())
         return self._works
+
+    @property
+    def quarantine(self) -> "Quarantine":
+        """What could not be taken."""
+        from memtui.curate.quarantine import Quarantine  # noqa: PLC0415 - seldom asked
+
+        return Quarantine(self.paths.spool, lambda: datetime.now(UTC))
 
     def _setup(self) -> "Setup":
         from memtui import tokenizer  # noqa: PLC0415
@@ -199,6 +204,16 @@ class House:
         return Progress(
             "import", done, queued, faults, is_ours, total=total, error=error
         )
+
+
+def settled(
+    paths: Paths, settings: Settings, *, is_demo: bool = False
+) -> tuple[str, Paths]:
+    """The one project that is kept apart, if they are, and the places in use."""
+    project = _project() if settings.is_separate and not is_demo else ""
+    if project:
+        paths = paths.of_project(Path(project))
+    return project, paths.with_store(settings.store_path)
 
 
 def _project() -> str:

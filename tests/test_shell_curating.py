@@ -155,3 +155,94 @@ def test_while_another_memtui_works_secrets_are_only_counted(home: Path) -> None
     assert "1 secret would be taken out" in memtui(home, "redact", "--dry-run").stdout
     claim.drop()
     assert KEY in file.read_text()
+
+
+def shown(home: Path) -> Any:
+    return json.loads(memtui(home, "show", "--json").stdout)
+
+
+def test_a_backup_is_restored_with_all_that_can_be_found(
+    home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.bak"
+    said = memtui(home, "backup", str(file)).stdout
+    assert said.startswith(f"Copied to {file}: 44 events in 6 sessions, the last of")
+    assert "exists already; --force" in memtui(home, "backup", str(file), code=1).stderr
+    told = json.loads(memtui(home, "backup", str(file), "--force", "--json").stdout)
+    assert (told["events"], told["bytes"]) == (44, file.stat().st_size)
+    before = shown(home)
+    found = memtui(home, "search", "timeout").stdout
+    memtui(home, *FORGET, "--yes")
+    assert shown(home) != before
+
+    refused = memtui(home, "restore", str(file), code=2)
+    assert "--yes" in refused.stderr
+    assert events(home) == 33
+    said = memtui(home, "restore", str(file), "--yes").stdout
+    first, back, named = said.splitlines()
+    assert first.startswith(f"Restored from {file}: 44 events in 6 sessions")
+    assert back == "Forgotten since the copy was made and back with it: 1 thing."
+    assert named == "    memtui forget session claude-code:shop-1"
+    assert shown(home) == before
+    assert memtui(home, "search", "timeout").stdout == found
+    assert json.loads(memtui(home, "doctor", "--json").stdout)
+
+
+def test_a_backup_is_restored_into_an_empty_home_unasked(
+    home: Path, tmp_path: Path
+) -> None:
+    file, empty = tmp_path / "memory.bak", tmp_path / "empty"
+    memtui(home, "backup", str(file))
+    empty.mkdir()
+    (empty / "config.toml").write_text('[store]\ntime_zone = "Asia/Tokyo"\n')
+    told = json.loads(memtui(empty, "restore", str(file), "--json").stdout)
+    assert (told["events"], told["to_do"], told["errors"]) == (44, [], [])
+    assert shown(empty) == shown(home)
+
+
+def test_a_person_is_shown_what_is_replaced_by_what(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "memory.bak"
+    memtui(home, "backup", str(file))
+    memtui(home, *FORGET, "--yes")
+    said, shown = at_a_terminal(home, "restore", str(file), answer="n")
+    assert said == "Nothing was done.\n"
+    assert f"{file}: 44 events in 6 sessions" in shown
+    assert "The memory now: 33 events in 5 sessions" in shown
+    assert events(home) == 33
+
+
+def test_while_another_memtui_works_nothing_is_restored(
+    home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.bak"
+    claim = Claim(home / "work.lock")
+    assert claim.take()
+    memtui(home, "backup", str(file))
+    told = memtui(home, "restore", str(file), "--yes", code=1)
+    assert "another memtui works this store: quit the app" in told.stderr
+    claim.drop()
+
+
+def test_a_memory_that_cannot_be_read_is_restored(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "memory.bak"
+    memtui(home, "backup", str(file))
+    before = shown(home)
+    store = home / "memory.db"
+    store.write_bytes(b"no database" * 1000)
+    assert "damaged" in memtui(home, "stats", code=1).stderr
+    told = memtui(home, "restore", str(file), code=2)
+    assert "--yes" in told.stderr
+    memtui(home, "restore", str(file), "--yes")
+    assert shown(home) == before
+
+
+def test_what_is_no_backup_leaves_the_memory_as_it_was(
+    home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("no backup")
+    told = memtui(home, "restore", str(file), "--yes", code=1)
+    assert told.stderr == f"memtui: {file} is no copy of a memtui store\n"
+    told = memtui(home, "restore", str(tmp_path / "none"), "--yes", code=1)
+    assert "there is no file" in told.stderr
+    assert events(home) == 44

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from memtui.curate import pieces
-from memtui.curate.pieces import Piece
 from memtui.memory import secret_events
 from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.sessions import SessionFacts
-from memtui.sources import hook_dialects, hooks, projects
+from memtui.sources import hook_dialects, hooks, pieces, projects, remnants
+from memtui.sources.pieces import Piece
 from memtui.sources.records import Reading, Refused, text_of, time_of
 from memtui.sources.source import HOOK
 from memtui.sources.spool import Letter, Spool
@@ -125,4 +124,4 @@ _ALWAYS = datetime(9999, 1, 1, tzinfo=UTC)
 def _reasons(raw: bytes, letter: Letter) -> Iterator[str]:
     for reading in _readings(raw, letter):
         if isinstance(reading, Refused):
-            yield f"line {reading.line}: {clean(reading.reason)}"
+            yield f"line {reading.line}: {remnants.reason(reading)}"

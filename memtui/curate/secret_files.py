@@ -1,12 +1,10 @@
 """Secrets in the files of the hooks directory: news, drafts, quarantine."""
 
-import json
 from collections import Counter as Tally
 from datetime import datetime, timedelta
 
-from memtui.curate import pieces
-from memtui.curate.pieces import Piece
 from memtui.memory import secrets
+from memtui.sources import remnants
 from memtui.sources.spool import DRAFTS, Spool
 
 WRITTEN_FOR = timedelta(minutes=1)
@@ -30,8 +28,8 @@ def clean(
     for box, letter in spool.everything():
         if box == DRAFTS and now - letter.received_at < WRITTEN_FOR:
             continue
-        kinds: Tally[str] = Tally()
-        held = [_cleaned(piece, kinds) for piece in pieces.of(letter.raw)]
+        raw, found = remnants.without_secrets(letter.raw)
+        kinds = Tally(found)
         said = [secrets.redact(line) for line in spool.said(box, letter.name)]
         for line in said:
             kinds.update(line.kinds)
@@ -40,21 +38,5 @@ def clean(
         count += 1
         all_kinds += kinds
         if not is_tried:
-            raw = pieces.joined(held)
             spool.rewrite(box, letter, raw, [line.text for line in said])
     return count, all_kinds
-
-
-def _cleaned(piece: Piece, kinds: Tally[str]) -> Piece:
-    if piece.fields is None:
-        redacted = secrets.redact(piece.raw.decode("utf-8", "surrogateescape"))
-        kinds.update(redacted.kinds)
-        if not redacted.kinds:
-            return piece
-        return Piece(redacted.text.encode("utf-8", "surrogateescape"), None)
-    cleaned, found = secrets.redact_strings(piece.fields)
-    kinds.update(found)
-    if not found:
-        return piece
-    said = json.dumps(cleaned, ensure_ascii=False)
-    return Piece(said.encode("utf-8", "replace"), piece.fields)

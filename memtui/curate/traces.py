@@ -11,7 +11,7 @@ from pathlib import Path
 
 from memtui.errors import StoreError
 from memtui.search.index import Index
-from memtui.store import compaction, database, facts
+from memtui.store import compaction, copies, database, facts
 
 write_over = compaction.write_over
 
@@ -55,6 +55,7 @@ def remove(places: Places) -> None:
                 log.truncate()
     except OSError as error:
         raise StoreError(f"{places.log}: {error.strerror}") from error
+    copies.discard(database.path())
     compaction.compact()
     with database.writing():
         facts.set_to_be_cleaned(False)

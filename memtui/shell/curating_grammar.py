@@ -2,12 +2,16 @@
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 
 AddCommand = Callable[[str, str], argparse.ArgumentParser]
 """Adds a command by its name and what it does."""
 
 CURATING = frozenset({"forget", "redact"})
-"""The commands whose words stand here."""
+"""The commands that change what is kept."""
+
+COPYING = frozenset({"backup"})
+"""The commands that copy what is kept."""
 
 
 def add(command: AddCommand) -> None:
@@ -36,3 +40,15 @@ def add(command: AddCommand) -> None:
     redact.add_argument(
         "--dry-run", action="store_true", help="count them, and change nothing"
     )
+    _add_copying(command)
+
+
+def _add_copying(command: AddCommand) -> None:
+    backup = command("backup", "copy the memory into one file, while it is in use")
+    backup.add_argument("file", type=Path, metavar="FILE")
+    backup.add_argument(
+        "--force", action="store_true", help="write over a file of this name"
+    )
+    restore = command("restore", "put a copy made by backup in the memory's place")
+    restore.add_argument("file", type=Path, metavar="FILE")
+    restore.add_argument("--yes", action="store_true", help="do not ask")

@@ -71,7 +71,7 @@ def _told(findings: list[Finding], reasons: list[Reason]) -> list[str]:
 def _store() -> Finding:
     damages = health.damages()
     if damages:
-        cure = "restore a copy of memory.db, or import the histories into a new one"
+        cure = "memtui restore FILE, or import the histories into a new store"
         return Finding("store", False, "; ".join(damages), cure)
     kept = health.stats()
     says = f"{kept.events:,} events in {output.number_of(kept.sessions, 'session')}"

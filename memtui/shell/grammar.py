@@ -16,7 +16,7 @@ AGENTS = ("claude-code", "codex", "gemini", "copilot", "opencode")
 """The agents whose hooks can be installed: those of ``memtui.agents.known``."""
 
 
-LISTS = {"hooks": "agents", "sources": "names"}
+LISTS = {"hooks": "agents", "sources": "names", "quarantine": "words"}
 """The list that each of these commands ends with."""
 
 
@@ -122,6 +122,7 @@ def _add_working(commands: "Commands") -> None:
 
 def _add_housekeeping(commands: "Commands") -> None:
     _command(commands, "doctor", "look for what is wrong, and say what to do")
+    _add_quarantine(commands)
     config = _command(commands, "config", "show the settings, or write a file of them")
     config.add_argument("action", choices=("show", "init"))
     _add_sources(commands)
@@ -163,6 +164,23 @@ def _add_hooks(commands: "Commands") -> None:
         "--dry-run", action="store_true", help="only show what would be changed"
     )
     hooks.add_argument("--yes", action="store_true", help="write without asking")
+
+
+def _add_quarantine(commands: "Commands") -> None:
+    says = "see what could not be taken: list, show, retry, drop"
+    quarantine = _command(commands, "quarantine", says)
+    quarantine.add_argument(
+        "words",
+        nargs="*",
+        metavar="list | show NAME… | retry NAME… | drop NAME…",
+        help="what to do with which, as the list names them; without one: list",
+    )
+    quarantine.add_argument("--all", action="store_true", help="retry or drop all")
+    quarantine.add_argument(
+        "--dry-run", action="store_true", help="only say what would be dropped"
+    )
+    quarantine.add_argument("--yes", action="store_true", help="drop without asking")
+    _paged(quarantine, "entries")
 
 
 def _natural(text: str) -> int:

@@ -107,6 +107,25 @@ def read(
             yield Refused("a timestamp out of the calendar", record.line)
 
 
+def sender(raw: bytes, *, agent: str = "", event: str = "") -> tuple[str, str]:
+    """Whose hook left a spool file and for which event, as far as anything says.
+
+    Args:
+        raw: What the hook was given.
+        agent: The agent of payloads that name none.
+        event: The event of payloads that name none.
+    """
+    told = _Told(datetime.fromtimestamp(0, UTC), agent, event)
+    for record in of_payload(raw):
+        if isinstance(record, Record):
+            try:
+                payload = _payload(record, told)
+            except (OverflowError, RecursionError):
+                continue
+            return events.clean(payload.agent), payload.name
+    return agent, event
+
+
 def _take(record: Record, told: _Told, now: datetime) -> Iterator[Reading]:
     payload = _payload(record, told)
     kind = payload.name.replace("_", "").lower()

@@ -205,8 +205,12 @@ def of_payload(raw: bytes) -> Iterator[Record | Refused]:
             yield Refused("not a JSON object", number)
 
 
+def values_of(raw: bytes) -> list[object] | None:
+    """The JSON values of a payload, arrays taken apart; None if some is no JSON."""
+    return _values(_plain(raw))
+
+
 def _values(text: str) -> list[object] | None:
-    """All JSON values of a text, arrays taken apart; None if any of it is no JSON."""
     values: list[object] = []
     while text:
         try:

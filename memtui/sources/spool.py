@@ -115,12 +115,28 @@ class Spool:
         """Delete a file whose events are kept."""
         (self._new / name).unlink(missing_ok=True)
 
-    def refuse(self, name: str, reasons: Sequence[str]) -> None:
-        """Move a file to ``bad/``, with the reasons beside it, a line each."""
+    def refuse(
+        self, name: str, reasons: Sequence[str], raw: bytes | None = None
+    ) -> None:
+        """Move a file to ``bad/``, with the reasons beside it, a line each.
+
+        Args:
+            name: The file.
+            reasons: Why.
+            raw: What is to lie there; the file as it is when None.
+        """
         self._bad.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         said = "".join(f"{reason}\n" for reason in reasons)
-        (self._bad / f"{name}{REASON}").write_text(said, encoding="utf-8")
-        (self._new / name).rename(self._bad / name)
+        beside = self._bad / f"{name}{REASON}"
+        beside.touch(mode=0o600)
+        beside.write_text(said, encoding="utf-8")
+        file = self._new / name
+        if raw is None:
+            file.rename(self._bad / name)
+        else:
+            draft = _draft(self.folder / "tmp" / name, raw, file.stat())
+            draft.replace(self._bad / name)
+            file.unlink()
 
     def everything(self) -> Iterator[tuple[str, Letter]]:
         """Every file of every box, with its box: drafts, news and the quarantined.
@@ -146,7 +162,7 @@ class Spool:
 
     def reasons(self, box: str, name: str) -> list[str]:
         """Why a file was quarantined, a reason for each record."""
-        return [_LINE.sub("", line) for line in self.said(box, name)]
+        return [unplaced(line) for line in self.said(box, name)]
 
     def said(self, box: str, name: str) -> list[str]:
         """The lines that stand beside a quarantined file: its reasons, with places."""
@@ -174,11 +190,7 @@ class Spool:
             reasons: Why it was quarantined, for one that was.
         """
         file = self.folder / box / letter.name
-        draft = file.with_name(f".{letter.name}")
-        draft.touch(mode=0o600)
-        draft.write_bytes(raw)
-        at_s = letter.received_at.timestamp()
-        os.utime(draft, (at_s, at_s))
+        draft = _draft(file.with_name(f".{letter.name}"), raw, file.stat())
         draft.replace(file)
         beside = file.with_name(f"{letter.name}{REASON}")
         if beside.exists():
@@ -191,3 +203,17 @@ class Spool:
             return sum(entry.suffix != REASON for entry in self._bad.iterdir())
         except OSError:
             return 0
+
+
+def unplaced(reason: str) -> str:
+    """A reason without the line it names."""
+    return _LINE.sub("", reason)
+
+
+def _draft(file: Path, raw: bytes, like: os.stat_result) -> Path:
+    """A file with other bytes, for its owner alone, as old as another one."""
+    file.unlink(missing_ok=True)
+    file.touch(mode=0o600)
+    file.write_bytes(raw)
+    os.utime(file, ns=(like.st_atime_ns, like.st_mtime_ns))
+    return file

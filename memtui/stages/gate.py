@@ -15,7 +15,7 @@ from memtui.memory.exclusions import Exclusions
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.memory.thoughts import Thought
 from memtui.sources import projects
-from memtui.sources.records import Cursor, Left, Reading
+from memtui.sources.records import Cursor, Left, Reading, Refused
 from memtui.store import redactions, tombstones
 
 ELSEWHERE = "of another project, whose memory is kept apart"
@@ -62,6 +62,8 @@ class Gate:
             elif isinstance(reading, Cursor):
                 state = self._strings(reading.state)
                 yield replace(reading, state=state)
+            elif isinstance(reading, Refused):
+                yield replace(reading, reason=self._text(reading.reason))
             else:
                 yield reading
 

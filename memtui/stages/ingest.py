@@ -1,20 +1,22 @@
 """spool → events: what hooks left is stored, then deleted where it lay."""
 
 import logging
+from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memtui.errors import SpoolError, StoreError
-from memtui.memory.events import Event, clean, to_ms
+from memtui.memory.events import Event, to_ms
 from memtui.memory.segments import counted_text
 from memtui.memory.sessions import SessionFacts
 from memtui.memory.thoughts import Thought
 from memtui.memory.tokens import Counter
-from memtui.sources import hooks
+from memtui.sources import hooks, remnants
 from memtui.sources.records import Left, Reading, Refused
+from memtui.sources.remnants import Remnant
 from memtui.sources.source import HOOK
-from memtui.sources.spool import Spool
+from memtui.sources.spool import Letter, Spool
 from memtui.stages.gate import ELSEWHERE, Admission, Gate
 from memtui.store import (
     database,
@@ -52,6 +54,8 @@ class _Taken:
     refused: tuple[Refused, ...] = ()
     left: tuple[Left, ...] = ()
     redacted: Mapping[str, int] = field(default_factory=dict)
+    remnant: Remnant | None = None
+    """What is put aside of it, where some is refused; none where it cannot be read."""
 
     @property
     def is_elsewhere(self) -> bool:
@@ -100,7 +104,20 @@ class Ingest:
             raise
         except Exception as error:
             reason = Refused(f"cannot be kept: {type(error).__name__}: {error}")
-            self._keep([_Taken(file.name, refused=(reason,))])
+            self._keep([self._whole(file.name, reason)])
+
+    def _whole(self, name: str, refused: Refused) -> _Taken:
+        """A file of which nothing is taken."""
+        said = replace(refused, reason=remnants.reason(refused))
+        try:
+            letter = self._spool.read(name)
+        except SpoolError:
+            letter = None
+        if letter is None:
+            return _Taken(name, refused=(said,))
+        raw, kinds = remnants.without_secrets(letter.raw)
+        remnant = Remnant(raw, (f"line 0: {said.reason}",), kinds)
+        return _Taken(name, refused=(said,), redacted=Tally(kinds), remnant=remnant)
 
     def _keep(self, taken: Sequence[_Taken]) -> None:
         if not taken:
@@ -119,11 +136,13 @@ class Ingest:
             if forks.any_at_all():
                 forks.settle(added.sessions)
         for file in taken:
-            if file.refused:
-                reasons = [f"line {r.line}: {clean(r.reason)}" for r in file.refused]
-                self._spool.refuse(file.name, reasons)
-            else:
+            if not file.refused:
                 self._spool.done(file.name)
+            elif file.remnant:
+                self._spool.refuse(file.name, file.remnant.reasons, file.remnant.raw)
+            else:
+                reasons = [f"line {r.line}: {remnants.reason(r)}" for r in file.refused]
+                self._spool.refuse(file.name, reasons)
 
     def _read(self, names: Sequence[str]) -> Iterator[_Taken]:
         size = 0
@@ -136,20 +155,27 @@ class Ingest:
                 continue
             if letter is None:
                 continue
-            given = hooks.read(
-                letter.raw,
-                received_at=letter.received_at,
-                now=self._clock(),
-                agent=letter.agent,
-                event=letter.event,
-            )
-            gate = Gate(self._admission)
-            # Whose a session is must be known before its events can pass.
-            in_order = sorted(given, key=lambda r: not isinstance(r, SessionFacts))
-            yield _sorted(name, list(gate.through(in_order)), dict(gate.redacted))
+            yield self._taken(letter)
             size += len(letter.raw)
             if size > BYTES_AT_ONCE:
                 return
+
+    def _taken(self, letter: Letter) -> _Taken:
+        now = self._clock()
+        given = hooks.read(
+            letter.raw,
+            received_at=letter.received_at,
+            now=now,
+            agent=letter.agent,
+            event=letter.event,
+        )
+        gate = Gate(self._admission)
+        # Whose a session is must be known before its events can pass.
+        in_order = sorted(given, key=lambda r: not isinstance(r, SessionFacts))
+        taken = _sorted(letter.name, list(gate.through(in_order)))
+        remnant = remnants.of(letter, now) if taken.refused else None
+        kinds = gate.redacted + Tally(remnant.kinds if remnant else ())
+        return replace(taken, redacted=kinds, remnant=remnant)
 
 
 def _counts(file: _Taken) -> Iterator[Count]:
@@ -159,9 +185,7 @@ def _counts(file: _Taken) -> Iterator[Count]:
         yield Count(left.reason, Kind.LEFT, left.line, 1)
 
 
-def _sorted(
-    name: str, readings: Sequence[Reading], redacted: Mapping[str, int]
-) -> _Taken:
+def _sorted(name: str, readings: Sequence[Reading]) -> _Taken:
     return _Taken(
         name,
         events=tuple(r for r in readings if isinstance(r, Event)),
@@ -169,7 +193,6 @@ def _sorted(
         facts=tuple(r for r in readings if isinstance(r, SessionFacts)),
         refused=tuple(r for r in readings if isinstance(r, Refused)),
         left=tuple(r for r in readings if isinstance(r, Left)),
-        redacted=redacted,
     )
 
 

@@ -63,6 +63,12 @@ def put(path: str, place: Place, now_ms: int) -> None:
     ).on_conflict_replace().execute()
 
 
+def formats(paths: Iterable[str]) -> dict[str, str]:
+    """The names of the formats of files, by their paths; "" for what has none."""
+    rows = CursorRow.select(CursorRow.path, CursorRow.source)
+    return dict(rows.where(CursorRow.path.in_(list(paths))).tuples())
+
+
 def offset(path: str) -> int | None:
     """How many bytes of a file were read; None if it never was."""
     # Asked in every transaction: building the statement would cost more than it does.

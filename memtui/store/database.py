@@ -34,6 +34,11 @@ db = peewee.SqliteDatabase(
 """The one database of this process; ``connected()`` and ``writing()`` are the doors."""
 
 
+def path() -> Path:
+    """The database's file."""
+    return Path(str(db.database))
+
+
 def close() -> None:
     """Close this thread's connection, if it has one."""
     if not db.is_closed():
@@ -43,7 +48,7 @@ def close() -> None:
 @contextmanager
 def connected() -> Iterator[None]:
     """Use the database on this thread; may be nested."""
-    with said_plainly(Path(str(db.database))):
+    with said_plainly(path()):
         if not db.is_closed():
             yield
             return

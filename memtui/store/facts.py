@@ -5,7 +5,9 @@ from collections.abc import Iterable
 from memtui.store.tables import MetaRow
 
 _INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
-_CLEANING, _REDACTED, _REDACTING = "cleaning", "redacted_by", "redacting"
+_CLEANING, _REDACTING = "cleaning", "redacting"
+REDACTED = "redacted_by"
+"""The name under which the version of the rules stands."""
 
 
 def time_zone() -> str:
@@ -65,13 +67,13 @@ def redacted_by() -> int:
 
     What comes in is always redacted by the latest; what was there before may not be.
     """
-    row = MetaRow.get_or_none(MetaRow.name == _REDACTED)
+    row = MetaRow.get_or_none(MetaRow.name == REDACTED)
     return int(row.value) if row else 0
 
 
 def set_redacted_by(version: int) -> None:
     """Remember by which rules all that is kept is free of secrets."""
-    MetaRow.insert(name=_REDACTED, value=str(version)).on_conflict_replace().execute()
+    MetaRow.insert(name=REDACTED, value=str(version)).on_conflict_replace().execute()
     MetaRow.delete().where(MetaRow.name == _REDACTING).execute()
 
 

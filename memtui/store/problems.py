@@ -75,10 +75,10 @@ def clear(source: str, *kinds: Kind) -> None:
     ).execute()
 
 
-def take_back(source: str, reason: str) -> None:
-    """Count one record less that was not taken for a reason."""
+def take_back(source: str, reason: str, count: int = 1) -> None:
+    """Count fewer records that were not taken for a reason."""
     mine = (ProblemRow.source == clean(source)) & (ProblemRow.reason == clean(reason))
-    ProblemRow.update(count=ProblemRow.count - 1).where(mine).execute()
+    ProblemRow.update(count=ProblemRow.count - count).where(mine).execute()
     ProblemRow.delete().where(mine, ProblemRow.count <= 0).execute()
 
 
@@ -90,13 +90,29 @@ def faults() -> int:
     return int(total.scalar() or 0)
 
 
-def latest(limit: int, *, kind: Kind | None = None) -> list[Problem]:
-    """What was not taken, the latest first."""
+def rows(kind: Kind, *, besides: str) -> int:
+    """How many reasons of how many sources there are of a kind, one source aside."""
+    mine = (ProblemRow.kind == kind.value) & (ProblemRow.source != besides)
+    return int(ProblemRow.select().where(mine).count())
+
+
+def latest(
+    limit: int | None = None, *, kind: Kind | None = None, besides: str = ""
+) -> list[Problem]:
+    """What was not taken, the latest first.
+
+    Args:
+        limit: How many; all when None.
+        kind: Of which kind alone.
+        besides: A source that is left out.
+    """
     rows = ProblemRow.select().order_by(
         ProblemRow.last_ms.desc(), ProblemRow.source, ProblemRow.reason
     )
     if kind:
         rows = rows.where(ProblemRow.kind == kind.value)
+    if besides:
+        rows = rows.where(ProblemRow.source != besides)
     return [
         Problem(
             row.source,

@@ -156,6 +156,8 @@ def told_house(house: House, histories: Path, digest: Digest) -> House:
     digest(house, histories)
     hook_files(house)
     house.paths.log.write_text(f"could not read {WORDS}\n")
+    # What a restoring left that was killed.
+    house.paths.store.with_name("memory.db.restoring").write_text(WORDS)
     database.close()
     return house
 

@@ -1,6 +1,6 @@
 """What one file of the hooks directory holds, piece by piece.
 
-Whatever can be read as JSON is a piece for each record; of a file in JSON lines that
+Whatever can be read as JSON is a piece for each value; of a file in JSON lines that
 are partly damaged each line is one; what cannot be read at all is one piece whole.
 """
 
@@ -20,21 +20,26 @@ class Piece:
 
     raw: bytes
     fields: Fields | None
-    """The record; None for what cannot be read."""
+    """The record; None for what is none."""
 
 
 def of(raw: bytes) -> list[Piece]:
     """The pieces of a file; together they are all of it."""
-    whole = list(lines.of_payload(raw))
-    if all(isinstance(record, Record) for record in whole):
-        found = [record for record in whole if isinstance(record, Record)]
-        if len(found) == 1:
-            return [Piece(raw, found[0].fields)]
-        return [Piece(_dumped(record.fields), record.fields) for record in found]
+    values = lines.values_of(raw)
+    if values:
+        alone = raw if len(values) == 1 else None
+        return [_of_value(value, alone) for value in values]
     by_line = [list(_of_line(line)) for line in raw.splitlines() if line.strip()]
     if any(piece.fields is not None for pieces in by_line for piece in pieces):
         return [piece for pieces in by_line for piece in pieces]
     return [Piece(raw, None)]
+
+
+def _of_value(value: object, raw: bytes | None) -> Piece:
+    return Piece(
+        _dumped(value) if raw is None else raw,
+        value if isinstance(value, dict) else None,
+    )
 
 
 def _of_line(line: bytes) -> Iterator[Piece]:
@@ -44,13 +49,13 @@ def _of_line(line: bytes) -> Iterator[Piece]:
     elif found and all(isinstance(record, Record) for record in found):
         for record in found:
             if isinstance(record, Record):
-                yield Piece(_dumped(record.fields), record.fields)
+                yield _of_value(record.fields, None)
     else:
         yield Piece(line, None)
 
 
-def _dumped(fields: Fields) -> bytes:
-    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
+def _dumped(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def joined(pieces: list[Piece]) -> bytes:

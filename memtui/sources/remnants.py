@@ -1,0 +1,133 @@
+"""What is kept of a hook's file that could not be taken: what was refused of it.
+
+What was taken is not kept a second time: trying the file again must not tell it twice.
+Secrets are taken out, also of what cannot be read; all else stays byte for byte, so
+that whoever learns to read it later still finds it there.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from memtui.memory import secrets
+from memtui.memory.events import clean
+from memtui.sources import hooks, pieces
+from memtui.sources.pieces import Piece
+from memtui.sources.records import Refused
+from memtui.sources.spool import Letter
+
+_UTF8 = "utf-8"
+
+Kinds = list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Remnant:
+    """What is put aside of one file."""
+
+    raw: bytes
+    reasons: tuple[str, ...]
+    """Why, a reason for each record, with the line it stands on here."""
+    kinds: tuple[str, ...]
+    """The kinds of the secrets that were taken out."""
+
+
+def of(letter: Letter, now: datetime) -> Remnant:
+    """What was refused of a file.
+
+    Args:
+        letter: The file; some of it is refused.
+        now: The time by which it is.
+    """
+    held = pieces.of(letter.raw)
+    refused = [piece for piece in held if any(_refusals(piece.raw, letter, now))]
+    is_whole = len(refused) in (0, len(held))
+    raw, kinds = _clean(letter.raw, held if is_whole else refused, is_whole=is_whole)
+    reasons = tuple(_reasons(_refusals(raw, letter, now)))
+    return Remnant(raw, reasons, kinds)
+
+
+def without_secrets(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """All of a file but its secrets, and their kinds."""
+    return _clean(raw, pieces.of(raw), is_whole=True)
+
+
+def decoded(raw: bytes) -> str:
+    """The text that bytes are, or would be."""
+    return raw.decode(_encoding(raw), "replace")
+
+
+def reason(refused: Refused) -> str:
+    """Why something was refused, in words that can be kept."""
+    return secrets.redact(clean(refused.reason)).text
+
+
+def _reasons(refusals: Iterator[Refused]) -> Iterator[str]:
+    for refused in refusals:
+        yield f"line {refused.line}: {reason(refused)}"
+
+
+def _refusals(raw: bytes, letter: Letter, now: datetime) -> Iterator[Refused]:
+    readings = hooks.read(
+        raw,
+        received_at=letter.received_at,
+        now=now,
+        agent=letter.agent,
+        event=letter.event,
+    )
+    return (reading for reading in readings if isinstance(reading, Refused))
+
+
+def _clean(
+    raw: bytes, held: list[Piece], *, is_whole: bool
+) -> tuple[bytes, tuple[str, ...]]:
+    """The bytes of some pieces without secrets; the file's own where it has none."""
+    kinds: Kinds = []
+    cleaned = list(_cleaned(held, kinds))
+    if is_whole and not kinds:
+        return raw, ()
+    return pieces.joined(cleaned), tuple(kinds)
+
+
+def _cleaned(held: list[Piece], kinds: Kinds) -> Iterator[Piece]:
+    """The pieces without secrets; what is damaged may share one with its neighbour."""
+    for is_damaged, some in groupby(held, lambda piece: piece.fields is None):
+        if is_damaged:
+            yield Piece(_in_bytes(pieces.joined(list(some)), kinds), None)
+        else:
+            yield from (_in_record(piece, kinds) for piece in some)
+
+
+def _in_record(piece: Piece, kinds: Kinds) -> Piece:
+    raw = piece.raw
+    try:
+        fields, found = secrets.redact_strings(piece.fields)
+        if found:
+            raw = json.dumps(fields, ensure_ascii=False).encode(_UTF8, "replace")
+            kinds += found
+    except RecursionError:
+        pass
+    # A name that stands in it twice hides what it said first.
+    return Piece(_in_bytes(raw, kinds), piece.fields)
+
+
+def _in_bytes(raw: bytes, kinds: Kinds) -> bytes:
+    """Bytes without the secrets of the text they are, or would be."""
+    encoding = _encoding(raw)
+    errors = "surrogateescape" if encoding == _UTF8 else "surrogatepass"
+    end = len(raw) if encoding == _UTF8 else len(raw) // 2 * 2
+    redacted = secrets.redact(raw[:end].decode(encoding, errors))
+    if not redacted.kinds:
+        return raw
+    kinds += redacted.kinds
+    return redacted.text.encode(encoding, errors) + raw[end:]
+
+
+def _encoding(raw: bytes) -> str:
+    """How to read bytes: as UTF-16 where every other one is zero, else as UTF-8."""
+    for first, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if raw[first::2].count(0) > len(raw) // 4:
+            return encoding
+    return _UTF8

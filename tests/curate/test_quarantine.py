@@ -1,0 +1,358 @@
+"""What could not be taken: listed, shown, tried again, dropped."""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.curate.quarantine import Became, Outcome, Quarantine
+from memtui.curate.refusals import Kind, name_of
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.recall import health
+from memtui.store import database, problems
+
+KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
+
+
+@pytest.fixture
+def quarantine(house: House) -> Iterator[Quarantine]:
+    yield house.quarantine
+    database.close()
+
+
+def leave(house: House, name: str, said: object, *, at_s: int = 1_700_000_000) -> Path:
+    """Have a hook leave a file."""
+    file = house.paths.spool / "new" / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(said if isinstance(said, bytes) else json.dumps(said).encode())
+    os.utime(file, (at_s, at_s))
+    return file
+
+
+def prompt(text: str, **fields: Any) -> dict[str, Any]:
+    named = {"session_id": "s1", "hook_event_name": "UserPromptSubmit"}
+    return {**named, "prompt": text, **fields}
+
+
+def digest(house: House) -> None:
+    assert house.works.until_idle(lambda _: None) == []
+
+
+def transcript(folder: Path, *others: str) -> Path:
+    """A transcript with a good line before and after others."""
+    said = [
+        json.dumps(_record("u1", "Hello")),
+        *others,
+        json.dumps(_record("u9", "Bye")),
+    ]
+    file = folder / "t.jsonl"
+    file.write_text("".join(f"{line}\n" for line in said))
+    return file
+
+
+def _record(uuid: str, text: str) -> dict[str, Any]:
+    at = f"2025-03-14T10:00:0{uuid[1:]}Z"
+    said = {"role": "user", "content": text}
+    base = {"type": "user", "uuid": uuid, "sessionId": "s7", "timestamp": at}
+    return {**base, "cwd": "/home/ada/shop", "message": said}
+
+
+def bring_in(house: House, file: Path) -> None:
+    for _ in house.works.importer().run([file]):
+        pass
+
+
+def in_bad(house: House) -> list[str]:
+    return sorted(file.name for file in (house.paths.spool / "bad").iterdir())
+
+
+def test_what_could_not_be_taken_is_listed_newest_first(
+    house: House, quarantine: Quarantine, tmp_path: Path
+) -> None:
+    leave(house, "1.7.0a1b.codex.Stop.json", b'{"half', at_s=1_700_000_000)
+    novel = prompt("x", hook_event_name="Novelty", transcript_path="/a/.gemini/t")
+    leave(house, "2.7.0a1b.json", novel, at_s=1_700_000_500)
+    digest(house)
+    bring_in(house, transcript(tmp_path, "{broken"))
+    page = quarantine.page()
+    assert page.total == 3
+    fault, novel_one, half = page.entries
+    assert (fault.kind, fault.agent, fault.line) == (Kind.TRANSCRIPT, "claude-code", 2)
+    assert fault.file == str(tmp_path / "t.jsonl")
+    assert fault.reasons == ("not valid JSON",)
+    assert (novel_one.agent, novel_one.event) == ("gemini-cli", "Novelty")
+    assert novel_one.reasons == ("line 1: unknown hook event 'Novelty'",)
+    assert (half.name, half.agent, half.event, half.size) == (
+        "1.7.0a1b.codex.Stop.json",
+        "codex",
+        "Stop",
+        6,
+    )
+    assert half.at.timestamp() == 1_700_000_000
+
+
+def test_pages_meet_without_a_gap(
+    house: House, quarantine: Quarantine, tmp_path: Path
+) -> None:
+    for number in range(7):
+        leave(house, f"{number}.json", b"{", at_s=1_700_000_000 + number)
+    digest(house)
+    bring_in(house, transcript(tmp_path, "{broken", '"stray"'))
+    whole = quarantine.page(0, 100).entries
+    paged = [e for at in range(0, 12, 2) for e in quarantine.page(at, 2).entries]
+    assert len(whole) == 9
+    assert paged == list(whole)
+    assert quarantine.page(50, 2).entries == ()
+
+
+def test_what_is_put_aside_lies_there_without_its_secrets(house: House) -> None:
+    leave(house, "1.json", prompt(f"Use {KEY}", hook_event_name="Novelty"))
+    leave(house, "2.json", b"\xff\xfe" + KEY.encode() + b" <private>the fern")
+    digest(house)
+    for file in house.paths.spool.rglob("*"):
+        if file.is_file():
+            assert KEY.encode() not in file.read_bytes()
+            assert b"the fern" not in file.read_bytes()
+            assert file.stat().st_mode & 0o077 == 0
+
+
+def test_what_is_shown_has_no_secret_and_nothing_that_disturbs(
+    house: House, quarantine: Quarantine
+) -> None:
+    bad = house.paths.spool / "bad"
+    bad.mkdir(parents=True)
+    (bad / "old.json").write_bytes(f"\x1b[31m{KEY}\x07 [b]x[/b]".encode())
+    (bad / "old.json.reason").write_text(f"line 1: \x1b]0;me\x07bad {KEY}\n")
+    shown = quarantine.show("old.json")
+    assert shown.text == "[redacted: anthropic key] [b]x[/b]"
+    assert shown.entry.reasons == ("line 1: bad [redacted: anthropic key]",)
+
+
+def test_a_long_file_is_shown_in_part_and_says_so(
+    house: House, quarantine: Quarantine
+) -> None:
+    said = "word " * 100_000
+    leave(house, "1.json", f'{{"prompt": "{said}'.encode())
+    digest(house)
+    shown = quarantine.show("1.json", limit=1000)
+    assert shown.is_cut and len(shown.text) == 1000
+    whole = quarantine.show("1.json")
+    assert not whole.is_cut and whole.text.endswith("word ")
+
+
+def test_the_line_of_a_transcript_is_shown_while_it_is_there(
+    house: House, quarantine: Quarantine, tmp_path: Path
+) -> None:
+    file = transcript(tmp_path, f'{{"broken": {KEY}')
+    bring_in(house, file)
+    (fault,) = quarantine.page().entries
+    assert quarantine.show(fault.name).text == '{"broken": [redacted: anthropic key]'
+    file.write_text("{}\n")
+    shown = quarantine.show(fault.name)
+    assert (shown.text, shown.note) == (
+        "",
+        "The file has nothing on this line any more.",
+    )
+    file.unlink()
+    assert "not there any more" in quarantine.show(fault.name).note
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../new/1.json",
+        "/etc/passwd",
+        "..",
+        "",
+        "x/../1.json",
+        ".hidden",
+        "\0",
+        "1.json/",
+    ],
+)
+def test_a_name_is_never_a_path(
+    house: House, quarantine: Quarantine, name: str
+) -> None:
+    leave(house, "1.json", b"{")
+    digest(house)
+    (house.paths.spool / "bad" / ".hidden").write_text("x")
+    for asked in (quarantine.show, lambda n: quarantine.retry([n])):
+        with pytest.raises(MemtuiError, match="nothing in the quarantine is called"):
+            asked(name)
+    with pytest.raises(MemtuiError):
+        quarantine.drop(["1.json", name])
+    assert "1.json" in in_bad(house)
+
+
+def test_a_file_that_can_be_taken_by_now_is_taken_once(
+    house: House, quarantine: Quarantine
+) -> None:
+    later = prompt("Later", timestamp="2999-01-01T00:00:00Z")
+    leave(house, "1.json", [prompt(f"Now, with {KEY}"), later])
+    digest(house)
+    assert health.stats().messages == 1
+    kept = house.paths.spool / "bad" / "1.json"
+    assert json.loads(kept.read_bytes()) == later
+    mended = json.dumps({**later, "timestamp": "2025-01-01T00:00:00Z"})
+    kept.write_text(mended)
+    assert quarantine.retry(["1.json"]).names == ("1.json",)
+    assert (house.paths.spool / "new" / "1.json").read_text() == mended
+    assert in_bad(house) == []
+    digest(house)
+    assert quarantine.outcomes(["1.json"]) == [Outcome("1.json", Became.TAKEN)]
+    assert health.stats().messages == 2
+    assert health.stats().problems == 0
+
+
+def test_a_file_keeps_the_time_it_was_left_however_often_it_is_tried(
+    house: House, quarantine: Quarantine
+) -> None:
+    leave(house, "1.json", prompt(KEY, hook_event_name="Novelty"), at_s=1_700_000_123)
+    for _ in range(3):
+        digest(house)
+        (entry,) = quarantine.page().entries
+        assert entry.at.timestamp() == 1_700_000_123
+        quarantine.retry()
+    assert quarantine.outcomes(["1.json"])[0].became is Became.WAITING
+
+
+def test_what_is_refused_again_is_counted_once(
+    house: House, quarantine: Quarantine
+) -> None:
+    for name in ("1.json", "2.json"):
+        leave(house, name, b"{")
+    digest(house)
+    for _ in range(3):
+        tried = quarantine.retry()
+        digest(house)
+        outcomes = quarantine.outcomes(tried.names)
+        assert [one.became for one in outcomes] == [Became.REFUSED] * 2
+        assert outcomes[0].reasons == ("line 1: not valid JSON",)
+        assert health.stats().problems == 2
+
+
+def test_a_file_is_not_put_over_another_that_waits(
+    house: House, quarantine: Quarantine
+) -> None:
+    leave(house, "1.json", b"{")
+    digest(house)
+    leave(house, "1.json", prompt("Hi"))
+    tried = quarantine.retry()
+    assert tried.names == ()
+    assert "another file of this name waits already" in tried.problems[0]
+    assert in_bad(house) == ["1.json", "1.json.reason"]
+
+
+def test_a_mended_transcript_is_read_again(
+    house: House, quarantine: Quarantine, tmp_path: Path
+) -> None:
+    file = transcript(tmp_path, "{broken")
+    bring_in(house, file)
+    (fault,) = quarantine.page().entries
+    tried = quarantine.retry([fault.name])
+    bring_in(house, *tried.files)
+    assert quarantine.outcomes([fault.name])[0] == Outcome(
+        fault.name, Became.REFUSED, ("line 2: not valid JSON",)
+    )
+    transcript(tmp_path, json.dumps(_record("u2", "Mended")))
+    tried = quarantine.retry([fault.name])
+    bring_in(house, *tried.files)
+    assert quarantine.outcomes([fault.name])[0].became is Became.TAKEN
+    assert health.stats().messages == 3
+    file.unlink()
+
+
+def test_a_transcript_that_is_gone_cannot_be_tried(
+    house: House, quarantine: Quarantine, tmp_path: Path
+) -> None:
+    file = transcript(tmp_path, "{broken")
+    bring_in(house, file)
+    file.unlink()
+    tried = quarantine.retry()
+    assert (tried.names, tried.files) == ((), ())
+    assert tried.problems == (f"{file}: is not there any more",)
+
+
+def test_what_is_dropped_is_gone_and_counted_no_more(
+    house: House, quarantine: Quarantine, tmp_path: Path
+) -> None:
+    for name in ("1.json", "2.json"):
+        leave(house, name, b"{")
+    digest(house)
+    file = transcript(tmp_path, "{broken")
+    bring_in(house, file)
+    assert health.stats().problems == 3
+    dropped = quarantine.drop(["1.json"])
+    assert (dropped.files, dropped.notes, dropped.problems) == (1, 0, ())
+    assert in_bad(house) == ["2.json", "2.json.reason"]
+    assert health.stats().problems == 2
+    dropped = quarantine.drop()
+    assert (dropped.files, dropped.notes) == (1, 1)
+    assert in_bad(house) == []
+    assert health.stats().problems == 0
+    assert file.exists()
+    assert quarantine.page().entries == ()
+
+
+def test_what_is_no_file_is_told_and_left_alone(
+    house: House, quarantine: Quarantine
+) -> None:
+    (house.paths.spool / "new" / "folder").mkdir(parents=True)
+    (house.paths.spool / "new" / "folder" / "mine.txt").write_text("mine")
+    digest(house)
+    (entry,) = quarantine.page().entries
+    assert entry.reasons == ("not a regular file",)
+    assert quarantine.show("folder").note == "It cannot be read: not a regular file."
+    (why,) = quarantine.drop().problems
+    assert "a folder, which memtui leaves alone" in why
+    assert (house.paths.spool / "bad" / "folder" / "mine.txt").read_text() == "mine"
+
+
+def test_a_count_that_went_astray_is_put_right(
+    house: House, quarantine: Quarantine
+) -> None:
+    leave(house, "1.json", b"{")
+    digest(house)
+    with database.writing():
+        counts = [problems.Count("not valid JSON", problems.Kind.FAULT, 1, 5)]
+        problems.count_up("hooks", counts, 0)
+    quarantine.recount()
+    assert health.stats().problems == 1
+
+
+def test_names_of_faults_differ_by_file_and_reason(
+    house: House, quarantine: Quarantine, tmp_path: Path
+) -> None:
+    bring_in(house, transcript(tmp_path, "{broken", '"stray"'))
+    with database.connected():
+        faults = problems.latest(kind=problems.Kind.FAULT)
+    assert len({name_of(fault) for fault in faults}) == 2
+
+
+def test_ten_thousand_files_are_listed_tried_and_dropped_quickly(
+    house: House, quarantine: Quarantine
+) -> None:
+    bad = house.paths.spool / "bad"
+    bad.mkdir(parents=True)
+    for number in range(10_000):
+        (bad / f"{number}.7.0a1b.json").write_bytes(b'{"half')
+        (bad / f"{number}.7.0a1b.json.reason").write_bytes(b"line 1: not valid JSON\n")
+    took = []
+    for asked in (
+        lambda: quarantine.page(9_950, 50),
+        lambda: quarantine.show("77.7.0a1b.json"),
+        quarantine.retry,
+    ):
+        start_s = time.perf_counter()
+        asked()
+        took.append(time.perf_counter() - start_s)
+    page_s, show_s, retry_s = took
+    assert page_s < 1.5 and show_s < 1.5
+    assert retry_s < 10
+    assert in_bad(house) == []
+    assert len(list((house.paths.spool / "new").iterdir())) == 10_000

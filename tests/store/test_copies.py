@@ -1,0 +1,288 @@
+"""A copy is one moment of the store; put in its place it is the store."""
+
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.errors import StoreBusy, StoreError, StoreTooNew
+from memtui.house import House
+from memtui.store import copies, database
+from memtui.store.tables import MetaRow, SessionRow
+
+
+@pytest.fixture
+def store(full_house: House) -> Iterator[Path]:
+    yield full_house.paths.store
+    database.close()
+
+
+def rows(file: Path, table: str = "events") -> list[Any]:
+    with closing(
+        sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+    ) as db:
+        return db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+
+
+def change(store: Path) -> None:
+    """Something that only the store has, and not a copy made before."""
+    with closing(sqlite3.connect(store)) as db, db:
+        db.execute("UPDATE sessions SET title = 'Later'")
+
+
+def test_a_copy_is_one_file_that_only_its_owner_may_read(
+    store: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "out" / "memory.bak"
+    file.parent.mkdir()
+    found = copies.make(file)
+    assert [path.name for path in file.parent.iterdir()] == ["memory.bak"]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert rows(file) == rows(store)
+    assert (found.events, found.sessions) == (44, 6)
+    file.parent.chmod(0o500)
+    assert copies.outline(file) == found
+    file.parent.chmod(0o700)
+
+
+def test_a_copy_made_while_another_process_writes_is_one_moment(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copies, "PAGES_AT_ONCE", 3)
+    with database.connected():
+        number = SessionRow.select(SessionRow.id).scalar()
+    script = (
+        "import sqlite3, sys\n"
+        "db = sqlite3.connect(sys.argv[1], timeout=30, isolation_level=None)\n"
+        "n = 0\n"
+        "while True:\n"
+        "    n += 1\n"
+        "    db.execute('BEGIN IMMEDIATE')\n"
+        '    db.execute("INSERT INTO outbox (action, subject_id, at_ms)'
+        " VALUES ('x', ?, ?)\", ('y' * 3000, n))\n"
+        "    db.execute('UPDATE sessions SET place_ms = ? WHERE id = ?',"
+        f" (n, {number}))\n"
+        "    db.execute('COMMIT')\n"
+        "    n > 1 or print('ready', flush=True)\n"
+    )
+    writer = subprocess.Popen(
+        [sys.executable, "-c", script, str(store)], stdout=subprocess.PIPE
+    )
+    try:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"ready\n"
+        moments = []
+        for place in range(5):
+            file = tmp_path / f"{place}.bak"
+            copies.make(file)
+            with closing(sqlite3.connect(file)) as db:
+                asked = "SELECT max(at_ms) FROM outbox WHERE action = 'x'"
+                (last,) = db.execute(asked).fetchone()
+                said = "SELECT place_ms FROM sessions WHERE id = ?"
+                assert db.execute(said, (number,)).fetchone() == (last,)
+                assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            moments.append(last)
+        assert moments[-1] > moments[0]
+    finally:
+        writer.kill()
+        writer.communicate()
+
+
+def test_a_file_is_written_over_only_when_that_is_said(
+    store: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "thesis.txt"
+    file.write_text("months of work")
+    with pytest.raises(StoreError, match="exists already; --force"):
+        copies.make(file)
+    assert file.read_text() == "months of work"
+    copies.make(file, may_replace=True)
+    assert rows(file) == rows(store)
+    with pytest.raises(StoreError, match="is the store itself"):
+        copies.make(store, may_replace=True)
+    with pytest.raises(StoreError, match="is a folder"):
+        copies.make(tmp_path)
+    with pytest.raises(StoreError, match="No such file"):
+        copies.make(tmp_path / "nowhere" / "memory.bak")
+
+
+def test_of_a_damaged_store_no_copy_is_made(store: Path, tmp_path: Path) -> None:
+    database.close()
+    damage(store)
+    with pytest.raises(StoreError, match="damaged"):
+        copies.make(tmp_path / "memory.bak")
+    assert [path.name for path in tmp_path.glob("*.bak*")] == []
+    assert list(tmp_path.glob(".*.part")) == []
+
+
+def damage(file: Path) -> None:
+    """Write over pages in the middle of a database."""
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    size = file.stat().st_size
+    with file.open("r+b") as opened:
+        for place in range(8192, size, 16384):
+            opened.seek(place)
+            opened.write(b"\xff" * 2048)
+
+
+def test_on_a_full_disk_a_file_that_was_there_stays(
+    store: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.bak"
+    file.write_text("the copy of yesterday")
+    script = (
+        "import resource, signal, sys\n"
+        "from pathlib import Path\n"
+        "from memtui.errors import StoreError\n"
+        "from memtui.store import copies, database\n"
+        "database.db.init(sys.argv[1])\n"
+        "with database.connected():\n"
+        "    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))\n"
+        "    try:\n"
+        "        copies.make(Path(sys.argv[2]), may_replace=True)\n"
+        "    except StoreError as error:\n"
+        "        print('refused:', error)\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script, str(store), str(file)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.startswith("refused:"), told.stderr
+    assert file.read_text() == "the copy of yesterday"
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_what_a_killed_copying_left_is_swept_up_later(
+    store: Path, tmp_path: Path
+) -> None:
+    left, new = tmp_path / ".my [1].bak.a1.part", tmp_path / ".my [1].bak.b2.part"
+    others = tmp_path / ".my 1.bak.a1.part"
+    for path in (left, new, others):
+        path.touch()
+    for path in (left, others):
+        os.utime(path, (0, 0))
+    copies.make(tmp_path / "my [1].bak")
+    assert (left.exists(), new.exists(), others.exists()) == (False, True, True)
+
+
+def test_what_is_put_in_the_stores_place_is_the_store(
+    store: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.bak"
+    copies.make(file)
+    wanted = rows(store, "sessions")
+    change(store)
+    database.close()
+    copies.put(copies.prepare(file, store), store)
+    assert rows(store, "sessions") == wanted
+    assert not list(store.parent.glob("*restoring*"))
+
+
+def test_whoever_has_the_store_open_sees_all_of_it_or_nothing(
+    store: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.bak"
+    copies.make(file)
+    change(store)
+    database.close()
+    seen = set()
+    is_done = threading.Event()
+
+    def look() -> None:
+        with closing(sqlite3.connect(store, timeout=30)) as db:
+            while not is_done.is_set():
+                titles = db.execute(
+                    "SELECT count(*) FROM sessions WHERE title = 'Later'"
+                )
+                seen.add(titles.fetchone()[0])
+            titles = db.execute("SELECT count(*) FROM sessions WHERE title = 'Later'")
+            seen.add(titles.fetchone()[0])
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    try:
+        for _ in range(3):
+            copies.put(copies.prepare(file, store), store)
+    finally:
+        is_done.set()
+        reader.join()
+    assert 0 in seen and seen <= {0, 6}
+
+
+def test_a_writer_that_does_not_let_go_is_waited_for_and_then_named(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "memory.bak"
+    copies.make(file)
+    change(store)
+    wanted = rows(store, "sessions")
+    database.close()
+    draft = copies.prepare(file, store)
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
+    with closing(sqlite3.connect(store, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusy, match="in use by another process"):
+            copies.put(draft, store)
+    assert rows(store, "sessions") == wanted
+
+
+@pytest.mark.parametrize("how", ("nonsense", "pages", "empty", "missing"))
+def test_a_store_that_cannot_be_read_is_replaced_too(
+    store: Path, tmp_path: Path, how: str
+) -> None:
+    file = tmp_path / "memory.bak"
+    copies.make(file)
+    wanted = rows(store)
+    change(store)
+    database.close()
+    if how == "pages":
+        damage(store)
+    elif how == "missing":
+        for path in store.parent.glob(f"{store.name}*"):
+            path.unlink()
+    else:
+        store.write_bytes(b"" if how == "empty" else b"not a database " * 999)
+    copies.put(copies.prepare(file, store), store)
+    assert rows(store) == wanted
+    assert stat.S_IMODE(store.stat().st_mode) == 0o600
+    with closing(sqlite3.connect(store)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_only_a_whole_store_that_this_program_can_read_is_put_there(
+    store: Path, tmp_path: Path
+) -> None:
+    text, other = tmp_path / "notes.txt", tmp_path / "other.db"
+    text.write_text("no database at all, but long enough to look like something")
+    with closing(sqlite3.connect(other)) as db, db:
+        db.execute("CREATE TABLE meta (name, value)")
+    for file in (text, other, tmp_path / "missing"):
+        with pytest.raises(StoreError, match=r"no copy of a memtui store|no file"):
+            copies.outline(file)
+    damaged = tmp_path / "damaged.bak"
+    copies.make(damaged)
+    damage(damaged)
+    with pytest.raises(StoreError, match=r"damaged\.bak is damaged"):
+        copies.prepare(damaged, store)
+    newer = tmp_path / "newer.bak"
+    with database.writing():
+        MetaRow.update(value="99").where(MetaRow.name == "schema_version").execute()
+    copies_of = sqlite3.connect(store)
+    copies_of.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    copies_of.close()
+    shutil.copy(store, newer)
+    with pytest.raises(StoreTooNew, match=r"newer\.bak was made by a newer memtui"):
+        copies.outline(newer)

@@ -1,0 +1,156 @@
+"""The quarantine from a shell: real processes, on a real home."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.stages.claim import Claim
+
+KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
+NAME = "1763.7.0a1b.codex.Stop.json"
+
+
+def memtui(
+    home: Path, *words: str, code: int = 0
+) -> "subprocess.CompletedProcess[str]":
+    told = subprocess.run(
+        [sys.executable, "-m", "memtui", "--home", str(home), *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == code, (told.stdout, told.stderr)
+    assert "Traceback" not in told.stderr
+    return told
+
+
+def at_a_terminal(home: Path, *words: str, answer: str) -> tuple[str, str]:
+    """What is printed, and what is shown to a person who gives an answer."""
+    ours, theirs = pty.openpty()
+    os.write(ours, f"{answer}\n".encode())
+    told = subprocess.run(
+        [sys.executable, "-m", "memtui", "--home", str(home), *words],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        check=True,
+    )
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(theirs)
+    os.close(ours)
+    return told.stdout.decode(), shown
+
+
+def entries(home: Path) -> list[Any]:
+    told = memtui(home, "quarantine", "list", "--json").stdout
+    found: list[Any] = json.loads(told)["entries"]
+    return found
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with two quarantined hook files and a transcript with a bad line."""
+    home = tmp_path / "home"
+    new = home / "spool" / "new"
+    new.mkdir(parents=True)
+    (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
+    (new / NAME).write_text(f'{{"session_id": "s1", "prompt": "{KEY}"')
+    (new / "2.json").write_text('{"session_id": "s1", "hook_event_name": "Novelty"}')
+    for file in new.iterdir():
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+    told = {"role": "user", "content": "Hello"}
+    record = {"type": "user", "uuid": "u1", "sessionId": "s7", "message": told}
+    good = json.dumps({**record, "timestamp": "2025-03-14T10:00:00Z"})
+    (tmp_path / "t.jsonl").write_text(f"{good}\n{{broken\n")
+    memtui(home, "import", str(tmp_path / "t.jsonl"))
+    return home
+
+
+def test_the_list_names_what_lies_there_and_why(home: Path) -> None:
+    told = memtui(home, "quarantine").stdout
+    assert f"{home.parent}/t.jsonl:2\n    not valid JSON\n" in told
+    assert f"{NAME}\n    2023-11-14 22:13 · codex · Stop · 5" in told
+    assert "line 1: unknown hook event 'Novelty'" in told
+    assert told == memtui(home, "quarantine", "list").stdout
+
+
+def test_the_list_is_read_a_page_at_a_time(home: Path) -> None:
+    told = memtui(home, "quarantine", "--limit", "2").stdout
+    assert told.endswith("1 to 2 of 3 entries; more: --offset 2\n")
+    told = memtui(home, "quarantine", "list", "--offset", "2").stdout
+    assert told.endswith("3 to 3 of 3 entries\n")
+
+
+def test_what_is_shown_has_no_secrets(home: Path) -> None:
+    told = memtui(home, "quarantine", "show", NAME).stdout
+    assert "line 1: not valid JSON" in told
+    assert '{"session_id": "s1", "prompt": "[redacted: anthropic key]"' in told
+    (shown,) = json.loads(memtui(home, "quarantine", "show", "--json", NAME).stdout)
+    assert shown["entry"]["name"] == NAME and KEY not in shown["text"]
+
+
+def test_what_is_tried_again_says_what_became_of_it(home: Path) -> None:
+    file = home / "spool" / "bad" / "2.json"
+    file.write_text(
+        '{"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "Hi"}'
+    )
+    told = memtui(home, "quarantine", "retry", "--all", code=1).stdout
+    assert "1 entry taken.\n" in told
+    assert f"2 entries refused again:\n    {NAME}\n        line 1: not valid" in told
+    assert json.loads(memtui(home, "stats", "--json").stdout)["messages"] == 2
+    assert len(entries(home)) == 2
+
+
+def test_while_another_memtui_works_it_takes_what_is_put_back(home: Path) -> None:
+    claim = Claim(home / "work.lock")
+    assert claim.take()
+    told = memtui(home, "quarantine", "retry", "2.json").stdout
+    assert told == "1 file put back: the memtui that works this store takes it next.\n"
+    assert (home / "spool" / "new" / "2.json").exists()
+    claim.drop()
+
+
+def test_dropping_is_asked_for_and_told(home: Path) -> None:
+    told = memtui(home, "quarantine", "drop", "--all", code=2)
+    assert told.stdout == "" and "--yes" in told.stderr
+    told = memtui(home, "quarantine", "drop", "--all", "--dry-run")
+    assert "2 hook files would be dropped." in told.stdout
+    said, shown = at_a_terminal(home, "quarantine", "drop", NAME, answer="n")
+    assert said == "Nothing was done.\n"
+    assert "1 hook file would be dropped." in shown
+    assert len(entries(home)) == 3
+    said, _ = at_a_terminal(home, "quarantine", "drop", NAME, answer="y")
+    assert said == "1 hook file dropped.\n"
+    told = memtui(home, "quarantine", "drop", "--yes", "2.json")
+    assert told.stdout == "1 hook file dropped.\n"
+    told = memtui(home, "quarantine", "drop", "--all", "--yes", "--json")
+    assert json.loads(told.stdout)["notes"] == 1
+    assert (home.parent / "t.jsonl").exists()
+    assert memtui(home, "quarantine").stdout.startswith("Nothing lies here")
+    assert json.loads(memtui(home, "stats", "--json").stdout)["problems"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("show", "../../memory.db"), "nothing in the quarantine is called"),
+        (("show", "nobody"), "memtui quarantine list names all"),
+        (("show",), "say what to do"),
+        (("drop",), "say what to do"),
+        (("retry", "2.json", "--all"), "say what to do"),
+        (("list", "2.json"), "say what to do"),
+        (("frobnicate",), "say what to do"),
+    ],
+)
+def test_what_is_not_understood_does_nothing(
+    home: Path, words: tuple[str, ...], says: str
+) -> None:
+    assert says in memtui(home, "quarantine", *words, code=1).stderr
+    assert len(list((home / "spool" / "bad").iterdir())) == 4
