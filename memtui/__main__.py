@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, SettingsError
 from memtui.shell import curating_grammar, grammar
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def _run(given: argparse.Namespace) -> int:
     config = given.config or (
         Path(os.environ["MEMTUI_CONFIG"]) if os.environ.get("MEMTUI_CONFIG") else None
     )
+    if given.command == "doctor":
+        return _doctor(given, places, config)
     settings = configuration.load(places.config, given_file=config, given=given.set)
     if given.command in ("config", "tokens"):
         from memtui.shell import configuring  # noqa: PLC0415
@@ -105,6 +107,21 @@ def _log_to(file: Path, level: str) -> None:
     logging.getLogger("watchfiles").setLevel(logging.WARNING)  # it tells every change
 
 
+def _doctor(given: argparse.Namespace, places: "Paths", config: Path | None) -> int:
+    from memtui import configuration  # noqa: PLC0415
+    from memtui.settings import Settings  # noqa: PLC0415
+    from memtui.shell import doctoring  # noqa: PLC0415
+
+    os.umask(0o077)
+    problem = None
+    try:
+        settings = configuration.load(places.config, given_file=config, given=given.set)
+    except SettingsError as error:
+        settings, problem = Settings({}), error
+    _log_to(places.log, settings.log_level.upper())
+    return doctoring.doctor(places, settings, problem=problem, as_json=given.json)
+
+
 def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
     house = _open(places, settings)
     as_json = getattr(given, "json", False)
@@ -121,15 +138,11 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
             from memtui.shell import copying  # noqa: PLC0415
 
             return copying.run(house, given)
-        if given.command == "sources":
-            return _sources(given, house)
         if given.command == "quarantine":
             from memtui.shell import quarantining  # noqa: PLC0415
 
             return quarantining.run(house, given)
-        from memtui.shell import doctoring  # noqa: PLC0415 - Whoosh: 55 ms
-
-        return doctoring.doctor(house, as_json=as_json)
+        return _sources(given, house)
     finally:
         house.stop()
 

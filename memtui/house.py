@@ -44,7 +44,7 @@ class House:
         self.project, paths = settled(paths, settings, is_demo=is_demo)
         with database.files_said_plainly(paths.store):
             paths.make()
-        store.open_at(paths.store, time_zone=_zone_name(settings))
+        store.open_at(paths.store, time_zone=settings.time_zone or machine_zone())
         self.paths, self.settings, self.is_demo = paths, settings, is_demo
         self.zone: tzinfo = _zone()
         self.teleport = Teleport(paths.index)
@@ -235,10 +235,8 @@ def _zone() -> tzinfo:
         ) from error
 
 
-def _zone_name(settings: Settings) -> str:
-    """The zone a new store gets: the setting's, else this machine's, else UTC."""
-    if settings.time_zone:
-        return settings.time_zone
+def machine_zone() -> str:
+    """The time zone of this machine, or UTC where it has none by name."""
     try:
         linked = str(Path("/etc/localtime").readlink())
         name = linked.partition("zoneinfo/")[2]

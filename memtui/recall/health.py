@@ -74,9 +74,3 @@ def left_out() -> list[tuple[str, Kind, int]]:
     """All that was not taken: (reason, its kind, how many), most first."""
     with database.connected():
         return problems.by_reason()
-
-
-def damages() -> list[str]:
-    """What SQLite's own check finds wrong with the store; empty when all is well."""
-    with database.connected():
-        return counts.integrity()

@@ -47,10 +47,16 @@ class Origin:
     """Why it is watched, or why not."""
     by_transcript: Seen | None
     by_hook: Seen | None
+    is_undecided: bool = False
+    """Whether it is not watched because nobody was asked yet."""
 
 
 def all_of_them(
-    places: Mapping[str, Collection[Path]], names: Collection[str], wish: Wish
+    places: Mapping[str, Collection[Path]],
+    names: Collection[str],
+    wish: Wish,
+    *,
+    is_kept: bool = True,
 ) -> list[Origin]:
     """Every agent of these names, and the folders a person named.
 
@@ -58,10 +64,12 @@ def all_of_them(
         places: Where each agent keeps its transcripts on this machine.
         names: The agents, in the order wanted.
         wish: What the settings say.
+        is_kept: Whether there is a store that could tell of them.
     """
-    with database.connected():
-        heard = seen.all_of_them()
-        agreed = facts.watched()
+    heard, agreed = list[Seen](), None
+    if is_kept:
+        with database.connected():
+            heard, agreed = seen.all_of_them(), facts.watched()
     found = [_origin(name, tuple(places.get(name, ())), heard) for name in names]
     told = [_watched(one, wish, agreed) for one in found]
     if wish.folders:
@@ -97,6 +105,7 @@ def _count(name: str, place: Path) -> int:
 
 def _watched(one: Origin, wish: Wish, agreed: Collection[str] | None) -> Origin:
     is_watched, why = _why(one, wish, agreed)
+    is_undecided = not is_watched and wish.is_asked and agreed is None
     return Origin(
         one.name,
         one.title,
@@ -106,6 +115,7 @@ def _watched(one: Origin, wish: Wish, agreed: Collection[str] | None) -> Origin:
         why,
         one.by_transcript,
         one.by_hook,
+        is_undecided,
     )
 
 

@@ -122,6 +122,21 @@ class Index:
             self._index = self._searcher = None
             return False
 
+    def count(self) -> int:
+        """How many documents can be found.
+
+        Raises:
+            SearchError: The index is missing or broken.
+        """
+        try:
+            with self._lock:
+                return int(self._current().doc_count())
+        except SearchError:
+            raise
+        except Exception as error:
+            self._searcher = None
+            raise SearchError(f"{self._folder}: {error or type(error)}") from error
+
     def put(self, documents: Iterable[Document], gone: Sequence[str]) -> None:
         """Index documents in place of all that stood for these nodes.
 

@@ -1,25 +1,40 @@
-"""``doctor``: what is wrong, and what to do about it; what was not taken, and why."""
+"""``doctor``: what is wrong, and what to do about it; what was not taken, and why.
 
-from dataclasses import dataclass
+It only looks: it takes no lock, makes no store and changes none, so that it can be
+asked of a memory that another memtui works, that is broken, or that cannot be written.
+What it answers in JSON is told in docs/doctor.md.
+"""
 
-from memtui import tokenizer
-from memtui.house import House
-from memtui.recall import health
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo
+
+from memtui import house
+from memtui.errors import MemtuiError
+from memtui.llm.servers import Server
+from memtui.paths import Paths
+from memtui.recall import checkups, health
 from memtui.recall.health import Kind
-from memtui.search.index import Index
-from memtui.shell import output
-from memtui.sources.spool import Spool
-from memtui.stages.claim import Claim
+from memtui.recall.origins import Origin
+from memtui.recall.transcripts import Account
+from memtui.settings import Settings
+from memtui.shell import checking_capture, checking_memory, output
+from memtui.shell.finding import Finding, Patient, clock, told_by
+from memtui.sources import boxes
+from memtui.store import database
+from memtui.store.problems import Problem
+from memtui.store.seen import Seen
 
+WIDTH = 80
+"""How wide the lines are, in characters."""
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at."""
+INDENT = 15
+"""Where what a finding says begins."""
 
-    name: str
-    is_well: bool
-    says: str
-    cure: str = ""
+LATEST = 20
+"""How many of the latest damaged records are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,80 +46,209 @@ class Reason:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many there are of something that has a name."""
+
+    name: str
+    count: int
+
+
+@dataclass(slots=True)
+class Report:
+    """All that was found; what could not be asked stays empty."""
+
+    findings: list[Finding] = field(default_factory=list)
+    heard: list[Seen] = field(default_factory=list)
+    not_taken: list[Reason] = field(default_factory=list)
+    unknown: list[Counted] = field(default_factory=list)
+    redacted: list[Counted] = field(default_factory=list)
+    quarantined: list[Counted] = field(default_factory=list)
+    latest: list[Problem] = field(default_factory=list)
+    ollama: Server | None = None
+    zone: tzinfo = UTC
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing is wrong."""
+        return all(finding.is_well for finding in self.findings)
+
+
 TITLES = {
-    Kind.FAULT: "Records that could not be taken:",
-    Kind.AWAITED: "Records that are not whole yet:",
-    Kind.LEFT: "Records that are not kept:",
+    Kind.FAULT: "Records that could not be taken",
+    Kind.AWAITED: "Records that are not whole yet",
+    Kind.LEFT: "Records that are not kept",
 }
 """What is said of records that were not taken."""
 
 
-def doctor(house: House, *, as_json: bool) -> int:
-    """Look at everything; the exit code is 1 if anything is wrong."""
-    findings = [_store(), _spool(house), _index(house), _work(house), _tokens(house)]
-    reasons = [Reason(*row) for row in health.left_out()]
-    faults = health.latest_problems(limit=20)
+def doctor(
+    places: Paths, settings: Settings, *, problem: MemtuiError | None, as_json: bool
+) -> int:
+    """Look at everything; the exit code is 1 if anything is wrong.
+
+    Args:
+        places: Where everything lies.
+        settings: The settings; those that are built in where they cannot be read.
+        problem: Why they cannot be read.
+        as_json: Whether to answer in JSON.
+    """
+    project, placed = house.settled(places, settings)
+    patient = Patient(placed, settings, clock(), is_separate=bool(project))
+    try:
+        report = _look(patient, problem)
+    finally:
+        database.close()
     if as_json:
-        output.as_json({"findings": findings, "not_taken": reasons, "latest": faults})
+        output.as_json(_plain(report))
     else:
-        output.lines(_told(findings, reasons))
-        for fault in faults:
-            where = f"{fault.source}:{fault.line}" if fault.line else fault.source
-            output.lines([f"    {where}: {fault.reason} ({fault.count:,})"])
-    return 0 if all(finding.is_well for finding in findings) else 1
+        output.lines(_told(report))
+    return 0 if report.is_well else 1
 
 
-def _told(findings: list[Finding], reasons: list[Reason]) -> list[str]:
-    told = [
-        f"{'✓' if found.is_well else '✗'} {found.name:<8} {found.says}"
-        + (f"\n             {found.cure}" if found.cure else "")
-        for found in findings
-    ]
+def _look(patient: Patient, problem: MemtuiError | None) -> Report:
+    report = Report()
+    found = report.findings
+    if problem:
+        cure = "mend it; until then memtui stops, and doctor takes what is built in"
+        found.append(Finding("settings", False, str(problem), cure))
+    else:
+        found += told_by("settings", checking_memory.settings, patient)
+    stored, can_be_asked = checking_memory.store(patient)
+    found.append(stored)
+    if can_be_asked:
+        found += told_by("work", checking_memory.work, patient)
+        found += told_by("index", checking_memory.index, patient)
+    found += told_by("spool", checking_capture.spool, patient)
+    _look_at_capture(report, patient, can_be_asked=can_be_asked)
+    if can_be_asked:
+        found += told_by("zone", checking_memory.zone, patient)
+    found += told_by("tokens", checking_memory.tokens, patient)
+    found += told_by("disk", checking_memory.disk, patient)
+    told, report.ollama = checking_memory.ollama()
+    found.append(told)
+    return report
+
+
+def _look_at_capture(report: Report, patient: Patient, *, can_be_asked: bool) -> None:
+    """Look at what comes in, as far as the store can tell of it."""
+    found, check = report.findings, checking_capture
+    origins, accounts = list[Origin](), dict[str, Account]()
+    is_kept = patient.places.store.exists()
+    try:
+        if can_be_asked or not is_kept:
+            origins = check.origins(patient, is_kept=is_kept)
+            accounts = check.accounts(patient, origins, is_kept=is_kept)
+            found += check.watched(origins, is_kept=is_kept)
+            found += check.unread(patient, origins, accounts)
+        if can_be_asked:
+            _count(report)
+    except MemtuiError as error:
+        found.append(Finding("counts", False, str(error), checking_memory.UNDAMAGED))
+    found += told_by("hooks", lambda p: check.hooks(p, origins, accounts), patient)
+    stand = boxes.stand(patient.places.spool)
+    report.quarantined = [Counted(*row) for row in stand.reasons]
+
+
+def _count(report: Report) -> None:
+    report.heard = checkups.heard()
+    report.not_taken = [Reason(*row) for row in health.left_out()]
+    report.unknown = [Counted(*row) for row in checkups.unknown()]
+    report.redacted = [Counted(*row) for row in checkups.redacted()]
+    report.latest = health.latest_problems(limit=LATEST)
+    try:
+        report.zone = ZoneInfo(checkups.time_zone())
+    except (ValueError, OSError, KeyError):
+        report.zone = UTC
+
+
+def _plain(report: Report) -> dict[str, object]:
+    return {
+        "is_well": report.is_well,
+        "findings": report.findings,
+        "heard": report.heard,
+        "not_taken": report.not_taken,
+        "unknown": report.unknown,
+        "redacted": report.redacted,
+        "quarantined": report.quarantined,
+        "latest": report.latest,
+        "ollama": report.ollama,
+    }
+
+
+def _told(report: Report) -> Iterator[str]:
+    for finding in report.findings:
+        yield from _finding(finding)
+    ill = sum(not finding.is_well for finding in report.findings)
+    yield ""
+    yield (
+        f"{output.number_of(ill, 'thing')} to be put right." if ill else "All is well."
+    )
+    yield from _heard(report)
     for kind, title in TITLES.items():
-        rows = [row for row in reasons if row.kind == kind]
-        if rows:
-            told += ["", title]
-            told += [f"    {row.count:>8,}  {row.reason}" for row in rows]
-    return told
+        rows = [(r.reason, r.count) for r in report.not_taken if r.kind == kind]
+        yield from _table(title, rows)
+        if kind is Kind.FAULT:
+            yield from _latest(report.latest)
+    for title, counted in (
+        ("Of these, types memtui does not know", report.unknown),
+        ("Quarantined records of hooks", report.quarantined),
+        ("Secrets taken out before anything was stored", report.redacted),
+    ):
+        yield from _table(title, [(row.name, row.count) for row in counted])
 
 
-def _store() -> Finding:
-    damages = health.damages()
-    if damages:
-        cure = "memtui restore FILE, or import the histories into a new store"
-        return Finding("store", False, "; ".join(damages), cure)
-    kept = health.stats()
-    says = f"{kept.events:,} events in {output.number_of(kept.sessions, 'session')}"
-    return Finding("store", True, says)
+def _finding(finding: Finding) -> Iterator[str]:
+    mark = "✓" if finding.is_well else "✗"
+    lead = f"{mark} {finding.name}".ljust(INDENT)
+    yield from _wrapped(finding.says, lead)
+    if finding.cure:
+        yield from _wrapped(f"→ {finding.cure}", " " * INDENT)
 
 
-def _spool(house: House) -> Finding:
-    spool = Spool(house.paths.spool)
-    waiting, bad = len(spool.names()), spool.bad()
-    says = f"{house.paths.spool}: {waiting:,} waiting, {bad:,} quarantined"
-    if not bad:
-        return Finding("spool", True, says)
-    return Finding("spool", False, says, f"see {house.paths.spool / 'bad'}/*.reason")
+def _wrapped(said: str, lead: str, indent: int = INDENT) -> list[str]:
+    return textwrap.wrap(
+        said,
+        WIDTH,
+        initial_indent=lead,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [lead.rstrip()]
 
 
-def _index(house: House) -> Finding:
-    if Index(house.paths.index).name():
-        return Finding("index", True, str(house.paths.index))
-    kept = health.stats()
-    cure = "memtui reindex" if kept.nodes else "it is made with the first node"
-    return Finding("index", not kept.nodes, "there is no index", cure)
+def _heard(report: Report) -> Iterator[str]:
+    if report.heard:
+        yield ""
+        yield "Heard of"
+        width = max(len(one.agent) for one in report.heard) + 2
+    for one in sorted(report.heard, key=lambda one: (one.agent, one.source)):
+        way = "hooks" if one.source == "hooks" else "transcripts"
+        at = output.date(one.last_event_at, report.zone)
+        yield f"    {one.agent:<{width}}{way:<13}{at}  {one.events:>9,} events"
 
 
-def _work(house: House) -> Finding:
-    queued = health.stats().queued
-    claim = Claim(house.paths.claim)
-    is_worked = not claim.take()
-    claim.drop()
-    says = f"{queued:,} waiting" + (" · a memtui is at work" if is_worked else "")
-    is_well = is_worked or not queued
-    return Finding("work", is_well, says, "" if is_well else "memtui work --until-idle")
+def _table(title: str, rows: Sequence[tuple[str, int]]) -> Iterator[str]:
+    if rows:
+        yield ""
+        yield title
+    for said, count in rows:
+        yield from _row(said, count)
 
 
-def _tokens(house: House) -> Finding:
-    says = f"counted by {tokenizer.counter(house.paths.vocabulary).name}"
-    return Finding("tokens", True, says)
+def _row(said: str, count: int) -> Iterable[str]:
+    indent = " " * INDENT
+    lead = f"{count:>13,}  "
+    return textwrap.wrap(
+        said, WIDTH, initial_indent=lead, subsequent_indent=indent
+    ) or [lead]
+
+
+def _latest(problems: Sequence[Problem]) -> Iterator[str]:
+    if problems:
+        yield ""
+        yield "The latest of them"
+    for one in problems:
+        source = output.short(one.source)
+        where = f"{source}:{one.line}" if one.line else source
+        yield from _wrapped(f"{where}: {one.reason} ({one.count:,})", " " * 4, 8)

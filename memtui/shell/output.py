@@ -54,6 +54,12 @@ def number_of(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def short(place: Path | str) -> str:
+    """A place as a person writes it, with ``~`` for their home."""
+    home, given = Path.home(), Path(place)
+    return f"~/{given.relative_to(home)}" if given.is_relative_to(home) else str(place)
+
+
 def mark(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """A text with the matched words between asterisks."""
     parts, at = [], 0

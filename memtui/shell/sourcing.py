@@ -2,21 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
-from pathlib import Path
 
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.paths import transcripts
 from memtui.recall import origins
 from memtui.recall.origins import Origin, Wish
-from memtui.settings import AGENTS, ASKED, EVERY
+from memtui.settings import AGENTS, ASKED, EVERY, Settings
 from memtui.shell import output
 from memtui.store.seen import Seen
 
 
-def wish_of(house: House) -> Wish:
+def wish_of(settings: Settings) -> Wish:
     """What the settings say of watching."""
-    settings = house.settings
     return Wish(
         is_everyone=EVERY in settings.sources,
         is_asked=ASKED in settings.sources,
@@ -26,14 +24,20 @@ def wish_of(house: House) -> Wish:
     )
 
 
-def look(house: House) -> list[Origin]:
-    """Every agent that can be heard of, as it is now."""
-    return origins.all_of_them(transcripts(), AGENTS, wish_of(house))
+def look(settings: Settings, *, is_kept: bool = True) -> list[Origin]:
+    """Every agent that can be heard of, as it is now.
+
+    Args:
+        settings: What is said there of watching.
+        is_kept: Whether there is a store that could tell of them.
+    """
+    wish = wish_of(settings)
+    return origins.all_of_them(transcripts(), AGENTS, wish, is_kept=is_kept)
 
 
 def show(house: House, *, as_json: bool) -> int:
     """Print each agent: where its transcripts lie, and whether they are watched."""
-    found = look(house)
+    found = look(house.settings)
     if as_json:
         output.as_json({"sources": found})
         return 0
@@ -48,7 +52,7 @@ def _told(one: Origin, zone: tzinfo) -> Iterator[str]:
     yield f"{mark} {one.title:<18} {said}: {one.why}"
     for place in one.places:
         lacks = "" if place.exists() else " (not there)"
-        yield f"    {_short(place)}{lacks}"
+        yield f"    {output.short(place)}{lacks}"
     heard = ((one.by_transcript, "transcripts"), (one.by_hook, "hooks"))
     last = [f"by {way} {_when(seen, zone)}" for seen, way in heard if seen]
     files = output.number_of(one.files, "transcript")
@@ -60,18 +64,13 @@ def _when(seen: Seen, zone: tzinfo) -> str:
     return output.date(seen.last_event_at, zone)
 
 
-def _short(place: Path) -> str:
-    home = Path.home()
-    return f"~/{place.relative_to(home)}" if place.is_relative_to(home) else str(place)
-
-
 def agree(
     house: House, names: Sequence[str], *, is_watched: bool, as_json: bool
 ) -> int:
     """Remember whose transcripts are to be watched, or no longer are."""
     chosen = _chosen(names)
     house.agree(chosen, watched=is_watched)
-    found = [one for one in look(house) if one.name in chosen]
+    found = [one for one in look(house.settings) if one.name in chosen]
     note = _overridden(found, is_watched)
     if as_json:
         output.as_json({"sources": found, "note": note})

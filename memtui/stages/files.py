@@ -6,7 +6,7 @@ stored together with what was read, and what is stored already stays as it is.
 
 import logging
 from collections import Counter as Tally
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -33,7 +33,7 @@ from memtui.store import (
     thoughts,
     tombstones,
 )
-from memtui.store.cursors import Look, Place
+from memtui.store.cursors import Look, Place, look_of
 from memtui.store.problems import Count, Kind
 
 log = logging.getLogger(__name__)
@@ -291,17 +291,3 @@ def _source(file: Path, place: Place | None) -> Source | None:
     if place and place.source in sources.BY_NAME and place.offset:
         return sources.BY_NAME[place.source]
     return sources.of(file)
-
-
-def look_of(file: Path, beside: Iterable[Path] = ()) -> Look:
-    """How a file looks, together with those that change with it."""
-    size, mtime_ns = 0, 0
-    for part in (file, *beside):
-        try:
-            status = part.stat()
-        except FileNotFoundError:
-            if part is file:
-                raise
-            continue
-        size, mtime_ns = size + status.st_size, max(mtime_ns, status.st_mtime_ns)
-    return Look(size, mtime_ns)

@@ -14,9 +14,9 @@ from memtui import sources
 from memtui.memory.events import clean, to_ms
 from memtui.sources.claude_messages import PATIENCE
 from memtui.sources.watching import Watch
-from memtui.stages.files import Files, look_of
+from memtui.stages.files import Files
 from memtui.store import cursors, database, facts
-from memtui.store.cursors import Look
+from memtui.store.cursors import Look, look_of
 
 LOOK_S = 2.0
 """How often all files are looked at when nothing tells of changes, in seconds."""

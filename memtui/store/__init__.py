@@ -31,6 +31,8 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))
         path.chmod(PRIVATE_FILE)
-        database.db.init(str(path))
+        database.db.init(
+            str(path), pragmas=database.PRAGMAS, timeout=database.BUSY_TIMEOUT_S
+        )
         with database.connected():
             migrations.bring_up_to_date(time_zone)

@@ -5,7 +5,6 @@ from datetime import datetime
 from peewee import fn
 
 from memtui.memory.events import from_ms
-from memtui.store.database import db
 from memtui.store.tables import EventRow, SegmentRow, SessionRow
 
 
@@ -42,9 +41,3 @@ def span() -> tuple[datetime, datetime] | None:
 def is_empty() -> bool:
     """Whether no event is kept."""
     return EventRow.select(EventRow.id).limit(1).first() is None
-
-
-def integrity() -> list[str]:
-    """What SQLite's own check finds wrong with the file; empty when all is well."""
-    found = [str(row[0]) for row in db.execute_sql("PRAGMA quick_check(10)").fetchall()]
-    return [] if found == ["ok"] else found

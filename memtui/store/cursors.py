@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from memtui.store.database import db
@@ -29,6 +30,20 @@ class Place:
     fingerprint: str
     state: Mapping[str, Any]
     is_held: bool
+
+
+def look_of(file: Path, beside: Iterable[Path] = ()) -> Look:
+    """How a file looks, together with those that change with it."""
+    size, mtime_ns = 0, 0
+    for part in (file, *beside):
+        try:
+            status = part.stat()
+        except FileNotFoundError:
+            if part is file:
+                raise
+            continue
+        size, mtime_ns = size + status.st_size, max(mtime_ns, status.st_mtime_ns)
+    return Look(size, mtime_ns)
 
 
 def get(path: str) -> Place | None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import peewee
 
@@ -19,24 +20,25 @@ from memtui.errors import StoreBusy, StoreError
 BUSY_TIMEOUT_S = 5.0
 """How long a write waits for another one to end, in seconds."""
 
-db = peewee.SqliteDatabase(
-    None,
-    pragmas={
-        "journal_mode": "wal",
-        "foreign_keys": 1,
-        "synchronous": "normal",
-        "cache_size": -16_000,
-        "temp_store": "memory",
-    },
-    timeout=BUSY_TIMEOUT_S,
-    autoconnect=False,
-)
+PRAGMAS = {
+    "journal_mode": "wal",
+    "foreign_keys": 1,
+    "synchronous": "normal",
+    "cache_size": -16_000,
+    "temp_store": "memory",
+}
+"""How a store is worked with."""
+
+db = peewee.SqliteDatabase(None, autoconnect=False)
 """The one database of this process; ``connected()`` and ``writing()`` are the doors."""
 
 
 def path() -> Path:
-    """The database's file."""
-    return Path(str(db.database))
+    """The database's file, however it was opened."""
+    said = str(db.database)
+    if said.startswith("file:"):
+        said = unquote(said.removeprefix("file:").partition("?")[0])
+    return Path(said)
 
 
 def close() -> None:

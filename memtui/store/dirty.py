@@ -63,6 +63,12 @@ def count() -> int:
     return int(NodeRow.select().where(NodeRow.is_dirty).count())
 
 
+def count_failing(now_ms: int) -> int:
+    """How many nodes could not be rolled up, and wait for another try."""
+    rows = NodeRow.select().where(NodeRow.is_dirty, NodeRow.retry_ms > now_ms)
+    return int(rows.count())
+
+
 def settled(node_id: str, *, is_live: bool) -> None:
     """Say that a node needs no new version."""
     NodeRow.update(is_dirty=False, is_live=is_live, attempts=0, retry_ms=0).where(

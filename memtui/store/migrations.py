@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memtui.errors import StoreTooNew
 from memtui.store import facts
-from memtui.store.database import db, writing
+from memtui.store.database import db, path, writing
 from memtui.store.tables import (
     ALL,
     CursorRow,
@@ -95,16 +95,12 @@ def bring_up_to_date(time_zone: str) -> None:
     Raises:
         StoreTooNew: It has taken steps this memtui does not know.
     """
-    taken = _taken()
-    if taken > LATEST:
-        raise StoreTooNew(
-            f"{db.database} was made by a newer memtui (schema {taken}; this one"
-            f" knows {LATEST}): upgrade memtui to read it"
-        )
+    taken = schema()
+    refuse_newer(taken)
     if taken == LATEST:
         return
     with writing():
-        taken = _taken()
+        taken = schema()
         if taken:
             for step in STEPS[taken - 1 :]:
                 step()
@@ -117,7 +113,21 @@ def bring_up_to_date(time_zone: str) -> None:
             beside.chmod(0o600)
 
 
-def _taken() -> int:
+def refuse_newer(taken: int) -> None:
+    """Make sure that this memtui knows a schema.
+
+    Raises:
+        StoreTooNew: It does not.
+    """
+    if taken > LATEST:
+        raise StoreTooNew(
+            f"{path()} was made by a newer memtui (schema {taken}; this one"
+            f" knows {LATEST}): upgrade memtui to read it"
+        )
+
+
+def schema() -> int:
+    """The schema of the store that is open; 0 for a file without one."""
     if not db.table_exists("meta"):
         return 0
     row = MetaRow.get_or_none(MetaRow.name == SCHEMA)

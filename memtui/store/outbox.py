@@ -6,9 +6,11 @@ repeated and it is deleted after (decisions §3).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from peewee import fn
 
+from memtui.memory.events import from_ms
 from memtui.store.database import insert
 from memtui.store.tables import OutboxRow
 
@@ -88,6 +90,33 @@ def delete(rows: Sequence[int]) -> None:
 def clear(action: str) -> None:
     """Delete all rows of an action: what they ask for is announced anew."""
     OutboxRow.delete().where(OutboxRow.action == action).execute()
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Rows of one action that wait."""
+
+    action: str
+    count: int
+    oldest_at: datetime
+    """Of an event the time it happened, of a node the time it was announced."""
+
+
+def waiting() -> list[Waiting]:
+    """What waits, by its action, each with the time of the row that waits longest."""
+    rows = (
+        OutboxRow.select(
+            OutboxRow.action,
+            fn.COUNT(OutboxRow.id),
+            # SQLite answers with the row that has the least id.
+            OutboxRow.at_ms,
+            fn.MIN(OutboxRow.id),
+        )
+        .group_by(OutboxRow.action)
+        .order_by(OutboxRow.action)
+        .tuples()
+    )
+    return [Waiting(action, count, from_ms(at_ms)) for action, count, at_ms, _ in rows]
 
 
 def length(action: str | None = None) -> int:

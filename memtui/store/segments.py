@@ -148,6 +148,12 @@ def waiting(now_ms: int, limit: int) -> list[Stretch]:
     return [_stretch(row) for row in rows]
 
 
+def count_failing(now_ms: int) -> int:
+    """How many segments could not be summarised, and wait for another try."""
+    rows = SegmentRow.select().where(_wants_summary(), SegmentRow.retry_ms > now_ms)
+    return int(rows.count())
+
+
 def count_waiting() -> int:
     """How many segments want a summary, those that wait for another try included."""
     return int(SegmentRow.select().where(_wants_summary()).count())

@@ -1,0 +1,161 @@
+"""What can be told of a store that is only looked at: sound, in step, what waits.
+
+Every question stands alone: a store that cannot answer one may answer the next.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from memtui.memory.events import to_ms
+from memtui.search.index import Index
+from memtui.store import (
+    counts,
+    database,
+    dirty,
+    facts,
+    grips,
+    looking,
+    outbox,
+    problems,
+    redactions,
+    seen,
+    segments,
+    toc,
+)
+from memtui.store.outbox import Waiting
+from memtui.store.seen import Seen
+
+_UNKNOWN = re.compile(r"unknown (?:record type|hook event) (.+)", re.DOTALL)
+"""How the sources say that a record is of a type they do not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A store that was opened to look at it."""
+
+    schema: int
+    latest: int
+    """The schema of this memtui."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is still to be done."""
+
+    waiting: tuple[Waiting, ...]
+    """The outbox."""
+    segments: int
+    """How many segments want a summary."""
+    nodes: int
+    """How many nodes are to be rolled up."""
+    failing: int
+    """How many of both could not be done, and wait for another try."""
+
+    @property
+    def count(self) -> int:
+        """How much waits in all."""
+        return sum(row.count for row in self.waiting) + self.segments + self.nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Whether the index keeps step with the table of contents."""
+
+    is_there: bool
+    is_ours: bool
+    """Whether it is the one this store has fed."""
+    is_sound: bool
+    documents: int
+    wanted: int
+    """How many there are to be found."""
+    waiting: int
+    """How many nodes are announced and not indexed yet."""
+
+
+def look_at(file: Path) -> Opened:
+    """Open a store to look at it; it must exist.
+
+    Raises:
+        StoreError: It cannot be read.
+    """
+    return Opened(looking.open_to_look(file), looking.latest())
+
+
+def damages() -> list[str]:
+    """What is wrong with the store's file; empty when all is well. May take seconds."""
+    with database.connected():
+        return looking.damages()
+
+
+def kept() -> tuple[int, int]:
+    """How many events and sessions are kept."""
+    with database.connected():
+        return counts.events()[0], counts.sessions()
+
+
+def work(now: datetime) -> Work:
+    """What is still to be done."""
+    now_ms = to_ms(now)
+    with database.connected():
+        return Work(
+            tuple(outbox.waiting()),
+            segments.count_waiting(),
+            dirty.count(),
+            segments.count_failing(now_ms) + dirty.count_failing(now_ms),
+        )
+
+
+def step(folder: Path) -> Step:
+    """Whether an index keeps step with the store."""
+    index = Index(folder)
+    try:
+        with database.connected():
+            fed, nodes = facts.index_name(), toc.count()[0]
+            wanted = nodes + grips.count()
+            waiting = outbox.length(outbox.INDEX_NODE)
+        is_ours = bool(fed) and index.name() == fed
+        is_sound = is_ours and index.is_sound()
+        documents = index.count() if is_sound else 0
+        return Step(index.exists(), is_ours, is_sound, documents, wanted, waiting)
+    finally:
+        index.close()
+
+
+def heard() -> list[Seen]:
+    """What has come from each source of each agent, the one heard of last first."""
+    with database.connected():
+        return seen.all_of_them()
+
+
+def redacted() -> list[tuple[str, int]]:
+    """Each kind of secret that was taken out, and how often."""
+    with database.connected():
+        return redactions.by_kind()
+
+
+def unknown() -> list[tuple[str, int]]:
+    """The types of records nobody knows, by name, and how many there were of each."""
+    with database.connected():
+        rows = problems.by_reason()
+    named = ((_UNKNOWN.fullmatch(reason), count) for reason, _, count in rows)
+    return [(found[1].strip("'"), count) for found, count in named if found]
+
+
+def blind() -> str:
+    """Why changes are found by looking alone, as the last work found; "" if told."""
+    with database.connected():
+        return facts.blind()
+
+
+def agreed() -> tuple[str, ...] | None:
+    """The agents a person agreed to have watched; None if nobody was asked yet."""
+    with database.connected():
+        return facts.watched()
+
+
+def time_zone() -> str:
+    """The IANA name of the calendar's zone."""
+    with database.connected():
+        return facts.time_zone()

@@ -1,0 +1,234 @@
+"""What ``doctor`` looks at of the memory itself: is it sound, in step, and has it room?
+
+Nothing here takes the right to work, makes a file or changes the store.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from memtui import house, tokenizer
+from memtui.errors import StoreBusy, StoreError
+from memtui.llm import servers
+from memtui.llm.servers import Server
+from memtui.recall import checkups
+from memtui.recall.checkups import Opened, Step, Work
+from memtui.shell import output
+from memtui.shell.finding import Finding, Patient, ago, size
+from memtui.stages import claim
+from memtui.store.outbox import INDEX_NODE
+
+SLOW_BYTES = 50_000_000
+"""A store larger than this takes a moment to be checked, and that is said."""
+
+LOW_BYTES = 200_000_000
+"""With less room than this on a disk something is wrong."""
+
+LOW_FILES = 1000
+"""With room for fewer files than this, too."""
+
+UNDAMAGED = "memtui restore FILE, from a copy; without one move it away: memtui import"
+
+
+def settings(patient: Patient) -> Iterator[Finding]:
+    """What the settings name that is not there."""
+    given = patient.settings
+    missing = [folder for folder in given.folders if not folder.exists()]
+    for folder in missing:
+        origin = given.held["capture.folders"].origin
+        says = f"capture.folders names {folder}, which is not there ({origin})"
+        cure = "make it, or take it out of the settings"
+        yield Finding("settings", False, says, cure, str(folder))
+    for rule in given.exclude:
+        place = Path(rule)
+        if place.is_absolute() and "*" not in rule and not place.exists():
+            says = f"capture.exclude names {rule}, which is not there"
+            cure = "if that is a slip, mend it in the settings"
+            yield Finding("settings", True, says, cure, rule)
+    if not missing:
+        set_by = {held.origin.rpartition(":")[0] for held in given.held.values()}
+        files = sorted(name for name in set_by if name)
+        says = f"read from {', '.join(files)}" if files else "as they are built in"
+        yield Finding("settings", True, says)
+
+
+def store(patient: Patient) -> tuple[Finding, bool]:
+    """How the store is, and whether it can be asked further."""
+    file = patient.places.store
+    if not file.exists():
+        there = next(place for place in file.parents if place.exists())
+        if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+            says = f"there is none, and {there} cannot be written"
+            cure = f"chmod u+rwx {there}, or name another place: --home DIR"
+            return _of_store(file, False, says, cure), False
+        return _of_store(file, True, "nothing is kept yet", "memtui import"), False
+    try:
+        opened = checkups.look_at(file)
+        return _opened(patient, opened)
+    except StoreBusy as error:
+        cure = f"end the program that holds it: fuser {file}"
+        return _of_store(file, False, str(error), cure), False
+    except StoreError as error:
+        cure = UNDAMAGED if "damaged" in str(error) else f"chmod u+rw {file}"
+        return _of_store(file, False, str(error), cure), False
+
+
+def _opened(patient: Patient, opened: Opened) -> tuple[Finding, bool]:
+    file = patient.places.store
+    if opened.schema > opened.latest:
+        says = (
+            f"{file} was made by a newer memtui (schema {opened.schema};"
+            f" this one knows {opened.latest})"
+        )
+        return _of_store(file, False, says, "upgrade memtui"), False
+    if opened.schema < opened.latest:
+        says = f"{file} is of an older schema ({opened.schema} of {opened.latest})"
+        cure = "memtui work --until-idle brings it up to date"
+        return _of_store(file, True, says, cure), False
+    if damages := _damages(file):
+        return _of_store(file, False, "; ".join(damages), UNDAMAGED), True
+    events, sessions = checkups.kept()
+    told = f"{events:,} events in {output.number_of(sessions, 'session')}"
+    says = f"{told}, {size(file.stat().st_size)}, undamaged"
+    for place in (file, file.parent):
+        if not os.access(place, os.W_OK):
+            says += f", but {place} cannot be written: nothing new is kept"
+            cure = f"make it writable: chmod u+rwX {place}, or mount the disk for it"
+            return _of_store(file, False, says, cure), True
+    return _of_store(file, True, says), True
+
+
+def _of_store(file: Path, is_well: bool, says: str, cure: str = "") -> Finding:
+    return Finding("store", is_well, says, cure, str(file))
+
+
+def _damages(file: Path) -> list[str]:
+    length = file.stat().st_size
+    if length > SLOW_BYTES and sys.stderr.isatty():
+        print(f"memtui: checking the store ({size(length)}) …", file=sys.stderr)
+    return checkups.damages()
+
+
+def work(patient: Patient) -> Iterator[Finding]:
+    """What waits, and whether anybody works."""
+    holder = claim.holder(patient.places.claim)
+    found = checkups.work(patient.now)
+    says = _waiting(found, patient)
+    if holder:
+        says += f"; a memtui is at work (process {holder})"
+    elif found.count:
+        says += "; no memtui is at work" if holder == 0 else ""
+    if found.failing:
+        says += f"; {found.failing:,} could not be done and are tried again"
+        cure = f"see {patient.places.log}, then: memtui work --until-idle"
+        yield Finding("work", False, says, cure)
+    elif found.count and not holder:
+        yield Finding("work", False, says, "memtui work --until-idle")
+    else:
+        yield Finding("work", True, says)
+
+
+def _waiting(found: Work, patient: Patient) -> str:
+    told = []
+    for row in found.waiting:
+        what = "node to index" if row.action == INDEX_NODE else "event to cut"
+        many = what.replace(" to", "s to", 1)
+        since = ago(row.oldest_at, patient.now)
+        told.append(f"{output.number_of(row.count, what, many)} (oldest {since})")
+    if found.segments:
+        many = "segments to sum up"
+        told.append(output.number_of(found.segments, "segment to sum up", many))
+    if found.nodes:
+        told.append(
+            output.number_of(found.nodes, "node to roll up", "nodes to roll up")
+        )
+    return ", ".join(told) or "nothing waits"
+
+
+def index(patient: Patient) -> Iterator[Finding]:
+    """Whether the search index is there and keeps step."""
+    found = checkups.step(patient.places.index)
+    is_worked = bool(claim.holder(patient.places.claim))
+    wrong = _out_of_step(found, is_worked=is_worked)
+    if wrong:
+        yield Finding("index", False, wrong, "memtui reindex")
+    elif not found.is_there:
+        yield Finding("index", True, "it is made with the first node")
+    else:
+        says = f"{found.documents:,} nodes and quotes can be found"
+        more = f"; {found.waiting:,} nodes to go" if found.waiting else ""
+        yield Finding("index", True, f"{says}{more or ', in step with the store'}")
+
+
+def _out_of_step(found: Step, *, is_worked: bool) -> str:
+    """What is wrong with the index; "" if nothing is."""
+    if not found.is_there:
+        return "there is no index" if found.wanted else ""
+    if not found.is_ours:
+        return "it is of another store, or of an older memtui"
+    if not found.is_sound:
+        return "it is broken"
+    if found.documents != found.wanted and not found.waiting and not is_worked:
+        return f"it holds {found.documents:,} of {found.wanted:,} nodes and quotes"
+    return ""
+
+
+def zone(_: Patient) -> Iterator[Finding]:
+    """Whose days the table of contents follows."""
+    name, here = checkups.time_zone(), house.machine_zone()
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        says = f"this machine does not know {name}, which the store follows"
+        yield Finding("zone", False, says, "install the time zones: tzdata")
+        return
+    apart = (
+        "" if here == name else f" (this machine's is {here}; a store keeps its own)"
+    )
+    yield Finding("zone", True, f"days are those of {name}{apart}")
+
+
+def tokens(patient: Patient) -> Iterator[Finding]:
+    """How tokens are counted."""
+    if tokenizer.find(patient.places.vocabulary):
+        yield Finding("tokens", True, f"counted by tiktoken-{tokenizer.ENCODING}")
+    else:
+        yield Finding(
+            "tokens", True, "estimated; for exact counts: memtui tokens fetch"
+        )
+
+
+def ollama() -> tuple[Finding, Server]:
+    """Whether an Ollama answers on this machine; none is needed."""
+    found = servers.ollama(os.environ.get("OLLAMA_HOST", ""))
+    own = "memtui's own summariser needs none"
+    if not found.is_here:
+        says = f"{found.address} is not this machine, so it was not asked; {own}"
+    elif not found.is_reachable:
+        says = f"none answers at {found.address}; {own}"
+    else:
+        models = ", ".join(found.models) or "no models"
+        version = f" {found.version}" if found.version else ""
+        says = f"Ollama{version} at {found.address}: {models}; {own}"
+    return Finding("ollama", True, says), found
+
+
+def disk(patient: Patient) -> Iterator[Finding]:
+    """Whether there is room where memtui writes."""
+    seen = set()
+    for place in (patient.places.store.parent, patient.places.spool):
+        there = next(p for p in (place, *place.parents) if p.exists())
+        device = there.stat().st_dev
+        if device in seen:
+            continue
+        seen.add(device)
+        free, status = shutil.disk_usage(there).free, os.statvfs(there)
+        is_short = bool(status.f_files) and status.f_favail < LOW_FILES
+        says = f"{size(free)} free at {there}"
+        if is_short:
+            says += f", with room for {status.f_favail:,} files"
+        is_well = free >= LOW_BYTES and not is_short
+        yield Finding("disk", is_well, says, "" if is_well else "make room", str(there))

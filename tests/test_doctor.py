@@ -1,0 +1,570 @@
+"""``memtui doctor`` on memories that are sound, and on such as are really broken."""
+
+import fcntl
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui import __main__
+from memtui.house import House
+from memtui.paths import in_home
+from memtui.settings import Held, Settings
+from memtui.shell import doctoring
+
+HISTORY = Path(__file__).parent / "data" / "history.jsonl"
+
+Ask = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the history in it, to be copied."""
+    home = tmp_path_factory.mktemp("made") / "home"
+    house = House(in_home(home), Settings({"store.time_zone": Held("UTC", "test")}))
+    for _ in house.works.importer().run([HISTORY]):
+        pass
+    assert house.works.until_idle(lambda _: None) == []
+    house.stop()
+    return home
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path) -> Path:
+    """A home of the test's own, to be broken."""
+    return Path(shutil.copytree(made, tmp_path / "home"))
+
+
+@pytest.fixture(autouse=True)
+def no_ollama(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None answers, whatever runs on this machine."""
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:1")
+
+
+@pytest.fixture
+def ask(home: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """Runs doctor; what it answered, after its exit code was compared with that."""
+
+    def asked(*options: str, words: bool = False) -> Any:
+        capsys.readouterr()
+        asking = ["--home", str(home), *options, "doctor"]
+        code = __main__.main(asking if words else [*asking, "--json"])
+        told = capsys.readouterr()
+        if words:
+            assert code == ("✗" in told.out)
+            return told.out
+        answer = json.loads(told.out)
+        assert code == (not answer["is_well"])
+        ill = [one for one in answer["findings"] if not one["is_well"]]
+        assert answer["is_well"] == (not ill)
+        assert all(one["cure"] for one in ill)
+        return answer
+
+    return asked
+
+
+def ill(answer: Any) -> dict[str, Any]:
+    """What is wrong, by its name."""
+    return {one["name"]: one for one in answer["findings"] if not one["is_well"]}
+
+
+def of(answer: Any, name: str) -> Any:
+    return next(one for one in answer["findings"] if one["name"] == name)
+
+
+def memtui(home: Path, *words: str) -> None:
+    assert __main__.main(["--home", str(home), *words]) == 0
+
+
+def store(home: Path) -> Path:
+    return home / "memory.db"
+
+
+@contextmanager
+def changing(home: Path) -> Iterator[sqlite3.Connection]:
+    """The store as somebody has it who minds none of memtui's rules."""
+    connection = sqlite3.connect(store(home))
+    try:
+        yield connection
+        connection.commit()
+    finally:
+        connection.close()
+
+
+def test_a_sound_memory_is_said_to_be_well(ask: Ask) -> None:
+    told = ask()
+    assert told["is_well"]
+    assert "44 events in 6 sessions" in of(told, "store")["says"]
+    assert "in step" in of(told, "index")["says"]
+    assert {one["agent"] for one in told["heard"]} == {"claude-code", "codex"}
+
+
+def test_what_is_told_fits_80_columns(ask: Ask) -> None:
+    lines = ask(words=True).splitlines()
+    assert "All is well." in lines
+    assert max(len(line) for line in lines if "/" not in line) <= doctoring.WIDTH
+
+
+def test_before_anything_is_kept_nothing_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memtui(tmp_path / "new", "doctor")
+    assert "nothing is kept yet" in capsys.readouterr().out
+    assert not (tmp_path / "new").exists()
+
+
+def test_looking_changes_no_file_of_the_memory(home: Path, ask: Ask) -> None:
+    def contents() -> dict[Path, bytes]:
+        files = (f for f in home.rglob("*") if f.is_file())
+        return {f: f.read_bytes() for f in files if f.suffix not in (".db-shm",)}
+
+    before = contents()
+    ask()
+    after = contents()
+    assert {f: said for f, said in after.items() if f in before} == before
+    assert [said for f, said in after.items() if f not in before] in ([], [b""])
+
+
+def test_the_right_to_work_is_not_taken_and_its_holder_is_named(
+    home: Path, ask: Ask
+) -> None:
+    with (home / "work.lock").open("w") as claim:
+        fcntl.flock(claim, fcntl.LOCK_EX)
+        assert f"process {os.getpid()}" in of(ask(), "work")["says"]
+    assert "at work" not in of(ask(), "work")["says"]
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_a_store_cut_short_is_damaged(home: Path, ask: Ask, share: float) -> None:
+    os.truncate(store(home), int(store(home).stat().st_size * share))
+    assert "memtui restore" in ill(ask())["store"]["cure"]
+
+
+def test_a_store_with_a_page_overwritten_is_damaged(home: Path, ask: Ask) -> None:
+    with store(home).open("r+b") as file:
+        file.seek(4096 * 3)
+        file.write(os.urandom(4096 * 20))
+    assert ill(ask())["store"]
+
+
+def test_a_file_that_is_no_database_is_said_so(home: Path, ask: Ask) -> None:
+    store(home).write_bytes(b"a shopping list\n" * 1000)
+    assert "is damaged" in ill(ask())["store"]["says"]
+
+
+def test_a_row_that_refers_to_none_is_damage(home: Path, ask: Ask) -> None:
+    with changing(home) as connection:
+        connection.execute("PRAGMA foreign_keys = off")
+        connection.execute("DELETE FROM sessions WHERE id = 1")
+    assert "sessions that are not there" in ill(ask())["store"]["says"]
+
+
+def test_a_store_of_a_newer_memtui_is_left_alone(home: Path, ask: Ask) -> None:
+    with changing(home) as connection:
+        connection.execute("UPDATE meta SET value = 99 WHERE name = 'schema_version'")
+    found = ill(ask())["store"]
+    assert "newer memtui (schema 99" in found["says"]
+    assert found["cure"] == "upgrade memtui"
+
+
+def test_a_store_that_somebody_locks_is_said_so(home: Path, ask: Ask) -> None:
+    with changing(home) as connection:
+        connection.execute("PRAGMA locking_mode = exclusive")
+        connection.execute("UPDATE meta SET value = 'x' WHERE name = 'nobody'")
+        connection.commit()
+        assert "in use by another process" in ill(ask())["store"]["says"]
+
+
+def test_a_folder_in_the_store_s_place_is_said_so(home: Path, ask: Ask) -> None:
+    for file in home.glob("memory.db*"):
+        file.unlink()
+    store(home).mkdir()
+    assert ill(ask())["store"]
+
+
+def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
+    shutil.rmtree(home / "index")
+    found = ill(ask())["index"]
+    assert (found["says"], found["cure"]) == ("there is no index", "memtui reindex")
+    memtui(home, "reindex")
+    assert ask()["is_well"]
+
+
+def test_a_broken_index_is_found(home: Path, ask: Ask) -> None:
+    for file in (home / "index").glob("*.seg"):
+        file.unlink()
+    assert ill(ask())["index"]["says"] == "it is broken"
+
+
+def test_an_index_of_another_store_is_found(home: Path, ask: Ask) -> None:
+    mark = home / "index" / "memtui-index"
+    mark.write_text(mark.read_text()[:-3] + "xy\n")
+    assert "of another store" in ill(ask())["index"]["says"]
+
+
+def test_an_index_that_lacks_something_is_found(home: Path, ask: Ask) -> None:
+    with changing(home) as connection:
+        connection.execute(
+            "INSERT INTO toc_latest SELECT 'toc:day:2024-02-28', level, parent_id,"
+            " start_ms, latest_id, 0, 0, 0, 0 FROM toc_latest LIMIT 1"
+        )
+    assert "it holds" in ill(ask())["index"]["says"]
+
+
+def test_work_that_nobody_does_is_found(home: Path, ask: Ask) -> None:
+    hour_ago = int((time.time() - 3600) * 1000)
+    with changing(home) as connection:
+        connection.execute(
+            "INSERT INTO outbox (action, subject_id, at_ms) SELECT 'index_node',"
+            " node_id, ? FROM toc_latest LIMIT 2",
+            (hour_ago,),
+        )
+    found = ill(ask())["work"]
+    assert "2 nodes to index (oldest 1 hour ago)" in found["says"]
+    assert "no memtui is at work" in found["says"]
+    memtui(home, *found["cure"].split()[1:])
+    assert ask()["is_well"]
+
+
+def test_what_fails_again_and_again_is_found(home: Path, ask: Ask) -> None:
+    later = int((time.time() + 3600) * 1000)
+    with changing(home) as connection:
+        connection.execute(
+            "UPDATE toc_latest SET is_dirty = 1, attempts = 3, retry_ms = ?"
+            " WHERE level = 'day'",
+            (later,),
+        )
+    assert "could not be done and are tried again" in ill(ask())["work"]["says"]
+
+
+def test_what_lies_in_the_spool_for_days_is_found(home: Path, ask: Ask) -> None:
+    letter = home / "spool" / "new" / "1.json"
+    letter.write_text("{}")
+    assert ask()["is_well"]
+    four_days_ago = time.time() - 4 * 86_400
+    os.utime(letter, (four_days_ago, four_days_ago))
+    found = ill(ask())["spool"]
+    assert "1 event of hooks waiting (oldest 4 days ago)" in found["says"]
+    assert found["cure"] == "memtui work --until-idle"
+
+
+def test_what_a_working_memtui_does_not_take_is_found(home: Path, ask: Ask) -> None:
+    letter = home / "spool" / "new" / "1.json"
+    letter.write_text("{}")
+    hour_ago = time.time() - 3600
+    os.utime(letter, (hour_ago, hour_ago))
+    with (home / "work.lock").open("w") as claim:
+        fcntl.flock(claim, fcntl.LOCK_EX)
+        assert "does not take them" in ill(ask())["spool"]["says"]
+
+
+def test_a_spool_that_is_no_folder_is_found(home: Path, ask: Ask) -> None:
+    shutil.rmtree(home / "spool")
+    (home / "spool").write_text("")
+    assert "is not a folder" in ill(ask())["spool"]["says"]
+
+
+def test_the_quarantined_are_counted_by_their_reasons(home: Path, ask: Ask) -> None:
+    for number, said in enumerate(("{", "{", '{"hook_event_name": "Sneeze"}')):
+        (home / "spool" / "new" / f"{number}.json").write_text(said)
+    memtui(home, "work", "--until-idle")
+    told = ask()
+    assert "3 files" in ill(told)["quarantine"]["says"]
+    reasons = {row["name"]: row["count"] for row in told["quarantined"]}
+    assert reasons["not valid JSON"] == 2
+    assert {"name": "Sneeze", "count": 1} in told["unknown"]
+
+
+def test_what_was_taken_out_and_left_out_is_counted(
+    home: Path, ask: Ask, tmp_path: Path
+) -> None:
+    records = [
+        {"type": "zork", "sessionId": "s1", "timestamp": "2025-03-14T10:00:00Z"},
+        {
+            "type": "user",
+            "uuid": "u1",
+            "sessionId": "s1",
+            "timestamp": "2025-03-14T10:00:00Z",
+            "message": {"content": "Use ghp_16C7e42F292c6912E7710c838347Ae178B4a"},
+        },
+    ]
+    file = tmp_path / "s1.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in records) + "[1]\n")
+    memtui(home, "import", str(file))
+    told = ask()
+    assert told["unknown"] == [{"name": "zork", "count": 1}]
+    assert [row["count"] for row in told["redacted"]] == [1]
+    assert {row["kind"] for row in told["not_taken"]} == {"fault", "left"}
+    assert told["latest"][0]["source"] == str(file)
+    words = ask(words=True)
+    assert "zork" in words
+    assert "ghp_" not in words
+
+
+def test_settings_that_cannot_be_read_are_found_and_the_rest_still_looked_at(
+    home: Path, ask: Ask
+) -> None:
+    (home / "config.toml").write_text("[store]\ncolour = 1\n")
+    told = ask()
+    assert "there is no setting store.colour" in ill(told)["settings"]["says"]
+    assert of(told, "store")["is_well"]
+
+
+def test_settings_that_name_what_is_not_there_are_found(ask: Ask) -> None:
+    told = ask("--set", "capture.folders=/no/such/folder")
+    assert "/no/such/folder, which is not there" in ill(told)["settings"]["says"]
+    told = ask("--set", "capture.exclude=/no/such/folder")
+    assert "capture.exclude names /no/such" in of(told, "settings")["says"]
+
+
+def test_a_time_zone_this_machine_does_not_know_is_found(home: Path, ask: Ask) -> None:
+    with changing(home) as connection:
+        connection.execute(
+            "UPDATE meta SET value = 'Mars/Base' WHERE name = 'time_zone'"
+        )
+    assert "does not know Mars/Base" in ill(ask())["zone"]["says"]
+
+
+def test_a_watch_that_is_blind_says_why_and_is_no_fault(home: Path, ask: Ask) -> None:
+    memtui(home, "sources", "watch", "claude-code")
+    with changing(home) as connection:
+        connection.execute("INSERT INTO meta VALUES ('blind', '/x is on nfs')")
+    told = ask()
+    assert told["is_well"]
+    assert "looking every 2 s, since /x is on nfs" in of(told, "watching")["says"]
+
+
+@pytest.fixture
+def transcript() -> Path:
+    """A conversation with Claude Code that was never read."""
+    folder = Path.home() / ".claude" / "projects" / "shop"
+    folder.mkdir(parents=True)
+    record = {
+        "type": "user",
+        "uuid": "u1",
+        "sessionId": "s1",
+        "timestamp": "2025-03-14T10:00:00Z",
+        "message": {"content": "Fix the cart"},
+    }
+    file = folder / "s1.jsonl"
+    file.write_text(json.dumps(record) + "\n")
+    return file
+
+
+def aged(file: Path, age: timedelta) -> None:
+    at_s = (datetime.now(UTC) - age).timestamp()
+    os.utime(file, (at_s, at_s))
+
+
+def test_transcripts_nobody_reads_are_named_and_no_fault_until_they_go(
+    ask: Ask, transcript: Path
+) -> None:
+    told = ask()
+    assert told["is_well"]
+    assert "1 of 1 were never read" in of(told, "transcripts")["says"]
+    aged(transcript, timedelta(days=22))
+    assert ask()["is_well"]
+    aged(transcript, timedelta(days=25))
+    found = ill(ask())["transcripts"]
+    assert "Claude Code deletes 1 transcript from" in found["says"]
+    assert "memtui sources watch claude-code" in found["cure"]
+    aged(transcript, timedelta(days=40))
+    assert "at any moment" in ill(ask())["transcripts"]["says"]
+
+
+def test_how_long_transcripts_are_kept_is_claude_code_s_own_setting(
+    ask: Ask, transcript: Path
+) -> None:
+    aged(transcript, timedelta(days=40))
+    settings = Path.home() / ".claude" / "settings.json"
+    settings.write_text('{"cleanupPeriodDays": 365}')
+    assert ask()["is_well"]
+    settings.write_text('{"cleanupPeriodDays": 45}')
+    assert "transcripts" in ill(ask())
+
+
+def test_without_a_store_transcripts_that_go_are_found_too(
+    home: Path, ask: Ask, transcript: Path
+) -> None:
+    shutil.rmtree(home)
+    aged(transcript, timedelta(days=25))
+    assert "transcripts" in ill(ask())
+    assert not home.exists()
+
+
+def test_a_transcript_that_was_read_may_go(
+    home: Path, ask: Ask, transcript: Path
+) -> None:
+    aged(transcript, timedelta(days=25))
+    memtui(home, "import")
+    assert ask()["is_well"]
+
+
+def test_a_transcript_that_grew_unread_is_found(
+    home: Path, ask: Ask, transcript: Path
+) -> None:
+    memtui(home, "import")
+    with transcript.open("a") as file:
+        file.write('{"type": "mode", "sessionId": "s1"}\n')
+    assert ask()["is_well"], "it may be about to be read"
+    aged(transcript, timedelta(hours=1))
+    found = ill(ask())["transcripts"]
+    assert "1 transcript changed since" in found["says"]
+    memtui(home, "sources", "watch", "codex")
+    assert ask()["is_well"], "a person decided against it"
+    memtui(home, "sources", "watch", "claude-code")
+    cure = ill(ask())["transcripts"]["cure"]
+    memtui(home, *cure.split()[1:])
+    assert ask()["is_well"]
+
+
+@pytest.fixture
+def hooked(home: Path, transcript: Path) -> Path:
+    """Claude Code's settings, with the hooks installed a day ago."""
+    memtui(home, "hooks", "install", "claude-code", "--yes")
+    settings = Path.home() / ".claude" / "settings.json"
+    aged(settings, timedelta(days=1))
+    aged(transcript, timedelta(days=2))
+    memtui(home, "import")
+    return settings
+
+
+def test_hooks_that_run_are_well(ask: Ask, hooked: Path) -> None:
+    told = ask()
+    assert told["is_well"]
+    assert "the command runs; nothing heard yet" in of(told, "hooks")["says"]
+
+
+def test_a_hook_whose_command_is_gone_is_found(ask: Ask, hooked: Path) -> None:
+    there = json.loads(hooked.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+    hooked.write_text(hooked.read_text().replace(there, "/no/such/python"))
+    found = ill(ask())["hooks"]
+    assert "the command it names does not run" in found["says"]
+    assert found["cure"] == "memtui hooks install claude-code"
+
+
+def test_settings_of_an_agent_that_are_broken_are_found(ask: Ask, hooked: Path) -> None:
+    hooked.write_text("{")
+    assert ill(ask())["hooks"]["cure"] == f"mend {hooked}"
+
+
+def test_hooks_that_are_installed_and_silent_are_found(
+    home: Path, ask: Ask, hooked: Path, transcript: Path
+) -> None:
+    os.utime(transcript)
+    found = ill(ask())["hooks"]
+    assert "installed, but silent" in found["says"]
+    payload = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "s2",
+        "prompt": "And the basket",
+        "transcript_path": str(transcript),
+    }
+    (home / "spool" / "new" / "2.json").write_text(json.dumps(payload))
+    assert "hooks" not in ill(ask()), "what waits was heard"
+    memtui(home, "work", "--until-idle")
+    told = ask()
+    assert "hooks" not in ill(told)
+    assert "last heard" in of(told, "hooks")["says"]
+    assert "hooks" in {one["source"] for one in told["heard"]}
+
+
+class _Ollama(BaseHTTPRequestHandler):
+    """Answers as an Ollama does."""
+
+    def do_GET(self) -> None:
+        models = [{"name": "qwen3:4b"}, {"name": "far", "remote_host": "https://x"}]
+        said = {"/api/version": {"version": "0.33.1"}, "/api/tags": {"models": models}}
+        body = json.dumps(said[self.path]).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_an_ollama_on_this_machine_is_named_with_its_models(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Ollama)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        monkeypatch.setenv("OLLAMA_HOST", f"http://localhost:{server.server_port}")
+        told = ask()
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert told["ollama"]["version"] == "0.33.1"
+    assert told["ollama"]["models"] == ["qwen3:4b"]
+
+
+@pytest.mark.parametrize("named", ["203.0.113.5:11434", "ollama.example", "[::", "x:y"])
+def test_no_ollama_elsewhere_is_asked(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", named)
+    told = ask()
+    assert told["is_well"]
+    assert not told["ollama"]["is_here"]
+    assert "was not asked" in of(told, "ollama")["says"]
+
+
+def test_that_no_ollama_runs_is_no_fault(ask: Ask) -> None:
+    told = ask()
+    assert told["is_well"]
+    assert "own summariser needs none" in of(told, "ollama")["says"]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of two megabytes."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "memtui-test", str(place)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_full_disk_is_found(
+    ask: Ask, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = small_disk / "spool"
+    for box in ("tmp", "new", "bad"):
+        (spool / box).mkdir(parents=True)
+    monkeypatch.setenv("MEMTUI_SPOOL", str(spool))
+    found = ill(ask())
+    assert "MB free" in found["disk"]["says"]
+    assert "spool" not in found
+    with pytest.raises(OSError), (small_disk / "full").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(1 << 16))
+    assert "no space left" in ill(ask())["spool"]["says"]
+
+
+def test_a_disk_that_cannot_be_written_is_found_and_read(
+    home: Path, ask: Ask, small_disk: Path
+) -> None:
+    shutil.copytree(home, small_disk, dirs_exist_ok=True)
+    shutil.rmtree(home)
+    home.symlink_to(small_disk)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    told = ask()
+    assert "44 events" in ill(told)["store"]["says"]
+    assert "cannot be written" in ill(told)["store"]["says"]
+    assert "cannot be written" in ill(told)["spool"]["says"]
+    assert of(told, "index")["is_well"]
