@@ -24,6 +24,7 @@ from memtui.stylesheets import stylesheets
 from memtui.themes import DARK, LIGHT, THEMES
 
 if TYPE_CHECKING:
+    from memtui.curate.quarantine import Quarantine, Retried
     from memtui.house import History
     from memtui.recall.teleport import Teleport
     from memtui.screens.hooks import Desk
@@ -52,6 +53,15 @@ class House(Protocol):
     def stop(self) -> None:
         """Ask the workers to end; does not wait for them."""
 
+    @property
+    def quarantine(self) -> "Quarantine":
+        """What could not be taken."""
+
+    def retry(
+        self, names: "Sequence[str] | None", told: "Callable[[Retried], None]"
+    ) -> None:
+        """Try some of it again on a thread, or all; tells what is tried."""
+
     def histories(self) -> "Sequence[History]":
         """What agents keep on this machine; may take a while."""
 
@@ -76,7 +86,12 @@ class MemtuiApp(App[str | MemtuiError]):
     CSS_PATH = stylesheets()
     COMMAND_PALETTE_BINDING = commands.named("palette").keys[0]
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "import_histories", "see_hooks", "switch_theme", "help", "quit"
+        "import_histories",
+        "see_hooks",
+        "see_quarantine",
+        "switch_theme",
+        "help",
+        "quit",
     )
 
     def __init__(
@@ -164,13 +179,9 @@ class MemtuiApp(App[str | MemtuiError]):
     @on(WorkReported)
     def pass_on(self, message: WorkReported) -> None:
         """Tell every screen that shows what the workers do."""
-        from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
-        from memtui.screens.welcome import WelcomeScreen  # noqa: PLC0415
-
         self._last = message.progress
         for screen in self.screen_stack:
-            if isinstance(screen, ContentsScreen | WelcomeScreen):
-                screen.post_message(WorkReported(message.progress))
+            screen.post_message(WorkReported(message.progress))
 
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:
@@ -202,6 +213,18 @@ class MemtuiApp(App[str | MemtuiError]):
             self.notify("The demo leaves your agents alone.", markup=False)
         elif not isinstance(self.screen, HooksScreen):
             self.push_screen(HooksScreen(self._hooks()))
+
+    def action_see_quarantine(self) -> None:
+        """Show what could not be taken."""
+        from memtui.screens.quarantine import QuarantineScreen  # noqa: PLC0415
+
+        if self._house is None or isinstance(self.screen, QuarantineScreen):
+            return
+        house = self._house
+        screen = QuarantineScreen(house.quarantine, house.retry, house.zone, self.now)
+        self.push_screen(screen)
+        if self._last is not None:
+            screen.post_message(WorkReported(self._last))
 
     def _offer_import(self, *, is_first: bool) -> None:
         from memtui.screens.welcome import DEMO, Wanted, WelcomeScreen  # noqa: PLC0415

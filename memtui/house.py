@@ -7,6 +7,7 @@ handed what it needs.
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from memtui.stages.progress import Progress
 from memtui.store import database, facts
 
 if TYPE_CHECKING:
-    from memtui.curate.quarantine import Quarantine
+    from memtui.curate.quarantine import Quarantine, Retried
     from memtui.stages.works import Setup, Works
 
 log = logging.getLogger(__name__)
@@ -195,6 +196,37 @@ class House:
             log.exception("the import stopped")
             error = str(reason) if isinstance(reason, MemtuiError) else repr(reason)
         report(self._importing(done, total, error))
+
+    def retry(
+        self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
+    ) -> None:
+        """Try again what could not be taken, on a thread of its own.
+
+        Args:
+            names: What it is called in the quarantine; all of it when None.
+            told: Told what is tried, once transcripts are read again; the workers
+                take the hook files.
+        """
+        thread = threading.Thread(
+            target=self._retry, args=(names, told), name="retry", daemon=True
+        )
+        thread.start()
+
+    def _retry(
+        self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
+    ) -> None:
+        from memtui.curate.quarantine import Retried  # noqa: PLC0415
+
+        tried = Retried((), (), ())
+        why_not: tuple[str, ...] = ()
+        try:
+            tried = self.quarantine.retry(names)
+            for _ in self.works.importer().run(tried.files):
+                pass
+        except Exception as reason:  # the thread's edge: nobody else would hear of it
+            log.exception("what could not be taken could not be tried again")
+            why_not = (str(reason) or repr(reason),)
+        told(replace(tried, problems=tried.problems + why_not))
 
     def _importing(self, done: int, total: int, error: str = "") -> Progress:
         from memtui.stages.works import counts  # noqa: PLC0415

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from memtui.agents.changes import Change
     from memtui.agents.installations import Installation
     from memtui.app import House
+    from memtui.curate.quarantine import Dropped, Outcome, Page, Retried
+    from memtui.curate.refusals import Shown
     from memtui.house import History
     from memtui.memory.grips import Expansion
     from memtui.memory.hits import Answer
@@ -76,6 +78,42 @@ class ChangeWritten(Message):
     def __init__(self, agent: str, installations: "Sequence[Installation]") -> None:
         super().__init__()
         self.agent, self.installations = agent, installations
+
+
+class QuarantineRead(Message):
+    """Some of what could not be taken has been read, and what became of retries."""
+
+    def __init__(self, page: "Page", outcomes: "Sequence[Outcome]") -> None:
+        super().__init__()
+        self.page, self.outcomes = page, outcomes
+
+
+class MoreWanted(Message):
+    """The end of what is listed is near, and there is more."""
+
+
+class RefusalRead(Message):
+    """One thing that could not be taken has been read, with what it says."""
+
+    def __init__(self, shown: "Shown") -> None:
+        super().__init__()
+        self.shown = shown
+
+
+class RetryMade(Message):
+    """Some of what could not be taken is being tried again."""
+
+    def __init__(self, retried: "Retried") -> None:
+        super().__init__()
+        self.retried = retried
+
+
+class DropMade(Message):
+    """Some of what could not be taken has been dropped."""
+
+    def __init__(self, dropped: "Dropped") -> None:
+        super().__init__()
+        self.dropped = dropped
 
 
 class PageRead(Message):

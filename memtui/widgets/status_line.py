@@ -27,11 +27,11 @@ READ_ONLY = "read-only: another memtui is at work"
 
 def state(progress: "Progress") -> Content:
     """What the workers do, in a few words; red for what went wrong alone."""
-    if not progress.is_ours:
-        return Content(READ_ONLY)
     doing = DOING.get(progress.stage, "working")
     parts: list[Content] = []
-    if progress.error:
+    if not progress.is_ours:
+        parts.append(Content(READ_ONLY))
+    elif progress.error:
         parts.append(Content.styled(f"✗ {doing}: {progress.error}", "$error"))
     elif progress.stage == "import" and progress.done < progress.total:
         of = f"{wording.count(progress.done)} of {wording.count(progress.total)}"
@@ -42,7 +42,7 @@ def state(progress: "Progress") -> Content:
     else:
         parts.append(Content("idle"))
     if progress.problems:
-        words = f"{wording.counted(progress.problems, 'problem')}: memtui doctor"
+        words = f"{wording.counted(progress.problems, 'problem')}: press Q"
         parts.append(Content.styled(words, "$error"))
     return Content(" · ").join(parts)
 

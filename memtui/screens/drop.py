@@ -1,0 +1,69 @@
+"""Asking before something that could not be taken is deleted for good."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from memtui.widgets import wording
+from memtui.widgets.refusals import how_much, place
+
+if TYPE_CHECKING:
+    from memtui.curate.refusals import Entry
+
+ONE, ALL = "one", "all"
+"""What may be dropped."""
+
+
+class DropScreen(ModalScreen[str]):
+    """Says what would be deleted; answers with what may be, or nothing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", f"answer('{ONE}')", "drop it", show=False),
+        Binding("a", f"answer('{ALL}')", "drop all", show=False),
+        Binding("escape,n,q", "answer('')", "keep it", show=False),
+    ]
+
+    def __init__(self, entry: "Entry", total: int) -> None:
+        """Make the question.
+
+        Args:
+            entry: What would be dropped.
+            total: How much there is in all.
+        """
+        super().__init__()
+        self._entry, self._total = entry, total
+
+    def compose(self) -> ComposeResult:
+        """What would happen, and the keys."""
+        with Vertical(id="drop"):
+            yield Static(self._question(), id="question")
+            yield Static(self._keys(), id="answers")
+
+    def _question(self) -> Content:
+        entry = self._entry
+        if entry.file:
+            what = f"Note no more that {how_much(entry)} could not be taken?\n\n"
+            then = f"\n\n{place(entry)} stays as it is."
+        else:
+            what = f"Delete this hook's file for good, {how_much(entry)}?\n\n"
+            then = "\n\nWhat it says is kept nowhere else."
+        return Content.assemble((what, "bold"), entry.name, (then, "$context"))
+
+    def _keys(self) -> Content:
+        keys = [("y", "drop it")]
+        if self._total > 1:
+            keys.append(("a", f"drop all {wording.count(self._total)} entries"))
+        keys.append(("esc", "keep it"))
+        return Content("   ").join(
+            Content.assemble((key, "bold $accent"), f" {says}") for key, says in keys
+        )
+
+    def action_answer(self, answer: str) -> None:
+        """Answer."""
+        if answer != ALL or self._total > 1:
+            self.dismiss(answer)

@@ -1,0 +1,300 @@
+"""What could not be taken: the list, and what the chosen one says, without secrets.
+
+It can be tried again, or dropped once a second question is answered. The transcripts
+that are named here are their agents' own: nothing here changes them.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, tzinfo
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, OptionList, Static
+from textual.worker import Worker, WorkerState
+
+from memtui import commands
+from memtui.messages import (
+    DropMade,
+    MoreWanted,
+    QuarantineRead,
+    RefusalRead,
+    RetryMade,
+    WentBack,
+    WorkReported,
+)
+from memtui.screens.contents import LAYOUTS
+from memtui.screens.drop import ONE, DropScreen
+from memtui.widgets import refusals, wording
+from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.quarantine_list import QuarantineList
+from memtui.widgets.source_pane import Reader
+from memtui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from memtui.curate.quarantine import Dropped, Outcome, Page, Retried
+    from memtui.curate.refusals import Shown
+
+PAGE = 200
+"""How many entries are read at once."""
+
+SHOWN_BYTES = 64 * 1024
+"""How much of one is shown."""
+
+REST_S = 1.0
+"""How long the list rests before it is read again, in seconds."""
+
+NOTHING = "Nothing lies here: all that came could be taken."
+
+Retry = Callable[["Sequence[str] | None", Callable[["Retried"], None]], None]
+
+
+class Desk(Protocol):
+    """What the screen needs: ``memtui.curate.quarantine.Quarantine``."""
+
+    def page(self, offset: int, limit: int) -> "Page":
+        """Some of what could not be taken, the newest first."""
+
+    def show(self, name: str, limit: int) -> "Shown":
+        """One of them with what it says."""
+
+    def outcomes(self, names: "Sequence[str]") -> "Sequence[Outcome]":
+        """What became of what was tried again."""
+
+    def drop(self, names: "Sequence[str] | None") -> "Dropped":
+        """Delete hook files, and note faults of transcripts no more."""
+
+
+class QuarantineScreen(Screen[None]):
+    """Lists what could not be taken; asked on threads, since there may be much."""
+
+    HORIZONTAL_BREAKPOINTS = LAYOUTS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *commands.bindings("retry", "retry_all", "drop", "back", in_footer=True),
+        *commands.bindings("next_pane", "previous_pane"),
+    ]
+
+    def __init__(
+        self, desk: Desk, retry: Retry, zone: tzinfo, now: Callable[[], datetime]
+    ) -> None:
+        """Make the screen.
+
+        Args:
+            desk: Whom to ask; it may take a while.
+            retry: Tries again on a thread of its own, then tells.
+            zone: The store's time zone.
+            now: The time, aware.
+        """
+        super().__init__()
+        self._desk, self._retry, self._zone, self._now = desk, retry, zone, now
+        self._tried: tuple[str, ...] = ()
+        self._returning = ""
+        self._is_due = self._rests = False
+        self._said = "", ""
+
+    def compose(self) -> ComposeResult:
+        """The list, and beside or below it what the chosen one says."""
+        yield StatusLine(is_demo=False)
+        with Horizontal(id="quarantine"):
+            with Vertical(id="listed"):
+                yield PaneTitle("What could not be taken")
+                yield QuarantineList(self._zone)
+                yield Static(NOTHING, id="nothing", markup=False)
+            with Vertical(id="chosen"):
+                yield PaneTitle("Why")
+                with Reader():
+                    yield Static(id="refusal", markup=False)
+        yield Footer(show_command_palette=False, compact=True)
+
+    @property
+    def _list(self) -> QuarantineList:
+        return self.query_one(QuarantineList)
+
+    def on_mount(self) -> None:
+        """Read the first page."""
+        self._list.loading = True
+        self._list.focus()
+        self._read()
+
+    # Reading
+
+    def _ask(self, ask: Callable[[], None], group: str) -> None:
+        self.run_worker(
+            ask, group=group, thread=True, exclusive=True, exit_on_error=False
+        )
+
+    def _read(self) -> None:
+        """Read again what is listed, and what became of what was tried."""
+        limit = max(PAGE, len(self._list.entries))
+        self._ask(partial(self._load, 0, limit, self._tried), "list")
+
+    def _load(self, offset: int, limit: int, tried: Sequence[str]) -> None:
+        page = self._desk.page(offset, limit)
+        outcomes = self._desk.outcomes(tried) if tried else ()
+        self.post_message(QuarantineRead(page, outcomes))
+
+    @on(MoreWanted)
+    def read_more(self) -> None:
+        """Read the next page."""
+        self._ask(partial(self._load, len(self._list.entries), PAGE, ()), "list")
+
+    @on(QuarantineRead)
+    def show(self, message: QuarantineRead) -> None:
+        """List what was read."""
+        page = message.page
+        self._list.loading = False
+        if page.offset:
+            self._list.add(page.entries, page.total)
+        else:
+            self._list.show(page.entries, page.total, self._returning)
+        self.set_class(not page.total, "-empty")
+        measure = wording.count(page.total) if page.total else ""
+        self.query_one("#listed PaneTitle", PaneTitle).measure = measure
+        if not page.total:
+            self._say("Why", Content(""))
+        if self._tried and {*self._tried} == {one.name for one in message.outcomes}:
+            self._judge(message.outcomes)
+
+    @on(OptionList.OptionHighlighted)
+    def point(self) -> None:
+        """Show what the cursor is on."""
+        if entry := self._list.pointed_at:
+            self._ask(partial(self._open, entry.name), "show")
+
+    def _open(self, name: str) -> None:
+        self.post_message(RefusalRead(self._desk.show(name, SHOWN_BYTES)))
+
+    @on(RefusalRead)
+    def show_refusal(self, message: RefusalRead) -> None:
+        """Show what one of them says, and why it could not be taken."""
+        shown = message.shown
+        entry = self._list.pointed_at
+        if entry is not None and entry.name == shown.entry.name:
+            self._say(entry.name, refusals.told(shown, self._zone, self._now()))
+
+    def _say(self, title: str, said: Content) -> None:
+        if (title, said.plain) == self._said:
+            return
+        self._said = title, said.plain
+        self.query_one("#chosen PaneTitle", PaneTitle).what = title
+        self.query_one("#refusal", Static).update(said)
+        self.query_one(Reader).scroll_home(animate=False)
+
+    @on(Worker.StateChanged)
+    def say_why(self, event: Worker.StateChanged) -> None:
+        """Say why something could not be read or dropped."""
+        if event.state is WorkerState.ERROR:
+            self._list.loading = False
+            why = f"✗ {wording.why(event.worker.error)}"
+            self._say("Why", Content.styled(why, "$error"))
+
+    # What changes by itself
+
+    @on(WorkReported)
+    def follow_work(self, message: WorkReported) -> None:
+        """Say what the workers do, and look again: they may have taken or refused."""
+        self.query_one(StatusLine).say(message.progress)
+        self._is_due = True
+        self._look_again()
+
+    def _look_again(self) -> None:
+        if self._is_due and not self._rests:
+            self._is_due, self._rests = False, True
+            self._read()
+            self.set_timer(REST_S, self._rested)
+
+    def _rested(self) -> None:
+        self._rests = False
+        self._look_again()
+
+    # Trying again and dropping
+
+    def action_retry(self) -> None:
+        """Try again what the cursor is on."""
+        self._try_again(is_all=False)
+
+    def action_retry_all(self) -> None:
+        """Try all again."""
+        self._try_again(is_all=True)
+
+    def _try_again(self, *, is_all: bool) -> None:
+        if entry := self._list.pointed_at:
+            self._returning = entry.name
+            self._retry(None if is_all else [entry.name], self._tell)
+
+    def _tell(self, retried: "Retried") -> None:
+        self.post_message(RetryMade(retried))
+
+    @on(RetryMade)
+    def await_outcome(self, message: RetryMade) -> None:
+        """Look what becomes of it, and say what could not even be tried."""
+        self._tried += message.retried.names
+        self._complain(message.retried.problems)
+        self._read()
+
+    def _judge(self, outcomes: "Sequence[Outcome]") -> None:
+        """Say what became of what was tried, once it is known of all."""
+        became = [one.became.value for one in outcomes]
+        if "waiting" in became:
+            return
+        self._tried, self._returning = (), ""
+        said = [
+            f"{wording.count(became.count(what))} {what}"
+            for what in dict.fromkeys(became)
+        ]
+        self.notify(", ".join(said) + ".", title="Tried again", markup=False)
+
+    def action_drop(self) -> None:
+        """Ask whether to drop what the cursor is on, or all."""
+        entry = self._list.pointed_at
+        if entry is None:
+            return
+
+        def answer(chosen: str | None) -> None:
+            if chosen:
+                names = [entry.name] if chosen == ONE else None
+                self._ask(partial(self._drop, names), "drop")
+
+        self.app.push_screen(DropScreen(entry, self._list.total), answer)
+
+    def _drop(self, names: Sequence[str] | None) -> None:
+        self.post_message(DropMade(self._desk.drop(names)))
+
+    @on(DropMade)
+    def say_dropped(self, message: DropMade) -> None:
+        """Say what was dropped."""
+        dropped = message.dropped
+        said = wording.counted(dropped.files + dropped.notes, "entry", "entries")
+        self.notify(f"{said} dropped.", markup=False)
+        self._complain(dropped.problems)
+        self._read()
+
+    def _complain(self, problems: Sequence[str]) -> None:
+        if problems:
+            more = f"\nand {len(problems) - 1:,} more" if len(problems) > 1 else ""
+            self.notify(f"{problems[0]}{more}", severity="error", markup=False)
+
+    # From pane to pane
+
+    @on(OptionList.OptionSelected)
+    def action_next_pane(self) -> None:
+        """Go from the list to what the chosen one says, and back."""
+        is_listing = self._list.has_focus
+        (self.query_one(Reader) if is_listing else self._list).focus()
+
+    def action_previous_pane(self) -> None:
+        """Go the other way round, which is the same."""
+        self.action_next_pane()
+
+    @on(WentBack)
+    def action_back(self) -> None:
+        """Back to the list, or leave."""
+        if self._list.has_focus:
+            self.dismiss(None)
+        else:
+            self._list.focus()

@@ -1,0 +1,85 @@
+"""What could not be taken, two lines for each; more is asked for at the end."""
+
+from collections.abc import Sequence
+from datetime import tzinfo
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from memtui import commands
+from memtui.messages import MoreWanted
+from memtui.widgets import refusals
+
+if TYPE_CHECKING:
+    from memtui.curate.refusals import Entry
+
+NEAR = 20
+"""How many lines before its end more of the list is asked for."""
+
+
+class QuarantineList(OptionList, inherit_bindings=False):
+    """Moves through the entries."""
+
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "open", "first", "last", "cursor_up", "cursor_down", "page_up", "page_down"
+    )
+
+    def __init__(self, zone: tzinfo) -> None:
+        super().__init__(id="entries", markup=False)
+        self._zone = zone
+        self.entries: list[Entry] = []
+        self.total = 0
+
+    @property
+    def pointed_at(self) -> "Entry | None":
+        """The entry the cursor is on."""
+        at = self.highlighted
+        return None if at is None or at >= len(self.entries) else self.entries[at]
+
+    def show(self, entries: "Sequence[Entry]", total: int, returning: str = "") -> None:
+        """List these; the cursor stays on its entry, or at its place.
+
+        Args:
+            entries: All there is to list so far.
+            total: How much there is in all.
+            returning: What the cursor goes back to, where that is listed again.
+        """
+        self.total = total
+        if list(entries) == self.entries:
+            return
+        before, at = self.pointed_at, self.highlighted or 0
+        self.entries = list(entries)
+        names = [entry.name for entry in entries]
+        for name in (returning, before.name if before else ""):
+            if name in names:
+                at = names.index(name)
+                break
+        with self.prevent(OptionList.OptionHighlighted):
+            self.clear_options()
+            self.add_options(map(self._option, entries))
+        if names:
+            self.highlighted = min(at, len(names) - 1)
+
+    def add(self, entries: "Sequence[Entry]", total: int) -> None:
+        """List more at the end; what is listed already stays where it is."""
+        self.total = total
+        known = {entry.name for entry in self.entries}
+        new = [entry for entry in entries if entry.name not in known]
+        self.entries += new
+        self.add_options(map(self._option, new))
+
+    def watch_highlighted(self, highlighted: int | None) -> None:
+        """Ask for more where the end is near."""
+        super().watch_highlighted(highlighted)
+        listed = len(self.entries)
+        if highlighted is not None and listed - NEAR <= highlighted < self.total - NEAR:
+            self.post_message(MoreWanted())
+
+    def action_open(self) -> None:
+        """Go to what the entry says."""
+        self.action_select()
+
+    def _option(self, entry: "Entry") -> Option:
+        return Option(refusals.row(entry, self._zone))

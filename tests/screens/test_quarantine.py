@@ -1,0 +1,352 @@
+"""What could not be taken, on the screen: looked at, tried again, dropped."""
+
+import json
+import os
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Protocol
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from memtui.app import MemtuiApp
+from memtui.house import House
+from memtui.memory.events import to_ms
+from memtui.messages import WorkReported
+from memtui.screens.contents import ContentsScreen
+from memtui.screens.drop import DropScreen
+from memtui.screens.help import HelpScreen
+from memtui.screens.quarantine import QuarantineScreen
+from memtui.stages.progress import Progress
+from memtui.store import database, problems
+from memtui.widgets.hanging import Hanging
+from memtui.widgets.quarantine_list import QuarantineList
+from memtui.widgets.status_line import StatusLine
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+Run = Callable[[Pilot[str | None]], Awaitable[None]]
+
+AT = datetime(2024, 2, 29, 10, tzinfo=UTC)
+KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
+FILE = "/home/ada/.claude/projects/-home-ada-shop/4f2a6c1e-session.jsonl"
+
+LEFT = {
+    "1709.1.0a1a.codex.Stop.json": (0, b'{"session_id": "4f2a", "last_assistant_me'),
+    "1709.2.0a1b.json": (
+        60,
+        {
+            "session_id": "4f2a",
+            "hook_event_name": "Novelty",
+            "transcript_path": "/home/ada/.gemini/tmp/chats/session.json",
+            "prompt": f"Use {KEY} for [bold]now[/], \x1b[31mred\x07 and list[int]",
+        },
+    ),
+    "1709.3.0a1c.json": (
+        120,
+        {
+            "session_id": "4f2a",
+            "hook_event_name": "UserPromptSubmit",
+            "prompt": "The lighthouse must be counted.\n" * 40,
+            "timestamp": "2999-01-01T00:00:00Z",
+        },
+    ),
+    "1709.4.0a1d.json": (180, b""),
+}
+
+
+class Compare(Protocol):
+    def __call__(
+        self, app: App[str], *, terminal_size: tuple[int, int], run_before: Run
+    ) -> bool: ...
+
+
+def leave(house: House, name: str, said: object, *, at_s: float = 0) -> None:
+    """Have a hook leave a file, and have it taken or refused."""
+    file = house.paths.spool / "new" / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(said if isinstance(said, bytes) else json.dumps(said).encode())
+    at_s += AT.timestamp()
+    os.utime(file, (at_s, at_s))
+
+
+@pytest.fixture
+def refusing(full_house: House) -> House:
+    """The full house, with what it could not take: hook files, and a transcript's."""
+    for name, (later_s, said) in LEFT.items():
+        leave(full_house, name, said, at_s=later_s)
+    assert full_house.works.until_idle(lambda _: None) == []
+    with database.writing():
+        counts = [problems.Count("not valid JSON", problems.Kind.FAULT, 57, 12)]
+        problems.count_up(FILE, counts, to_ms(AT) + 500_000)
+    return full_house
+
+
+@pytest.fixture
+def refused(refusing: House, app_of: AppOf) -> MemtuiApp:
+    return app_of(refusing)
+
+
+def entries(app: MemtuiApp) -> QuarantineList:
+    return app.screen.query_one(QuarantineList)
+
+
+def names(app: MemtuiApp) -> list[str]:
+    return [entry.name for entry in entries(app).entries]
+
+
+def said(app: MemtuiApp) -> str:
+    return str(app.screen.query_one("#refusal", Static).visual)
+
+
+def notices(app: MemtuiApp) -> list[str]:
+    return [notice.message for notice in app._notifications]
+
+
+async def opened(pilot: Pilot[str | None], settle: Settle) -> None:
+    await settle(pilot)
+    await pilot.press("Q")
+    await settle(pilot)
+
+
+async def until(
+    pilot: Pilot[str | None], settle: Settle, is_so: Callable[[], bool]
+) -> None:
+    """Wait for what a thread of the house does."""
+    while not is_so():
+        await settle(pilot)
+
+
+async def test_the_newest_is_shown_first_with_its_reason(
+    refused: MemtuiApp, settle: Settle
+) -> None:
+    async with refused.run_test() as pilot:
+        await opened(pilot, settle)
+        assert isinstance(refused.screen, QuarantineScreen)
+        assert names(refused)[1:] == sorted(LEFT, reverse=True)
+        assert f"{FILE}:57\nnot valid JSON" in said(refused)
+        assert "The file is not there any more." in said(refused)
+        await pilot.press("down")
+        await settle(pilot)
+        assert said(refused).endswith("an empty file\n\nThe file is empty.")
+
+
+async def test_what_is_shown_is_plain_text_without_secrets(
+    refused: MemtuiApp, settle: Settle
+) -> None:
+    async with refused.run_test() as pilot:
+        await opened(pilot, settle)
+        await pilot.press(*["down"] * 3)
+        await settle(pilot)
+        shown = said(refused)
+        assert "Use [redacted: anthropic key] for [bold]now[/]" in shown
+        assert "list[int]" in shown and KEY not in shown
+        assert "\x1b" not in shown and "\x07" not in shown
+
+
+async def test_what_one_says_is_read_page_by_page(
+    refused: MemtuiApp, settle: Settle
+) -> None:
+    async with refused.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, settle)
+        await pilot.press("down", "down", "enter")
+        await settle(pilot)
+        pane = refused.screen.query_one("#chosen Reader")
+        assert pane.has_focus
+        await pilot.press("pagedown")
+        assert pane.scroll_y > 0
+        await pilot.press("escape")
+        assert entries(refused).has_focus
+        await pilot.press("tab")
+        assert pane.has_focus
+        await pilot.press("shift+tab", "escape")
+        await settle(pilot)
+        assert isinstance(refused.screen, ContentsScreen)
+
+
+async def test_what_is_tried_again_is_taken_or_comes_back(
+    refused: MemtuiApp, refusing: House, settle: Settle
+) -> None:
+    async with refused.run_test() as pilot:
+        await opened(pilot, settle)
+        await pilot.press(*["down"] * 3)
+        (refusing.paths.spool / "bad" / "1709.3.0a1c.json").write_text(
+            '{"session_id": "4f2a", "hook_event_name": "Stop"}'
+        )
+        await pilot.press("t")
+        await until(pilot, settle, lambda: len(names(refused)) == 4)
+        assert "1709.2.0a1b.json" not in names(refused)
+        assert notices(refused) == []
+        await pilot.press("T")
+        await until(pilot, settle, lambda: len(names(refused)) == 1)
+        assert refusing.works.until_idle(lambda _: None) == []
+        refused.post_message(WorkReported(Progress("")))
+        await until(pilot, settle, lambda: len(notices(refused)) > 1)
+        assert notices(refused) == [
+            f"{FILE}: is not there any more",
+            "3 refused again, 1 taken.",
+        ]
+        assert names(refused)[1:] == [
+            "1709.4.0a1d.json",
+            "1709.2.0a1b.json",
+            "1709.1.0a1a.codex.Stop.json",
+        ]
+
+
+async def test_nothing_is_dropped_before_it_is_agreed_to(
+    refused: MemtuiApp, refusing: House, settle: Settle
+) -> None:
+    bad = refusing.paths.spool / "bad"
+    async with refused.run_test() as pilot:
+        await opened(pilot, settle)
+        await pilot.press("down", "D")
+        await settle(pilot)
+        assert isinstance(refused.screen, DropScreen)
+        question = str(refused.screen.query_one("#question", Static).visual)
+        assert question.startswith("Delete this hook's file for good, 0 bytes?")
+        await pilot.press("escape")
+        await settle(pilot)
+        assert len(list(bad.iterdir())) == 8
+        await pilot.press("D", "y")
+        await settle(pilot)
+        assert not (bad / "1709.4.0a1d.json").exists()
+        assert notices(refused) == ["1 entry dropped."]
+        assert len(names(refused)) == 4
+        await pilot.press("home", "delete", "y")
+        await settle(pilot)
+        assert len(names(refused)) == 3
+        await pilot.press("D", "a")
+        await settle(pilot)
+        assert list(bad.iterdir()) == []
+        assert refused.screen.has_class("-empty")
+        assert refused.screen.query_one("#nothing").display
+        await pilot.press("t", "T", "D", "enter")
+        await settle(pilot)
+        assert isinstance(refused.screen, QuarantineScreen)
+
+
+async def test_the_status_line_tells_how_many_there_are_also_to_onlookers(
+    refused: MemtuiApp, settle: Settle
+) -> None:
+    async with refused.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        refused.post_message(WorkReported(Progress("", problems=16, is_ours=False)))
+        await settle(pilot)
+        work = refused.screen.query_one(StatusLine).work.plain
+        assert work == "read-only: another memtui is at work · 16 problems: press Q"
+        await pilot.press("Q")
+        await settle(pilot)
+        assert refused.screen.query_one(StatusLine).work.plain == work
+
+
+async def test_what_is_refused_meanwhile_comes_into_the_list(
+    refused: MemtuiApp, refusing: House, settle: Settle
+) -> None:
+    async with refused.run_test() as pilot:
+        await opened(pilot, settle)
+        await pilot.press("down", "down")
+        await settle(pilot)
+        before = entries(refused).pointed_at
+        leave(refusing, "1710.json", b"{", at_s=400)
+        assert refusing.works.until_idle(lambda _: None) == []
+        refused.post_message(WorkReported(Progress("")))
+        await until(pilot, settle, lambda: "1710.json" in names(refused))
+        assert entries(refused).pointed_at == before
+        assert entries(refused).highlighted == 3
+
+
+async def test_ten_thousand_are_read_a_page_at_a_time(
+    full_house: House, app_of: AppOf, settle: Settle
+) -> None:
+    bad = full_house.paths.spool / "bad"
+    for number in range(10_000):
+        file = bad / f"{number:05}.json"
+        file.write_bytes(b'{"half')
+        os.utime(file, (AT.timestamp() + number,) * 2)
+    app = app_of(full_house)
+    async with app.run_test() as pilot:
+        await opened(pilot, settle)
+        assert len(names(app)) == 200
+        assert str(app.screen.query_one("#listed PaneTitle").measure) == "10,000"
+        for shown in (400, 600):
+            await pilot.press("end")
+            await settle(pilot)
+            assert len(names(app)) == shown
+        assert names(app) == [f"{9_999 - at:05}.json" for at in range(600)]
+        await pilot.press("down")
+        await settle(pilot)
+        assert entries(app).highlighted == 400
+
+
+async def test_the_help_lists_the_keys(refused: MemtuiApp, settle: Settle) -> None:
+    async with refused.run_test(size=(120, 80)) as pilot:
+        await opened(pilot, settle)
+        await pilot.press("question_mark")
+        await settle(pilot)
+        assert isinstance(refused.screen, HelpScreen)
+        rows = [row.visual for row in refused.screen.query(Static)]
+        keys = {str(row.mark).strip() for row in rows if isinstance(row, Hanging)}
+        assert {"t", "T", "D del", "Q", "esc", "tab"} <= keys
+
+
+async def test_the_palette_opens_it(refused: MemtuiApp, settle: Settle) -> None:
+    async with refused.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("ctrl+p", *"not be taken")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert isinstance(refused.screen, QuarantineScreen)
+        await pilot.press("Q")
+        await settle(pilot)
+        assert len(refused.screen_stack) == 3
+
+
+async def test_what_cannot_be_read_says_why(
+    refused: MemtuiApp, refusing: House, settle: Settle
+) -> None:
+    async with refused.run_test() as pilot:
+        await opened(pilot, settle)
+        (refusing.paths.spool / "bad" / "1709.4.0a1d.json").unlink()
+        await pilot.press("down")
+        await settle(pilot)
+        assert "✗ nothing in the quarantine is called" in said(refused)
+
+
+def steps(settle: Settle, *keys: str) -> Run:
+    async def run(pilot: Pilot[str | None]) -> None:
+        await settle(pilot)
+        pilot.app.post_message(WorkReported(Progress("", problems=16)))
+        for key in keys:
+            await pilot.press(key)
+            await settle(pilot)
+
+    return run
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
+@pytest.mark.parametrize(
+    "keys",
+    [("Q",), ("Q", "down", "down", "down"), ("Q", "down", "down", "D")],
+    ids=["transcript", "hook", "drop"],
+)
+def test_pictures(
+    refused: MemtuiApp,
+    settle: Settle,
+    snap_compare: Compare,
+    size: tuple[int, int],
+    keys: tuple[str, ...],
+) -> None:
+    run = steps(settle, *keys)
+    assert snap_compare(refused, terminal_size=size, run_before=run)
+
+
+def test_picture_of_nothing(
+    app: MemtuiApp, settle: Settle, snap_compare: Compare
+) -> None:
+    async def run(pilot: Pilot[str | None]) -> None:
+        await opened(pilot, settle)
+
+    assert snap_compare(app, terminal_size=(80, 24), run_before=run)
