@@ -33,7 +33,7 @@ def load(
         SettingsError: A key is unknown or a value cannot be; names file and line.
     """
     held: dict[str, Held] = {}
-    if default_file.exists():
+    if _is_there(default_file):
         held |= _of_file(default_file)
     if given_file:
         held |= _of_file(given_file)
@@ -46,6 +46,13 @@ def load(
         read = _read(setting, value.strip(), f"--set {text}")
         held[setting.name] = Held(read, "command line")
     return Settings(held)
+
+
+def _is_there(file: Path) -> bool:
+    try:
+        return file.exists()
+    except OSError as error:
+        raise SettingsError(f"{file}: {error.strerror}") from error
 
 
 def _of_file(file: Path) -> dict[str, Held]:

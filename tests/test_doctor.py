@@ -27,6 +27,9 @@ HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
 Ask = Callable[..., Any]
 
+NOBODY = 65534
+"""Whom the superuser becomes, to be refused something."""
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -186,6 +189,35 @@ def test_a_store_that_somebody_locks_is_said_so(home: Path, ask: Ask) -> None:
         assert "in use by another process" in ill(ask())["store"]["says"]
 
 
+def test_a_store_that_was_emptied_is_told_from_one_that_is_new(
+    home: Path, ask: Ask
+) -> None:
+    store(home).write_bytes(b"")
+    assert "though there was something in it" in ill(ask())["store"]["says"]
+    shutil.rmtree(home / "index")
+    assert of(ask(), "store")["says"] == "nothing is kept yet"
+
+
+def test_the_database_of_another_program_is_left_alone(home: Path, ask: Ask) -> None:
+    store(home).unlink()
+    with changing(home) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+    assert "of another program" in ill(ask())["store"]["says"]
+
+
+def test_what_this_person_must_not_read_is_said_so(home: Path, ask: Ask) -> None:
+    ask()
+    home.chmod(0)
+    os.seteuid(NOBODY if os.geteuid() == 0 else os.geteuid())
+    try:
+        found = ill(ask())
+    finally:
+        os.seteuid(os.getuid())
+        home.chmod(0o700)
+    assert "permission denied" in found["store"]["says"]
+    assert "chmod" in found["store"]["cure"]
+
+
 def test_a_folder_in_the_store_s_place_is_said_so(home: Path, ask: Ask) -> None:
     for file in home.glob("memory.db*"):
         file.unlink()
@@ -269,6 +301,14 @@ def test_what_a_working_memtui_does_not_take_is_found(home: Path, ask: Ask) -> N
         assert "does not take them" in ill(ask())["spool"]["says"]
 
 
+def test_what_hooks_never_finished_is_counted(home: Path, ask: Ask) -> None:
+    draft = home / "spool" / "tmp" / "1.json"
+    draft.write_text('{"promp')
+    assert "never finished" not in of(ask(), "spool")["says"]
+    aged(draft, timedelta(hours=1))
+    assert "1 file that hooks never finished" in of(ask(), "spool")["says"]
+
+
 def test_a_spool_that_is_no_folder_is_found(home: Path, ask: Ask) -> None:
     shutil.rmtree(home / "spool")
     (home / "spool").write_text("")
@@ -324,6 +364,10 @@ def test_settings_that_cannot_be_read_are_found_and_the_rest_still_looked_at(
 def test_settings_that_name_what_is_not_there_are_found(ask: Ask) -> None:
     told = ask("--set", "capture.folders=/no/such/folder")
     assert "/no/such/folder, which is not there" in ill(told)["settings"]["says"]
+    told = ask("--set", "capture.sources=aider")
+    assert "whose histories lie in no one place" in ill(told)["settings"]["says"]
+    told = ask("--set", "capture.sources=codex")
+    assert "codex, of which nothing is there" in of(told, "settings")["says"]
     told = ask("--set", "capture.exclude=/no/such/folder")
     assert "capture.exclude names /no/such" in of(told, "settings")["says"]
 
@@ -452,6 +496,22 @@ def test_a_hook_whose_command_is_gone_is_found(ask: Ask, hooked: Path) -> None:
     found = ill(ask())["hooks"]
     assert "the command it names does not run" in found["says"]
     assert found["cure"] == "memtui hooks install claude-code"
+
+
+def test_hooks_of_the_project_are_looked_at_and_none_twice(
+    home: Path, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looked_at() -> list[str]:
+        found = ask()["findings"]
+        return [one["subject"] for one in found if one["name"] == "hooks"]
+
+    memtui(home, "hooks", "install", "codex", "--yes")
+    monkeypatch.chdir(Path.home())
+    assert looked_at() == ["codex"]
+    (tmp_path / "shop").mkdir()
+    monkeypatch.chdir(tmp_path / "shop")
+    memtui(home, "hooks", "install", "gemini", "--project", "--yes")
+    assert looked_at() == ["codex", "gemini"]
 
 
 def test_settings_of_an_agent_that_are_broken_are_found(ask: Ask, hooked: Path) -> None:

@@ -47,21 +47,25 @@ def spool(patient: Patient) -> Iterator[Finding]:
 
 
 def _waiting(found: Stand, patient: Patient) -> Finding:
-    if not found.oldest_at:
-        return Finding("spool", True, "nothing waits; hooks can leave more")
-    since = ago(found.oldest_at, patient.now)
-    says = (
-        f"{output.number_of(found.waiting, 'event')} of hooks waiting (oldest {since})"
-    )
-    is_worked = bool(claim.holder(patient.places.claim))
-    if patient.is_separate:
-        return Finding("spool", True, f"{says}, of this project or of others")
-    if patient.now - found.oldest_at > (TAKEN if is_worked else OLD):
-        if is_worked:
+    says = "nothing waits; hooks can leave more"
+    cure = ""
+    if found.oldest_at:
+        waiting = output.number_of(found.waiting, "event")
+        since = ago(found.oldest_at, patient.now)
+        says = f"{waiting} of hooks waiting (oldest {since})"
+        is_worked = bool(claim.holder(patient.places.claim))
+        is_old = patient.now - found.oldest_at > (TAKEN if is_worked else OLD)
+        if patient.is_separate:
+            says += ", of this project or of others"
+        elif is_old and is_worked:
             says += ", and the memtui that is at work does not take them"
-            return Finding("spool", False, says, f"see {patient.places.log}")
-        return Finding("spool", False, says, "memtui work --until-idle")
-    return Finding("spool", True, says)
+            cure = f"see {patient.places.log}"
+        elif is_old:
+            cure = "memtui work --until-idle"
+    if found.unfinished:
+        files = output.number_of(found.unfinished, "file")
+        says += f"; {files} that hooks never finished in {patient.places.spool / 'tmp'}"
+    return Finding("spool", not cure, says, cure)
 
 
 def watched(origins: Sequence[Origin], *, is_kept: bool) -> Iterator[Finding]:
@@ -151,16 +155,7 @@ def hooks(
     patient: Patient, origins: Sequence[Origin], accounts: Mapping[str, Account]
 ) -> Iterator[Finding]:
     """Whether the hooks that are installed run, and are heard of."""
-    there = [
-        *installations.installed(hooking.machine(patient.places, None)),
-        *(
-            one
-            for one in installations.installed(
-                hooking.machine(patient.places, Path.cwd())
-            )
-            if one.is_installed
-        ),
-    ]
+    there = _installed(patient)
     newest = boxes.stand(patient.places.spool).newest_at
     heard = {one.name: one for one in origins}
     for one in there:
@@ -175,6 +170,18 @@ def hooks(
     if not any(one.is_installed or one.problem for one in there):
         says = "none are installed; agents tell memtui nothing as it happens"
         yield Finding("hooks", True, says, "memtui hooks install")
+
+
+def _installed(patient: Patient) -> list[Installation]:
+    """The person's own hooks, and those of the project memtui is started in."""
+    own = installations.installed(hooking.machine(patient.places, None))
+    here = hooking.machine(patient.places, Path.cwd())
+    files = {one.file for one in own}
+    return own + [
+        one
+        for one in installations.installed(here)
+        if one.is_installed and one.file not in files
+    ]
 
 
 def _mend(one: Installation) -> str:

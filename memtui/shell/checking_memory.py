@@ -14,8 +14,10 @@ from memtui import house, tokenizer
 from memtui.errors import StoreBusy, StoreError
 from memtui.llm import servers
 from memtui.llm.servers import Server
+from memtui.paths import transcripts
 from memtui.recall import checkups
 from memtui.recall.checkups import Opened, Step, Work
+from memtui.search.index import Index
 from memtui.shell import output
 from memtui.shell.finding import Finding, Patient, ago, size
 from memtui.stages import claim
@@ -30,7 +32,8 @@ LOW_BYTES = 200_000_000
 LOW_FILES = 1000
 """With room for fewer files than this, too."""
 
-UNDAMAGED = "memtui restore FILE, from a copy; without one move it away: memtui import"
+UNDAMAGED = "memtui restore FILE from a backup; without one move it away: memtui import"
+"""What to do with a store that cannot be used."""
 
 
 def settings(patient: Patient) -> Iterator[Finding]:
@@ -48,6 +51,15 @@ def settings(patient: Patient) -> Iterator[Finding]:
             says = f"capture.exclude names {rule}, which is not there"
             cure = "if that is a slip, mend it in the settings"
             yield Finding("settings", True, says, cure, rule)
+    if "aider" in given.sources and not given.folders:
+        says = "capture.sources names aider, whose histories lie in no one place"
+        cure = "name the folders it works in, in capture.folders"
+        yield Finding("settings", False, says, cure, "aider")
+    for name in given.sources:
+        places = transcripts().get(name, ())
+        if places and not any(place.exists() for place in places):
+            says = f"capture.sources names {name}, of which nothing is there"
+            yield Finding("settings", True, says, subject=name)
     if not missing:
         set_by = {held.origin.rpartition(":")[0] for held in given.held.values()}
         files = sorted(name for name in set_by if name)
@@ -84,6 +96,8 @@ def _opened(patient: Patient, opened: Opened) -> tuple[Finding, bool]:
             f" this one knows {opened.latest})"
         )
         return _of_store(file, False, says, "upgrade memtui"), False
+    if not opened.schema:
+        return _bare(patient), False
     if opened.schema < opened.latest:
         says = f"{file} is of an older schema ({opened.schema} of {opened.latest})"
         cure = "memtui work --until-idle brings it up to date"
@@ -99,6 +113,19 @@ def _opened(patient: Patient, opened: Opened) -> tuple[Finding, bool]:
             cure = f"make it writable: chmod u+rwX {place}, or mount the disk for it"
             return _of_store(file, False, says, cure), True
     return _of_store(file, True, says), True
+
+
+def _bare(patient: Patient) -> Finding:
+    """What a file is that no memtui has put its tables in."""
+    file = patient.places.store
+    if file.stat().st_size:
+        says = f"{file} is the database of another program"
+        cure = "name another place for the memory: store.path in the settings"
+        return _of_store(file, False, says, cure)
+    if not Index(patient.places.index).name():
+        return _of_store(file, True, "nothing is kept yet", "memtui import")
+    says = f"{file} is empty, though there was something in it"
+    return _of_store(file, False, says, UNDAMAGED)
 
 
 def _of_store(file: Path, is_well: bool, says: str, cure: str = "") -> Finding:

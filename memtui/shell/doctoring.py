@@ -7,6 +7,7 @@ What it answers in JSON is told in docs/doctor.md.
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo
@@ -21,7 +22,7 @@ from memtui.recall.origins import Origin
 from memtui.recall.transcripts import Account
 from memtui.settings import Settings
 from memtui.shell import checking_capture, checking_memory, output
-from memtui.shell.finding import Finding, Patient, clock, told_by
+from memtui.shell.finding import Finding, Patient, clock, of_error, told_by
 from memtui.sources import boxes
 from memtui.store import database
 from memtui.store.problems import Problem
@@ -114,7 +115,7 @@ def _look(patient: Patient, problem: MemtuiError | None) -> Report:
         found.append(Finding("settings", False, str(problem), cure))
     else:
         found += told_by("settings", checking_memory.settings, patient)
-    stored, can_be_asked = checking_memory.store(patient)
+    stored, can_be_asked = _store(patient)
     found.append(stored)
     if can_be_asked:
         found += told_by("work", checking_memory.work, patient)
@@ -130,12 +131,19 @@ def _look(patient: Patient, problem: MemtuiError | None) -> Report:
     return report
 
 
+def _store(patient: Patient) -> tuple[Finding, bool]:
+    try:
+        return checking_memory.store(patient)
+    except OSError as error:
+        return of_error("store", error), False
+
+
 def _look_at_capture(report: Report, patient: Patient, *, can_be_asked: bool) -> None:
     """Look at what comes in, as far as the store can tell of it."""
     found, check = report.findings, checking_capture
     origins, accounts = list[Origin](), dict[str, Account]()
-    is_kept = patient.places.store.exists()
     try:
+        is_kept = patient.places.store.exists()
         if can_be_asked or not is_kept:
             origins = check.origins(patient, is_kept=is_kept)
             accounts = check.accounts(patient, origins, is_kept=is_kept)
@@ -144,10 +152,14 @@ def _look_at_capture(report: Report, patient: Patient, *, can_be_asked: bool) ->
         if can_be_asked:
             _count(report)
     except MemtuiError as error:
-        found.append(Finding("counts", False, str(error), checking_memory.UNDAMAGED))
+        cure = checking_memory.UNDAMAGED
+        found.append(Finding("transcripts", False, str(error), cure))
+    except OSError as error:
+        found.append(of_error("transcripts", error))
     found += told_by("hooks", lambda p: check.hooks(p, origins, accounts), patient)
-    stand = boxes.stand(patient.places.spool)
-    report.quarantined = [Counted(*row) for row in stand.reasons]
+    with suppress(OSError):
+        stand = boxes.stand(patient.places.spool)
+        report.quarantined = [Counted(*row) for row in stand.reasons]
 
 
 def _count(report: Report) -> None:

@@ -44,9 +44,16 @@ def told_by(name: str, check: Check, patient: Patient) -> list[Finding]:
     """What a check finds; that it cannot be made is a finding too."""
     try:
         return list(check(patient))
-    except (MemtuiError, OSError) as error:
-        said = error.strerror if isinstance(error, OSError) else str(error)
-        return [Finding(name, False, said or str(error), "see the findings above")]
+    except MemtuiError as error:
+        return [Finding(name, False, str(error), "first what is wrong with the store")]
+    except OSError as error:
+        return [of_error(name, error)]
+
+
+def of_error(name: str, error: OSError) -> Finding:
+    """The finding that something cannot be looked at."""
+    says = f"{error.filename}: {(error.strerror or str(error)).lower()}"
+    return Finding(name, False, says, f"make it yours: chmod -R u+rwX {error.filename}")
 
 
 def ago(at: datetime, now: datetime) -> str:

@@ -8,7 +8,7 @@ import os
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memtui.errors import SpoolError
@@ -19,6 +19,10 @@ PROBE_BYTES = 4096
 """How much is written to see whether there is room: as much as a small event."""
 
 
+FINISHED = timedelta(minutes=10)
+"""A file that a hook still wrote to before this was never finished."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stand:
     """How a spool stands."""
@@ -27,6 +31,8 @@ class Stand:
     oldest_at: datetime | None
     """When the file came that waits longest."""
     newest_at: datetime | None
+    unfinished: int
+    """How many files lie in ``tmp`` for longer than a hook takes."""
     refused: int
     """How many files lie in ``bad``."""
     reasons: tuple[tuple[str, int], ...]
@@ -51,6 +57,7 @@ def stand(folder: Path) -> Stand:
         waiting=len(names),
         oldest_at=min(times, default=None),
         newest_at=max(times, default=None),
+        unfinished=_unfinished(folder / "tmp"),
         refused=len(refused),
         reasons=tuple(sorted(counts.items(), key=lambda row: (-row[1], row[0]))),
         closed=closed,
@@ -62,6 +69,15 @@ def _time(file: Path) -> datetime | None:
         return from_ms(file.stat().st_mtime_ns // 1_000_000)
     except OSError:
         return None
+
+
+def _unfinished(folder: Path) -> int:
+    try:
+        times = [_time(file) for file in folder.iterdir()]
+    except OSError:
+        return 0
+    before = datetime.now(UTC) - FINISHED
+    return sum(at is not None and at < before for at in times)
 
 
 def _refused(folder: Path) -> list[str]:
