@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -246,3 +247,23 @@ def test_what_is_no_backup_leaves_the_memory_as_it_was(
     told = memtui(home, "restore", str(tmp_path / "none"), "--yes", code=1)
     assert "there is no file" in told.stderr
     assert events(home) == 44
+
+
+def test_what_was_said_is_written_to_a_file_or_to_standard_output(
+    home: Path, tmp_path: Path
+) -> None:
+    file, other = tmp_path / "said.jsonl", tmp_path / "other"
+    said = memtui(home, "export", "--events", str(file)).stdout
+    assert said.startswith(f"Written to {file}: 6 sessions, 44 events, 0.0 MB")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    for words in (("--events",), ("--events", "-")):
+        assert memtui(home, "export", *words).stdout == file.read_text()
+    told = memtui(home, "export", "--events", str(file), code=1).stderr
+    assert "exists already; --force writes over it" in told
+    told = memtui(home, "export", "--events", str(file), "--force", "--json").stdout
+    assert json.loads(told)["records"] == {"session": 6, "event": 44}
+    assert "--events" in memtui(home, "export", code=2).stderr
+    other.mkdir()
+    (other / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
+    memtui(other, "import", str(file))
+    assert shown(other) == shown(home)

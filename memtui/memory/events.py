@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
+from memtui.memory.tellings import Kept
+
 CLOCK_SKEW = timedelta(minutes=5)
 """How far into the future a timestamp may lie before it is refused (decisions §1)."""
 
@@ -106,6 +108,8 @@ class Event:
     origin: str = ""
     """The source's own name of it, when no two sessions give one name to different
     things: copies of a conversation (forks, resumed sessions) are known by it."""
+    kept: Kept | None = None
+    """How another memory kept it, for one that was exported."""
 
     @property
     def timestamp_ms(self) -> int:

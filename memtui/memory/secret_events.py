@@ -13,7 +13,10 @@ _NAMES_AND_KINDS = frozenset(
 
 
 def cleaned(event: Event) -> tuple[Event, tuple[str, ...]]:
-    """An event without its secrets, itself if it has none, and the kind of each."""
+    """An event without its secrets, itself if it has none, and the kind of each.
+
+    One that had some is to be counted anew.
+    """
     text = secrets.redact(event.text)
     kinds = text.kinds
     metadata = dict(event.metadata)
@@ -24,4 +27,5 @@ def cleaned(event: Event) -> tuple[Event, tuple[str, ...]]:
             kinds += redacted.kinds
     if not kinds:
         return event, ()
-    return replace(event, text=text.text, metadata=metadata), kinds
+    changed = replace(event, text=text.text, metadata=metadata, tokens=0, counter="")
+    return changed, kinds

@@ -1,29 +1,50 @@
-"""``backup`` and ``restore``: the memory as one file, and back."""
+"""``backup``, ``restore`` and ``export``: the memory as one file, and back."""
 
 import argparse
 import os
 import shlex
+import sys
+from collections import Counter
 from datetime import tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from memtui.errors import MemtuiError, StoreError
 from memtui.house import House, settled
-from memtui.memory.events import from_ms
+from memtui.memory.events import Event, from_ms
 from memtui.memory.secrets import RULES_VERSION
+from memtui.memory.sessions import Helper, SessionFacts
+from memtui.memory.thoughts import Thought
 from memtui.paths import Paths
 from memtui.settings import Settings
 from memtui.shell import asking, output, working
 from memtui.shell.curating import BUSY
+from memtui.shell.curating_grammar import STANDARD_OUTPUT
+from memtui.sources import plain_lines
 from memtui.stages.claim import Claim
-from memtui.store import copies, database
+from memtui.store import copies, database, everything
 from memtui.store.copies import Outline
 from memtui.store.tombstones import Kind
+
+NAMES = {
+    SessionFacts: "session",
+    Event: "event",
+    Helper: "subagent",
+    Thought: "thought",
+}
+"""What the lines of an export are called."""
 
 
 def run(house: House, given: argparse.Namespace) -> int:
     """Run one of the commands that copy what is kept."""
-    return backup(given.file, may_replace=given.force, as_json=given.json)
+    wish = {"may_replace": given.force, "as_json": given.json}
+    if given.command == "backup":
+        return backup(given.file, **wish)
+    if given.events == STANDARD_OUTPUT:
+        with database.connected():
+            _write(sys.stdout)
+        return 0
+    return export(given.events, **wish)
 
 
 def backup(file: Path, *, may_replace: bool, as_json: bool) -> int:
@@ -36,6 +57,32 @@ def backup(file: Path, *, may_replace: bool, as_json: bool) -> int:
         held = f"{_told(found)}, {size / 1e6:,.1f} MB"
         output.lines([f"Copied to {file}: {held}."])
     return 0
+
+
+def export(file: Path, *, may_replace: bool, as_json: bool) -> int:
+    """Write what was said into a file, in lines that can be imported."""
+    with (
+        database.connected(),
+        copies.written(file, may_replace=may_replace) as draft,
+        draft.open("w", encoding="utf-8", errors="replace") as opened,
+    ):
+        counted = _write(opened)
+    size = file.stat().st_size
+    if as_json:
+        output.as_json({"file": file.absolute(), "bytes": size, "records": counted})
+    else:
+        held = ", ".join(output.number_of(n, name) for name, n in counted.items())
+        output.lines([f"Written to {file}: {held or 'nothing'}, {size / 1e6:,.1f} MB."])
+    return 0
+
+
+def _write(opened: TextIO) -> Counter[str]:
+    counted: Counter[str] = Counter()
+    for told in everything.told():
+        opened.write(plain_lines.line(told))
+        counted[NAMES[type(told)]] += 1
+    opened.flush()
+    return counted
 
 
 def restore(

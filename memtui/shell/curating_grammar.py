@@ -10,8 +10,11 @@ AddCommand = Callable[[str, str], argparse.ArgumentParser]
 CURATING = frozenset({"forget", "redact"})
 """The commands that change what is kept."""
 
-COPYING = frozenset({"backup"})
+COPYING = frozenset({"backup", "export"})
 """The commands that copy what is kept."""
+
+STANDARD_OUTPUT = Path("-")
+"""The name of no file."""
 
 
 def add(command: AddCommand) -> None:
@@ -52,3 +55,17 @@ def _add_copying(command: AddCommand) -> None:
     restore = command("restore", "put a copy made by backup in the memory's place")
     restore.add_argument("file", type=Path, metavar="FILE")
     restore.add_argument("--yes", action="store_true", help="do not ask")
+    export = command("export", "write what was said as plain JSON lines")
+    export.add_argument(
+        "--events",
+        nargs="?",
+        type=Path,
+        const=STANDARD_OUTPUT,
+        required=True,
+        metavar="FILE",
+        help="every event, session, subagent and thought; - or nothing: standard"
+        " output",
+    )
+    export.add_argument(
+        "--force", action="store_true", help="write over a file of this name"
+    )

@@ -25,9 +25,9 @@ from memtui.stages.ingest import counted, learn
 from memtui.store import (
     cursors,
     database,
-    events,
     forks,
     problems,
+    retelling,
     seen,
     sessions,
     thoughts,
@@ -227,7 +227,7 @@ class _Telling:
             self._count(now_ms)
             told = batch.events
             count = partial(counted, counter=files._counter)
-            added = events.add(told, route=self._source.route, complete=count)
+            added = retelling.add(told, route=self._source.route, complete=count)
             self._touched |= added.sessions
             learn(batch.facts)
             sessions.meet(batch.helpers)

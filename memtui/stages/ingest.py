@@ -197,9 +197,13 @@ def _sorted(name: str, readings: Sequence[Reading]) -> _Taken:
 
 
 def counted(told: Iterable[Event], counter: Counter) -> list[Event]:
-    """Events with their tokens, counted once and for all."""
+    """Events with their tokens, counted once and for all; by another memory, maybe."""
     return [
-        replace(event, tokens=counter.count(counted_text(event)), counter=counter.name)
+        event
+        if event.counter
+        else replace(
+            event, tokens=counter.count(counted_text(event)), counter=counter.name
+        )
         for event in told
     ]
 

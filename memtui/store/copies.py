@@ -57,23 +57,36 @@ def make(file: Path, *, may_replace: bool = False) -> Outline:
     Raises:
         StoreError: It cannot be written, exists already, or the store is damaged.
     """
-    origin = database.path()
+    with written(file, may_replace=may_replace) as draft:
+        _copy_sound(database.path(), draft, "quick_check")
+        with closing(sqlite3.connect(draft)) as alone:
+            alone.execute("PRAGMA journal_mode = delete")
+        return outline(draft)
+
+
+@contextmanager
+def written(file: Path, *, may_replace: bool = False) -> Iterator[Path]:
+    """A draft that takes a file's name when all is written; nothing is left of it else.
+
+    Args:
+        file: The file; only its owner may read it.
+        may_replace: Whether a file of this name may be written over.
+
+    Raises:
+        StoreError: It cannot be written, or exists already.
+    """
     if file.is_dir():
         raise StoreError(f"{file} is a folder; name a file in it")
-    if file.exists() and file.samefile(origin):
+    if file.exists() and file.samefile(database.path()):
         raise StoreError(f"{file} is the store itself")
     if file.exists() and not may_replace:
         raise StoreError(f"{file} exists already; --force writes over it")
     with database.files_said_plainly(file), database.said_plainly(file):
         with _draft(file) as draft:
-            _copy_sound(origin, draft, "quick_check")
-            with closing(sqlite3.connect(draft)) as alone:
-                alone.execute("PRAGMA journal_mode = delete")
-            found = outline(draft)
+            yield draft
             _sync(draft)
             draft.replace(file)
         _sync(file.parent)
-    return found
 
 
 def outline(file: Path) -> Outline:

@@ -30,6 +30,8 @@ def twin_in(session_id: str, event: Event) -> bytes:
 
 def origin_of(event: Event) -> bytes | None:
     """A hash of the source's own name for an event; None if it has none."""
+    if event.kept:
+        return event.kept.origin
     if not event.origin:
         return None
     named = "\x1f".join((event.agent, event.event_type, event.origin))

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.sessions import SessionFacts
+from memtui.memory.sessions import Helper, SessionFacts
+from memtui.memory.tellings import Kept, Telling
+from memtui.memory.thoughts import Thought
 from memtui.sources import plain
-from memtui.sources.records import Cursor, Refused
+from memtui.sources.records import Cursor, Left, Refused
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -76,3 +78,126 @@ def test_a_line_that_breaks_a_rule_is_refused(
 ) -> None:
     readings = read(line(), line(**fields))
     assert Refused(reason, 2) in readings
+
+
+ID = "01JPA1H600ABCDEFGHJKMNPQRS"
+
+
+def kept(**fields: Any) -> dict[str, Any]:
+    return line(id=ID, tokens=7, counter="c", route="hook", ordinal=40) | fields
+
+
+def only_event(*records: object) -> Event:
+    (event,) = [one for one in read(*records) if isinstance(one, Event)]
+    return event
+
+
+def test_what_a_memory_kept_it_keeps() -> None:
+    other = "01JPA1H6Z4TVWXYZ0123456789"
+    told = [{"id": other, "route": "transcript", "session_id": "s2"}, {"id": "?"}, 3]
+    event = only_event(kept(origin="5f0c1b7a9e2d4c68", told=told))
+    assert (event.event_id, event.ordinal, event.tokens) == (ID, 40, 7)
+    assert event.kept == Kept(
+        "hook", bytes.fromhex("5f0c1b7a9e2d4c68"), (Telling(other, "transcript", "s2"),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"tokens": -1}, (0, "")),
+        ({"tokens": True}, (0, "")),
+        ({"tokens": 10**30}, (0, "")),
+        ({"counter": ""}, (0, "")),
+        ({"tokens": 0}, (0, "c")),
+    ],
+)
+def test_a_count_that_cannot_be_is_made_anew(
+    fields: dict[str, Any], expected: tuple[int, str]
+) -> None:
+    event = only_event(kept(**fields))
+    assert (event.tokens, event.counter) == expected
+
+
+@pytest.mark.parametrize("origin", (None, "", "xyz", "00", "5f0c1b7a9e2d4c6800", 7))
+def test_what_is_no_hash_names_no_copy(origin: object) -> None:
+    assert only_event(kept(origin=origin, route="rumour")).kept == Kept("jsonl")
+
+
+def test_without_an_id_a_line_says_nothing_of_another_memory() -> None:
+    assert only_event(kept(id="")).kept is None
+    assert Refused("an id that memtui did not make", 1) in read(kept(id="mine"))
+
+
+def test_a_session_is_told_of_before_its_events_and_once_there_is_one() -> None:
+    session = {
+        "record": "session",
+        "session_id": "s1",
+        "agent": "claude-code",
+        "timestamp": "2025-03-14T10:00:00Z",
+        "project": "shop",
+        "cwd": "/home/ada/shop/api",
+        "root": "/home/ada/shop",
+        "branch": "main",
+        "model": "m",
+        "title": "The build",
+        "created_by": "cli",
+        "forked_from": "s0",
+    }
+    facts = SessionFacts(
+        agent="claude-code",
+        session_id="s1",
+        at=datetime(2025, 3, 14, 10, tzinfo=UTC),
+        **{
+            name: said
+            for name, said in session.items()
+            if name not in ("record", "session_id", "agent", "timestamp")
+        },
+    )
+    told = read(session, line(agent="claude-code"), line(agent="claude-code", text="b"))
+    kinds = [type(one).__name__ for one in told]
+    said = "SessionFacts"
+    assert kinds == [said, said, "Event", said, "Event", said]
+    assert {one for one in told if isinstance(one, SessionFacts)} == {facts}
+
+
+def test_subagents_and_thoughts_are_told_of() -> None:
+    about = {"session_id": "s1", "agent": "a"}
+    helper = {"record": "subagent", **about, "subagent": "h", "task": "Look"}
+    at = {"timestamp": "2025-03-14T10:00:00Z"}
+    thought = {"record": "thought", **about, **at, "text": "Hm.", "id": ID}
+    first, second = read(helper, thought)
+    assert first == Helper("a", "s1", "h", task="Look")
+    assert isinstance(second, Thought)
+    assert (second.thought_id, second.text) == (ID, "Hm.")
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"record": "session", "session_id": " "}, Refused("no session id", 1)),
+        ({"record": "subagent"}, Refused("no subagent", 1)),
+        ({"record": "thought", "text": ""}, Refused("a thought without text", 1)),
+        (
+            {"record": "thought", "id": "x"},
+            Refused("an id that memtui did not make", 1),
+        ),
+        ({"record": "thought", "timestamp": None}, Refused("no timestamp", 1)),
+        ({"record": ["poem"]}, Left('record ["poem"]', 1)),
+    ],
+)
+def test_a_record_that_is_no_event_must_say_what_it_is_of(
+    fields: dict[str, Any], expected: object
+) -> None:
+    assert read(line(**fields)) == [expected]
+
+
+def test_the_examples_of_the_manual_are_taken() -> None:
+    manual = Path(__file__).parents[2] / "docs" / "jsonl.md"
+    lines = [text for text in manual.read_text().splitlines() if text[:1] == "{"]
+    told = read(*(json.loads(text) for text in lines))
+    first, second = [one for one in told if isinstance(one, Event)]
+    assert not [one for one in told if isinstance(one, Refused | Left)]
+    # Its id is the one that its words give it, as the manual says.
+    again = {k: v for k, v in json.loads(lines[2]).items() if k != "id"}
+    assert only_event(again).event_id == second.event_id != first.event_id
