@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import threading
@@ -580,6 +581,16 @@ def test_no_ollama_elsewhere_is_asked(
     assert told["is_well"]
     assert not told["ollama"]["is_here"]
     assert "was not asked" in of(told, "ollama")["says"]
+
+
+def test_an_ollama_that_never_answers_is_not_waited_for(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{deaf.getsockname()[1]}")
+        told = ask()
+    assert told["ollama"]["is_here"]
+    assert not told["ollama"]["is_reachable"]
 
 
 def test_that_no_ollama_runs_is_no_fault(ask: Ask) -> None:

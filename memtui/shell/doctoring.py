@@ -203,7 +203,7 @@ def _told(report: Report) -> Iterator[str]:
         if kind is Kind.FAULT:
             yield from _latest(report.latest)
     for title, counted in (
-        ("Of these, types memtui does not know", report.unknown),
+        ("Types of records that memtui does not know", report.unknown),
         ("Quarantined records of hooks", report.quarantined),
         ("Secrets taken out before anything was stored", report.redacted),
     ):
@@ -237,7 +237,8 @@ def _heard(report: Report) -> Iterator[str]:
     for one in sorted(report.heard, key=lambda one: (one.agent, one.source)):
         way = "hooks" if one.source == "hooks" else "transcripts"
         at = output.date(one.last_event_at, report.zone)
-        yield f"    {one.agent:<{width}}{way:<13}{at}  {one.events:>9,} events"
+        events = output.number_of(one.events, "event").rjust(16)
+        yield f"    {one.agent:<{width}}{way:<13}{at}{events}"
 
 
 def _table(title: str, rows: Sequence[tuple[str, int]]) -> Iterator[str]:
