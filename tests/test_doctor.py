@@ -23,6 +23,7 @@ from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
 from memtui.shell import doctoring
+from memtui.stages.claim import LOCKS
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
@@ -30,6 +31,11 @@ Ask = Callable[..., Any]
 
 NOBODY = 65534
 """Whom the superuser becomes, to be refused something."""
+
+
+listing = pytest.mark.skipif(
+    not LOCKS.exists(), reason="this system does not list who holds a lock"
+)
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +146,7 @@ def test_looking_changes_no_file_of_the_memory(home: Path, ask: Ask) -> None:
     assert [said for f, said in after.items() if f not in before] in ([], [b""])
 
 
+@listing
 def test_the_right_to_work_is_not_taken_and_its_holder_is_named(
     home: Path, ask: Ask
 ) -> None:
@@ -292,6 +299,7 @@ def test_what_lies_in_the_spool_for_days_is_found(home: Path, ask: Ask) -> None:
     assert found["cure"] == "memtui work --until-idle"
 
 
+@listing
 def test_what_a_working_memtui_does_not_take_is_found(home: Path, ask: Ask) -> None:
     letter = home / "spool" / "new" / "1.json"
     letter.write_text("{}")
@@ -472,6 +480,15 @@ def test_a_transcript_that_grew_unread_is_found(
     cure = ill(ask())["transcripts"]["cure"]
     memtui(home, *cure.split()[1:])
     assert ask()["is_well"]
+
+
+def test_a_new_transcript_is_given_the_time_to_be_read(
+    home: Path, ask: Ask, transcript: Path
+) -> None:
+    memtui(home, "sources", "watch", "claude-code")
+    assert ask()["is_well"]
+    aged(transcript, timedelta(hours=1))
+    assert "1 transcript changed since" in ill(ask())["transcripts"]["says"]
 
 
 @pytest.fixture

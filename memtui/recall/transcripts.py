@@ -33,6 +33,8 @@ class Account:
     """How many were never read."""
     grown: int
     """How many were read, and have changed since, not just now."""
+    late: int
+    """How many of both, the unread and the grown, did not change just now."""
     doomed: int
     """How many of those that are missing here the agent deletes soon."""
     doomed_at: datetime | None
@@ -56,23 +58,26 @@ def account(
         keep: How long the agent keeps them; None for always.
         is_kept: Whether there is a store that could tell what was read.
     """
-    files = unread = grown = 0
+    files = unread = grown = late = 0
     written = [datetime.min.replace(tzinfo=UTC)]
     ends: list[datetime] = []
     for look, known in _looks(name, places, is_kept=is_kept):
         files += 1
         at = datetime.fromtimestamp(look.mtime_ns / 1e9, UTC)
         written.append(at)
-        if known == look or (known and at > now - SETTLED):
+        if known == look:
             continue
-        grown += known is not None
+        is_late = at <= now - SETTLED
         unread += known is None
+        grown += known is not None and is_late
+        late += is_late
         if keep is not None and at + keep < now + SOON:
             ends.append(at + keep)
     title = sources.BY_NAME[name].title
     newest = max(written) if files else None
     doomed_at = min(ends, default=None)
-    return Account(name, title, files, newest, unread, grown, len(ends), doomed_at)
+    counts = (files, newest, unread, grown, late, len(ends), doomed_at)
+    return Account(name, title, *counts)
 
 
 def _looks(

@@ -108,7 +108,7 @@ def _unread(
         when = "at any moment" if is_due else f"from {found.doomed_at:%Y-%m-%d} on"
         says = f"{origin.title} deletes {files} {when} that are not read here in full"
         return Finding("transcripts", is_refused, says, cure, origin.name)
-    if missing := found.grown + (found.unread if origin.is_watched else 0):
+    if missing := found.late if origin.is_watched else found.grown:
         files = output.number_of(missing, "transcript")
         says = f"{origin.title}: {files} changed since memtui last read there"
         return Finding("transcripts", is_refused, says, cure, origin.name)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.errors import StoreError
-from memtui.stages.claim import Claim
+from memtui.stages.claim import LOCKS, Claim, holder
 
 HOLD = """
 import sys
@@ -17,6 +17,11 @@ sys.stdin.read()
 """
 
 
+listing = pytest.mark.skipif(
+    not LOCKS.exists(), reason="this system does not list who holds a lock"
+)
+
+
 def test_only_one_holds_a_claim_until_it_is_dropped(tmp_path: Path) -> None:
     first, second = Claim(tmp_path / "work.lock"), Claim(tmp_path / "work.lock")
     assert first.take()
@@ -25,6 +30,26 @@ def test_only_one_holds_a_claim_until_it_is_dropped(tmp_path: Path) -> None:
     first.drop()
     assert second.take()
     second.drop()
+
+
+@listing
+def test_who_holds_a_claim_is_seen_without_taking_it(tmp_path: Path) -> None:
+    file = tmp_path / "work.lock"
+    assert holder(file) == 0
+    argv = [sys.executable, "-c", HOLD, str(file)]
+    with subprocess.Popen(argv, stdin=-1, stdout=-1, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "True\n"
+        assert holder(file) == other.pid
+        assert other.stdin is not None
+        other.stdin.close()
+    assert holder(file) == 0
+
+
+def test_a_system_that_lists_no_locks_does_not_tell_who_holds_one(
+    tmp_path: Path,
+) -> None:
+    assert holder(tmp_path / "work.lock", tmp_path / "locks") is None
 
 
 def test_a_killed_process_leaves_its_claim_to_the_next(tmp_path: Path) -> None:
