@@ -211,11 +211,17 @@ def _told(report: Report) -> Iterator[str]:
 
 
 def _finding(finding: Finding) -> Iterator[str]:
-    mark = "✓" if finding.is_well else "✗"
-    lead = f"{mark} {finding.name}".ljust(INDENT)
+    lead = f"{_mark(finding)} {finding.name}".ljust(INDENT)
     yield from _wrapped(finding.says, lead)
     if finding.cure:
         yield from _wrapped(f"→ {finding.cure}", " " * INDENT)
+
+
+def _mark(finding: Finding) -> str:
+    """``✗`` for what is wrong, ``○`` for what could be better, ``✓`` for all else."""
+    if not finding.is_well:
+        return "✗"
+    return "○" if finding.cure else "✓"
 
 
 def _wrapped(said: str, lead: str, indent: int = INDENT) -> list[str]:
