@@ -1,7 +1,8 @@
 # make run     set up what is missing and open memtui      (ARGS="demo" passes words on)
 # make test    set up what is missing and run the tests    (ARGS="-k hook" passes words on)
 # make check   lint, format, types and the contracts between folders
-# make bench-import, make bench-secrets, make bench-start, make bench-hook
+# make bench-import, make bench-secrets, make bench-start, make bench-hook,
+# make bench-tail
 #              measure; see benchmarks/
 # make picture draw the README's picture anew
 
@@ -13,7 +14,7 @@ ARGS ?=
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: run test check bench-import bench-secrets bench-start bench-hook picture clean
+.PHONY: run test check bench-import bench-secrets bench-start bench-hook bench-tail picture clean
 
 run: $(VENV)/.runs
 	@$(BIN)/memtui $(ARGS)
@@ -41,6 +42,9 @@ bench-start: $(VENV)/.runs
 
 bench-hook: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.hook $(ARGS)
+
+bench-tail: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.tail $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache

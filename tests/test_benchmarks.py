@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import floor, generate, start
+from benchmarks import floor, generate, start, tail
 
 
 def lines(folder: Path) -> dict[str, list[str]]:
@@ -61,3 +61,33 @@ def test_messages_are_about_92_words_and_calls_have_results(tmp_path: Path) -> N
 )
 def test_only_what_can_be_seen_is_a_first_paint(output: bytes, shows: bool) -> None:
     assert start.has_text(output) is shows
+
+
+def test_reading_on_is_measured_on_what_was_stored(tmp_path: Path) -> None:
+    sizes, runs = (50_000, 400_000), 2
+    for size in sizes:
+        with tail.opened(tmp_path / f"home-{size}"):
+            taken = tail.growing(tmp_path, size, runs)
+        assert {name: len(each) for name, each in taken.items()} == {
+            "first": 1,
+            "parsed": runs,
+            "kept": runs,
+            "taken": runs,
+        }
+        assert min(taken["taken"]) > min(taken["parsed"]) > 0
+    with tail.opened(tmp_path / "home"):
+        idle = tail.idle(tmp_path / "unchanged", 20, runs)
+    assert min(idle["looked"]) > min(idle["walked"]) > 0
+    (waited,) = tail.waited(tmp_path / "waited", 1, is_told=True)
+    assert waited > 0
+
+
+def test_a_long_transcript_is_sparse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail, "MB", 1000)
+    number = tail.transcript(tmp_path / "s1.jsonl", 3_000_000)
+    raw = (tmp_path / "s1.jsonl").read_bytes()
+    assert len(raw) == 3_000_001
+    assert raw.count(b"\n") == number + 1
+    assert raw.rstrip(b"\n").endswith(b"\0" * 2_900_000)

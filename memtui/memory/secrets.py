@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memtui.memory import secret_kinds as shapes
 from memtui.memory import secret_names as names
@@ -21,6 +22,9 @@ RULES_VERSION = 1
 
 LEAST_CHARS = 8
 """A shorter text holds no secret."""
+
+NAME_CHARS = 64
+"""A text of at most this length is looked at once only, as long as it is remembered."""
 
 PASSES = 4
 """How often what is left is looked at again; the second time finds nothing, nearly."""
@@ -84,9 +88,16 @@ def redact_strings(value: object) -> tuple[object, tuple[str, ...]]:
     return _strings(value, "", kinds), tuple(kinds)
 
 
+@lru_cache(maxsize=16_384)
+def _redact_name(text: str) -> Redacted:
+    """The same as ``redact``: what readers remember of files comes by every time."""
+    return redact(text)
+
+
 def _strings(value: object, kind: str, kinds: list[str]) -> object:
     if isinstance(value, str):
-        redacted = redact(value)
+        is_short = len(value) <= NAME_CHARS
+        redacted = _redact_name(value) if is_short else redact(value)
         is_told = not redacted.kinds and bool(kind)
         if is_told and names.is_secret(kind, value, is_quoted=True):
             redacted = Redacted(mark(kind), (kind,))

@@ -43,7 +43,8 @@ def _may_be(path: PurePath) -> bool:
 
 def fits(path: Path, head: Sequence[Record]) -> bool:
     """Whether a file begins like one of Claude Code's."""
-    return any(kinds.fits(record.fields) for record in head)
+    told = [record.fields for record in head]
+    return any(map(kinds.fits, told)) and not any(map(kinds.is_others, told))
 
 
 def read(

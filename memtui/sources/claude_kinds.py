@@ -46,12 +46,28 @@ TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summ
 """Records that name their session, and the field that holds the name."""
 
 
+_SHARED = frozenset({"attachment", "mode", "progress", "result", "started", "system"})
+"""Names of record types that other agents use as well."""
+
+
 def fits(fields: dict[str, object]) -> bool:
     """Whether a record looks like one of Claude Code's."""
-    kind = fields.get("type")
-    is_message = kind in ("user", "assistant") and "message" in fields
-    is_known = isinstance(kind, str) and (kind in KNOWN or kind in TITLES)
-    return is_message or is_known or (isinstance(kind, str) and "sessionId" in fields)
+    kind, message = fields.get("type"), fields.get("message")
+    if not isinstance(kind, str):
+        return False
+    if kind in ("user", "assistant"):
+        return isinstance(message, dict) and "content" in message
+    if kind in TITLES and TITLES[kind] in fields:
+        return True
+    # A record of Claude Code's has a uuid where others have an id.
+    return kind in KNOWN - _SHARED or ("sessionId" in fields and "id" not in fields)
+
+
+def is_others(fields: dict[str, object]) -> bool:
+    """Whether a record is one of a program that writes nearly as Claude Code does."""
+    message = fields.get("message")
+    is_qwens = isinstance(message, dict) and "parts" in message
+    return "systemPayload" in fields or is_qwens
 
 
 _BLOCKS = frozenset({"text", "image", "document", "tool_use", "tool_result"})

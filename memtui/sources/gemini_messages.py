@@ -24,6 +24,10 @@ _NOTICES = frozenset({"info", "warning"})
 _ENDED = frozenset({"success", "error", "cancelled"})
 """The states of a call that has its answer."""
 
+REMEMBERED = 2000
+"""How many given pieces are remembered, the latest: one that is told again much later
+is given again, which changes nothing since its event keeps its id."""
+
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -63,7 +67,7 @@ class Messages:
     def state(self) -> Mapping[str, object]:
         """What another reading must know of them."""
         return {
-            "given": self._given,
+            "given": dict([*self._given.items()][-REMEMBERED:]),
             "calls": self._waiting.state(),
             "number": self._number,
             "model": self.model,

@@ -24,11 +24,14 @@ def _may_be(path: PurePath) -> bool:
 
 def fits(path: Path, head: Sequence[Record]) -> bool:
     """Whether a file begins like one of the plain format."""
-    return any(
-        "session_id" in record.fields
-        and bool({"event_type", "role", "record"} & record.fields.keys())
-        for record in head
-    )
+    return any(_fits(record.fields) for record in head)
+
+
+def _fits(fields: Mapping[str, object]) -> bool:
+    # Other programs' records that name a role have a type as well.
+    has_role = "role" in fields and "type" not in fields
+    is_named = bool({"event_type", "record"} & fields.keys())
+    return "session_id" in fields and (is_named or has_role)
 
 
 def read(

@@ -70,6 +70,7 @@ class _Batch:
     events: list[Event] = field(default_factory=list)
     thoughts: list[Thought] = field(default_factory=list)
     facts: list[SessionFacts] = field(default_factory=list)
+    latest: dict[tuple[str, str], SessionFacts] = field(default_factory=dict)
     helpers: list[Helper] = field(default_factory=list)
     missed: Tally[tuple[str, Kind]] = field(default_factory=Tally)
     lines: dict[tuple[str, Kind], int] = field(default_factory=dict)
@@ -82,7 +83,10 @@ class _Batch:
             case Thought():
                 self.thoughts.append(reading)
             case SessionFacts():
-                self.facts.append(reading)
+                key = reading.agent, reading.session_id
+                if self.latest.get(key) != reading:
+                    self.latest[key] = reading
+                    self.facts.append(reading)
             case Helper():
                 self.helpers.append(reading)
             case Restarted():

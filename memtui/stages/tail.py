@@ -83,7 +83,7 @@ class Tail:
             self._next_glance_s = now_s + LOOK_S
             yield from self._glance()
         if now_s >= self._next_look_s:
-            yield from self._look()
+            yield from self.look()
             took_s = time.monotonic() - now_s
             often_s = WATCHED_LOOK_S if self._is_told else LOOK_S
             self._next_look_s = now_s + max(often_s, took_s * LOOK_SHARE)
@@ -108,7 +108,7 @@ class Tail:
                     known = cursors.looks_of(clean(str(place.resolve())))
                 yield from self._unlike(name, [place.resolve()], known)
 
-    def _look(self) -> Iterator[Path]:
+    def look(self) -> Iterator[Path]:
         """All watched files that look different from when they were read."""
         folders = self._folders()
         every = {place for some in folders.values() for place in some}

@@ -101,10 +101,10 @@ def looks_of(path: str) -> dict[str, Look]:
 def looks(folder: str) -> dict[str, Look]:
     """How the files under a folder looked when they were read, by their paths."""
     prefix = folder.rstrip("/") + "/"
-    rows = CursorRow.select(CursorRow.path, CursorRow.size, CursorRow.mtime_ns).where(
-        CursorRow.path >= prefix, CursorRow.path < prefix[:-1] + "0"
-    )
-    return {path: Look(size, mtime_ns) for path, size, mtime_ns in rows.tuples()}
+    # Thousands of rows, again and again: Peewee takes longer than SQLite does.
+    said = "SELECT path, size, mtime_ns FROM cursors WHERE path >= ? AND path < ?"
+    rows = db.execute_sql(said, (prefix, prefix[:-1] + "0"))
+    return {path: Look(size, mtime_ns) for path, size, mtime_ns in rows}
 
 
 def holding(before_ms: int) -> list[str]:

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from memtui import sources
+from memtui.errors import SourceError
 from memtui.sources import lines
 from memtui.sources.records import Record
 
@@ -73,3 +74,22 @@ def test_geminis_header_is_not_taken_for_claude_codes(tmp_path: Path) -> None:
     assert claimed_by(file) == {"gemini-cli"}
     record = Record(1, {"sessionId": "s", "type": "brand-new"})
     assert sources.BY_NAME["claude-code"].fits(file, [record])
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        *(f"agent-sessions/stage0/agents/{n}" for n in ("cursor", "droid", "grok")),
+        *(f"agent-sessions/stage0/agents/{n}" for n in ("kimi", "pi", "qwen")),
+        *(f"deja-vu/registry/{n}" for n in ("cursor", "goose", "grok", "pi", "qwen")),
+    ],
+)
+def test_the_files_of_agents_nobody_reads_are_claimed_by_none(
+    folder: str, shared: Path
+) -> None:
+    files = [f for f in (shared / "fixtures_other" / folder).rglob("*") if f.is_file()]
+    assert files
+    for file in files:
+        assert claimed_by(file) == set(), file
+        with pytest.raises(SourceError, match="is of no format memtui knows"):
+            sources.of(file)

@@ -1,0 +1,321 @@
+"""What reading transcripts as they are written costs, beside doing nothing with it.
+
+Three things are measured: what it costs to take what a transcript grew by, however long
+it is, beside opening it and parsing the new bytes alone; what a look at transcripts
+that did not change costs, beside asking the system for their sizes; and how long it
+takes from an append to the stored event, told by the system and by looking. Files over
+200 MB are sparse: after the first lines a hole stands for what is not kept. Run it from
+the checkout:
+
+    python -m benchmarks.tail [--sizes 10 200 2000] [--files 1000 10000] [--runs N]
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from benchmarks.floor import INSERT, TABLE, text_of
+from benchmarks.processes import machine
+from memtui.house import House
+from memtui.memory.tokens import ESTIMATED
+from memtui.paths import in_home
+from memtui.settings import Held, Settings
+from memtui.sources import watching
+from memtui.stages.files import Files
+from memtui.stages.gate import Admission
+from memtui.stages.tail import Tail
+from memtui.store import database
+from memtui.store.tables import EventRow
+
+MB = 1_000_000
+
+SIZES_MB = (10, 200, 2000)
+"""How long the growing transcripts are."""
+
+DENSE_MB = 200
+"""A longer transcript is sparse."""
+
+BEFORE_HOLE_MB = 10
+"""How much of a sparse transcript is lines."""
+
+FILES = (1000, 10_000)
+"""How many transcripts are looked at."""
+
+RUNS = 30
+"""How often each is done; the medians count."""
+
+GROWTH = 10
+"""How many records a transcript grows by."""
+
+BEGIN = datetime(2025, 1, 6, 8, tzinfo=UTC)
+
+
+def record(number: int, session: str) -> bytes:
+    """One record of a transcript, about as long as they are."""
+    fields = {
+        "type": "user",
+        "uuid": f"{session}-{number:08}",
+        "sessionId": session,
+        "timestamp": (BEGIN + timedelta(seconds=number)).isoformat(),
+        "cwd": f"/home/robin/{session}",
+        "message": {"role": "user", "content": f"said {number} " + "a word " * 90},
+    }
+    return json.dumps(fields).encode() + b"\n"
+
+
+def transcript(path: Path, size: int) -> int:
+    """Write a transcript of a size in bytes; how many records it holds."""
+    number, dense = 0, size if size <= DENSE_MB * MB else BEFORE_HOLE_MB * MB
+    with path.open("wb") as out:
+        while out.tell() < dense:
+            out.write(record(number, path.stem))
+            number += 1
+        if out.tell() < size:
+            out.seek(size)
+            out.write(b"\n")
+    return number
+
+
+@contextmanager
+def opened(home: Path, *folders: Path) -> Iterator[House]:
+    """A house that watches folders."""
+    settings = {"capture.folders": Held(tuple(map(str, folders)), "bench")}
+    house = House(in_home(home), Settings(settings if folders else {}))
+    try:
+        with database.connected():
+            yield house
+    finally:
+        house.stop()
+
+
+def reader() -> Files:
+    """What reads files into the store."""
+    return Files(
+        agent="",
+        counter=ESTIMATED,
+        clock=lambda: datetime.now(UTC),
+        admission=Admission(),
+    )
+
+
+def take(file: Path) -> None:
+    """Take what a transcript grew by."""
+    for _ in reader().take(file):
+        pass
+
+
+def parse(file: Path, offset: int) -> list[tuple[str, ...]]:
+    """The floor: open a file, read what is new, and parse it."""
+    with file.open("rb") as grown:
+        grown.seek(offset)
+        told = [json.loads(line) for line in grown]
+    return [
+        (r["uuid"], r["sessionId"], r["timestamp"], r["type"], text_of(r["message"]))
+        for r in told
+    ]
+
+
+def kept(file: Path, offset: int, floor: sqlite3.Connection) -> None:
+    """The floor, and a row for each record in a table without an index."""
+    rows = parse(file, offset)
+    floor.execute("BEGIN IMMEDIATE")
+    floor.executemany(INSERT, rows)
+    floor.execute("COMMIT")
+
+
+def growing(folder: Path, size: int, runs: int) -> dict[str, list[float]]:
+    """The milliseconds it takes to take what a transcript grew by, run by run."""
+    file = folder / f"grown-{size}.jsonl"
+    number = transcript(file, size)
+    floor = sqlite3.connect(folder / f"floor-{size}.db", isolation_level=None)
+    floor.execute("PRAGMA journal_mode = WAL")
+    floor.execute("PRAGMA synchronous = NORMAL")
+    floor.execute(TABLE)
+    taken: dict[str, list[float]] = {name: [] for name in ("parsed", "kept", "taken")}
+    begun = time.perf_counter()
+    take(file)
+    taken["first"] = [(time.perf_counter() - begun) * 1000]
+    for _ in range(runs + 1):
+        offset = file.stat().st_size
+        with file.open("ab") as grown:
+            for _ in range(GROWTH):
+                grown.write(record(number, file.stem))
+                number += 1
+        taken["parsed"].append(took_ms(partial(parse, file, offset)))
+        taken["kept"].append(took_ms(partial(kept, file, offset, floor)))
+        taken["taken"].append(took_ms(partial(take, file)))
+    floor.close()
+    if EventRow.select().where(EventRow.text.startswith("said")).count() < number:
+        raise SystemExit(f"of {file} not all was stored")
+    file.unlink()
+    # The first turn is not counted: it warms what all of them share.
+    return {name: each[1:] or each for name, each in taken.items()}
+
+
+def took_ms(done: Callable[[], object]) -> float:
+    """How long something takes, in milliseconds."""
+    begun = time.perf_counter()
+    done()
+    return (time.perf_counter() - begun) * 1000
+
+
+def idle(folder: Path, files: int, runs: int) -> dict[str, list[float]]:
+    """The milliseconds it takes to see that transcripts did not change."""
+    for number in range(files):
+        place = folder / f"-home-robin-{number % 50}"
+        place.mkdir(parents=True, exist_ok=True)
+        file = place / f"s{number:06}.jsonl"
+        file.write_bytes(record(number, file.stem))
+        take(file)
+    tail = Tail(reader(), lambda: {"": (folder,)}, lambda: datetime.now(UTC))
+    taken: dict[str, list[float]] = {"walked": [], "looked": []}
+    for _ in range(runs + 1):
+        taken["walked"].append(took_ms(lambda: walk(folder)))
+        taken["looked"].append(took_ms(lambda: none_of(tail.look())))
+    return {name: each[1:] for name, each in taken.items()}
+
+
+def none_of(found: Iterator[Path]) -> None:
+    """Look at everything.
+
+    Raises:
+        SystemExit: Something has changed.
+    """
+    if changed := list(found):
+        raise SystemExit(f"{changed[0]} has not changed")
+
+
+def walk(folder: Path) -> int:
+    """The floor: ask for the size and the time of every file."""
+    total = 0
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                total += walk(Path(entry.path))
+            else:
+                status = entry.stat()
+                total += status.st_size + status.st_mtime_ns > 0
+    return total
+
+
+def waited(scratch: Path, runs: int, *, is_told: bool) -> list[float]:
+    """The milliseconds from an append to the stored event, run by run."""
+    folder = scratch / "watched"
+    folder.mkdir(parents=True)
+    file, number = folder / "s1.jsonl", 0
+    told_by = watching.MOUNTS
+    if not is_told:
+        watching.MOUNTS = scratch / "mounts"
+        watching.MOUNTS.write_text("elsewhere:/ / nfs4 rw 0 0\n")
+    taken = []
+    try:
+        with opened(scratch / "home", folder) as house:
+            house.works.start(lambda _: None)
+            for number in range(runs + 2):
+                with file.open("ab") as grown:
+                    grown.write(record(number, "s1"))
+                taken.append(took_ms(partial(until_stored, number + 1)))
+                # Not in step with the looks.
+                time.sleep(0.2 + 0.13 * (number % 7))
+    finally:
+        watching.MOUNTS = told_by
+    return taken[2:]
+
+
+def until_stored(events: int) -> None:
+    """Wait for events to be in the store.
+
+    Raises:
+        SystemExit: They do not come.
+    """
+    until = time.monotonic() + 30
+    while EventRow.select().count() < events:
+        if time.monotonic() > until:
+            raise SystemExit("what was appended was not stored")
+        time.sleep(0.001)
+
+
+def line(name: str, each: list[float], floor: float) -> str:
+    """A figure beside its floor."""
+    ms = median(each)
+    return (
+        f"  {name:<38} {ms:9.2f} ms  {ms / floor:7.1f} x"
+        f"  ({min(each):.2f} to {max(each):.2f} ms)"
+    )
+
+
+def show_growing(scratch: Path, sizes: list[int], runs: int) -> None:
+    """Measure and print what growth costs, for each size in bytes."""
+    medians = []
+    for size in sizes:
+        free = shutil.disk_usage(scratch).free
+        if free < 4 * min(size, DENSE_MB * MB):
+            print(f"{size / MB:,.0f} MB: skipped, {free / MB:,.0f} MB are free")
+            continue
+        with opened(scratch / f"home-{size}"):
+            taken = growing(scratch, size, runs)
+        floor = median(taken["parsed"])
+        medians.append(median(taken["taken"]))
+        print(
+            f"{size / MB:,.0f} MB, read first in {taken['first'][0] / 1000:.1f} s;"
+            f" then {GROWTH} records at a time"
+        )
+        print(line("opened and parsed (the floor)", taken["parsed"], floor))
+        print(line("the same, and inserted", taken["kept"], floor))
+        print(line("taken into the store", taken["taken"], floor))
+    if len(medians) > 1:
+        print(f"longest beside shortest: {medians[-1] / medians[0]:.2f} x")
+
+
+def show_idle(scratch: Path, numbers: list[int], runs: int) -> None:
+    """Measure and print what a look costs, for each number of files."""
+    for number in numbers:
+        with opened(scratch / f"home-of-{number}"):
+            taken = idle(scratch / f"unchanged-{number}", number, runs)
+        floor = median(taken["walked"])
+        print(f"{number:,} transcripts that have not changed")
+        print(line("scandir and stat (the floor)", taken["walked"], floor))
+        print(line("looked at", taken["looked"], floor))
+
+
+def show_waited(scratch: Path, runs: int) -> None:
+    """Measure and print how long it takes until what is appended is stored."""
+    print("from an append to the stored event")
+    for name, is_told in (("told by the system", True), ("by looking", False)):
+        taken = waited(scratch / name.replace(" ", "-"), runs, is_told=is_told)
+        print(
+            f"  {name:<38} {median(taken):9.0f} ms"
+            f"  ({min(taken):.0f} to {max(taken):.0f} ms)"
+        )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES_MB)
+    parser.add_argument("--files", type=int, nargs="*", default=FILES)
+    parser.add_argument("--runs", type=int, default=RUNS)
+    given = parser.parse_args()
+    print(machine())
+    with tempfile.TemporaryDirectory() as folder:
+        disk = shutil.disk_usage(folder)
+        print(f"{folder}: {disk.free / MB:,.0f} MB free of {disk.total / MB:,.0f}")
+        scratch = Path(folder)
+        show_growing(scratch, [size * MB for size in given.sizes], given.runs)
+        show_idle(scratch, list(given.files), given.runs)
+        show_waited(scratch, given.runs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

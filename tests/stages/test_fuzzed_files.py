@@ -1,0 +1,120 @@
+"""Whatever stands in a file that grows: the store holds what the file says, once."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui import sources
+from memtui.house import House
+from memtui.memory.events import Event
+from memtui.memory.thoughts import Thought
+from memtui.memory.tokens import ESTIMATED
+from memtui.sources.records import Awaited, Left, Reading, Refused
+from memtui.sources.spool import Spool
+from memtui.stages.files import Files
+from memtui.stages.gate import Admission
+from memtui.stages.ingest import Ingest
+from memtui.store import cursors, database, events, problems
+from memtui.store.problems import Kind
+from memtui.store.tables import ProblemRow, ThoughtRow
+from memtui.store.tombstones import any_at_all
+from tests.sources import corpora
+from tests.sources.conftest import READ_AT
+from tests.sources.mutations import damaged, often, records
+
+SOON = corpora.AT + timedelta(seconds=12)
+
+KINDS = {Refused: Kind.FAULT, Left: Kind.LEFT, Awaited: Kind.AWAITED}
+
+FILES = count()
+"""Each example has a file of its own; the store is the same."""
+
+
+def take(file: Path, *, is_last: bool) -> Files:
+    at = READ_AT if is_last else SOON
+    files = Files(
+        agent="own", counter=ESTIMATED, clock=lambda: at, admission=Admission()
+    )
+    for _ in files.take(file):
+        pass
+    return files
+
+
+def missed(file: Path) -> Counter[tuple[str, Kind]]:
+    rows = ProblemRow.select().where(ProblemRow.source == str(file))
+    return Counter({(row.reason, Kind(row.kind)): row.count for row in rows})
+
+
+def refused(found: list[Reading]) -> Counter[tuple[str, Kind]]:
+    return Counter(
+        (problems.clean(reading.reason), KINDS[type(reading)])
+        for reading in found
+        if isinstance(reading, Refused | Left | Awaited)
+    )
+
+
+@pytest.mark.parametrize("name", list(corpora.MADE))
+@often(25)
+@given(data=st.data())
+def test_the_store_holds_what_a_file_says_that_grew(
+    name: str, house: House, tmp_path: Path, data: st.DataObject
+) -> None:
+    raw = data.draw(damaged(partial(corpora.stretches, name)))
+    cuts = data.draw(st.lists(st.integers(0, len(raw)), max_size=3).map(sorted))
+    file = corpora.path(name, tmp_path / str(next(FILES)))
+    for cut in cuts:
+        file.write_bytes(raw[:cut])
+        take(file, is_last=False)
+    file.write_bytes(raw)
+    taken = take(file, is_last=True)
+    with database.connected():
+        place = cursors.get(str(file))
+        if place is None or not place.source:
+            why = [reason for reason, _ in missed(file)]
+            assert why in (["is of no format memtui knows"], []), why
+            assert bool(why) == bool(raw)
+            return
+        assert not taken.imported.unreadable, missed(file)
+        source = sources.BY_NAME[place.source]
+        found = list(source.read(file, None, agent="own", now=READ_AT))
+        told = {r.event_id for r in found if isinstance(r, Event)}
+        thoughts = {r.thought_id for r in found if isinstance(r, Thought)}
+        assert set(events.get(told)) == told
+        assert ThoughtRow.select().where(ThoughtRow.id.in_(thoughts)).count() == len(
+            thoughts
+        )
+        assert missed(file) == refused(found)
+        assert not any_at_all()
+
+
+@often(40)
+@given(data=st.data())
+def test_the_spool_is_emptied_whatever_hooks_left_in_it(
+    house: House, data: st.DataObject
+) -> None:
+    some = data.draw(
+        st.lists(damaged(lambda: [corpora.payloads()]), min_size=1, max_size=3)
+        | records(lambda: [corpora.payloads()])
+    )
+    spool = Spool(house.paths.spool)
+    spool.make()
+    for raw in some:
+        (spool.folder / "new" / f"{next(FILES):06}.json").write_bytes(raw)
+    before = spool.bad()
+    ingest = Ingest(spool, ESTIMATED, lambda: READ_AT, Admission())
+    assert ingest.step() == len(some)
+    assert spool.names() == []
+    assert 0 <= spool.bad() - before <= len(some)
+    assert not [why for why in reasons(spool.folder / "bad") if "Error" in why]
+
+
+def reasons(bad: Path) -> Iterator[str]:
+    for file in bad.glob("*.reason"):
+        yield from file.read_text().splitlines()

@@ -1,0 +1,94 @@
+"""Transcripts that lie in folders a person named: whoever's they are."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memtui.house import House
+from memtui.paths import in_home
+from memtui.recall import health
+from memtui.settings import Held, Settings
+from memtui.store import database
+from memtui.store.tables import EventRow, SessionRow
+
+HISTORY = """
+# aider chat started at 2025-03-14 10:00:00
+
+#### Why is the cart empty?  
+
+It is stale.
+"""
+
+
+@pytest.fixture
+def projects(tmp_path: Path) -> Path:
+    """Two projects that Aider worked in, one of them hidden."""
+    for name in ("shop", ".hidden/ferry"):
+        file = tmp_path / "projects" / name / ".aider.chat.history.md"
+        file.parent.mkdir(parents=True)
+        file.write_text(HISTORY)
+        rested(file)
+    return tmp_path / "projects"
+
+
+def rested(file: Path) -> None:
+    """Nobody writes to the file any more."""
+    os.utime(file, (1_750_000_000 + file.stat().st_size, 1_750_000_000))
+
+
+def kept() -> list[tuple[str, str]]:
+    with database.connected():
+        rows = EventRow.select(SessionRow.project, EventRow.text).join(SessionRow)
+        return sorted(rows.where(EventRow.role != "tool").tuples())
+
+
+BOTH = [
+    (project, said)
+    for project in ("ferry", "shop")
+    for said in ("It is stale.", "Why is the cart empty?")
+]
+
+
+@pytest.fixture
+def named(tmp_path: Path, projects: Path) -> Iterator[House]:
+    """A house that watches the projects' folder and no agent's own."""
+    folders = {"capture.folders": Held((str(projects),), "test")}
+    house = House(in_home(tmp_path / "home"), Settings(folders))
+    yield house
+    house.stop()
+
+
+def test_a_folder_named_in_the_settings_is_enough_for_aiders_histories(
+    named: House, projects: Path
+) -> None:
+    assert named.works.until_idle(lambda _: None) == []
+    assert kept() == BOTH
+    file = projects / "shop" / ".aider.chat.history.md"
+    file.write_text(f"{HISTORY}\n#### And now?  \n")
+    rested(file)
+    named.works._tail._next_look_s = named.works._tail._next_glance_s = 0.0
+    assert named.works.until_idle(lambda _: None) == []
+    assert kept() == sorted([*BOTH, ("shop", "And now?")])
+
+
+def test_a_folder_named_for_an_import_is_enough_for_aiders_histories(
+    house: House, projects: Path
+) -> None:
+    for _ in house.works.importer().run([projects]):
+        pass
+    assert kept() == BOTH
+
+
+def test_files_of_no_format_are_counted_and_named(house: House, projects: Path) -> None:
+    other = projects / "shop" / "qwen.jsonl"
+    other.write_text('{"type": "user", "sessionId": "s", "message": {"parts": []}}\n')
+    done = house.works.importer()
+    for _ in done.run([projects]):
+        pass
+    assert (done.imported.files, done.imported.unreadable) == (3, 1)
+    assert kept() == BOTH
+    (problem,) = health.latest_problems()
+    assert problem.source == str(other)
+    assert problem.reason == "is of no format memtui knows"
