@@ -28,6 +28,8 @@ class Remnant:
     """What is put aside of one file."""
 
     raw: bytes
+    is_changed: bool
+    """Whether these are other bytes than the file's own."""
     reasons: tuple[str, ...]
     """Why, a reason for each record, with the line it stands on here."""
     kinds: tuple[str, ...]
@@ -46,7 +48,7 @@ def of(letter: Letter, now: datetime) -> Remnant:
     is_whole = len(refused) in (0, len(held))
     raw, kinds = _clean(letter.raw, held if is_whole else refused, is_whole=is_whole)
     reasons = tuple(_reasons(_refusals(raw, letter, now)))
-    return Remnant(raw, reasons, kinds)
+    return Remnant(raw, raw != letter.raw, reasons, kinds)
 
 
 def without_secrets(raw: bytes) -> tuple[bytes, tuple[str, ...]]:

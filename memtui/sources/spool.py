@@ -212,7 +212,6 @@ def unplaced(reason: str) -> str:
 
 def _draft(file: Path, raw: bytes, like: os.stat_result) -> Path:
     """A file with other bytes, for its owner alone, as old as another one."""
-    file.unlink(missing_ok=True)
     file.touch(mode=0o600)
     file.write_bytes(raw)
     os.utime(file, ns=(like.st_atime_ns, like.st_mtime_ns))

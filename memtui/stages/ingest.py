@@ -116,7 +116,8 @@ class Ingest:
         if letter is None:
             return _Taken(name, refused=(said,))
         raw, kinds = remnants.without_secrets(letter.raw)
-        remnant = Remnant(raw, (f"line 0: {said.reason}",), kinds)
+        reasons = (f"line 0: {said.reason}",)
+        remnant = Remnant(raw, raw != letter.raw, reasons, kinds)
         return _Taken(name, refused=(said,), redacted=Tally(kinds), remnant=remnant)
 
     def _keep(self, taken: Sequence[_Taken]) -> None:
@@ -139,7 +140,8 @@ class Ingest:
             if not file.refused:
                 self._spool.done(file.name)
             elif file.remnant:
-                self._spool.refuse(file.name, file.remnant.reasons, file.remnant.raw)
+                raw = file.remnant.raw if file.remnant.is_changed else None
+                self._spool.refuse(file.name, file.remnant.reasons, raw)
             else:
                 reasons = [f"line {r.line}: {remnants.reason(r)}" for r in file.refused]
                 self._spool.refuse(file.name, reasons)
