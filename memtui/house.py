@@ -71,7 +71,7 @@ class House:
         """What could not be taken."""
         from memtui.curate.quarantine import Quarantine  # noqa: PLC0415 - seldom asked
 
-        return Quarantine(self.paths.spool, lambda: datetime.now(UTC))
+        return Quarantine(self.paths.spool)
 
     def _setup(self) -> "Setup":
         from memtui import tokenizer  # noqa: PLC0415

@@ -8,7 +8,6 @@ import heapq
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -20,9 +19,9 @@ from memtui.errors import MemtuiError, SpoolError
 from memtui.memory.events import to_ms
 from memtui.sources import quarantine
 from memtui.sources.quarantine import Found
-from memtui.sources.spool import Spool, unplaced
+from memtui.sources.spool import Spool
 from memtui.store import cursors, database, problems
-from memtui.store.problems import Count, Kind, Problem
+from memtui.store.problems import Kind, Problem
 
 Held = Found | Problem
 """A hook's file, or records of a transcript."""
@@ -81,10 +80,9 @@ class Dropped:
 class Quarantine:
     """What one memtui could not take."""
 
-    def __init__(self, spool: Path, clock: Callable[[], datetime]) -> None:
-        """Remember the hooks directory, and the clock."""
+    def __init__(self, spool: Path) -> None:
+        """Remember the hooks directory."""
         self._box, self._spool = quarantine.Quarantine(spool), Spool(spool)
-        self._clock = clock
 
     def page(self, offset: int = 0, limit: int = 50) -> Page:
         """Some of what could not be taken, the newest first."""
@@ -168,16 +166,6 @@ class Quarantine:
                 problems.take_back(one.source, one.reason, one.count)
         return Dropped(len(done), len(noted), tuple(why_not))
 
-    def recount(self) -> None:
-        """Count anew what lies there; only while nobody takes hook files."""
-        tally = Tally(
-            reason for file in self._box.files() for reason in self._reasons(file)
-        )
-        with database.writing():
-            problems.clear(PROBLEMS, Kind.FAULT)
-            counts = [Count(reason, Kind.FAULT, 0, n) for reason, n in tally.items()]
-            problems.count_up(PROBLEMS, counts, to_ms(self._clock()))
-
     def _move(
         self, held: Sequence[Held], move: Callable[[Found], None]
     ) -> tuple[list[str], list[str]]:
@@ -187,7 +175,7 @@ class Quarantine:
         gone: Tally[str] = Tally()
         for file in held:
             if isinstance(file, Found):
-                reasons = self._reasons(file)
+                reasons = self._box.counted(file)
                 try:
                     move(file)
                 except SpoolError as error:
@@ -199,10 +187,6 @@ class Quarantine:
             for reason, count in gone.items():
                 problems.take_back(PROBLEMS, reason, count)
         return done, why_not
-
-    def _reasons(self, file: Found) -> list[str]:
-        """Why a file lies there, as it was counted."""
-        return [unplaced(reason) for reason in self._box.reasons(file)]
 
     def _named(self, names: Sequence[str] | None) -> list[Held]:
         every = self._all()

@@ -18,7 +18,7 @@ from memtui.errors import SpoolError
 from memtui.memory import secrets
 from memtui.memory.events import clean
 from memtui.sources import hooks, pieces, remnants
-from memtui.sources.quarantine import Found, Quarantine
+from memtui.sources.quarantine import UNKNOWN, Found, Quarantine
 from memtui.store.problems import Problem
 
 GLANCE_BYTES = 64 * 1024
@@ -89,7 +89,7 @@ def of_hook(found: Found, box: Quarantine) -> Entry:
     if found.is_regular and found.size <= GLANCE_BYTES:
         with suppress(SpoolError):
             said = hooks.sender(box.read(found), agent=said[0], event=said[1])
-    reasons = box.reasons(found)
+    reasons = box.reasons(found) or [UNKNOWN]
     return Entry(
         name=found.name,
         kind=Kind.HOOK,
@@ -98,7 +98,7 @@ def of_hook(found: Found, box: Quarantine) -> Entry:
         event=_word(said[1]),
         file="",
         line=0,
-        count=max(1, len(reasons)),
+        count=len(reasons),
         size=found.size if found.is_regular else 0,
         reasons=tuple(_plain(reason).removeprefix(NOWHERE) for reason in reasons),
     )

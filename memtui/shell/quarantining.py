@@ -130,7 +130,6 @@ def _digest(house: House) -> list[Exception] | None:
     """Take what waits; None if another memtui does it."""
     if not house.works.claim.take():
         return None
-    house.quarantine.recount()
     return working.digest(house)
 
 
@@ -171,7 +170,7 @@ def drop(house: House, names: Sequence[str] | None, given: argparse.Namespace) -
             return asked
     dropped = house.quarantine.drop(names)
     if house.works.claim.take():
-        house.quarantine.recount()
+        house.works.recount()
         house.works.claim.drop()
     _say(dropped, "dropped", as_json=given.json)
     return 1 if dropped.problems else 0

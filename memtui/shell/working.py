@@ -126,7 +126,7 @@ def _report(imported: Imported, errors: list[Exception] | None) -> list[str]:
         )
     if imported.refused:
         refused = output.number_of(imported.refused, "record")
-        told.append(f"{refused} could not be taken: memtui doctor says why.")
+        told.append(f"{refused} could not be taken: memtui quarantine says why.")
     if errors is None:
         told.append("Another memtui works this store: it digests what was stored.")
     told += [f"error: {error}" for error in errors or ()]

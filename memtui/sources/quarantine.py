@@ -13,7 +13,10 @@ from pathlib import Path
 
 from memtui.errors import SpoolError
 from memtui.memory.events import clean, from_ms
-from memtui.sources.spool import REASON, Letter
+from memtui.sources.spool import REASON, Letter, unplaced
+
+UNKNOWN = "no reason is known"
+"""Why a file lies there that has no reasons beside it."""
 
 _NS_PER_MS = 1_000_000
 
@@ -93,6 +96,20 @@ class Quarantine:
             return clean(beside.read_text("utf-8", "replace")).splitlines()
         except OSError:
             return []
+
+    def counted(self, file: Found) -> list[str]:
+        """The reasons by which a file is counted: without lines, and at least one."""
+        return [unplaced(reason) for reason in self.reasons(file)] or [UNKNOWN]
+
+    def tidy(self) -> None:
+        """Delete reasons that were left behind; only while nobody takes hook files."""
+        try:
+            there = {entry.name for entry in os.scandir(self._bad)}
+        except OSError:
+            return
+        for name in there:
+            if name.endswith(REASON) and name.removesuffix(REASON) not in there:
+                (self._bad / name).unlink(missing_ok=True)
 
     def give_back(self, file: Found) -> None:
         """Put a file where it will be taken again.

@@ -13,6 +13,7 @@ from memtui.memory.sessions import SessionFacts
 from memtui.memory.thoughts import Thought
 from memtui.memory.tokens import Counter
 from memtui.sources import hooks, remnants
+from memtui.sources.quarantine import Quarantine
 from memtui.sources.records import Left, Reading, Refused
 from memtui.sources.remnants import Remnant
 from memtui.sources.source import HOOK
@@ -77,9 +78,12 @@ class Ingest:
         self._spool, self._counter, self._clock = spool, counter, clock
         self._admission = admission
         self._elsewhere: set[str] = set()
+        self._is_counted = False
 
     def step(self) -> int:
         """Take a batch of files; how many were taken."""
+        if not self._is_counted:
+            self.recount()
         names = [name for name in self._spool.names() if name not in self._elsewhere]
         with database.connected():
             taken = list(self._read(names[:FILES_AT_ONCE]))
@@ -95,6 +99,20 @@ class Ingest:
             for file in taken:
                 self._keep_alone(file)
         return len(taken)
+
+    def recount(self) -> None:
+        """Count what lies in the quarantine: whoever was killed counted otherwise."""
+        box = Quarantine(self._spool.folder)
+        box.tidy()
+        there = Tally(reason for file in box.files() for reason in box.counted(file))
+        with database.connected(), database.writing():
+            counted = Tally(problems.faults_of(SOURCE))
+            more = (there - counted).items()
+            counts = [Count(reason, Kind.FAULT, 0, number) for reason, number in more]
+            problems.count_up(SOURCE, counts, to_ms(self._clock()))
+            for reason, number in (counted - there).items():
+                problems.take_back(SOURCE, reason, number)
+        self._is_counted = True
 
     def _keep_alone(self, file: _Taken) -> None:
         """Keep one file, or put it aside: it must not hold up those behind it."""

@@ -134,6 +134,10 @@ class Works:
         """Make the index anew; the stages then fill it."""
         self._follow.rebuild()
 
+    def recount(self) -> None:
+        """Count anew what could not be taken of hooks; only where we hold the claim."""
+        self._ingest.recount()
+
     def take_changed(self) -> frozenset[str]:
         """The nodes that changed since this was last asked, by whomever."""
         told = (self._summarize.changed, self._roll_up.changed, self._by_others)

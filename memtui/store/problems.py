@@ -90,6 +90,14 @@ def faults() -> int:
     return int(total.scalar() or 0)
 
 
+def faults_of(source: str) -> dict[str, int]:
+    """How many damaged records of a source there are, by reason."""
+    mine = (ProblemRow.source == clean(source)) & (ProblemRow.kind == Kind.FAULT.value)
+    return dict(
+        ProblemRow.select(ProblemRow.reason, ProblemRow.count).where(mine).tuples()
+    )
+
+
 def rows(kind: Kind, *, besides: str) -> int:
     """How many reasons of how many sources there are of a kind, one source aside."""
     mine = (ProblemRow.kind == kind.value) & (ProblemRow.source != besides)

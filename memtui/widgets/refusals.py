@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def row(entry: "Entry", zone: tzinfo) -> Content:
     """An entry in two lines: when and whose, and why."""
     said = [entry.agent or "agent not named", entry.event]
-    why = "; ".join(entry.reasons) or "for a reason that is not known"
+    why = "; ".join(entry.reasons)
     if entry.file:
         said = [entry.agent or "a transcript", entry.file.rpartition("/")[2]]
         why = f"line {entry.line}: {why}" if entry.line else why
