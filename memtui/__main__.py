@@ -69,10 +69,12 @@ def _run(given: argparse.Namespace) -> int:
     if given.command in (None, "demo"):
         return _app(places, settings, is_demo=given.command == "demo")
     if given.command == "restore":
-        from memtui.shell import copying  # noqa: PLC0415
+        from memtui.shell import restoring  # noqa: PLC0415
 
-        wish = {"is_agreed": given.yes, "as_json": given.json}
-        return copying.restore(given.file, places, settings, **wish)
+        wish = {"is_tried": given.dry_run, "is_agreed": given.yes}
+        return restoring.restore(
+            given.file, places, settings, **wish, as_json=given.json
+        )
     return _ask(given, places, settings)
 
 

@@ -3,9 +3,11 @@
 import json
 import os
 import pty
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +121,25 @@ KEY = "ghp_Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Ga7Bp0Yc5Wd2"
 """What looks like a token of GitHub's; it opens nothing."""
 
 
+def test_doctor_says_what_secrets_may_be_left(home: Path) -> None:
+    def found() -> Any:
+        code = 1 if row else 0
+        told = json.loads(memtui(home, "doctor", "--json", code=code).stdout)
+        (one,) = [one for one in told["findings"] if one["name"] == "secrets"]
+        return one["is_well"], one["cure"]
+
+    row = ""
+    assert found() == (True, "")
+    for row in ("DELETE FROM meta WHERE name = 'redacted_by'",
+                "INSERT INTO meta VALUES ('cleaning', '1')"):  # fmt: skip
+        with closing(sqlite3.connect(home / "memory.db")) as db, db:
+            db.execute(row)
+        assert found() == (False, "memtui redact")
+        memtui(home, "redact")
+    row = ""
+    assert found() == (True, "")
+
+
 def quarantined(home: Path) -> Path:
     file = home / "spool" / "bad" / "1.1.a.json"
     file.write_text(json.dumps({"hook_event_name": "Novel", "prompt": f"use {KEY}"}))
@@ -182,7 +203,7 @@ def test_a_backup_is_restored_with_all_that_can_be_found(
     said = memtui(home, "restore", str(file), "--yes").stdout
     first, back, named = said.splitlines()
     assert first.startswith(f"Restored from {file}: 44 events in 6 sessions")
-    assert back == "Forgotten since the copy was made and back with it: 1 thing."
+    assert back == "What was forgotten since is back; to forget it again:"
     assert named == "    memtui forget session claude-code:shop-1"
     assert shown(home) == before
     assert memtui(home, "search", "timeout").stdout == found
@@ -197,7 +218,7 @@ def test_a_backup_is_restored_into_an_empty_home_unasked(
     empty.mkdir()
     (empty / "config.toml").write_text('[store]\ntime_zone = "Asia/Tokyo"\n')
     told = json.loads(memtui(empty, "restore", str(file), "--json").stdout)
-    assert (told["events"], told["to_do"], told["errors"]) == (44, [], [])
+    assert (told["events"], told["is_done"], told["to_do"]) == (44, True, [])
     assert shown(empty) == shown(home)
 
 
@@ -235,6 +256,28 @@ def test_a_memory_that_cannot_be_read_is_restored(home: Path, tmp_path: Path) ->
     assert "--yes" in told.stderr
     memtui(home, "restore", str(file), "--yes")
     assert shown(home) == before
+
+
+def test_a_backup_is_looked_at_without_changing_anything(
+    home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.bak"
+    memtui(home, "backup", str(file))
+    memtui(home, "forget", "project", "shop", "--yes")
+    assert len(memtui(home, "forget", "--list").stdout.splitlines()) == 1
+    claim = Claim(home / "work.lock")
+    assert claim.take()
+    told = memtui(home, "restore", str(file), "--dry-run").stdout.splitlines()
+    assert told[0].startswith(f"{file}: 44 events in 6 sessions")
+    assert told[1].startswith("The memory now: ")
+    claim.drop()
+    raw = bytearray(file.read_bytes())
+    raw[8192:12288] = b"?" * 4096
+    file.write_bytes(raw)
+    told = memtui(home, "restore", str(file), "--dry-run", code=1).stderr.splitlines()
+    assert "is damaged" in told[0]
+    assert events(home) < 44
+    assert not list(home.glob("*restoring*"))
 
 
 def test_what_is_no_backup_leaves_the_memory_as_it_was(

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memtui.memory.events import to_ms
+from memtui.memory.secrets import RULES_VERSION
 from memtui.search.index import Index
 from memtui.store import (
     counts,
@@ -74,6 +75,16 @@ class Step:
     """How many nodes are announced and not indexed yet."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cleanness:
+    """Whether what was taken out of the memory is gone from it."""
+
+    has_traces: bool
+    """Whether its traces are still to be removed."""
+    is_redacted: bool
+    """Whether all that is kept has been through today's rules for secrets."""
+
+
 def look_at(file: Path) -> Opened:
     """Open a store to look at it; it must exist.
 
@@ -133,6 +144,13 @@ def redacted() -> list[tuple[str, int]]:
     """Each kind of secret that was taken out, and how often."""
     with database.connected():
         return redactions.by_kind()
+
+
+def cleanness() -> Cleanness:
+    """Whether what was taken out of the memory is gone from it."""
+    with database.connected():
+        is_redacted = facts.redacted_by() >= RULES_VERSION
+        return Cleanness(facts.is_to_be_cleaned(), is_redacted)
 
 
 def unknown() -> list[tuple[str, int]]:

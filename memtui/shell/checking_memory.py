@@ -203,6 +203,19 @@ def _out_of_step(found: Step, *, is_worked: bool) -> str:
     return ""
 
 
+def secrets(_: Patient) -> Iterator[Finding]:
+    """Whether secrets can still stand in what is kept."""
+    kept = checkups.cleanness()
+    if kept.has_traces:
+        says = "what was forgotten or redacted may have left traces: it was broken off"
+        yield Finding("secrets", False, says, "memtui redact")
+    elif not kept.is_redacted:
+        says = "what was kept by an older memtui may hold secrets"
+        yield Finding("secrets", False, says, "memtui redact")
+    else:
+        yield Finding("secrets", True, "taken out of all that is kept")
+
+
 def zone(_: Patient) -> Iterator[Finding]:
     """Whose days the table of contents follows."""
     name, here = checkups.time_zone(), house.machine_zone()

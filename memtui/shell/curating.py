@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 from memtui import tokenizer
 from memtui.curate import subjects
@@ -176,14 +176,14 @@ def forgotten(house: House, *, as_json: bool) -> int:
     if not stones:
         output.lines(["Nothing was forgotten."])
     output.lines(
-        f"{output.date(at, house.zone)}  {stone.kind:<8} {_named(stone, house)}"
+        f"{output.date(at, house.zone)}  {stone.kind:<8} {named(stone, house.zone)}"
         for stone, at in stones
     )
     return 0
 
 
-def _named(stone: Tombstone, house: House) -> str:
+def named(stone: Tombstone, zone: tzinfo) -> str:
+    """What was forgotten, as a person names it."""
     if stone.kind is Kind.BEFORE:
-        at = datetime.fromtimestamp(stone.at_ms / 1000, house.zone)
-        return f"{at:%Y-%m-%d}"
+        return f"{datetime.fromtimestamp(stone.at_ms / 1000, zone):%Y-%m-%d}"
     return f"{stone.agent}:{stone.subject}" if stone.agent else stone.subject

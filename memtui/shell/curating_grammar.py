@@ -55,6 +55,11 @@ def _add_copying(command: AddCommand) -> None:
     restore = command("restore", "put a copy made by backup in the memory's place")
     restore.add_argument("file", type=Path, metavar="FILE")
     restore.add_argument("--yes", action="store_true", help="do not ask")
+    restore.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="see whether the copy is whole and what it would replace",
+    )
     export = command("export", "write what was said as plain JSON lines")
     export.add_argument(
         "--events",

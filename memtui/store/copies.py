@@ -19,8 +19,8 @@ from pathlib import Path
 from memtui import store
 from memtui.errors import StoreBusy, StoreError, StoreTooNew
 from memtui.memory.events import from_ms
-from memtui.store import database, facts, migrations
-from memtui.store.tombstones import ECHOES
+from memtui.store import database, facts, migrations, tombstones
+from memtui.store.tombstones import Kind, Tombstone
 
 PAGES_AT_ONCE = 4096
 """How much is copied before ctrl+c is heard again: 16 MB."""
@@ -41,8 +41,7 @@ class Outline:
     events: int
     last_at: datetime | None
     """When the last of them happened."""
-    forgotten: frozenset[tuple[str, str, str, int]]
-    """What was forgotten: kind, agent, subject and time, as tombstones have them."""
+    forgotten: frozenset[Tombstone]
     redacted_by: int
     """The version of the rules by which it is free of secrets; 0: none."""
 
@@ -58,7 +57,8 @@ def make(file: Path, *, may_replace: bool = False) -> Outline:
         StoreError: It cannot be written, exists already, or the store is damaged.
     """
     with written(file, may_replace=may_replace) as draft:
-        _copy_sound(database.path(), draft, "quick_check")
+        check(database.path(), is_quick=True)
+        _copy(database.path(), draft)
         with closing(sqlite3.connect(draft)) as alone:
             alone.execute("PRAGMA journal_mode = delete")
         return outline(draft)
@@ -123,18 +123,35 @@ def _outline(opened: sqlite3.Connection, schema: int, redacted_by: int) -> Outli
     counted = "SELECT count(*), max(updated_ms) FROM sessions"
     sessions, last_ms = opened.execute(counted).fetchone()
     (events,) = opened.execute("SELECT count(*) FROM events").fetchone()
-    stones: list[tuple[str, str, str, int]] = []
-    if schema > 1:
-        asked = "SELECT kind, agent, subject, at_ms FROM tombstones"
-        stones = opened.execute(asked).fetchall()
+    stones = opened.execute(tombstones.NAMED).fetchall() if schema > 1 else []
     return Outline(
         schema=schema,
         sessions=int(sessions),
         events=int(events),
         last_at=None if last_ms is None else from_ms(last_ms),
-        forgotten=frozenset(stone for stone in stones if stone[0] not in ECHOES),
+        forgotten=frozenset(
+            Tombstone(Kind(kind), subject, agent, at_ms)
+            for kind, agent, subject, at_ms, *_ in stones
+        ),
         redacted_by=redacted_by,
     )
+
+
+def check(file: Path, *, is_quick: bool = False) -> None:
+    """See whether a store, or a copy of one, is undamaged.
+
+    Args:
+        file: The database.
+        is_quick: Look at all of it but whether its indexes are in step.
+
+    Raises:
+        StoreError: It is damaged.
+    """
+    how = "quick_check" if is_quick else "integrity_check"
+    with database.said_plainly(file), closing(_opened(file)) as opened:
+        found = [str(row[0]) for row in opened.execute(f"PRAGMA {how}(3)")]
+    if found != ["ok"]:
+        raise StoreError(f"{file} is damaged: {'; '.join(found)}")
 
 
 def prepare(file: Path, place: Path) -> Path:
@@ -152,10 +169,11 @@ def prepare(file: Path, place: Path) -> Path:
     """
     if place.exists() and file.samefile(place):
         raise StoreError(f"{file} is the store itself")
+    check(file)
     draft = discard(place)
     with database.files_said_plainly(draft), database.said_plainly(draft):
         os.close(os.open(draft, os.O_CREAT | os.O_RDWR, store.PRIVATE_FILE))
-        _copy_sound(file, draft, "integrity_check")
+        _copy(file, draft)
     store.open_at(draft)
     with database.writing():
         facts.set_index_name("")
@@ -224,20 +242,6 @@ def _patience(target: Path) -> Callable[[int, int, int], None]:
             raise StoreBusy(f"{target} is in use by another process")
 
     return watch
-
-
-def _copy_sound(origin: Path, draft: Path, check: str) -> None:
-    """Copy a store into a new file, unless one of SQLite's checks finds it damaged."""
-    try:
-        _copy(origin, draft)
-        with closing(_opened(draft)) as opened:
-            found = [str(row[0]) for row in opened.execute(f"PRAGMA {check}(3)")]
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError as error:
-        found = [str(error)]
-    if found != ["ok"]:
-        raise StoreError(f"{origin} is damaged: {'; '.join(found)}")
 
 
 @contextmanager

@@ -39,9 +39,6 @@ class Kind(StrEnum):
     """An echo: a subagent whose task says what was forgotten."""
 
 
-ECHOES = frozenset({Kind.TWIN, Kind.COPY, Kind.TITLE, Kind.HELPER})
-
-
 @dataclass(frozen=True, slots=True)
 class Tombstone:
     """One thing that was forgotten."""
@@ -102,19 +99,21 @@ def _is(stone: Tombstone) -> tuple[Any, ...]:
     )
 
 
+NAMED = (
+    "SELECT kind, agent, subject, at_ms, created_ms, min(CASE kind WHEN 'before' THEN 0"
+    " WHEN 'project' THEN 1 WHEN 'session' THEN 2 ELSE 3 END) FROM tombstones"
+    " WHERE kind IN ('event', 'session', 'project', 'before')"
+    " GROUP BY created_ms ORDER BY created_ms DESC, subject"
+)
+"""What a person named, without all that went with it; SQLite takes the other columns
+from the row with the least."""
+
+
 def all_of_them() -> list[tuple[Tombstone, datetime]]:
-    """All that was forgotten, and when, the latest first; without the echoes."""
-    rows = (
-        TombstoneRow.select()
-        .where(TombstoneRow.kind.not_in([kind.value for kind in ECHOES]))
-        .order_by(TombstoneRow.created_ms.desc(), TombstoneRow.subject)
-    )
+    """All that a person forgot, as they named it, and when, the latest first."""
     return [
-        (
-            Tombstone(Kind(row.kind), row.subject, row.agent, row.at_ms),
-            from_ms(row.created_ms),
-        )
-        for row in rows
+        (Tombstone(Kind(kind), subject, agent, at_ms), from_ms(created_ms))
+        for kind, agent, subject, at_ms, created_ms, _ in db.execute_sql(NAMED)
     ]
 
 
