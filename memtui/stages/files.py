@@ -233,9 +233,9 @@ class _Telling:
             count = partial(counted, counter=files._counter)
             added = retelling.add(told, route=self._source.route, complete=count)
             self._touched |= added.sessions
+            thoughts.add(batch.thoughts)
             learn(batch.facts)
             sessions.meet(batch.helpers)
-            thoughts.add(batch.thoughts)
             new = set(added.created)
             seen.note(self._source.name, [e for e in told if e.event_id in new], now_ms)
             if is_last and forks.any_at_all():

@@ -148,8 +148,8 @@ class Ingest:
             new = set(added.created)
             seen.note(SOURCE, [e for e in told if e.event_id in new], now_ms)
             for file in taken:
-                learn(file.facts)
                 thoughts.add(file.thoughts)
+                learn(file.facts)
                 redactions.count_up(file.redacted, now_ms)
                 problems.count_up(SOURCE, _counts(file), now_ms)
             if forks.any_at_all():

@@ -218,6 +218,13 @@ def number(agent: str, session_id: str) -> int | None:
     return int(row[0]) if row else None
 
 
+def begun(agent: str, session_id: str, at_ms: int) -> int:
+    """A session's number in the store; one that is not kept yet begins at a time."""
+    times = {"created_ms": at_ms, "updated_ms": at_ms}
+    row, _ = SessionRow.get_or_create(agent=agent, name=session_id, defaults=times)
+    return int(row.id)
+
+
 def agents_of(name: str) -> list[str]:
     """The agents that have a session of this name."""
     rows = SessionRow.select(SessionRow.agent).where(SessionRow.name == name)

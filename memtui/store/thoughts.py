@@ -10,21 +10,18 @@ from memtui.store.tables import SessionRow, ThoughtRow
 
 
 def add(thoughts: Iterable[Thought]) -> None:
-    """Keep thoughts of sessions that have events; a known one changes nothing.
+    """Keep thoughts; a known one changes nothing.
 
     Those that a person forgot are not kept again.
     """
-    numbers: dict[tuple[str, str], int | None] = {}
+    numbers: dict[tuple[str, str], int] = {}
     rows = []
     for thought in tombstones.spared_thoughts(list(thoughts)):
-        key = thought.agent, thought.session_id
+        key, at_ms = (thought.agent, thought.session_id), to_ms(thought.at)
         if key not in numbers:
-            numbers[key] = sessions.number(*key)
-        number = numbers[key]
-        if number is not None:
-            at_ms = to_ms(thought.at)
-            said = thought.subagent, thought.text
-            rows.append((thought.thought_id, number, at_ms, *said))
+            numbers[key] = sessions.begun(*key, at_ms)
+        said = thought.subagent, thought.text
+        rows.append((thought.thought_id, numbers[key], at_ms, *said))
     insert(ThoughtRow, rows, conflict="nothing")
 
 

@@ -19,7 +19,7 @@ from memtui.sources import watching
 from memtui.sources.watching import Watch
 from memtui.stages.works import Works
 from memtui.store import cursors, database, facts
-from memtui.store.tables import EventRow
+from memtui.store.tables import EventRow, SessionRow, ThoughtRow
 
 START = datetime(2025, 3, 14, 10, tzinfo=UTC)
 
@@ -354,3 +354,20 @@ def test_a_kept_event_is_what_the_transcript_says_even_if_a_hook_was_first(
         assert events.get([hooked.id])[hooked.id].event_id == told.id
         assert events.get([told.id])[told.id].event_type is EventType.USER_MESSAGE
     assert health.stats().messages == 1
+
+
+def test_a_thought_of_which_nothing_came_yet_is_kept(
+    tailing: House, folder: Path
+) -> None:
+    thought = [{"type": "thinking", "thinking": "Perhaps the cart is stale."}]
+    file = folder / "s1.jsonl"
+    file.write_text(record(2, "", "assistant", message={"content": thought}))
+    assert look(tailing) == []
+    with file.open("a") as grown:
+        grown.write(record(3, "Stale cart.", "assistant"))
+    assert look(tailing) == ["Stale cart."]
+    with database.connected():
+        (session,) = SessionRow.select()
+        (kept,) = ThoughtRow.select()
+    assert kept.text == "Perhaps the cart is stale."
+    assert (kept.session_id, session.project) == (session.id, "shop")
