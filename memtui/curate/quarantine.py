@@ -23,6 +23,9 @@ from memtui.sources.spool import Spool
 from memtui.store import cursors, database, problems
 from memtui.store.problems import Kind, Problem
 
+FILES_AT_ONCE = 200
+"""How many files are moved or deleted before they are counted no more."""
+
 Held = Found | Problem
 """A hook's file, or records of a transcript."""
 
@@ -136,9 +139,10 @@ class Quarantine:
 
     def outcomes(self, names: Iterable[str]) -> list[Outcome]:
         """What became of what was tried again, once it was."""
+        # In this order: what is refused meanwhile is found in one place at least.
+        waiting = set(self._spool.names())
         with database.connected():
             bad = self._all()
-        waiting = set(self._spool.names())
         return [_outcome(name, bad.get(name), self._box, waiting) for name in names]
 
     def count(self, names: Sequence[str] | None = None) -> Dropped:
@@ -172,9 +176,10 @@ class Quarantine:
         """Move or delete hook files; what was, and why others were not."""
         done: list[str] = []
         why_not: list[str] = []
-        gone: Tally[str] = Tally()
-        for file in held:
-            if isinstance(file, Found):
+        files = [one for one in held if isinstance(one, Found)]
+        for start in range(0, len(files), FILES_AT_ONCE):
+            gone: Tally[str] = Tally()
+            for file in files[start : start + FILES_AT_ONCE]:
                 reasons = self._box.counted(file)
                 try:
                     move(file)
@@ -183,9 +188,9 @@ class Quarantine:
                     continue
                 done.append(file.name)
                 gone.update(reasons)
-        with database.writing():
-            for reason, count in gone.items():
-                problems.take_back(PROBLEMS, reason, count)
+            with database.writing():
+                for reason, count in gone.items():
+                    problems.take_back(PROBLEMS, reason, count)
         return done, why_not
 
     def _named(self, names: Sequence[str] | None) -> list[Held]:

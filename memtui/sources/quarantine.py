@@ -122,10 +122,11 @@ class Quarantine:
             raise SpoolError(f"{file.name}: another file of this name waits already")
         try:
             self._new.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # First: once it is back it may be refused again, for other reasons.
+            self._forget_reasons(file)
             (self._bad / file.file_name).rename(target)
         except OSError as error:
             raise SpoolError(f"{file.name}: {error.strerror}") from error
-        self._forget_reasons(file)
 
     def drop(self, file: Found) -> None:
         """Delete a file, and the reasons beside it.

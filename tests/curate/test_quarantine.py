@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -344,6 +345,26 @@ def test_a_file_without_reasons_is_listed_and_counted(
     assert health.stats().problems == 1
     quarantine.drop()
     assert health.stats().problems == 0
+
+
+def test_what_is_put_back_under_the_workers_hands_keeps_reason_and_count(
+    house: House, quarantine: Quarantine
+) -> None:
+    for number in range(500):
+        leave(house, f"{number}.json", b"{")
+    digest(house)
+    rests = threading.Event()
+    house.start(lambda told: rests.set() if told.problems == 500 else rests.clear())
+    for _ in range(3):
+        tried = quarantine.retry()
+        assert len(tried.names) + len(tried.problems) == 500
+        outcomes = quarantine.outcomes(tried.names)
+        while any(one.became is Became.WAITING for one in outcomes):
+            outcomes = quarantine.outcomes(tried.names)
+        assert {one.reasons for one in outcomes} == {("line 1: not valid JSON",)}
+    assert rests.wait(30)
+    house.stop()
+    assert health.stats().problems == 500
 
 
 def test_names_of_faults_differ_by_file_and_reason(
