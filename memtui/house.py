@@ -189,7 +189,7 @@ class House:
             total = sum(len(sources.files(folder)) for folder in folders)
             for imported in self.works.importer().run(folders):
                 done = imported.files
-                report(self._importing(done, total))
+                report(self._importing(done, total, imported.waits_for))
             if agents:
                 self.agree(agents)
         except Exception as reason:  # the thread's edge: nobody else would hear of it

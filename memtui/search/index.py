@@ -82,8 +82,10 @@ class Index:
                     f"{self._folder} holds other files; move them to make room for"
                     " the search index"
                 )
-            shutil.rmtree(self._folder, ignore_errors=True)
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # The mark comes first and goes last: what is half made is ours as well.
+            self._mark.touch()
+            self._empty()
             index.create_in(self._folder, schema.schema())
             self._mark.write_text(f"{schema.VERSION} {name}\n", encoding="utf-8")
         except OSError as error:
@@ -99,9 +101,19 @@ class Index:
         if not self.exists():
             return
         try:
+            self._empty()
             shutil.rmtree(self._folder)
         except OSError as error:
             raise SearchError(f"{self._folder}: {error.strerror}") from error
+
+    def _empty(self) -> None:
+        """Delete all but the mark, which says no more that there is an index."""
+        self._mark.write_text("", encoding="utf-8")
+        for entry in self._folder.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            elif entry != self._mark:
+                entry.unlink()
 
     def _is_ours(self) -> bool:
         return self.exists() or not any(self._folder.iterdir())

@@ -86,7 +86,7 @@ def _store(house: House, paths: Sequence[Path], bar: Bar) -> Imported:
     total = sum(len(sources.files(path)) for path in paths)
     importer = house.works.importer()
     for imported in importer.run(paths):
-        said = f"{imported.created:,} events stored"
+        said = imported.waits_for or f"{imported.created:,} events stored"
         bar.show(said, imported.files, total)
     return importer.imported
 

@@ -14,6 +14,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -61,6 +62,17 @@ class Letter:
     def _named(self, which: str) -> str:
         said = _NAME.fullmatch(self.name)
         return said[which] if said else ""
+
+
+@contextmanager
+def _said_plainly(folder: Path) -> Iterator[None]:
+    """Say of a folder's files what went wrong; that one is gone is no fault."""
+    try:
+        yield
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise SpoolError(f"{folder}: {error.strerror}") from error
 
 
 class Spool:
@@ -112,8 +124,13 @@ class Spool:
             raise SpoolError(error.strerror or "not readable") from error
 
     def done(self, name: str) -> None:
-        """Delete a file whose events are kept."""
-        (self._new / name).unlink(missing_ok=True)
+        """Delete a file whose events are kept.
+
+        Raises:
+            SpoolError: It cannot be deleted.
+        """
+        with _said_plainly(self._new):
+            (self._new / name).unlink(missing_ok=True)
 
     def refuse(
         self, name: str, reasons: Sequence[str], raw: bytes | None = None
@@ -124,7 +141,14 @@ class Spool:
             name: The file.
             reasons: Why.
             raw: What is to lie there; the file as it is when None.
+
+        Raises:
+            SpoolError: It cannot be moved.
         """
+        with _said_plainly(self._bad):
+            self._put_aside(name, reasons, raw)
+
+    def _put_aside(self, name: str, reasons: Sequence[str], raw: bytes | None) -> None:
         self._bad.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         said = "".join(f"{reason}\n" for reason in reasons)
         beside = self._bad / f"{name}{REASON}"
@@ -137,6 +161,28 @@ class Spool:
             draft = _draft(self.folder / "tmp" / name, raw, file.stat())
             draft.replace(self._bad / name)
             file.unlink()
+
+    def take_up(self, before: datetime) -> None:
+        """Take up drafts that were last written to before a time.
+
+        A hook that is killed while it writes cannot say so: what it wrote is taken as
+        all others are, or refused if it is not whole.
+
+        Raises:
+            SpoolError: They cannot be moved.
+        """
+        with _said_plainly(self.folder / DRAFTS):
+            for draft in (self.folder / DRAFTS).iterdir():
+                status = draft.lstat()
+                if not stat.S_ISREG(status.st_mode) or draft.name[0] == ".":
+                    continue
+                if status.st_mtime >= before.timestamp():
+                    continue
+                # One that has a namesake was ours, on its way to be quarantined.
+                if status.st_size and not (self._new / draft.name).exists():
+                    draft.rename(self._new / draft.name)
+                else:
+                    draft.unlink()
 
     def everything(self) -> Iterator[tuple[str, Letter]]:
         """Every file of every box, with its box: drafts, news and the quarantined.

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from memtui.errors import StoreError
+from memtui.store.database import LONGEST_WAIT_MS
 
 log = logging.getLogger(__name__)
 
-FIRST_MS, LAST_MS = 60_000, 6 * 3_600_000
+FIRST_MS, LAST_MS = 60_000, LONGEST_WAIT_MS
 """The first and the longest wait before another try, in milliseconds."""
 
 T = TypeVar("T")

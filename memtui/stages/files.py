@@ -59,6 +59,8 @@ class Imported:
     unreadable: int = 0
     forgotten: int = 0
     """Events that a person had forgotten, and that did not come back."""
+    waits_for: str = ""
+    """Why nothing goes on for now; empty while it does."""
     bytes_read: int = 0
     """How much of the files under way has been read."""
 

@@ -1,13 +1,14 @@
 """spool → events: what hooks left is stored, then deleted where it lay."""
 
 import logging
+import time
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memtui.errors import SpoolError, StoreError
-from memtui.memory.events import Event, to_ms
+from memtui.memory.events import CLOCK_SKEW, Event, is_too_late, to_ms
 from memtui.memory.segments import counted_text
 from memtui.memory.sessions import SessionFacts
 from memtui.memory.thoughts import Thought
@@ -22,6 +23,7 @@ from memtui.stages.gate import ELSEWHERE, Admission, Gate
 from memtui.store import (
     database,
     events,
+    facts,
     forks,
     problems,
     redactions,
@@ -39,6 +41,15 @@ FILES_AT_ONCE = 200
 
 BYTES_AT_ONCE = 32 * 1024 * 1024
 """How much of them one transaction takes, unless one file alone is larger."""
+
+DRAFTS_S = 60.0
+"""How often drafts are looked for that killed hooks have left, in seconds."""
+
+ABANDONED = timedelta(minutes=10)
+"""How long after its last word a draft's hook has surely been killed."""
+
+FORESEEN = timedelta(days=2)
+"""How far a clock is set back, for what comes from the future to be waited for."""
 
 SOURCE = "hooks"
 """The name under which problems with spool files are counted."""
@@ -78,13 +89,16 @@ class Ingest:
         self._spool, self._counter, self._clock = spool, counter, clock
         self._admission = admission
         self._elsewhere: set[str] = set()
+        self._early: dict[str, datetime] = {}
+        self._next_drafts_s = 0.0
         self._is_counted = False
 
     def step(self) -> int:
         """Take a batch of files; how many were taken."""
         if not self._is_counted:
             self.recount()
-        names = [name for name in self._spool.names() if name not in self._elsewhere]
+        self._take_up_drafts()
+        names = [name for name in self._spool.names() if self._is_due(name)]
         with database.connected():
             taken = list(self._read(names[:FILES_AT_ONCE]))
         # What is for another project's memory is left lying for it.
@@ -96,9 +110,24 @@ class Ingest:
             raise
         except Exception:
             log.exception("a batch of hook files could not be kept; taken one by one")
-            for file in taken:
-                self._keep_alone(file)
+            taken = [self._kept_alone(file) for file in taken]
+        # Should one of them not be moved, it will be counted again.
+        self._is_counted = False
+        for file in taken:
+            self._tidy(file)
+        self._is_counted = True
         return len(taken)
+
+    def _tidy(self, file: _Taken) -> None:
+        """Take a file that was kept out of the others' way."""
+        if not file.refused:
+            self._spool.done(file.name)
+        elif file.remnant:
+            raw = file.remnant.raw if file.remnant.is_changed else None
+            self._spool.refuse(file.name, file.remnant.reasons, raw)
+        else:
+            reasons = [f"line {r.line}: {remnants.reason(r)}" for r in file.refused]
+            self._spool.refuse(file.name, reasons)
 
     def recount(self) -> None:
         """Count what lies in the quarantine: whoever was killed counted otherwise."""
@@ -114,15 +143,31 @@ class Ingest:
                 problems.take_back(SOURCE, reason, number)
         self._is_counted = True
 
-    def _keep_alone(self, file: _Taken) -> None:
-        """Keep one file, or put it aside: it must not hold up those behind it."""
+    def _take_up_drafts(self) -> None:
+        """Now and then: see to what killed hooks have left."""
+        now_s = time.monotonic()
+        if now_s >= self._next_drafts_s:
+            self._next_drafts_s = now_s + DRAFTS_S
+            self._spool.take_up(self._clock() - ABANDONED)
+
+    def _is_due(self, name: str) -> bool:
+        """Whether a file is to be taken now."""
+        if name in self._elsewhere:
+            return False
+        at = self._early.get(name)
+        return at is None or not is_too_late(at, self._clock())
+
+    def _kept_alone(self, file: _Taken) -> _Taken:
+        """Keep one file, or refuse it: it must not hold up those behind it."""
         try:
             self._keep([file])
         except StoreError:
             raise
         except Exception as error:
             reason = Refused(f"cannot be kept: {type(error).__name__}: {error}")
-            self._keep([self._whole(file.name, reason)])
+            file = self._whole(file.name, reason)
+            self._keep([file])
+        return file
 
     def _whole(self, name: str, refused: Refused) -> _Taken:
         """A file of which nothing is taken."""
@@ -147,22 +192,30 @@ class Ingest:
             added = events.add(told, route=HOOK)
             new = set(added.created)
             seen.note(SOURCE, [e for e in told if e.event_id in new], now_ms)
+            # What somebody kept who was killed is not counted again.
+            before = facts.taken()
             for file in taken:
                 thoughts.add(file.thoughts)
                 learn(file.facts)
-                redactions.count_up(file.redacted, now_ms)
-                problems.count_up(SOURCE, _counts(file), now_ms)
+                problems.count_up(SOURCE, _faults(file), now_ms)
+                if file.name not in before:
+                    redactions.count_up(file.redacted, now_ms)
+                    problems.count_up(SOURCE, _left(file), now_ms)
+            facts.set_taken(file.name for file in taken)
             if forks.any_at_all():
                 forks.settle(added.sessions)
-        for file in taken:
-            if not file.refused:
-                self._spool.done(file.name)
-            elif file.remnant:
-                raw = file.remnant.raw if file.remnant.is_changed else None
-                self._spool.refuse(file.name, file.remnant.reasons, raw)
-            else:
-                reasons = [f"line {r.line}: {remnants.reason(r)}" for r in file.refused]
-                self._spool.refuse(file.name, reasons)
+
+    def _is_early(self, letter: Letter) -> bool:
+        """Whether a file comes from a moment that a clock set back has still to reach.
+
+        It is left lying until then, unless nobody would live to see it.
+        """
+        self._early.pop(letter.name, None)
+        ahead = letter.received_at - self._clock()
+        if not CLOCK_SKEW < ahead <= FORESEEN:
+            return False
+        self._early[letter.name] = letter.received_at
+        return True
 
     def _read(self, names: Sequence[str]) -> Iterator[_Taken]:
         size = 0
@@ -174,6 +227,8 @@ class Ingest:
                 yield _Taken(name, refused=(reason,))
                 continue
             if letter is None:
+                continue
+            if self._is_early(letter):
                 continue
             yield self._taken(letter)
             size += len(letter.raw)
@@ -198,9 +253,12 @@ class Ingest:
         return replace(taken, redacted=kinds, remnant=remnant)
 
 
-def _counts(file: _Taken) -> Iterator[Count]:
+def _faults(file: _Taken) -> Iterator[Count]:
     for refused in file.refused:
         yield Count(refused.reason, Kind.FAULT, refused.line, 1)
+
+
+def _left(file: _Taken) -> Iterator[Count]:
     for left in file.left:
         yield Count(left.reason, Kind.LEFT, left.line, 1)
 

@@ -53,6 +53,7 @@ class Loop:
         """
         self._stages, self._report = stages, report
         self._may_work, self._within = may_work, within
+        self._failing: dict[str, str] = {}
         self._stop = threading.Event()
         self._woken = threading.Event()
         self._thread = threading.Thread(target=self._run, name="stages", daemon=True)
@@ -85,13 +86,21 @@ class Loop:
             try:
                 done = step()
             except Exception as error:
-                log.exception("%s failed", stage)
+                self._log(stage, error)
                 self._report(Stepped(stage, 0, error))
                 continue
+            self._failing.pop(stage, None)
             if done:
                 self._report(Stepped(stage, done))
             total += done
         return total
+
+    def _log(self, stage: str, error: Exception) -> None:
+        """Log a failure once, however often it is met again: a disk may be full."""
+        said = repr(error)
+        if self._failing.get(stage) != said:
+            self._failing[stage] = said
+            log.error("%s failed", stage, exc_info=error)
 
     def _run(self) -> None:
         idle = 0

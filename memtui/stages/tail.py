@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memtui import sources
+from memtui.errors import StoreError
 from memtui.memory.events import clean, to_ms
 from memtui.sources.claude_messages import PATIENCE
 from memtui.sources.watching import Watch
@@ -50,6 +51,7 @@ class Tail:
         self._beside: tuple[Path, ...] = ()
         self._queue: deque[Path] = deque()
         self._reading: Iterator[object] | None = None
+        self._file = Path()
         self._next_glance_s = self._next_look_s = 0.0
         self._is_told = False
 
@@ -69,10 +71,15 @@ class Tail:
                 self._queue.extend(dict.fromkeys(self._changed()))
             if not self._queue:
                 return 0
-            self._reading = self._files.take(self._queue.popleft())
+            self._file = self._queue.popleft()
+            self._reading = self._files.take(self._file)
         reading, self._reading = self._reading, None
-        if next(reading, None) is not None:
-            self._reading = reading
+        try:
+            if next(reading, None) is not None:
+                self._reading = reading
+        except StoreError:
+            self._queue.appendleft(self._file)
+            raise
         return 1
 
     def _changed(self) -> Iterator[Path]:

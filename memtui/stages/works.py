@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
 
+from memtui.errors import StoreBusy
 from memtui.llm import Summarizer
 from memtui.memory.segments import Rules
 from memtui.memory.tokens import Counter
@@ -15,7 +16,7 @@ from memtui.sources.watching import Watch
 from memtui.stages.claim import Claim
 from memtui.stages.files import Files
 from memtui.stages.gate import Admission
-from memtui.stages.importing import Import
+from memtui.stages.importing import PATIENCE_S, Import
 from memtui.stages.index import NODES_AT_ONCE, Follow
 from memtui.stages.ingest import Ingest
 from memtui.stages.loop import Loop, Stepped
@@ -111,10 +112,13 @@ class Works:
             teller.tell(stepped)
 
         loop = Loop(self._stages(), note)
+        last_s = time.monotonic()
         with database.connected():
             while True:
                 errors.clear()
-                if not loop.round():
+                if loop.round():
+                    last_s = time.monotonic()
+                elif not _is_busy(errors) or time.monotonic() - last_s > PATIENCE_S:
                     return errors
 
     def importer(self) -> Import:
@@ -217,6 +221,11 @@ class _Teller:
                 error=self._error,
             )
         )
+
+
+def _is_busy(errors: Sequence[Exception]) -> bool:
+    """Whether another process keeps the store to itself; whoever waits goes on then."""
+    return any(isinstance(error, StoreBusy) for error in errors)
 
 
 def counts() -> tuple[int, int]:

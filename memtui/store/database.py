@@ -20,6 +20,9 @@ from memtui.errors import StoreBusy, StoreError
 BUSY_TIMEOUT_S = 5.0
 """How long a write waits for another one to end, in seconds."""
 
+LONGEST_WAIT_MS = 6 * 3_600_000
+"""The longest wait before another try of what failed, in milliseconds."""
+
 PRAGMAS = {
     "journal_mode": "wal",
     "foreign_keys": 1,
@@ -122,6 +125,19 @@ def known(table: type[peewee.Model], keys: Iterable[str]) -> set[str]:
         (wanted,),
     )
     return {row[0] for row in rows.fetchall()}
+
+
+def is_due(column: Any, now_ms: int) -> Any:
+    """Whether the time has come for another try.
+
+    One that lies further ahead than anybody waits was set by a clock that has been set
+    back since.
+
+    Args:
+        column: The time of the next try, in milliseconds.
+        now_ms: The time, in milliseconds.
+    """
+    return (column <= now_ms) | (column > now_ms + LONGEST_WAIT_MS)
 
 
 def next_id(table: type[peewee.Model]) -> int:

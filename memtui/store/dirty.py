@@ -6,7 +6,7 @@ from datetime import tzinfo
 from memtui.memory import calendar
 from memtui.memory.events import to_ms
 from memtui.memory.toc import TocLevel
-from memtui.store.database import insert, known
+from memtui.store.database import insert, is_due, known
 from memtui.store.tables import NodeRow
 
 
@@ -49,7 +49,7 @@ def of_level(level: TocLevel, now_ms: int, limit: int) -> list[str]:
         .where(
             NodeRow.is_dirty,
             NodeRow.level == level.value,
-            NodeRow.retry_ms <= now_ms,
+            is_due(NodeRow.retry_ms, now_ms),
         )
         .order_by(NodeRow.start_ms)
         .limit(limit)

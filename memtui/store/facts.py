@@ -1,10 +1,12 @@
 """What holds for the whole store."""
 
+import json
 from collections.abc import Iterable
 
 from memtui.store.tables import MetaRow
 
 _INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
+_TAKEN = "taken"
 _CLEANING, _REDACTING = "cleaning", "redacting"
 REDACTED = "redacted_by"
 """The name under which the version of the rules stands."""
@@ -60,6 +62,18 @@ def set_to_be_cleaned(is_due: bool) -> None:
         MetaRow.insert(name=_CLEANING, value="1").on_conflict_replace().execute()
     else:
         MetaRow.delete().where(MetaRow.name == _CLEANING).execute()
+
+
+def taken() -> frozenset[str]:
+    """The hooks' files whose events were last kept: some may still lie in the spool."""
+    row = MetaRow.get_or_none(MetaRow.name == _TAKEN)
+    return frozenset(json.loads(row.value)) if row else frozenset()
+
+
+def set_taken(names: Iterable[str]) -> None:
+    """Remember which hooks' files have just been kept."""
+    said = json.dumps(list(names))
+    MetaRow.insert(name=_TAKEN, value=said).on_conflict_replace().execute()
 
 
 def redacted_by() -> int:

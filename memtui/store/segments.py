@@ -8,7 +8,7 @@ from peewee import fn
 from memtui.memory.events import Event
 from memtui.memory.segments import Segment
 from memtui.store import events
-from memtui.store.database import insert
+from memtui.store.database import insert, is_due
 from memtui.store.tables import SegmentRow
 
 GROWN, OF = 3, 2
@@ -141,7 +141,7 @@ def waiting(now_ms: int, limit: int) -> list[Stretch]:
     """Segments that want a summary now, oldest first; live ones only when grown."""
     rows = (
         SegmentRow.select()
-        .where(_wants_summary(), SegmentRow.retry_ms <= now_ms)
+        .where(_wants_summary(), is_due(SegmentRow.retry_ms, now_ms))
         .order_by(SegmentRow.start_ms)
         .limit(limit)
     )

@@ -1,0 +1,114 @@
+"""Killed with -9 at any moment and started again, the memory is as if nothing was."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memtui.house import House
+from memtui.recall import health
+from tests.faults.conftest import Nursery
+from tests.once.telling import hook
+
+KILLS = 200
+
+HomeOf = Callable[[str], Path]
+Kept = Callable[[Path], str]
+
+
+@pytest.mark.slow
+def test_two_hundred_kills_leave_no_trace(
+    nursery: Nursery, folder: Path, home_of: HomeOf, kept: Kept
+) -> None:
+    undisturbed = home_of("undisturbed")
+    begun_s = time.monotonic()
+    assert nursery.run(undisturbed, "import", str(folder))["code"] == 0
+    took_s = time.monotonic() - begun_s
+    wanted = kept(undisturbed)
+    assert wanted.count('"toc:day:') > 5
+
+    chance = random.Random(20)
+    killed = places = 0
+    while killed < KILLS:
+        places += 1
+        home = home_of(f"disturbed-{places}")
+        code = -9
+        while code == -9 and killed < KILLS:
+            after_s = chance.uniform(0.02, 0.9) * took_s
+            code = nursery.run(home, "import", str(folder), after_s=after_s)["code"]
+            killed += code == -9
+        assert nursery.run(home, "import", str(folder))["code"] == 0
+        assert kept(home) == wanted
+        shutil.rmtree(home)
+
+
+DYING = """
+import os, signal
+from memtui import hook
+
+opened, written = os.open, os.write
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def opens(path, flags, mode=0o777):
+    opened(path, flags, mode)
+    die()
+
+def writes(descriptor, given):
+    written(descriptor, given[: len(given) // 2])
+    die()
+
+os.{name} = {by}
+hook.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "by", "messages", "refused"),
+    [("open", "opens", 0, 0), ("write", "writes", 0, 1), ("rename", "die", 1, 0)],
+)
+def test_what_a_killed_hook_has_written_is_taken_up(
+    house: House, name: str, by: str, messages: int, refused: int
+) -> None:
+    spool = house.paths.spool
+    payload = json.loads(hook(1, "UserPromptSubmit", prompt="Word"))["payload"]
+    killed = subprocess.run(
+        [sys.executable, "-c", DYING.format(name=name, by=by)],
+        input=json.dumps(payload).encode(),
+        env={**os.environ, "MEMTUI_SPOOL": str(spool)},
+        check=False,
+    )
+    assert killed.returncode == -9
+    (draft,) = (spool / "tmp").iterdir()
+    assert house.works.until_idle(lambda _: None) == []
+    assert draft.exists(), "it may still be written to"
+    os.utime(draft, (1.7e9, 1.7e9))
+    house.works._ingest._next_drafts_s = 0.0
+    assert house.works.until_idle(lambda _: None) == []
+    assert health.stats().messages == messages
+    assert len(list((spool / "bad").glob("*.json"))) == refused
+    assert list((spool / "tmp").iterdir()) == list((spool / "new").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_kill_before_any_one_step_leaves_no_trace(
+    nursery: Nursery, folder: Path, home_of: HomeOf, kept: Kept
+) -> None:
+    undisturbed = home_of("undisturbed")
+    steps = nursery.run(undisturbed, "import", str(folder), step=0)["steps"]
+    wanted = kept(undisturbed)
+    assert steps > 50
+    for step in range(1, steps + 1):
+        home = home_of(f"step-{step}")
+        assert nursery.run(home, "import", str(folder), step=step)["code"] == -9
+        assert nursery.run(home, "import", str(folder))["code"] == 0
+        assert kept(home) == wanted, f"killed before step {step} of {steps}"
+        shutil.rmtree(home)
