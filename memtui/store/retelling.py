@@ -48,11 +48,11 @@ def _note(batch: Iterable[Event]) -> None:
         if event.kept
         for telling in event.kept.told
     }
+    if not told:
+        return
     for table in (EventRow, TellingRow):
         for event_id in known(table, told):
             del told[event_id]
-    if not told:
-        return
     ids = [event.event_id for event, _ in told.values()]
     kept = {event_id: event_id for event_id in known(EventRow, ids)}
     kept |= tellings.resolved(ids)

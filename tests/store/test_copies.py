@@ -135,34 +135,62 @@ def damage(file: Path) -> None:
             opened.write(b"\xff" * 2048)
 
 
-def test_on_a_full_disk_a_file_that_was_there_stays(
-    store: Path, tmp_path: Path
-) -> None:
-    file = tmp_path / "memory.bak"
-    file.write_text("the copy of yesterday")
-    script = (
-        "import resource, signal, sys\n"
-        "from pathlib import Path\n"
-        "from memtui.errors import StoreError\n"
-        "from memtui.store import copies, database\n"
-        "database.db.init(sys.argv[1])\n"
-        "with database.connected():\n"
-        "    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "    resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))\n"
-        "    try:\n"
-        "        copies.make(Path(sys.argv[2]), may_replace=True)\n"
-        "    except StoreError as error:\n"
-        "        print('refused:', error)\n"
-    )
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from memtui.errors import StoreError
+from memtui.store import copies, database
+store, file = Path(sys.argv[1]), Path(sys.argv[2])
+def fill():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+try:
+    {steps}
+except StoreError as error:
+    print("refused:", error)
+"""
+
+
+def on_a_full_disk(steps: str, store: Path, file: Path) -> None:
+    """Do something, at one point of which no file can grow any more."""
     told = subprocess.run(
-        [sys.executable, "-c", script, str(store), str(file)],
+        [sys.executable, "-c", FULL.format(steps=steps), str(store), str(file)],
         capture_output=True,
         text=True,
         check=True,
     )
     assert told.stdout.startswith("refused:"), told.stderr
+
+
+def test_on_a_full_disk_a_file_that_was_there_stays(
+    store: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.bak"
+    file.write_text("the copy of yesterday")
+    steps = "database.db.init(str(store)); fill(); copies.make(file, may_replace=True)"
+    on_a_full_disk(steps, store, file)
     assert file.read_text() == "the copy of yesterday"
     assert list(tmp_path.glob(".*")) == []
+
+
+@pytest.mark.parametrize(
+    "steps",
+    (
+        "fill(); copies.put(copies.prepare(file, store), store)",
+        "draft = copies.prepare(file, store); fill(); copies.put(draft, store)",
+    ),
+)
+def test_on_a_full_disk_the_store_stays_as_it_was(
+    store: Path, tmp_path: Path, steps: str
+) -> None:
+    file = tmp_path / "memory.bak"
+    copies.make(file)
+    change(store)
+    wanted = rows(store, "sessions")
+    database.close()
+    on_a_full_disk(steps, store, file)
+    assert rows(store, "sessions") == wanted
+    assert rows(store) == rows(file)
 
 
 def test_what_a_killed_copying_left_is_swept_up_later(
