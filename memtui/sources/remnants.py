@@ -6,8 +6,8 @@ that whoever learns to read it later still finds it there.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -15,12 +15,14 @@ from memtui.memory import secrets
 from memtui.memory.events import clean
 from memtui.sources import hooks, pieces
 from memtui.sources.pieces import Piece
-from memtui.sources.records import Refused
+from memtui.sources.records import Left, Refused
 from memtui.sources.spool import Letter
 
 _UTF8 = "utf-8"
 
 Kinds = list[str]
+Fields = dict[str, object]
+WhyNot = Callable[[Fields], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +32,49 @@ class Remnant:
     raw: bytes
     is_changed: bool
     """Whether these are other bytes than the file's own."""
-    reasons: tuple[str, ...]
-    """Why, a reason for each record, with the line it stands on here."""
-    kinds: tuple[str, ...]
+    refused: tuple[Refused, ...]
+    """Why, for each record, with the line it stands on here; none if none is left."""
+    left: tuple[Left, ...] = ()
+    """Why other records that were refused are not put aside either."""
+    kinds: tuple[str, ...] = ()
     """The kinds of the secrets that were taken out."""
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The reasons in words, each with its line."""
+        return tuple(f"line {one.line}: {one.reason}" for one in self.refused)
 
-def of(letter: Letter, now: datetime) -> Remnant:
+
+def _nobody(_: Fields) -> str:
+    return ""
+
+
+def of(letter: Letter, now: datetime, why_not: WhyNot = _nobody) -> Remnant:
     """What was refused of a file.
 
     Args:
         letter: The file; some of it is refused.
         now: The time by which it is.
+        why_not: Says of a record why nothing of it may be kept; "" if it may.
     """
     held = pieces.of(letter.raw)
-    refused = [piece for piece in held if any(_refusals(piece.raw, letter, now))]
-    is_whole = len(refused) in (0, len(held))
-    raw, kinds = _clean(letter.raw, held if is_whole else refused, is_whole=is_whole)
-    reasons = tuple(_reasons(_refusals(raw, letter, now)))
-    return Remnant(raw, raw != letter.raw, reasons, kinds)
+    refused = [piece for piece in held if _is_refused(piece, letter, now)] or held
+    left = {id(p): why for p in refused if p.fields and (why := why_not(p.fields))}
+    kept = [piece for piece in refused if id(piece) not in left]
+    told = tuple(map(Left, left.values()))
+    if not kept:
+        return Remnant(b"", is_changed=True, refused=(), left=told)
+    raw, kinds = _clean(letter.raw, kept, is_whole=len(kept) == len(held))
+    reasons = tuple(map(_plain, _refusals(raw, letter, now)))
+    return Remnant(raw, raw != letter.raw, reasons, told, kinds)
+
+
+def _is_refused(piece: Piece, letter: Letter, now: datetime) -> bool:
+    return any(True for _ in _refusals(piece.raw, letter, now))
+
+
+def _plain(refused: Refused) -> Refused:
+    return replace(refused, reason=reason(refused))
 
 
 def without_secrets(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
@@ -64,11 +90,6 @@ def decoded(raw: bytes) -> str:
 def reason(refused: Refused) -> str:
     """Why something was refused, in words that can be kept."""
     return secrets.redact(clean(refused.reason)).text
-
-
-def _reasons(refusals: Iterator[Refused]) -> Iterator[str]:
-    for refused in refusals:
-        yield f"line {refused.line}: {reason(refused)}"
 
 
 def _refusals(raw: bytes, letter: Letter, now: datetime) -> Iterator[Refused]:

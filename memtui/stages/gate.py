@@ -14,8 +14,8 @@ from memtui.memory.events import Event, clean
 from memtui.memory.exclusions import Exclusions
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.memory.thoughts import Thought
-from memtui.sources import projects
-from memtui.sources.records import Cursor, Left, Reading, Refused
+from memtui.sources import hook_dialects, projects
+from memtui.sources.records import Cursor, Left, Reading, Refused, text_of
 from memtui.store import redactions, tombstones
 
 ELSEWHERE = "of another project, whose memory is kept apart"
@@ -66,6 +66,23 @@ class Gate:
                 yield replace(reading, reason=self._text(reading.reason))
             else:
                 yield reading
+
+    def why_nothing_of(self, payload: dict[str, object]) -> str:
+        """Why nothing of a hook's payload is kept, not even put aside; "" if it may be.
+
+        Args:
+            payload: One that could not be taken; it may say of which project it is.
+        """
+        said = hook_dialects.common(payload)
+        session_id, cwd = (clean(text_of(said.get(n))) for n in ("session_id", "cwd"))
+        if session_id and tombstones.agents_of(session_id):
+            return "of a session that was forgotten"
+        if not cwd:
+            return ""
+        place = projects.place_of(cwd)
+        return self._reason(
+            SessionFacts("", session_id, cwd, place.project, root=place.root)
+        )
 
     def keep_count(self, now_ms: int) -> None:
         """Store how many secrets were taken out; inside a transaction."""

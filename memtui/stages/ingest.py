@@ -179,8 +179,7 @@ class Ingest:
         if letter is None:
             return _Taken(name, refused=(said,))
         raw, kinds = remnants.without_secrets(letter.raw)
-        reasons = (f"line 0: {said.reason}",)
-        remnant = Remnant(raw, raw != letter.raw, reasons, kinds)
+        remnant = Remnant(raw, raw != letter.raw, (said,), kinds=kinds)
         return _Taken(name, refused=(said,), redacted=Tally(kinds), remnant=remnant)
 
     def _keep(self, taken: Sequence[_Taken]) -> None:
@@ -248,9 +247,17 @@ class Ingest:
         # Whose a session is must be known before its events can pass.
         in_order = sorted(given, key=lambda r: not isinstance(r, SessionFacts))
         taken = _sorted(letter.name, list(gate.through(in_order)))
-        remnant = remnants.of(letter, now) if taken.refused else None
-        kinds = gate.redacted + Tally(remnant.kinds if remnant else ())
-        return replace(taken, redacted=kinds, remnant=remnant)
+        taken = replace(taken, redacted=gate.redacted)
+        if not taken.refused:
+            return taken
+        remnant = remnants.of(letter, now, gate.why_nothing_of)
+        return replace(
+            taken,
+            refused=remnant.refused,
+            left=taken.left + remnant.left,
+            redacted=gate.redacted + Tally(remnant.kinds),
+            remnant=remnant,
+        )
 
 
 def _faults(file: _Taken) -> Iterator[Count]:

@@ -14,7 +14,9 @@ from memtui.curate.quarantine import Became, Outcome, Quarantine
 from memtui.curate.refusals import Kind, name_of
 from memtui.errors import MemtuiError
 from memtui.house import House
+from memtui.paths import in_home
 from memtui.recall import health
+from memtui.settings import Held, Settings
 from memtui.store import database, problems
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
@@ -120,6 +122,19 @@ def test_what_is_put_aside_lies_there_without_its_secrets(house: House) -> None:
             assert KEY.encode() not in file.read_bytes()
             assert b"the fern" not in file.read_bytes()
             assert file.stat().st_mode & 0o077 == 0
+
+
+def test_of_an_excluded_project_nothing_is_put_aside(tmp_path: Path) -> None:
+    held = {"capture.exclude": Held(("diary",), "test")}
+    house = House(in_home(tmp_path / "other"), Settings(held))
+    novel = {"hook_event_name": "Novelty"}
+    leave(house, "1.json", prompt("mine", cwd="/home/ada/diary", **novel))
+    leave(house, "2.json", prompt("ours", cwd="/home/ada/shop", **novel))
+    digest(house)
+    assert in_bad(house) == ["2.json", "2.json.reason"]
+    assert ("excluded by diary", health.Kind.LEFT, 1) in health.left_out()
+    assert health.stats().problems == 1
+    house.stop()
 
 
 def test_what_is_shown_has_no_secret_and_nothing_that_disturbs(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memtui.memory import secrets
 from memtui.sources import hooks, remnants
-from memtui.sources.records import Reading, Refused
+from memtui.sources.records import Left, Reading, Refused
 from memtui.sources.spool import Letter
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
@@ -105,6 +105,20 @@ def test_only_what_was_refused_is_put_aside() -> None:
     remnant = put_aside("\n".join(json.dumps(one) for one in told).encode())
     assert [json.loads(line) for line in remnant.raw.splitlines()] == [told[1]]
     assert remnant.reasons == ("line 1: unknown hook event 'Novelty'",)
+
+
+def test_what_nothing_may_be_kept_of_is_not_put_aside_either() -> None:
+    told = [prompt("mine", cwd="/diary", **NOVEL), prompt("ours", cwd="/shop", **NOVEL)]
+    raw = "\n".join(json.dumps(one) for one in told).encode()
+
+    def why_not(fields: dict[str, object]) -> str:
+        return "excluded" if fields["cwd"] == "/diary" else ""
+
+    remnant = remnants.of(letter(raw), AT, why_not)
+    assert b"mine" not in remnant.raw and b"ours" in remnant.raw
+    assert (len(remnant.refused), remnant.left) == (1, (Left("excluded"),))
+    remnant = remnants.of(letter(raw), AT, lambda _: "excluded")
+    assert (remnant.raw, remnant.refused, len(remnant.left)) == (b"", (), 2)
 
 
 def test_of_a_list_what_is_no_record_is_put_aside_alone() -> None:

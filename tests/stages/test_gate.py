@@ -125,3 +125,27 @@ def test_facts_without_a_folder_do_not_let_a_left_session_in(
     gate = Gate(Admission(Exclusions(("shop",))))
     told = through(gate, facts(), facts(cwd="", title="More"), said("hello"))
     assert told == [Left("excluded by shop")]
+
+
+def test_a_reason_is_told_without_its_secrets(open_store: House) -> None:
+    key = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
+    gate = Gate(EVERYTHING)
+    (told,) = through(gate, Refused(f"unknown hook event {key!r}", 3))
+    assert told == Refused("unknown hook event '[redacted: anthropic key]'", 3)
+    assert gate.redacted == {"anthropic key": 1}
+
+
+def test_of_a_payload_it_is_known_whether_anything_of_it_may_be_kept(
+    open_store: House,
+) -> None:
+    shop = {"session_id": "s1", "cwd": "/home/ada/shop"}
+    gate = Gate(Admission(Exclusions(("shop",))))
+    assert gate.why_nothing_of(shop) == "excluded by shop"
+    assert gate.why_nothing_of({"session_id": "s1", "cwd": "/home/ada/ferry"}) == ""
+    assert gate.why_nothing_of({"prompt": "of nobody"}) == ""
+    assert Gate(Admission(only_root="/srv")).why_nothing_of(shop) == ELSEWHERE
+    with database.writing():
+        tombstones.put([Tombstone(Kind.SESSION, "s1", "codex")], 1)
+    gate = Gate(EVERYTHING)
+    assert gate.why_nothing_of(shop) == "of a session that was forgotten"
+    assert gate.why_nothing_of({"sessionId": "s1"}) == "of a session that was forgotten"
