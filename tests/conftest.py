@@ -16,6 +16,7 @@ from textual.pilot import Pilot
 from textual.worker import WorkerError
 
 from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.paths import in_home
 from memtui.recall import browse, health
@@ -116,7 +117,7 @@ def shared() -> Path:
 
 
 AppOf = Callable[[House], MemtuiApp]
-Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def app(full_house: House, app_of: AppOf) -> MemtuiApp:
 def settle() -> Settle:
     """Waits until all that was asked for is read, and all that was read is shown."""
 
-    async def settle(pilot: Pilot[str | None]) -> None:
+    async def settle(pilot: Pilot[str | MemtuiError]) -> None:
         await pilot.pause()
         while pending := [w for w in pilot.app.workers if not w.is_finished]:
             for worker in pending:

@@ -9,6 +9,7 @@ from textual.widgets import Static
 
 from memtui import commands
 from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.messages import WorkReported
 from memtui.screens.help import HelpScreen
@@ -17,7 +18,7 @@ from memtui.widgets.hanging import Hanging
 from memtui.widgets.status_line import StatusLine
 
 AppOf = Callable[[House], MemtuiApp]
-Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 
 def test_a_key_stands_for_one_command_alone() -> None:

@@ -5,6 +5,7 @@ there in both keeps what the common word says.
 """
 
 import json
+from collections.abc import Mapping
 
 from memtui.sources.records import text_of
 
@@ -28,7 +29,7 @@ _TEXTS = ("textResultForLlm", "text_result_for_llm")
 _VERDICTS = ("resultType", "result_type")
 
 
-def common(fields: Fields) -> Fields:
+def common(fields: Mapping[str, object]) -> Fields:
     """A payload in the common words."""
     said = dict(fields)
     for theirs, ours in _COPILOT.items():

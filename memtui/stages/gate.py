@@ -67,7 +67,7 @@ class Gate:
             else:
                 yield reading
 
-    def why_nothing_of(self, payload: dict[str, object]) -> str:
+    def why_nothing_of(self, payload: Mapping[str, object]) -> str:
         """Why nothing of a hook's payload is kept, not even put aside; "" if it may be.
 
         Args:

@@ -13,7 +13,7 @@ from memtui.memory import events, thoughts
 from memtui.memory.events import Event, EventType
 from memtui.memory.sessions import Helper
 from memtui.recall import sessions
-from memtui.store import database, tellings
+from memtui.store import database, forks
 from memtui.store import events as kept
 from memtui.store import sessions as known
 from memtui.store import thoughts as thought
@@ -204,8 +204,7 @@ def test_a_fork_tells_how_much_it_shares(house: House) -> None:
     copies = [said(number, "s2", origin=f"o{number}") for number in range(8)]
     added = keep(*copies, said(12, "s2", origin="own"))
     with database.writing():
-        for copy, owner in added.copied:
-            tellings.settle(copy, owner)
+        forks.settle(added.sessions)
     found = facts("s2")
     assert found.session.forked_from == "s1"
     assert found.shared_messages == 4

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widget import Widget
 from textual.widgets import Static
 
 from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.toc import TocLevel, TocLine
 from memtui.messages import WorkReported
@@ -22,41 +24,41 @@ from memtui.widgets.status_line import StatusLine
 from memtui.widgets.toc_tree import TocTree
 
 AppOf = Callable[[House], MemtuiApp]
-Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 HISTORY = Path(__file__).parent.parent / "data" / "history.jsonl"
 SIZE = (120, 40)
 NARROW = (80, 24)
 
 
-def tree(pilot: Pilot[str | None]) -> TocTree:
+def tree(pilot: Pilot[str | MemtuiError]) -> TocTree:
     return pilot.app.screen.query_one(TocTree)
 
 
-def here(pilot: Pilot[str | None]) -> TocLine:
+def here(pilot: Pilot[str | MemtuiError]) -> TocLine:
     line = tree(pilot).pointed_at
     assert line is not None
     return line
 
 
-def page(pilot: Pilot[str | None]) -> NodePage:
+def page(pilot: Pilot[str | MemtuiError]) -> NodePage:
     return pilot.app.screen.query_one(NodePage)
 
 
-def source(pilot: Pilot[str | None]) -> SourcePane:
+def source(pilot: Pilot[str | MemtuiError]) -> SourcePane:
     return pilot.app.screen.query_one(SourcePane)
 
 
-def said(pilot: Pilot[str | None]) -> list[str]:
+def said(pilot: Pilot[str | MemtuiError]) -> list[str]:
     return [notice.message for notice in pilot.app._notifications]
 
 
-async def press(pilot: Pilot[str | None], settle: Settle, *keys: str) -> None:
+async def press(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> None:
     for key in keys:
         await pilot.press(key)
         await settle(pilot)
 
 
-def labels(pilot: Pilot[str | None]) -> list[str]:
+def labels(pilot: Pilot[str | MemtuiError]) -> list[str]:
     rows = tree(pilot)
     lines = [rows.get_node_at_line(at) for at in range(rows.last_line + 1)]
     return [row.data.node_id for row in lines if row and isinstance(row.data, TocLine)]
@@ -101,7 +103,8 @@ async def test_enter_leads_from_node_to_bullet_to_source_and_escape_back(
         await press(pilot, settle, "escape")
         assert isinstance(pilot.app.focused, BulletList)
         await press(pilot, settle, "escape")
-        assert pilot.app.focused is tree(pilot)
+        focused: Widget | None = pilot.app.focused
+        assert focused is tree(pilot)
         await press(pilot, settle, "escape")
         assert said(pilot) == ["This is the outermost pane; q quits."]
 
@@ -109,7 +112,7 @@ async def test_enter_leads_from_node_to_bullet_to_source_and_escape_back(
 async def test_at_80_columns_one_pane_is_shown_at_a_time(
     app: MemtuiApp, settle: Settle
 ) -> None:
-    def shown(pilot: Pilot[str | None]) -> list[str]:
+    def shown(pilot: Pilot[str | MemtuiError]) -> list[str]:
         panes = (tree(pilot), page(pilot), source(pilot))
         return [pane.id for pane in panes if pane.id and pane.region.area]
 

@@ -14,21 +14,22 @@ from memtui import hook
 from memtui.agents.desk import Desk
 from memtui.agents.machine import Machine
 from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.hooks import HooksScreen
 
 AppOf = Callable[[House], MemtuiApp]
-Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 
 class Compare(Protocol):
     def __call__(
         self,
-        app: App[str],
+        app: App[str | MemtuiError],
         *,
         terminal_size: tuple[int, int],
-        run_before: Callable[[Pilot[str | None]], Awaitable[None]],
+        run_before: Callable[[Pilot[str | MemtuiError]], Awaitable[None]],
     ) -> bool: ...
 
 
@@ -187,7 +188,7 @@ def test_pictures(
     monkeypatch.setattr(hooked, "_hooks", lambda: Desk(elsewhere))
     (machine.home / ".gemini" / "settings.json").unlink()
 
-    async def run(pilot: Pilot[str | None]) -> None:
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
         for key in keys:
             await pilot.press(key)

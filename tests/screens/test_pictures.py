@@ -11,25 +11,28 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
 from memtui.house import History, House
 from memtui.screens.teleport import TeleportScreen
 
 AppOf = Callable[[House], MemtuiApp]
-Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 
 class Compare(Protocol):
     def __call__(
         self,
-        app: App[str],
+        app: App[str | MemtuiError],
         *,
         terminal_size: tuple[int, int],
-        run_before: Callable[[Pilot[str | None]], Awaitable[None]],
+        run_before: Callable[[Pilot[str | MemtuiError]], Awaitable[None]],
     ) -> bool: ...
 
 
-def steps(settle: Settle, *keys: str) -> Callable[[Pilot[str | None]], Awaitable[None]]:
-    async def run(pilot: Pilot[str | None]) -> None:
+def steps(
+    settle: Settle, *keys: str
+) -> Callable[[Pilot[str | MemtuiError]], Awaitable[None]]:
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
         for key in keys:
             await pilot.press(key)
@@ -98,7 +101,7 @@ def test_teleport_results(
 ) -> None:
     find = full_house.teleport.find
 
-    async def run(pilot: Pilot[str | None]) -> None:
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await steps(settle, "slash")(pilot)
         screen = pilot.app.screen
         assert isinstance(screen, TeleportScreen)

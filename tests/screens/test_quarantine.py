@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.events import to_ms
 from memtui.messages import WorkReported
@@ -22,12 +23,13 @@ from memtui.screens.quarantine import QuarantineScreen
 from memtui.stages.progress import Progress
 from memtui.store import database, problems
 from memtui.widgets.hanging import Hanging
+from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.quarantine_list import QuarantineList
 from memtui.widgets.status_line import StatusLine
 
 AppOf = Callable[[House], MemtuiApp]
-Settle = Callable[[Pilot[str | None]], Awaitable[None]]
-Run = Callable[[Pilot[str | None]], Awaitable[None]]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 AT = datetime(2024, 2, 29, 10, tzinfo=UTC)
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
@@ -59,7 +61,11 @@ LEFT = {
 
 class Compare(Protocol):
     def __call__(
-        self, app: App[str], *, terminal_size: tuple[int, int], run_before: Run
+        self,
+        app: App[str | MemtuiError],
+        *,
+        terminal_size: tuple[int, int],
+        run_before: Run,
     ) -> bool: ...
 
 
@@ -105,14 +111,14 @@ def notices(app: MemtuiApp) -> list[str]:
     return [notice.message for notice in app._notifications]
 
 
-async def opened(pilot: Pilot[str | None], settle: Settle) -> None:
+async def opened(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
     await settle(pilot)
     await pilot.press("Q")
     await settle(pilot)
 
 
 async def until(
-    pilot: Pilot[str | None], settle: Settle, is_so: Callable[[], bool]
+    pilot: Pilot[str | MemtuiError], settle: Settle, is_so: Callable[[], bool]
 ) -> None:
     """Wait for what a thread of the house does."""
     while not is_so():
@@ -269,7 +275,10 @@ async def test_ten_thousand_are_read_a_page_at_a_time(
     async with app.run_test() as pilot:
         await opened(pilot, settle)
         assert len(names(app)) == 200
-        assert str(app.screen.query_one("#listed PaneTitle").measure) == "10,000"
+        assert (
+            str(app.screen.query_one("#listed PaneTitle", PaneTitle).measure)
+            == "10,000"
+        )
         for shown in (400, 600):
             await pilot.press("end")
             await settle(pilot)
@@ -316,7 +325,7 @@ async def test_what_cannot_be_read_says_why(
 
 
 def steps(settle: Settle, *keys: str) -> Run:
-    async def run(pilot: Pilot[str | None]) -> None:
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
         pilot.app.post_message(WorkReported(Progress("", problems=16)))
         for key in keys:
@@ -346,7 +355,7 @@ def test_pictures(
 def test_picture_of_nothing(
     app: MemtuiApp, settle: Settle, snap_compare: Compare
 ) -> None:
-    async def run(pilot: Pilot[str | None]) -> None:
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await opened(pilot, settle)
 
     assert snap_compare(app, terminal_size=(80, 24), run_before=run)

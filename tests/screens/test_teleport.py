@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.hits import Answer, Hit, HitKind, Snippet
 from memtui.memory.toc import TocLevel
@@ -19,11 +20,13 @@ from memtui.widgets.bullet_list import BulletList
 from memtui.widgets.source_pane import Reader, SourcePane
 from memtui.widgets.toc_tree import TocTree
 
-Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 SIZE = (120, 40)
 
 
-async def ask(pilot: Pilot[str | None], settle: Settle, words: str) -> TeleportScreen:
+async def ask(
+    pilot: Pilot[str | MemtuiError], settle: Settle, words: str
+) -> TeleportScreen:
     await pilot.press("slash")
     for letter in words:
         await pilot.press("space" if letter == " " else letter)

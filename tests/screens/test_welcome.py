@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
 from memtui.house import History, House
 from memtui.messages import WorkReported
 from memtui.screens.contents import ContentsScreen
@@ -16,7 +17,7 @@ from memtui.stages.progress import Progress
 from memtui.widgets.status_line import StatusLine
 
 AppOf = Callable[[House], MemtuiApp]
-Settle = Callable[[Pilot[str | None]], Awaitable[None]]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 FOUND = [History("claude-code", Path("/srv/agents/projects"), 214)]
 
 

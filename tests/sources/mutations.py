@@ -96,7 +96,8 @@ def spoilt(draw: st.DrawFn, line: bytes) -> bytes:
 
 def _place(fields: Any, draw: st.DrawFn) -> tuple[Any, Any]:
     """A container within a JSON value, and the name of what it holds there."""
-    holder, name = None, None
+    holder: Any = None
+    name: Any = None
     for _ in range(draw(st.integers(1, 5))):
         if isinstance(fields, dict) and fields:
             holder, name = fields, draw(st.sampled_from(sorted(fields)))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.sessions import SessionFacts
-from memtui.sources import claude_code
-from memtui.sources.records import Awaited, Cursor, Left, Refused
+from memtui.sources import claude_code, claude_kinds
+from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -49,16 +49,12 @@ def answer(key: str, said: object, **fields: Any) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": key, "content": said, **fields}
 
 
-def read(
-    *records: object, path: str = "projects/shop/s1.jsonl"
-) -> list[claude_code.Reading]:
+def read(*records: object, path: str = "projects/shop/s1.jsonl") -> list[Reading]:
     lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
     return read_bytes("\n".join(lines).encode("utf-8", "surrogatepass") + b"\n", path)
 
 
-def read_bytes(
-    raw: bytes, path: str = "projects/shop/s1.jsonl"
-) -> list[claude_code.Reading]:
+def read_bytes(raw: bytes, path: str = "projects/shop/s1.jsonl") -> list[Reading]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, path)
         file.parent.mkdir(parents=True)
@@ -117,7 +113,7 @@ def test_a_prompt_typed_while_a_tool_runs_breaks_nothing_off() -> None:
         ("[Request interrupted by user]", {}, "interruption"),
         ("a skill's long text", {"isMeta": True}, "meta"),
         ("a summary", {"isCompactSummary": True}, "compact_summary"),
-        (claude_code.kinds.COMPACTED + " that ran out", {}, "compact_summary"),
+        (claude_kinds.COMPACTED + " that ran out", {}, "compact_summary"),
         ("job done", {"origin": {"kind": "task-notification"}}, "task-notification"),
     ],
 )

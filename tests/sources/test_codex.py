@@ -14,7 +14,7 @@ from memtui import sources
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.memory.thoughts import Thought
-from memtui.sources import codex, lines
+from memtui.sources import codex, codex_kinds, codex_tools, lines
 from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
@@ -290,7 +290,7 @@ COPIED = (
     ids=["a turn begins", "a turn's context", "its own head again", "a silence"],
 )
 def test_a_fork_tells_only_what_was_said_in_it(
-    forked: dict[str, str], turn: list[Any]
+    forked: dict[str, Any], turn: list[Any]
 ) -> None:
     readings = read(meta(**forked), *COPIED, *turn)
     assert [r.text for r in readings if isinstance(r, Event)] == ["A new one"]
@@ -394,7 +394,7 @@ def test_real_rollouts_read_alike_in_pieces(
 
 def test_every_message_of_real_rollouts_is_told_once(shared: Path) -> None:
     for file in (shared / "codex" / "agentv").glob("*.jsonl"):
-        items, twins = Counter[str](), Counter[str]()
+        items, twins = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
         for raw in file.read_text().splitlines():
             payload = json.loads(raw)["payload"]
             kind, role = payload.get("type"), payload.get("role")
@@ -443,7 +443,7 @@ def is_waiting_or_thought(text: str) -> bool:
             item.get("type") if isinstance(item, dict) else "",
         ]
     told = [str(kind) for kind in kinds]
-    return any(k in codex.tools.CALLS or "reasoning" in k.lower() for k in told)
+    return any(k in codex_tools.CALLS or "reasoning" in k.lower() for k in told)
 
 
 KEYS = """type text content id image_url url output metadata exit_code subagent error
@@ -472,7 +472,7 @@ payloads = st.builds(
 )
 records = st.builds(
     lambda kind, payload, at: {"type": kind, "payload": payload, "timestamp": at},
-    st.sampled_from(sorted(codex.kinds.ENVELOPES)) | kinds_told | values,
+    st.sampled_from(sorted(codex_kinds.ENVELOPES)) | kinds_told | values,
     payloads | nested,
     st.just("2025-09-01T10:00:00Z") | values,
 ) | st.builds(lambda fields: {"timestamp": "2025-09-01T10:00:00Z", **fields}, payloads)

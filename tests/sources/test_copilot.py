@@ -14,7 +14,7 @@ from memtui import sources
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.memory.thoughts import Thought
-from memtui.sources import copilot, lines
+from memtui.sources import copilot, copilot_kinds, lines
 from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
@@ -304,7 +304,7 @@ values = (
 )
 objects = st.dictionaries(st.sampled_from(KEYS), values, max_size=4)
 nested = values | objects | st.lists(values | objects, max_size=3)
-kinds = st.sampled_from(sorted({*copilot._TAKEN, *copilot.kinds.NOT_KEPT}))
+kinds = st.sampled_from(sorted({*copilot._TAKEN, *copilot_kinds.NOT_KEPT}))
 records = st.builds(
     lambda kind, data, at, name: {
         "type": kind,

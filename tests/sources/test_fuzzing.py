@@ -87,13 +87,13 @@ def _calls(state: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) -> None:
     told = data.draw(records(partial(corpora.stretches, name)))
     source, account = sources.BY_NAME[name], Counter[str]()
-    cursor, raw = None, b""
+    cursor, raw = Cursor(), b""
     with tempfile.TemporaryDirectory() as folder:
         file = corpora.path(name, Path(folder))
         for line in told:
             raw += line + b"\n"
             file.write_bytes(raw)
-            before = cursor.state if cursor else {}
+            before = cursor.state
             found = read(source, file, cursor, SOON)
             cursor = cursor_of(found)
             what = [ACCOUNTS[type(r)] for r in found if type(r) in ACCOUNTS]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memtui import sources
 from memtui.house import House
-from memtui.memory.events import Event
+from memtui.memory.events import Event, clean
 from memtui.memory.thoughts import Thought
 from memtui.memory.tokens import ESTIMATED
 from memtui.sources.records import Awaited, Left, Reading, Refused
@@ -21,7 +21,7 @@ from memtui.sources.spool import Spool
 from memtui.stages.files import Files
 from memtui.stages.gate import Admission
 from memtui.stages.ingest import Ingest
-from memtui.store import cursors, database, events, problems
+from memtui.store import cursors, database, events
 from memtui.store.problems import Kind
 from memtui.store.tables import ProblemRow, ThoughtRow
 from memtui.store.tombstones import any_at_all
@@ -54,7 +54,7 @@ def missed(file: Path) -> Counter[tuple[str, Kind]]:
 
 def refused(found: list[Reading]) -> Counter[tuple[str, Kind]]:
     return Counter(
-        (problems.clean(reading.reason), KINDS[type(reading)])
+        (clean(reading.reason), KINDS[type(reading)])
         for reading in found
         if isinstance(reading, Refused | Left | Awaited)
     )

@@ -32,7 +32,7 @@ def open_store(house: House) -> Iterator[House]:
 
 
 def facts(**more: Any) -> SessionFacts:
-    told = {"cwd": "/home/ada/shop", "at": AT} | more
+    told: dict[str, Any] = {"cwd": "/home/ada/shop", "at": AT} | more
     return SessionFacts("claude-code", "s1", **told)
 
 

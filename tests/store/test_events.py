@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -90,7 +91,7 @@ def test_the_order_of_the_two_tellings_does_not_matter() -> None:
 
 def test_a_tool_is_known_by_its_input_however_its_answer_is_written() -> None:
     given = calls.compact({"command": "ls"})
-    about = {"tool_name": "Bash", "tool_input": given}
+    about: dict[str, Any] = {"tool_name": "Bash", "tool_input": given}
     add(said("Bash: ls\na b", kind=EventType.TOOL_RESULT, **about), route="hook")
     other = said(
         "Bash: ls\na\nb", after_s=1, key="t1", kind=EventType.TOOL_RESULT, **about

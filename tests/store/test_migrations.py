@@ -3,6 +3,7 @@
 import sqlite3
 from pathlib import Path
 
+import peewee
 import pytest
 
 from memtui import store
@@ -67,7 +68,7 @@ def test_what_an_old_store_holds_stays(old: Path) -> None:
         rows = database.db.execute_sql("SELECT text, origin FROM events").fetchall()
     assert told == {("damaged", Kind.FAULT, 2), ("system", Kind.LEFT, 7)}
     assert rows == [("Hello", None)]
-    with pytest.raises(database.peewee.IntegrityError), database.writing():
+    with pytest.raises(peewee.IntegrityError), database.writing():
         database.db.execute_sql("UPDATE events SET text = 'changed'")
 
 
