@@ -20,11 +20,10 @@ from memtui.sources.spool import Spool
 from memtui.store import (
     choice,
     database,
-    deletion,
     derived,
     facts,
-    forgetting,
     redactions,
+    retelling,
     rewriting,
 )
 
@@ -104,7 +103,7 @@ class Redact:
             self._done.kinds += kinds
             last = batch[-1].event_id
             if not self._is_tried:
-                with database.writing(), forgetting.allowed():
+                with database.writing():
                     if changed:
                         self._put(changed)
                     self._count(kinds)
@@ -121,12 +120,11 @@ class Redact:
 
     def _put(self, changed: Sequence[Event]) -> None:
         """Put changed events in place, and have all that was made of them made anew."""
-        rewriting.put_events(changed)
         choice.clear()
         choice.take_events([event.event_id for event in changed])
         derived.find()
         derived.remove(self._zone, to_ms(self._clock()))
-        deletion.set_right()
+        retelling.again(changed)
 
     def _thoughts(self) -> None:
         last = ""

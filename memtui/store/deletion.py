@@ -56,14 +56,14 @@ def delete() -> None:
     )
     db.execute_sql("DELETE FROM thoughts WHERE id IN (SELECT id FROM chosen_thoughts)")
     db.execute_sql(f"DELETE FROM events WHERE id {_IN_CHOSEN}")
-    set_right()
+    _set_right()
     db.execute_sql(f"DELETE FROM outbox WHERE session {_IN_SESSIONS}")
     db.execute_sql(f"DELETE FROM segments WHERE session_id {_IN_SESSIONS}")
     db.execute_sql(f"DELETE FROM sessions WHERE id {_IN_SESSIONS}")
 
 
-def set_right() -> None:
-    """Count what remains of the chosen events' sessions, and take the first prompt."""
+def _set_right() -> None:
+    """Count what remains, and take the earliest prompt that remains."""
     mine = "FROM events e WHERE e.session_id = sessions.id"
     first = f"{mine} AND {_MESSAGE} AND role = 'user' ORDER BY at_ms, ordinal, id"
     db.execute_sql(

@@ -1,18 +1,14 @@
-"""Changing the words of what is kept: for secrets that are taken out of it later.
-
-Events change only inside ``forgetting.allowed``.
-"""
+"""Changing the words of what is kept: for secrets that are taken out of it later."""
 
 import json
 from collections.abc import Callable, Iterable
 
 from memtui.memory.events import Event
-from memtui.store import events, problems
-from memtui.store.marks import twin_of
+from memtui.store import problems, retelling
+from memtui.store.database import db
 from memtui.store.problems import Count, Kind
 from memtui.store.tables import (
     CursorRow,
-    EventRow,
     HelperRow,
     ProblemRow,
     SessionRow,
@@ -25,23 +21,8 @@ Clean = Callable[[str], str]
 
 def events_after(event_id: str, limit: int) -> list[Event]:
     """Whole events with later ids than one, in the order of their ids."""
-    rows = EventRow.select(EventRow.id).where(EventRow.id > event_id)
-    ids = [name for (name,) in rows.order_by(EventRow.id).limit(limit).tuples()]
-    found = events.get(ids)
-    return [found[name] for name in ids]
-
-
-def put_events(changed: Iterable[Event]) -> None:
-    """Put what events say now in the place of what they said."""
-    for event in changed:
-        metadata = json.dumps(dict(event.metadata), ensure_ascii=False)
-        EventRow.update(
-            text=event.text,
-            metadata=metadata if event.metadata else "",
-            tokens=event.tokens,
-            counter=event.counter,
-            twin=twin_of(event),
-        ).where(EventRow.id == event.event_id).execute()
+    asked = f"{retelling.WHOLE} WHERE e.id > ? ORDER BY e.id LIMIT ?"
+    return retelling.whole(db.execute_sql(asked, (event_id, limit)).fetchall())
 
 
 def thoughts_after(thought_id: str, limit: int) -> list[tuple[str, str]]:

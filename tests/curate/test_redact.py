@@ -274,6 +274,64 @@ def test_a_secret_at_the_cut_of_a_prompt_is_not_left_in_half(
         assert EventRow.select().count() == 1
 
 
+def prompt_of(folder: Path, session: str) -> str:
+    (file,) = folder.rglob(f"{session}.jsonl")
+    first, *_ = file.read_text().splitlines()
+    return str(json.loads(first)["message"]["content"])
+
+
+def test_what_was_told_twice_under_two_sets_of_rules_is_one_in_the_end(
+    house: House, histories: Path, unguarded: Unguarded, tmp_path: Path,
+    settings: Settings, digest: Digest, tree: TreeOf,
+) -> None:  # fmt: skip
+    folder = histories / "-home-ada-secret"
+    first = (folder / "secret-1.jsonl").read_text().splitlines()
+    copied = [json.loads(line) for line in first[:6]]
+    own = record(90, "secret-9", "user", "And now for the otters of the harbour.")
+    lines = [{**line, "sessionId": "secret-9"} for line in copied] + [own]
+    fork = folder / "secret-9.jsonl"
+    told = {
+        "session_id": "secret-1",
+        "hook_event_name": "UserPromptSubmit",
+        "timestamp": AT.isoformat(),
+        "prompt": prompt_of(histories, "secret-1"),
+    }
+    late = {**told, "session_id": "late-1", "prompt": prompt_of(histories, "late-1")}
+    late["timestamp"] = "2025-03-23T10:00:00+00:00"
+    moved = tmp_path / "late-1.jsonl"
+    (folder.parent / "-home-ada-late" / "late-1.jsonl").rename(moved)
+
+    def hooked(house: House) -> House:
+        for place, payload in enumerate((told, late)):
+            file = house.paths.spool / "new" / f"{place}.1.a.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(payload))
+        return house
+
+    # First without rules; then with them: the transcript of one, a fork of the other.
+    unguarded(hooked(house), histories)
+    fork.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    digest(house, moved, fork)
+    with database.connected():
+        before = EventRow.select().count()
+    redact(house)
+    after, tellings = tree(house), told_ids()
+    house.stop()
+    guarded = digest(hooked(House(in_home(tmp_path / "guarded"), settings)), histories)
+    wanted = tree(digest(guarded, moved))
+    assert len(wanted["events"]) == len(after["events"]) < before
+    for part in ("events", "sessions", "thoughts"):
+        assert after[part] == wanted[part]
+    assert tellings == told_ids()
+    guarded.stop()
+
+
+def told_ids() -> list[object]:
+    with database.connected():
+        asked = "SELECT told_id, event_id, route FROM tellings ORDER BY 1"
+        return list(database.db.execute_sql(asked).fetchall())
+
+
 @pytest.fixture(autouse=True)
 def _closed() -> Iterator[None]:
     yield
