@@ -40,6 +40,7 @@ _GUARDS = {
 """What the database itself refuses to do."""
 
 _ORIGINS = "CREATE INDEX events_origin ON events (origin) WHERE origin IS NOT NULL"
+_HELD = "CREATE INDEX cursors_held ON cursors (read_ms) WHERE is_held"
 
 
 def _make(time_zone: str) -> None:
@@ -49,6 +50,7 @@ def _make(time_zone: str) -> None:
     MetaRow.create(name=ZONE, value=time_zone)
     facts.set_redacted_by(RULES_VERSION)
     db.execute_sql(_ORIGINS)
+    db.execute_sql(_HELD)
     _guard()
 
 
@@ -79,6 +81,7 @@ def _to_2() -> None:
     db.create_tables(
         (CursorRow, HelperRow, RedactionRow, SeenRow, ThoughtRow, TombstoneRow)
     )
+    db.execute_sql(_HELD)
     _guard()
 
 
