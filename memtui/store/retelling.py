@@ -134,30 +134,28 @@ def _note(batch: Iterable[Event]) -> None:
         for event_id in known(table, told):
             del told[event_id]
     ids = [event.event_id for event, _ in told.values()]
-    kept = {event_id: event_id for event_id in known(EventRow, ids)}
-    kept |= tellings.resolved(ids)
-    insert(
-        TellingRow,
-        [
-            (
-                telling.event_id,
-                kept[event.event_id],
-                telling.route,
-                _number(event, telling.session_id),
-            )
-            for event, telling in told.values()
-            if event.event_id in kept
-        ],
+    kept = {event_id: event_id for event_id in ids} | tellings.resolved(ids)
+    asked = (
+        "SELECT id, session_id FROM events WHERE id IN (SELECT value FROM json_each(?))"
     )
+    owners = dict(db.execute_sql(asked, (json.dumps([*kept.values()]),)).fetchall())
+    numbers: dict[tuple[str, str], int] = {}
+    rows = []
+    for event, telling in told.values():
+        instead = kept[event.event_id]
+        if instead in owners:
+            key = event.agent, telling.session_id or event.session_id
+            if key not in numbers:
+                numbers[key] = _number(*key, event.timestamp_ms)
+            told_in = numbers[key] if numbers[key] != owners[instead] else None
+            rows.append((telling.event_id, instead, telling.route, told_in))
+    insert(TellingRow, rows)
 
 
-def _number(event: Event, session_id: str) -> int | None:
-    """The number of another session that told an event; it is made where missing."""
-    if not session_id:
-        return None
-    at_ms = event.timestamp_ms
+def _number(agent: str, session_id: str, at_ms: int) -> int:
+    """The number of a session; it is made where missing."""
     row, _ = SessionRow.get_or_create(
-        agent=event.agent,
+        agent=agent,
         name=session_id,
         defaults={"created_ms": at_ms, "updated_ms": at_ms},
     )
