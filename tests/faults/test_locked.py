@@ -1,0 +1,117 @@
+"""A store that another process keeps locked: whoever works waits, says so, goes on."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from memtui.house import House
+from memtui.memory.sessions import History
+from memtui.paths import in_home
+from memtui.recall import health
+from memtui.settings import Settings
+from memtui.stages.progress import Progress
+from memtui.widgets import status_line
+from tests.faults.conftest import Nursery
+from tests.test_whole_house import Watched
+
+HomeOf = Callable[[str], Path]
+Kept = Callable[[Path], str]
+
+HOLDS = """
+import sqlite3, sys
+store = sqlite3.connect(sys.argv[1], isolation_level=None)
+store.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def locked(store: Path) -> Iterator[Callable[[], None]]:
+    """Another process writes to a store and does not end."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(store)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as holder:
+        assert holder.stdin is not None
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"locked\n"
+        try:
+            yield holder.stdin.close
+        finally:
+            holder.stdin.close()
+
+
+@pytest.fixture
+def wanted(nursery: Nursery, folder: Path, home_of: HomeOf, kept: Kept) -> str:
+    """What is kept where nobody locks anything."""
+    home = home_of("undisturbed")
+    assert nursery.run(home, "import", str(folder))["code"] == 0
+    return kept(home)
+
+
+@pytest.mark.parametrize("held_s", [6, pytest.param(30, marks=pytest.mark.slow)])
+def test_an_import_waits_for_a_locked_store(
+    home_of: HomeOf,
+    folder: Path,
+    wanted: str,
+    kept: Kept,
+    settings: Settings,
+    held_s: float,
+) -> None:
+    home = home_of("locked")
+    House(in_home(home), settings).stop()
+    words = ("--home", str(home), "--set", "store.time_zone=UTC", "import", str(folder))
+    with (
+        locked(home / "memory.db") as let_go,
+        subprocess.Popen(
+            [sys.executable, "-m", "memtui", *words],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        ) as importing,
+    ):
+        with pytest.raises(subprocess.TimeoutExpired):
+            importing.wait(held_s)
+        let_go()
+        _, said = importing.communicate(timeout=60)
+    assert (importing.returncode, said) == (0, b"")
+    assert kept(home) == wanted
+
+
+@pytest.mark.parametrize("held_s", [6, pytest.param(30, marks=pytest.mark.slow)])
+def test_workers_say_that_the_store_is_locked_and_go_on(
+    home_of: HomeOf,
+    folder: Path,
+    wanted: str,
+    kept: Kept,
+    settings: Settings,
+    held_s: float,
+) -> None:
+    home = home_of("locked")
+    house = House(in_home(home), settings)
+    watched = Watched()
+    said: list[str] = []
+
+    def tell(progress: Progress) -> None:
+        said.append(status_line.state(progress).plain)
+        watched(progress)
+
+    with locked(house.paths.store):
+        begun_s = time.monotonic()
+        house.start(tell)
+        history = History("claude-code", folder, 1)
+        house.start_import([history], tell, is_watched=False)
+        watched.until(lambda: any("is in use by another process" in s for s in said))
+        while time.monotonic() - begun_s < held_s:
+            watched.until(lambda count=len(said): len(said) > count)
+        assert health.stats().events == 0
+    watched.until(lambda: health.stats().messages > 40 and health.stats().queued == 0)
+    watched.until(lambda: "in use" not in said[-1])
+    house.stop()
+    assert kept(home) == wanted
