@@ -1,0 +1,66 @@
+"""A disk that is full at any stage: once there is room again, nothing is missing."""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.faults.conftest import Nursery
+
+HomeOf = Callable[[str], Path]
+Kept = Callable[[Path], str]
+Disk = Callable[[Path, int], None]
+
+STEP_KB, ROOM_KB = 20, 65_536
+
+
+@pytest.fixture
+def disk_of() -> Iterator[Disk]:
+    """Gives a folder a disk of its own, of a size in KB, or its disk another size."""
+    mounted: dict[Path, int] = {}
+
+    def give(folder: Path, size_kb: int) -> None:
+        again = "remount," if folder in mounted else ""
+        options = f"{again}size={size_kb}k"
+        folder.mkdir(parents=True, exist_ok=True)
+        told = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)],
+            capture_output=True,
+            check=False,
+        )
+        if told.returncode:
+            pytest.skip(f"no disk can be mounted: {told.stderr.decode().strip()}")
+        mounted[folder] = size_kb
+
+    with ExitStack() as after:
+        after.callback(
+            lambda: [subprocess.run(["umount", str(f)], check=True) for f in mounted]
+        )
+        yield give
+
+
+@pytest.mark.slow
+def test_a_disk_full_at_any_stage_loses_nothing(
+    nursery: Nursery,
+    folder: Path,
+    home_of: HomeOf,
+    kept: Kept,
+    disk_of: Disk,
+    tmp_path: Path,
+) -> None:
+    undisturbed = home_of("undisturbed")
+    assert nursery.run(undisturbed, "import", str(folder))["code"] == 0
+    wanted = kept(undisturbed)
+    size_kb, failures, code = 160, 0, 1
+    while code:
+        disk_of(tmp_path / f"full-{size_kb}", size_kb)
+        home = home_of(f"full-{size_kb}")
+        code = nursery.run(home, "import", str(folder))["code"]
+        failures += code == 1
+        disk_of(home, ROOM_KB)
+        assert nursery.run(home, "import", str(folder))["code"] == 0
+        assert kept(home) == wanted, f"on a disk of {size_kb} KB"
+        size_kb += STEP_KB
+    assert failures > 15
