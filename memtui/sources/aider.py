@@ -143,7 +143,7 @@ class _History:
             self._started = at
             yield Left("header", line)
             return
-        yield Refused(self._refusal, line)
+        yield Refused(self._refusal, line, at)
 
     def _ended(self) -> Iterator[Reading]:
         block = self._lines.close()

@@ -24,6 +24,7 @@ from memtui.sources.records import (
     Reading,
     Record,
     Refused,
+    ahead,
     text_of,
     time_of,
 )
@@ -154,7 +155,7 @@ class _Transcript:
             reason = "no timestamp" if "timestamp" not in fields else "a bad timestamp"
             return Refused(reason, line)
         if events.is_too_late(at, self.now):
-            return Refused("a timestamp in the future", line)
+            return ahead(at, line)
         if self.is_subagents and session.startswith("agent-"):
             session = self.path.parent.parent.name
         if not session.strip():

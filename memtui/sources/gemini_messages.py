@@ -13,7 +13,7 @@ from memtui.memory import events, hashes, thoughts
 from memtui.memory.events import EventRefused, EventRole, EventType, from_ms
 from memtui.sources import gemini_parts as parts
 from memtui.sources import tool_calls
-from memtui.sources.records import Left, Reading, Refused, text_of, time_of
+from memtui.sources.records import Left, Reading, Refused, ahead, text_of, time_of
 from memtui.sources.tool_calls import Call, Waiting
 
 AGENT = "gemini-cli"
@@ -107,7 +107,7 @@ class Messages:
             known = "timestamp" in fields
             yield Refused("a bad timestamp" if known else "no timestamp", place.line)
         elif events.is_too_late(at, self._now):
-            yield Refused("a timestamp in the future", place.line)
+            yield ahead(at, place.line)
         else:
             message = _Message(place, text_of(fields.get("id")), at, fields)
             self._has_begun = False
@@ -246,7 +246,7 @@ class Messages:
     ) -> Reading:
         self._given[f"c:{call.key}"] = ""
         if events.is_too_late(at, self._now):
-            return Refused("a timestamp in the future", place.line)
+            return ahead(at, place.line)
         message = _Message(place, call.uuid, at, {})
         said, told = call.text(answer), call.metadata(**about)
         kind, role = EventType.TOOL_RESULT, EventRole.TOOL

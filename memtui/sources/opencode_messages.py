@@ -15,7 +15,7 @@ from memtui.memory.sessions import Helper
 from memtui.sources import opencode_parts as parts
 from memtui.sources import tool_calls
 from memtui.sources.opencode_parts import Message, Part
-from memtui.sources.records import Left, Reading, Refused, text_of, time_of
+from memtui.sources.records import Left, Reading, Refused, ahead, text_of, time_of
 
 AGENT = "opencode"
 
@@ -63,7 +63,7 @@ def read(message: Message, owner: Owner, now: datetime) -> Iterator[Reading]:
         known = parts.inner(fields, "time").get("created", message.created) is not None
         refusal = Refused("a bad timestamp" if known else "no timestamp")
     elif events.is_too_late(at, now):
-        refusal = Refused("a timestamp in the future")
+        refusal = ahead(at)
     if refusal or fields is None or at is None:
         yield from [refusal or Refused("no timestamp")] * (1 + len(message.parts))
         return
@@ -180,7 +180,7 @@ def _tool(told: _Told, part: Part, fields: dict[str, object]) -> Iterator[Readin
         is_broken_off="" if status in _ENDED else "true",
     )
     if events.is_too_late(at, told.now):
-        yield Refused("a timestamp in the future")
+        yield ahead(at)
         return
     text = call.text(parts.joined([answer, *shown]))
     event_type, role = EventType.TOOL_RESULT, EventRole.TOOL
@@ -203,7 +203,7 @@ def _thought(told: _Told, part: Part, fields: dict[str, object]) -> Reading:
     if not text.strip():
         return Left("thinking that says nothing")
     if events.is_too_late(at, told.now):
-        return Refused("a timestamp in the future")
+        return ahead(at)
     try:
         return thoughts.make(
             agent=AGENT,
@@ -228,7 +228,7 @@ def _event(
     key: str = "",
 ) -> Reading:
     if events.is_too_late(at, told.now):
-        return Refused("a timestamp in the future")
+        return ahead(at)
     try:
         return events.make(
             agent=AGENT,

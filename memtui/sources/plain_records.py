@@ -16,7 +16,7 @@ from memtui.memory.events import (
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.memory.tellings import Kept, Telling
 from memtui.memory.thoughts import Thought
-from memtui.sources.records import Record, Refused, text_of, time_of
+from memtui.sources.records import Record, Refused, ahead, text_of, time_of
 from memtui.sources.source import HOOK, JSONL, TRANSCRIPT
 
 Fields = dict[str, object]
@@ -143,7 +143,7 @@ def _at(record: Record, now: datetime) -> datetime | Refused:
     if at is None:
         return _refused(record, "no timestamp" if said is None else "a bad timestamp")
     if events.is_too_late(at, now):
-        return _refused(record, "a timestamp in the future")
+        return ahead(at, record.line)
     return at
 
 

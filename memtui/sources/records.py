@@ -25,6 +25,8 @@ class Refused:
 
     reason: str
     line: int = 0
+    until: datetime | None = field(default=None, compare=False)
+    """Until when it cannot be taken, if it can be then: it comes from the future."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,11 @@ Reading = (
 )
 """What a source gives: what was said, what it learnt of sessions, what it did not take,
 and how far it has come."""
+
+
+def ahead(at: datetime, line: int = 0) -> Refused:
+    """Refuse a record of a time that is still to come, unless the clock is wrong."""
+    return Refused("a timestamp in the future", line, at)
 
 
 def time_of(value: object) -> datetime | None:

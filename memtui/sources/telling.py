@@ -16,7 +16,7 @@ from memtui.memory.events import (
     from_ms,
 )
 from memtui.memory.thoughts import Thought
-from memtui.sources.records import Refused, time_of
+from memtui.sources.records import Refused, ahead, time_of
 from memtui.sources.tool_calls import Call, Waiting
 
 LINE_PLACES = 100
@@ -58,7 +58,7 @@ class Teller:
         if at is None:
             return Refused("a bad timestamp" if value else "no timestamp", line)
         if events.is_too_late(at, self.now):
-            return Refused("a timestamp in the future", line)
+            return ahead(at, line)
         if at < EARLIEST:
             return Refused(f"the timestamp {at:%Y-%m-%d} is before 2000", line)
         return at

@@ -23,6 +23,7 @@ from memtui.sources.source import Source
 from memtui.stages.gate import Admission, Gate
 from memtui.stages.ingest import counted, learn
 from memtui.store import (
+    ahead,
     cursors,
     database,
     forks,
@@ -77,6 +78,8 @@ class _Batch:
     missed: Tally[tuple[str, Kind]] = field(default_factory=Tally)
     lines: dict[tuple[str, Kind], int] = field(default_factory=dict)
     restarted: str = ""
+    until: datetime | None = None
+    """When the earliest of what comes from the future will have come."""
 
     def take(self, reading: Reading) -> None:
         match reading:
@@ -97,6 +100,8 @@ class _Batch:
                 key = reading.reason, _KINDS[type(reading)]
                 self.missed[key] += 1
                 self.lines[key] = reading.line
+        if isinstance(reading, Refused) and reading.until:
+            self.until = min(self.until or reading.until, reading.until)
 
     def counts(self) -> Iterator[Count]:
         for (reason, kind), number in self.missed.items():
@@ -138,7 +143,7 @@ class Files:
         name = clean(str(file.resolve()))
         try:
             with database.connected():
-                place = cursors.get(name)
+                place = None if self._is_due(name) else cursors.get(name)
                 if place and not place.source and place.look == look_of(file):
                     self.imported.unreadable += 1
                     return
@@ -161,6 +166,14 @@ class Files:
         except Exception as error:  # one file's surprise must not stop the others
             log.exception("%s could not be read", name)
             self._give_up(name, f"{type(error).__name__}: {error}")
+
+    def _is_due(self, name: str) -> bool:
+        """Whether a file is to be read from its start, since its future has come."""
+        if name not in ahead.due(to_ms(self._clock())):
+            return False
+        with database.writing():
+            ahead.begin_anew(name)
+        return True
 
     def _read(
         self, name: str, file: Path, source: Source, place: Place | None, look: Look
@@ -248,6 +261,8 @@ class _Telling:
             if at is not None:
                 cursors.put(self._name, self._place(at, look), now_ms)
                 self._offset = at.offset
+            if batch.until:
+                ahead.note(self._name, to_ms(batch.until))
             gate.keep_count(now_ms)
         imported.created += len(added.created)
         imported.forgotten += added.forgotten

@@ -16,7 +16,7 @@ from memtui.memory.events import clean, to_ms
 from memtui.sources.claude_messages import PATIENCE
 from memtui.sources.watching import Watch
 from memtui.stages.files import Files
-from memtui.store import cursors, database, facts
+from memtui.store import ahead, cursors, database, facts
 from memtui.store.cursors import Look, look_of
 
 LOOK_S = 2.0
@@ -108,6 +108,7 @@ class Tail:
         """Files that hold something back, and those that are watched by themselves."""
         with database.connected():
             held = cursors.holding(to_ms(self._clock() - PATIENCE))
+            held += ahead.due(to_ms(self._clock()))
         yield from filter(Path.is_file, map(Path, held))
         for name, places in self._folders().items():
             for place in filter(Path.is_file, places):

@@ -1,0 +1,191 @@
+"""A clock that is set back: order and identities stay right, and nothing is lost."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memtui.house import House
+from memtui.llm.extractive import Extractive
+from memtui.memory.events import is_event_id
+from memtui.memory.segments import Rules, Segment
+from memtui.memory.summaries import Summary
+from memtui.memory.tokens import ESTIMATED
+from memtui.paths import in_home
+from memtui.recall import health
+from memtui.settings import Settings
+from memtui.stages.works import Setup, Works
+from memtui.store import database
+from memtui.store.tables import EventRow
+from tests.once.telling import START, TreeOf, bring, hook, leave, line
+
+HOUR = timedelta(hours=1)
+
+
+class Moody(Extractive):
+    """A summariser that fails while it is told to."""
+
+    fails = False
+
+    def summarize_segment(self, segment: Segment) -> Summary:
+        if self.fails:
+            raise ValueError("not now")
+        return super().summarize_segment(segment)
+
+
+class At:
+    """The works of a home, and a clock that can be set."""
+
+    def __init__(self, home: Path, settings: Settings) -> None:
+        self.now = START + HOUR
+        self.house = House(in_home(home), settings)
+        self.summarizer = Moody()
+        paths = self.house.paths
+        self.works = Works(
+            Setup(
+                spool=paths.spool,
+                index=paths.index,
+                claim=paths.claim,
+                zone=self.house.zone,
+                rules=Rules(),
+                counter=ESTIMATED,
+                summarizer=self.summarizer,
+                clock=lambda: self.now,
+                agent="agent",
+            )
+        )
+
+    def settle(self) -> None:
+        assert self.works.until_idle(lambda _: None) == []
+
+
+@pytest.fixture
+def at(tmp_path: Path, settings: Settings) -> Iterator[At]:
+    at = At(tmp_path / "home", settings)
+    yield at
+    at.house.stop()
+
+
+def texts() -> list[str]:
+    with database.connected():
+        rows = EventRow.select().order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
+        told = [(row.id, row.text) for row in rows]
+    assert all(is_event_id(name) for name, _ in told)
+    assert [name for name, _ in told] == sorted(name for name, _ in told)
+    return [text for _, text in told]
+
+
+def prompts(*numbers: int) -> str:
+    return "".join(
+        hook(n, "UserPromptSubmit", prompt=f"Why does parquet {n} time out?")
+        for n in numbers
+    )
+
+
+def test_hooks_files_named_by_a_clock_set_back_are_in_the_order_of_their_time(
+    at: At,
+) -> None:
+    new = at.house.paths.spool / "new"
+    leave(new, 9, prompts(1, 2))
+    leave(new, 1, prompts(3, 4))
+    at.settle()
+    assert texts() == [f"Why does parquet {n} time out?" for n in (1, 2, 3, 4)]
+
+
+def test_what_hooks_left_before_the_clock_was_set_back_waits_for_its_time(
+    at: At,
+) -> None:
+    leave(at.house.paths.spool / "new", 1, prompts(1, 30))
+    at.now = START + timedelta(minutes=3)
+    at.settle()
+    assert len(texts()) == 1
+    assert health.stats().problems == 0
+    at.now = START + timedelta(minutes=31)
+    at.settle()
+    assert len(texts()) == 2
+    assert list((at.house.paths.spool / "new").iterdir()) == []
+
+
+def test_a_transcript_read_after_the_clock_was_set_back_is_read_again_in_time(
+    at: At, tmp_path: Path, tree_of: TreeOf, settings: Settings
+) -> None:
+    file = tmp_path / "s1.jsonl"
+    file.write_text(line("s1", 1, 2, 30))
+    at.now = START + timedelta(minutes=10)
+    bring(at.works, file)
+    assert len(texts()) == 2
+    assert health.stats().problems == 1
+    with file.open("a") as grown:
+        grown.write(line("s1", 9))
+    bring(at.works, file)
+    assert len(texts()) == 3
+    at.now = START + 2 * HOUR
+    at.works._tail._next_glance_s = 0.0
+    at.settle()
+    assert len(texts()) == 4
+    assert health.stats().problems == 0
+    other = At(tmp_path / "undisturbed", settings)
+    other.now = at.now
+    bring(other.works, file)
+    other.house.stop()
+    wanted, kept = tree_of(tmp_path / "undisturbed"), tree_of(tmp_path / "home")
+    for node in (*wanted["nodes"].values(), *kept["nodes"].values()):
+        del node["version"]
+    assert kept == wanted
+
+
+def test_the_stages_are_the_same_though_the_clock_goes_back_between_them(
+    at: At, tmp_path: Path, tree_of: TreeOf, settings: Settings
+) -> None:
+    file = tmp_path / "s1.jsonl"
+    file.write_text(line("s1", 1, 2, 50, 51))
+    for _ in at.works.importer().run([file]):
+        at.now -= timedelta(minutes=2)
+    for _, step in at.works._stages():
+        at.now -= timedelta(minutes=1)
+        step()
+    at.now = START + 2 * HOUR
+    at.settle()
+    other = At(tmp_path / "undisturbed", settings)
+    other.now = at.now
+    bring(other.works, file)
+    other.house.stop()
+    wanted, kept = tree_of(tmp_path / "undisturbed"), tree_of(tmp_path / "home")
+    for node in (*wanted["nodes"].values(), *kept["nodes"].values()):
+        del node["version"]
+    assert kept == wanted
+
+
+def test_another_try_does_not_wait_for_a_time_that_was_wrong(
+    at: At, tmp_path: Path
+) -> None:
+    file = tmp_path / "s1.jsonl"
+    file.write_text(line("s1", 1, 2))
+    at.now, at.summarizer.fails = START + timedelta(days=3650), True
+    for _ in at.works.importer().run([file]):
+        pass
+    at.settle()
+    assert health.stats().queued > 0
+    at.now, at.summarizer.fails = START + HOUR, False
+    at.settle()
+    assert health.stats().queued == 0
+    assert health.stats().nodes > 1
+
+
+def test_the_same_words_before_and_after_are_two_messages(at: At) -> None:
+    new = at.house.paths.spool / "new"
+    leave(new, 1, hook(5, "UserPromptSubmit", prompt="yes"))
+    at.settle()
+    leave(new, 2, hook(2, "UserPromptSubmit", prompt="yes"))
+    at.settle()
+    assert texts() == ["yes", "yes"]
+
+
+def test_a_time_nobody_would_live_to_see_is_refused(at: At) -> None:
+    leave(at.house.paths.spool / "new", 1, prompts(60 * 24 * 365))
+    at.settle()
+    assert texts() == []
+    assert health.stats().problems == 1
+    (name,) = (at.house.paths.spool / "bad").glob("*.json")
+    assert datetime.fromtimestamp(name.stat().st_mtime).year == 2026
