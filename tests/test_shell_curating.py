@@ -203,7 +203,7 @@ def test_a_backup_is_restored_with_all_that_can_be_found(
     said = memtui(home, "restore", str(file), "--yes").stdout
     first, back, named = said.splitlines()
     assert first.startswith(f"Restored from {file}: 44 events in 6 sessions")
-    assert back == "What was forgotten since is back; to forget it again:"
+    assert back == "To take out again what the copy brought back:"
     assert named == "    memtui forget session claude-code:shop-1"
     assert shown(home) == before
     assert memtui(home, "search", "timeout").stdout == found

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
+from typing import Any
 
 from memtui.errors import MemtuiError, StoreError
 from memtui.house import House, settled
@@ -47,17 +48,13 @@ class _Swap:
         return told
 
     def to_do(self, zone: tzinfo) -> list[str]:
-        """What was taken out since the copy was made, and is back with it."""
-        told: list[str] = []
-        if self.now and (back := self.now.forgotten - self.copy.forgotten):
-            told.append("What was forgotten since is back; to forget it again:")
-            for stone in back:
-                named = shlex.quote(curating.named(stone, zone))
-                told.append(f"    memtui forget {stone.kind} {named}")
-            told[1:] = sorted(told[1:])
+        """The commands that take out again what the copy brought back."""
+        back = self.now.forgotten - self.copy.forgotten if self.now else ()
+        named = [(s.kind, shlex.quote(curating.named(s, zone))) for s in back]
+        commands = [f"memtui forget {kind} {name}" for kind, name in sorted(named)]
         if self.copy.redacted_by < RULES_VERSION:
-            told.append("It may hold secrets that today's rules know: memtui redact")
-        return told
+            commands.append("memtui redact")
+        return commands
 
 
 def restore(
@@ -84,7 +81,7 @@ def restore(
     if is_tried:
         copies.check(file)
         swap = _swap(file, paths.store)
-        _say(swap, swap.told(), is_done=False, as_json=as_json)
+        _say(swap, swap.told(), None, as_json=as_json)
         return 0
     with _claimed(paths):
         swap = _swap(file, paths.store)
@@ -102,9 +99,14 @@ def restore(
         errors = working.digest(house) or []
     finally:
         house.stop()
-    to_do = swap.to_do(house.zone) + [f"error: {error}" for error in errors]
-    told = [f"Restored from {file}: {copying.outlined(swap.copy)}.", *to_do]
-    _say(swap, told, is_done=True, as_json=as_json)
+    to_do = swap.to_do(house.zone)
+    told = [f"Restored from {file}: {copying.outlined(swap.copy)}."]
+    if to_do:
+        told.append("To take out again what the copy brought back:")
+    told += [f"    {command}" for command in to_do]
+    told += [f"error: {error}" for error in errors]
+    more = {"to_do": to_do, "errors": [str(error) for error in errors]}
+    _say(swap, told, more, as_json=as_json)
     return 1 if errors else 0
 
 
@@ -133,9 +135,12 @@ def _swap(file: Path, store: Path) -> _Swap:
         return _Swap(file, copy, None, str(error))
 
 
-def _say(swap: _Swap, told: list[str], *, is_done: bool, as_json: bool) -> None:
+def _say(
+    swap: _Swap, told: list[str], more: dict[str, Any] | None, *, as_json: bool
+) -> None:
+    """Say what was done, with more for programs; None if nothing was."""
     if as_json:
-        said = {"file": swap.file.absolute(), "is_done": is_done}
-        output.as_json(said | copying.plain(swap.copy) | {"to_do": told[1:]})
+        said = {"file": swap.file.absolute(), "is_done": more is not None}
+        output.as_json(said | copying.plain(swap.copy) | (more or {}))
     else:
         output.lines(told)
