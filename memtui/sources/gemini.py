@@ -235,7 +235,10 @@ class _Session:
         if self._facts.session and not self._is_introduced:
             self._is_introduced = True
             yield self._told()
-        yield from self._messages.take(fields, self._place(line))
+        try:
+            yield from self._messages.take(fields, self._place(line))
+        except RecursionError:
+            yield Refused(lines.TOO_DEEP, line)
 
     def _helper(self) -> Iterator[Reading]:
         if self._is_subagents:

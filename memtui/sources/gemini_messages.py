@@ -212,7 +212,7 @@ class Messages:
         if f"c:{key}" in self._given:
             return
         at = time_of(told.get("timestamp")) or message.at
-        status = told.get("status")
+        status = text_of(told.get("status"))
         call = tool_calls.call(
             key,
             text_of(told.get("name")),

@@ -15,7 +15,7 @@ from memtui.memory import calls, events
 from memtui.memory.events import Event, EventRefused, EventRole, EventType
 from memtui.memory.sessions import SessionFacts
 from memtui.sources import blocks, hook_dialects
-from memtui.sources.lines import of_payload
+from memtui.sources.lines import TOO_DEEP, of_payload
 from memtui.sources.records import (
     Left,
     Reading,
@@ -102,7 +102,7 @@ def read(
         try:
             yield from _take(record, told, now)
         except RecursionError:
-            yield Refused("nested too deeply", record.line)
+            yield Refused(TOO_DEEP, record.line)
         except OverflowError:
             yield Refused("a timestamp out of the calendar", record.line)
 

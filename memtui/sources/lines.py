@@ -23,6 +23,9 @@ RECORDS_AT_ONCE = 500
 PRINT_BYTES = 4096
 """How much of a file's beginning, and of what lies before the cursor, is compared."""
 
+TOO_DEEP = "nested too deeply"
+"""Why a record is refused whose values lie in each other a thousand times."""
+
 _DECODER = json.JSONDecoder(strict=False)
 
 _BETWEEN = "\ufeff \t\r\n\0,"
@@ -102,7 +105,7 @@ def _read(file: BinaryIO, at: Cursor, reader: Reader, form: Form) -> Iterator[Re
                 if isinstance(record, Refused):
                     yield record
                 else:
-                    yield from reader.take(record)
+                    yield from taken(reader, record)
         offset, records = file.tell(), records + 1
         if raw is None or raw.endswith(b"\n"):
             number += 1
@@ -115,6 +118,14 @@ def _read(file: BinaryIO, at: Cursor, reader: Reader, form: Form) -> Iterator[Re
         yield Awaited("the last line is cut off", number + 1)
     print_ = _fingerprint(file, offset)
     yield Cursor(offset, number, print_, reader.state(), reader.is_held)
+
+
+def taken(reader: Reader, record: Record) -> Iterator[Reading]:
+    """Read one record, or say that it is nested too deeply for that."""
+    try:
+        yield from reader.take(record)
+    except RecursionError:
+        yield Refused(TOO_DEEP, record.line)
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:

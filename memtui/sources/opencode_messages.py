@@ -163,7 +163,7 @@ def _tool(told: _Told, part: Part, fields: dict[str, object]) -> Iterator[Readin
     state = parts.inner(fields, "state")
     given, times = state.get("input"), parts.inner(state, "time")
     began = time_of(times.get("start")) or told.at
-    status = state.get("status")
+    status = text_of(state.get("status"))
     at = time_of(times.get("end")) or began
     key, name = text_of(fields.get("callID")), text_of(fields.get("tool"))
     call = tool_calls.call(key or part.name, name, given)

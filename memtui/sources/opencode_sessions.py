@@ -8,9 +8,10 @@ from datetime import datetime
 
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.sources import opencode_messages
+from memtui.sources.lines import TOO_DEEP
 from memtui.sources.opencode_messages import AGENT, Owner
 from memtui.sources.opencode_parts import Message
-from memtui.sources.records import Awaited, Reading, text_of, time_of
+from memtui.sources.records import Awaited, Reading, Refused, text_of, time_of
 
 REMEMBERED = 1000
 """How many given messages are remembered, the latest: one that changes much later is
@@ -99,7 +100,10 @@ class Sessions:
         self._given[message.name] = None
         self._learn(message)
         yield from self._introduced(message.session_id)
-        yield from opencode_messages.read(message, self._owner(message), self._now)
+        try:
+            yield from opencode_messages.read(message, self._owner(message), self._now)
+        except RecursionError:
+            yield Refused(TOO_DEEP)
 
     def gone(self, names: Iterable[str]) -> None:
         """Forget messages that were held back and are not there any more."""

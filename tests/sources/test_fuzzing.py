@@ -110,6 +110,36 @@ def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) ->
         assert len(end) == len([*_calls(cursor.state)])
 
 
+@pytest.mark.parametrize("depth", [970, 985, 990, 5000])
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_record_nested_too_deeply_does_not_hold_up_those_behind_it(
+    name: str, depth: int, tmp_path: Path
+) -> None:
+    source, made = sources.BY_NAME[name], [*corpora.MADE[name]()]
+    file = corpora.path(name, tmp_path)
+    deep = ("[" * depth + "]" * depth).encode()
+    for number, fields in enumerate(made):
+        told = [json.dumps(one).encode() for one in made]
+        behind = texts(read(source, written(file, told[number + 1 :])))
+        for place in fields:
+            spoilt = json.dumps(fields | {place: "@"}).encode()
+            told[number] = spoilt.replace(b'"@"', deep)
+            found = read(source, written(file, told))
+            assert cursor_of(found).offset == file.stat().st_size
+            if name == "plain":
+                # Its records say nothing of each other.
+                assert behind <= texts(found)
+
+
+def written(file: Path, told: list[bytes]) -> Path:
+    file.write_bytes(b"".join(line + b"\n" for line in told))
+    return file
+
+
+def texts(found: list[Reading]) -> set[str]:
+    return {reading.text for reading in found if isinstance(reading, Event)}
+
+
 @pytest.mark.parametrize("name", FORMATS)
 @often(80)
 @given(data=st.data())

@@ -390,3 +390,13 @@ def test_no_record_whatever_it_holds_raises(
 def test_no_bytes_raise(raw: bytes, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         assert isinstance(readings(written(Path(folder), raw, name))[-1], Cursor)
+
+
+@pytest.mark.parametrize("status", [["success"], {"is": "success"}, 7, None])
+def test_a_call_with_an_answer_has_ended_whatever_its_status(
+    tmp_path: Path, status: object
+) -> None:
+    (event,) = told(
+        tmp_path, message(1, "gemini", toolCalls=[call("c1") | {"status": status}])
+    )
+    assert event.text == "run_shell_command: pytest -q\nok"
