@@ -5,6 +5,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,18 @@ def database() -> Iterator[tuple[Path, sqlite3.Connection]]:
     """A database of a few messages of all kinds, without a log beside it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "opencode.db")
+        path.write_bytes(whole())
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute("PRAGMA synchronous = OFF")
+            yield path, db
+
+
+@cache
+def whole() -> bytes:
+    """The bytes of that database."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "opencode.db")
         agent = Agent(path, journal="DELETE")
-        agent.db.execute("PRAGMA synchronous = OFF")
         agent.session()
         agent.session("s2", parent_id="s1", title="Look (@explore subagent)")
         agent.says(1, "user", "Why is the cart empty?")
@@ -57,8 +68,8 @@ def database() -> Iterator[tuple[Path, sqlite3.Connection]]:
         agent.part(4, "compaction", "e")
         agent.part(4, "poem", "f")
         loosen(agent.db)
-        with closing(agent.db):
-            yield path, agent.db
+        agent.db.close()
+        return path.read_bytes()
 
 
 def loosen(db: sqlite3.Connection) -> None:
