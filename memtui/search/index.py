@@ -61,13 +61,10 @@ class Index:
         """The name it was made under; "" if there is none of this schema."""
         try:
             version, _, name = self._mark.read_text(encoding="utf-8").partition(" ")
-        except (OSError, UnicodeDecodeError):
+            is_there = version == schema.VERSION and index.exists_in(self._folder)
+        except Exception:  # Whoosh says of a file cut short whatever Python said of it
             return ""
-        return (
-            name.strip()
-            if version == schema.VERSION and index.exists_in(self._folder)
-            else ""
-        )
+        return name.strip() if is_there else ""
 
     def make(self, name: str) -> None:
         """Make an empty index in place of the one that is there.

@@ -12,6 +12,7 @@ import pytest
 
 from memtui.store import database
 from memtui.store.tables import RedactionRow
+from tests.once.conftest import told as told
 from tests.once.telling import hook, leave, line, record
 
 DAY = 24 * 60

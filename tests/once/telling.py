@@ -26,6 +26,9 @@ Step = tuple[str, str]
 
 HOOKS = "hooks"
 
+CUT = "cut:"
+"""How a step begins after which a file holds nothing else."""
+
 
 def record(number: int, said: str, session: str = "s1", **more: Any) -> str:
     """A line of a transcript: of the person when odd, else of the assistant."""
@@ -126,8 +129,9 @@ class Told:
                 if name == HOOKS:
                     leave(home / "spool" / "new", place, more)
                 else:
-                    with (folder / name).open("a") as file:
-                        file.write(more)
+                    is_cut = more.startswith(CUT)
+                    with (folder / name).open("w" if is_cut else "a") as file:
+                        file.write(more.removeprefix(CUT))
                 bring(works, *folder.glob(name))
         return without_versions(self._tree_of(home))
 

@@ -1,0 +1,130 @@
+"""Ten thousand files in a second, and file systems that tell of nothing."""
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.house import House
+from memtui.paths import in_home
+from memtui.recall import checkups, health
+from memtui.settings import Held, Settings
+from memtui.sources import watching
+from memtui.store import database
+from memtui.store.tables import EventRow
+from tests import test_whole_house
+from tests.once.telling import TreeOf, hook, record, without_versions
+from tests.test_whole_house import working
+
+FILES = 10_000
+TRANSCRIPTS = 500
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not told is found by looking, within half a minute."""
+    monkeypatch.setattr(test_whole_house, "DEADLINE_S", 150.0)
+
+
+@pytest.fixture
+def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    folder = tmp_path / "claude" / "projects" / "shop"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def tailing(tmp_path: Path, projects: Path) -> Iterator[House]:
+    settings = Settings(
+        {
+            "store.time_zone": Held("UTC", "test"),
+            "capture.sources": Held(("claude-code",), "test"),
+        }
+    )
+    house = House(in_home(tmp_path / "home"), settings)
+    yield house
+    house.stop()
+
+
+def letters() -> Iterator[tuple[str, str]]:
+    for number in range(FILES):
+        told = json.loads(hook(1, "UserPromptSubmit", prompt=f"Word {number}"))
+        at = f"2025-03-14T10:{number // 600 % 60:02}:{number / 10 % 60:04.1f}00Z"
+        yield f"{number:06}.json", json.dumps(told["payload"] | {"timestamp": at})
+
+
+def flood(new: Path) -> None:
+    """Leave all files, each by a rename, as fast as can be."""
+    drafts = new.parent / "tmp"
+    for name, said in letters():
+        draft = drafts / name
+        draft.write_text(said)
+        draft.rename(new / name)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("patient")
+def test_ten_thousand_hooks_at_once_are_all_kept(
+    house: House, tmp_path: Path, settings: Settings, tree_of: TreeOf
+) -> None:
+    with working(house) as watched:
+        flooding = threading.Thread(target=flood, args=(house.paths.spool / "new",))
+        house.works._ingest._spool.make()
+        flooding.start()
+        watched.until(lambda: health.stats().messages == FILES)
+        watched.until(lambda: health.stats().queued == 0)
+        flooding.join()
+    assert list((house.paths.spool / "new").iterdir()) == []
+    home = house.paths.store.parent
+    house.stop()
+    other = House(in_home(tmp_path / "undisturbed"), settings)
+    other.works._ingest._spool.make()
+    flood(other.paths.spool / "new")
+    assert other.works.until_idle(lambda _: None) == []
+    other.stop()
+    assert said(tree_of(home)) == said(tree_of(tmp_path / "undisturbed"))
+
+
+def said(tree: dict[str, Any]) -> str:
+    return json.dumps(without_versions(tree), sort_keys=True)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("patient")
+def test_more_changes_than_the_watch_can_hold_are_all_found(
+    tailing: House, projects: Path
+) -> None:
+    with working(tailing) as watched:
+        watched.until(lambda: tailing.works._tail._is_told)
+        for number in range(FILES):
+            session = f"s{number}"
+            if number % (FILES // TRANSCRIPTS):
+                (projects / f"{number}.txt").write_text("a tool's result")
+            else:
+                told = record(number, f"Word {number}", session)
+                (projects / f"{session}.jsonl").write_text(told)
+        watched.until(lambda: health.stats().messages == TRANSCRIPTS)
+    with database.connected():
+        texts = [text for (text,) in EventRow.select(EventRow.text).tuples()]
+    assert len(set(texts)) == len(texts) == TRANSCRIPTS
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "fuse.sshfs", "9p"])
+def test_a_spool_whose_file_system_tells_of_nothing_is_looked_at(
+    house: House, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"server:/x {tmp_path} {kind} rw 0 0\n")
+    monkeypatch.setattr(watching, "MOUNTS", mounts)
+    with working(house) as watched:
+        watched.until(lambda: kind in checkups.blind())
+        for number in range(3):
+            test_whole_house.hook(
+                house, hook_event_name="UserPromptSubmit", prompt=f"Word {number}"
+            )
+            watched.until(lambda n=number: health.stats().messages == n + 1)
+    assert f"is on {kind}, which does not tell of changes" in checkups.blind()

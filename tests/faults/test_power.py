@@ -1,0 +1,89 @@
+"""After a power cut: files that were renamed and are empty, or end too early."""
+
+import gc
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memtui.house import House
+from memtui.recall import health
+from tests.once.telling import CUT, Told, hook, leave, line, without_versions
+
+HomeOf = Callable[[str], Path]
+TreeOf = Callable[[Path], dict[str, object]]
+
+LINES = line("s1", 1, 2, 3, 40, 41, 42)
+
+
+def settle(house: House) -> None:
+    assert house.works.until_idle(lambda _: None) == []
+
+
+@pytest.mark.parametrize("left", [b"", b"\0" * 4096, b'{"session_id": "s1", "hook_'])
+def test_a_hooks_file_that_lost_its_end_is_put_aside_and_holds_nobody_up(
+    house: House, left: bytes
+) -> None:
+    new = house.paths.spool / "new"
+    new.mkdir(exist_ok=True)
+    told = "".join(hook(n, "UserPromptSubmit", prompt=f"Word {n}") for n in (1, 2, 3))
+    leave(new, 1, told)
+    (new / "0001.000001.json").write_bytes(left)
+    settle(house)
+    assert health.stats().messages == 2
+    assert health.stats().problems == 1
+    bad = house.paths.spool / "bad"
+    assert (bad / "0001.000001.json").exists()
+    assert (bad / "0001.000001.json.reason").read_text()
+    assert list(new.iterdir()) == []
+
+
+def test_what_a_hook_lost_is_told_by_the_transcript(told: Told, house: House) -> None:
+    whole = told.tree([("s1", LINES)])
+    new = house.paths.spool / "new"
+    new.mkdir(exist_ok=True)
+    leave(new, 1, hook(1, "UserPromptSubmit", prompt="Word 1"))
+    (new / "0001.000000.json").write_bytes(b"")
+    settle(house)
+    assert told.tree([("s1", LINES)]) == whole
+
+
+@pytest.mark.parametrize("cut", [0, 1, 150, len(LINES) // 2, len(LINES) - 2])
+@pytest.mark.parametrize("zeros", [0, 700])
+def test_a_transcript_that_lost_its_end_is_read_on_from_what_is_there(
+    told: Told, cut: int, zeros: int
+) -> None:
+    """It was read to its end before; its agent goes on where the file ends now."""
+    more = "\n" + line("s1", 70, 71)
+    whole = told.tree([("s1", LINES + more)])
+    kept = CUT + LINES[:cut] + "\0" * zeros
+    tree = told.tree([("s1", LINES), ("s1", kept), ("s1", more)])
+    # A line that was cut off and never ended is a damaged one.
+    assert tree["stats"].pop("problems") == (cut > 0)
+    assert whole["stats"].pop("problems") == 0
+    assert tree == whole
+
+
+# Whoosh leaves open what it cannot read.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("which", ["memtui-index", "*.toc"])
+def test_an_index_that_lost_its_end_is_made_again(
+    house: House, tmp_path: Path, tree_of: TreeOf, which: str
+) -> None:
+    file = tmp_path / "s1.jsonl"
+    file.write_text(LINES)
+    for _ in house.works.importer().run([file]):
+        pass
+    settle(house)
+    home = house.paths.store.parent
+    house.stop()
+    wanted = json.dumps(without_versions(tree_of(home)), sort_keys=True)
+    for part in house.paths.index.glob(which):
+        part.write_bytes(b"")
+    again = House(house.paths, house.settings)
+    settle(again)
+    again.stop()
+    gc.collect()
+    kept = json.dumps(without_versions(tree_of(home)), sort_keys=True)
+    assert kept == wanted
