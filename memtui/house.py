@@ -50,7 +50,7 @@ class House:
         self.zone: tzinfo = _zone()
         self.teleport = Teleport(paths.index)
         self._works: Works | None = None
-        self._starting = threading.Lock()
+        self._making, self._starting = threading.Lock(), threading.Lock()
         self._is_stopped = False
 
     @property
@@ -60,11 +60,13 @@ class House:
         It brings Whoosh and the summariser with it (90 ms), which the first screen
         does without.
         """
-        if self._works is None:
-            from memtui.stages.works import Works  # noqa: PLC0415
+        # The workers' thread and an import's may both be the first to ask.
+        with self._making:
+            if self._works is None:
+                from memtui.stages.works import Works  # noqa: PLC0415
 
-            self._works = Works(self._setup())
-        return self._works
+                self._works = Works(self._setup())
+            return self._works
 
     @property
     def quarantine(self) -> "Quarantine":

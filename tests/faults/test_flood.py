@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,11 @@ def tailing(tmp_path: Path, projects: Path) -> Iterator[House]:
     house.stop()
 
 
+def kept(messages: int) -> Callable[[], bool]:
+    """Whether so many messages are kept."""
+    return lambda: health.stats().messages == messages
+
+
 def letters() -> Iterator[tuple[str, str]]:
     for number in range(FILES):
         told = json.loads(hook(1, "UserPromptSubmit", prompt=f"Word {number}"))
@@ -75,7 +80,7 @@ def test_ten_thousand_hooks_at_once_are_all_kept(
         flooding = threading.Thread(target=flood, args=(house.paths.spool / "new",))
         house.works._ingest._spool.make()
         flooding.start()
-        watched.until(lambda: health.stats().messages == FILES)
+        watched.until(kept(FILES))
         watched.until(lambda: health.stats().queued == 0)
         flooding.join()
     assert list((house.paths.spool / "new").iterdir()) == []
@@ -107,7 +112,7 @@ def test_more_changes_than_the_watch_can_hold_are_all_found(
             else:
                 told = record(number, f"Word {number}", session)
                 (projects / f"{session}.jsonl").write_text(told)
-        watched.until(lambda: health.stats().messages == TRANSCRIPTS)
+        watched.until(kept(TRANSCRIPTS))
     with database.connected():
         texts = [text for (text,) in EventRow.select(EventRow.text).tuples()]
     assert len(set(texts)) == len(texts) == TRANSCRIPTS
@@ -126,5 +131,5 @@ def test_a_spool_whose_file_system_tells_of_nothing_is_looked_at(
             test_whole_house.hook(
                 house, hook_event_name="UserPromptSubmit", prompt=f"Word {number}"
             )
-            watched.until(lambda n=number: health.stats().messages == n + 1)
+            watched.until(kept(number + 1))
     assert f"is on {kind}, which does not tell of changes" in checkups.blind()

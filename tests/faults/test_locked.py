@@ -56,14 +56,16 @@ def wanted(nursery: Nursery, folder: Path, home_of: HomeOf, kept: Kept) -> str:
     return kept(home)
 
 
-@pytest.mark.parametrize("held_s", [6, pytest.param(30, marks=pytest.mark.slow)])
+HELD_S = 6
+"""Longer than SQLite itself waits."""
+
+
 def test_an_import_waits_for_a_locked_store(
     home_of: HomeOf,
     folder: Path,
     wanted: str,
     kept: Kept,
     settings: Settings,
-    held_s: float,
 ) -> None:
     home = home_of("locked")
     House(in_home(home), settings).stop()
@@ -77,14 +79,14 @@ def test_an_import_waits_for_a_locked_store(
         ) as importing,
     ):
         with pytest.raises(subprocess.TimeoutExpired):
-            importing.wait(held_s)
+            importing.wait(HELD_S)
         let_go()
         _, said = importing.communicate(timeout=60)
     assert (importing.returncode, said) == (0, b"")
     assert kept(home) == wanted
 
 
-@pytest.mark.parametrize("held_s", [6, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("held_s", [HELD_S, pytest.param(30, marks=pytest.mark.slow)])
 def test_workers_say_that_the_store_is_locked_and_go_on(
     home_of: HomeOf,
     folder: Path,
