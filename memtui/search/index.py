@@ -17,7 +17,7 @@ from memtui.errors import SearchError
 from memtui.memory import words
 from memtui.memory.hits import HitKind, Match
 from memtui.memory.scopes import ALL, Scope
-from memtui.search import schema
+from memtui.search import folders, schema
 from memtui.search.documents import Document
 
 log = logging.getLogger(__name__)
@@ -74,15 +74,12 @@ class Index:
         """
         try:
             self.close()
-            if self._folder.exists() and not self._is_ours():
+            if not folders.is_free(self._folder, self._mark):
                 raise SearchError(
                     f"{self._folder} holds other files; move them to make room for"
                     " the search index"
                 )
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # The mark comes first and goes last: what is half made is ours as well.
-            self._mark.touch()
-            self._empty()
+            folders.empty(self._folder, self._mark)
             index.create_in(self._folder, schema.schema())
             self._mark.write_text(f"{schema.VERSION} {name}\n", encoding="utf-8")
         except OSError as error:
@@ -98,22 +95,10 @@ class Index:
         if not self.exists():
             return
         try:
-            self._empty()
+            folders.empty(self._folder, self._mark)
             shutil.rmtree(self._folder)
         except OSError as error:
             raise SearchError(f"{self._folder}: {error.strerror}") from error
-
-    def _empty(self) -> None:
-        """Delete all but the mark, which says no more that there is an index."""
-        self._mark.write_text("", encoding="utf-8")
-        for entry in self._folder.iterdir():
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry)
-            elif entry != self._mark:
-                entry.unlink()
-
-    def _is_ours(self) -> bool:
-        return self.exists() or not any(self._folder.iterdir())
 
     def exists(self) -> bool:
         """Whether there is an index of ours, of whatever schema and state."""
@@ -169,6 +154,7 @@ class Index:
                 writer.cancel()
                 raise
             writer.commit(merge=count >= _BATCH_MERGE)
+            folders.sync(self._folder)
         except SearchError:
             raise
         except Exception as error:
