@@ -35,7 +35,7 @@ from memtui.stages.files import Files
 from memtui.stages.gate import Admission
 from memtui.stages.tail import Tail
 from memtui.store import database
-from memtui.store.tables import EventRow
+from memtui.store.tables import EventRow, SessionRow
 
 MB = 1_000_000
 
@@ -133,33 +133,61 @@ def kept(file: Path, offset: int, floor: sqlite3.Connection) -> None:
     floor.execute("COMMIT")
 
 
-def growing(folder: Path, size: int, runs: int) -> dict[str, list[float]]:
-    """The milliseconds it takes to take what a transcript grew by, run by run."""
-    file = folder / f"grown-{size}.jsonl"
-    number = transcript(file, size)
-    floor = sqlite3.connect(folder / f"floor-{size}.db", isolation_level=None)
-    floor.execute("PRAGMA journal_mode = WAL")
-    floor.execute("PRAGMA synchronous = NORMAL")
-    floor.execute(TABLE)
-    taken: dict[str, list[float]] = {name: [] for name in ("parsed", "kept", "taken")}
-    begun = time.perf_counter()
-    take(file)
-    taken["first"] = [(time.perf_counter() - begun) * 1000]
-    for _ in range(runs + 1):
-        offset = file.stat().st_size
+class Growing:
+    """A transcript that grows, beside a plain database that keeps the same records."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        """Write it, and read it for the first time."""
+        self.file = folder / f"grown-{size}.jsonl"
+        self._number = transcript(self.file, size)
+        self.taken: dict[str, list[float]] = {
+            "first": [took_ms(partial(take, self.file))],
+            **{name: [] for name in ("parsed", "kept", "taken")},
+        }
+        self._floor = sqlite3.connect(folder / f"{size}.db", isolation_level=None)
+        self._floor.execute("PRAGMA journal_mode = WAL")
+        self._floor.execute("PRAGMA synchronous = NORMAL")
+        self._floor.execute(TABLE)
+
+    def grow(self) -> None:
+        """Let it grow once, and measure what that costs."""
+        file, offset, taken = self.file, self.file.stat().st_size, self.taken
         with file.open("ab") as grown:
             for _ in range(GROWTH):
-                grown.write(record(number, file.stem))
-                number += 1
+                grown.write(record(self._number, file.stem))
+                self._number += 1
         taken["parsed"].append(took_ms(partial(parse, file, offset)))
-        taken["kept"].append(took_ms(partial(kept, file, offset, floor)))
+        taken["kept"].append(took_ms(partial(kept, file, offset, self._floor)))
         taken["taken"].append(took_ms(partial(take, file)))
-    floor.close()
-    if EventRow.select().where(EventRow.text.startswith("said")).count() < number:
-        raise SystemExit(f"of {file} not all was stored")
-    file.unlink()
+
+    def end(self) -> None:
+        """Make sure that all was stored, and take the transcript away.
+
+        Raises:
+            SystemExit: It was not; the figures would mean nothing.
+        """
+        mine = EventRow.select().join(SessionRow)
+        if mine.where(SessionRow.name == self.file.stem).count() != self._number:
+            raise SystemExit(f"of {self.file} not all was stored")
+        self._floor.close()
+        self.file.unlink()
+
+
+def growing(folder: Path, sizes: list[int], runs: int) -> list[dict[str, list[float]]]:
+    """The milliseconds to take what transcripts grew by, for each size in bytes.
+
+    They grow in turns: what else the machine does then hinders all of them alike.
+    """
+    files = [Growing(folder, size) for size in sizes]
+    for _ in range(runs + 1):
+        for file in files:
+            file.grow()
+    for file in files:
+        file.end()
     # The first turn is not counted: it warms what all of them share.
-    return {name: each[1:] or each for name, each in taken.items()}
+    return [
+        {name: each[1:] or each for name, each in file.taken.items()} for file in files
+    ]
 
 
 def took_ms(done: Callable[[], object]) -> float:
@@ -256,16 +284,14 @@ def line(name: str, each: list[float], floor: float) -> str:
 
 def show_growing(scratch: Path, sizes: list[int], runs: int) -> None:
     """Measure and print what growth costs, for each size in bytes."""
-    medians = []
-    for size in sizes:
-        free = shutil.disk_usage(scratch).free
-        if free < 4 * min(size, DENSE_MB * MB):
-            print(f"{size / MB:,.0f} MB: skipped, {free / MB:,.0f} MB are free")
-            continue
-        with opened(scratch / f"home-{size}"):
-            taken = growing(scratch, size, runs)
+    free = shutil.disk_usage(scratch).free
+    fitting = [size for size in sizes if free > 4 * min(size, DENSE_MB * MB)]
+    for size in sorted({*sizes} - {*fitting}):
+        print(f"{size / MB:,.0f} MB: skipped, {free / MB:,.0f} MB are free")
+    with opened(scratch / "home"):
+        measured = growing(scratch, fitting, runs)
+    for size, taken in zip(fitting, measured, strict=True):
         floor = median(taken["parsed"])
-        medians.append(median(taken["taken"]))
         print(
             f"{size / MB:,.0f} MB, read first in {taken['first'][0] / 1000:.1f} s;"
             f" then {GROWTH} records at a time"
@@ -273,8 +299,9 @@ def show_growing(scratch: Path, sizes: list[int], runs: int) -> None:
         print(line("opened and parsed (the floor)", taken["parsed"], floor))
         print(line("the same, and inserted", taken["kept"], floor))
         print(line("taken into the store", taken["taken"], floor))
-    if len(medians) > 1:
-        print(f"longest beside shortest: {medians[-1] / medians[0]:.2f} x")
+    if len(measured) > 1:
+        shortest, *_, longest = (median(taken["taken"]) for taken in measured)
+        print(f"longest beside shortest: {longest / shortest:.2f} x")
 
 
 def show_idle(scratch: Path, numbers: list[int], runs: int) -> None:
