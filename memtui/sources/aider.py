@@ -60,7 +60,7 @@ def read(
     """Read one history; see ``memtui.sources.source.Read``."""
     written_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     is_settled = abs(now - written_at) > PATIENCE
-    form = Form(_lines, lambda raw: is_settled)
+    form = Form(_lines, lambda raw: len(raw) if is_settled else 0)
     folder = path.resolve().parent
     return lines.read(path, start, partial(_History, folder, is_settled, now), form)
 

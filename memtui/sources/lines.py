@@ -1,7 +1,7 @@
 """Files of JSON lines: read from a cursor on, however they grew since.
 
-Whatever is whole is saved, whatever is not is named. A line that is not ended yet is
-taken when it is whole JSON, and awaited otherwise.
+Whatever is whole is saved, whatever is not is named. Of a line that is not ended yet
+the whole objects are taken, and the rest is awaited.
 """
 
 import hashlib
@@ -59,8 +59,8 @@ class Form:
 
     records: Callable[[bytes, int], Iterator[Record | Refused]]
     """The records of one line, given its number."""
-    is_whole: Callable[[bytes], bool]
-    """Whether a line that no newline ends is whole all the same."""
+    whole: Callable[[bytes], int]
+    """How many bytes of a line that no newline ends are whole all the same."""
 
 
 def read(
@@ -91,25 +91,27 @@ def read(
 
 def _read(file: BinaryIO, at: Cursor, reader: Reader, form: Form) -> Iterator[Reading]:
     file.seek(at.offset)
-    offset, number, records = at.offset, at.line, 0
+    offset, number = at.offset, at.line
     torn = False
-    for raw in _lines(file):
+    for count, raw in enumerate(_lines(file), 1):
         if raw is None:
             size = f"{MAX_RECORD_BYTES // 1024**2} MB"
             yield Refused(f"a line longer than {size}", number + 1)
-        elif not raw.endswith(b"\n") and not form.is_whole(raw):
-            torn = bool(raw.decode("utf-8", "replace").strip(_BETWEEN))
-            break
+            offset = file.tell()
         else:
-            for record in form.records(raw, number + 1):
+            whole = len(raw) if raw.endswith(b"\n") else form.whole(raw)
+            for record in form.records(raw[:whole], number + 1) if whole else ():
                 if isinstance(record, Refused):
                     yield record
                 else:
                     yield from taken(reader, record)
-        offset, records = file.tell(), records + 1
+            offset += whole
+            if whole < len(raw):
+                torn = bool(_plain(raw[whole:]))
+                break
         if raw is None or raw.endswith(b"\n"):
             number += 1
-        if records % RECORDS_AT_ONCE == 0:
+        if count % RECORDS_AT_ONCE == 0:
             # The state is taken now: what reads on changes it.
             yield Cursor(offset, number, _fingerprint(file, offset), reader.state())
             file.seek(offset)
@@ -175,9 +177,27 @@ def head(path: Path, limit: int) -> list[Record]:
     return found
 
 
-def _is_whole(raw: bytes) -> bool:
-    found = list(of_line(raw, 0))
-    return bool(found) and all(isinstance(one, Record) for one in found)
+def _whole(raw: bytes) -> int:
+    """How many bytes at the beginning of a line are whole objects."""
+    text = raw.decode("utf-8", "surrogateescape")  # so that places can be told in bytes
+    at = _after(text, 0)
+    whole = 0
+    while at < len(text):
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        if not isinstance(value, dict):
+            break
+        whole = at = _after(text, end)
+    return len(text[:whole].encode("utf-8", "surrogateescape"))
+
+
+def _after(text: str, at: int) -> int:
+    """The place of the next character that does not only stand between objects."""
+    while at < len(text) and text[at] in _BETWEEN:
+        at += 1
+    return at
 
 
 def of_line(raw: bytes, number: int) -> Iterator[Record | Refused]:
@@ -196,7 +216,7 @@ def of_line(raw: bytes, number: int) -> Iterator[Record | Refused]:
             yield Refused("not a JSON object", number)
 
 
-JSON_LINES = Form(of_line, _is_whole)
+JSON_LINES = Form(of_line, _whole)
 
 
 def of_payload(raw: bytes) -> Iterator[Record | Refused]:

@@ -238,6 +238,34 @@ def test_a_last_line_that_is_cut_off_is_said_to_be() -> None:
     assert Awaited("the last line is cut off", 2) in read_bytes(raw)
 
 
+@pytest.mark.parametrize(
+    ("junk", "reason"),
+    [
+        (b"\x1d", "not valid JSON"),
+        (b"5", "not a JSON object"),
+        (b'{"type":"us', "not valid JSON"),
+        (b"\xe2\x80", "not valid JSON"),
+        (b" ,x", "not valid JSON"),
+    ],
+)
+def test_whole_objects_before_a_cut_off_one_are_read_and_not_again(
+    junk: bytes, reason: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "session.jsonl"
+    file.write_bytes(json.dumps(user(1, "caf\xe9"), ensure_ascii=False).encode() + junk)
+    first = list(claude_code.read(file, None, agent="claude-code", now=NOW))
+    assert [e.text for e in first if isinstance(e, Event)] == ["caf\xe9"]
+    assert Awaited("the last line is cut off", 1) in first
+
+    at = first[-1]
+    assert isinstance(at, Cursor)
+    with file.open("ab") as more:
+        more.write(b"\n" + json.dumps(user(2, "next")).encode())
+    second = list(claude_code.read(file, at, agent="claude-code", now=NOW))
+    assert Refused(reason, 1) in second
+    assert [e.text for e in second if isinstance(e, Event)] == ["next"]
+
+
 def test_lone_surrogates_nul_and_escape_codes_are_survived() -> None:
     line = json.dumps(user(1, "XX")).replace("XX", r"a\ud800b\u0000c\u001b[1md")
     assert [event.text for event in told(line)] == ["a\ufffdbcd"]
