@@ -51,8 +51,8 @@ class _Reader:
         self._facts: dict[Key, SessionFacts] = {}
         self._met: set[Key] = set()
         """The sessions of which this reading has given an event."""
-        self._told: set[Key] = set()
-        """Those that a record of their own told of: their events need not."""
+        self._told: dict[Key, SessionFacts] = {}
+        """What a record of their own said of sessions last: their events need not."""
         self._last: Key | None = None
         before = state.get("sessions")
         for fields in before if isinstance(before, list) else ():
@@ -94,8 +94,8 @@ class _Reader:
         facts = plain_records.session(record, self._agent)
         if isinstance(facts, SessionFacts):
             key = facts.agent, facts.session_id
-            self._facts[key] = facts
-            self._told.add(key)
+            self._facts[key] = plain_records.joined(self._facts.get(key), facts)
+            self._told[key] = facts
         yield facts
 
     def rest(self) -> Iterator[Reading]:
@@ -104,7 +104,7 @@ class _Reader:
     def state(self) -> Mapping[str, object]:
         # A session told of before its events must be known when they come.
         waiting = [k for k in self._told if k == self._last or k not in self._met]
-        held = [plain_lines.fields(self._facts[key]) for key in sorted(waiting)]
+        held = [plain_lines.fields(self._told[key]) for key in sorted(waiting)]
         return {"sessions": held} if held else {}
 
 

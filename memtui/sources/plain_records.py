@@ -196,5 +196,25 @@ def facts(event: Event, fields: Fields, before: SessionFacts | None) -> SessionF
     return replace(known, cwd=cwd, project=project, at=event.timestamp)
 
 
+def joined(before: SessionFacts | None, told: SessionFacts) -> SessionFacts:
+    """What is known of a session after another word on it.
+
+    The latest word counts, but of the place the earliest, and of the maker the first.
+    """
+    if before is None:
+        return told
+    is_placed = bool(before.cwd or before.project)
+    is_later = told.at is None or (before.at is not None and before.at <= told.at)
+    place = before if is_placed and is_later else told
+    return replace(
+        place,
+        branch=told.branch or before.branch,
+        model=told.model or before.model,
+        title=told.title or before.title,
+        created_by=before.created_by or told.created_by,
+        forked_from=told.forked_from or before.forked_from,
+    )
+
+
 def _refused(record: Record, reason: str) -> Refused:
     return Refused(reason, record.line)
