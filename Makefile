@@ -20,7 +20,7 @@ run: $(VENV)/.runs
 	@$(BIN)/memtui $(ARGS)
 
 test: $(VENV)/.tests
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 check: $(VENV)/.tests
 	$(BIN)/ruff check .

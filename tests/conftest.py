@@ -52,8 +52,8 @@ trying.load_profile("short")
 NOT_THE_MEMORY = {"created_at"}
 """When a version was made differs from run to run; what it says must not."""
 
-MATRIX = pytest.StashKey[list[dict[str, object]]]()
-"""What of each kind of file was found and kept, to be shown after the tests."""
+MATRIX = "capture matrix"
+"""The property of a test that tells what of one kind of file was found and kept."""
 
 
 class TopLevelSVG(pytest_textual_snapshot.SVGImageExtension):
@@ -154,10 +154,11 @@ def settle() -> Settle:
 
 
 @pytest.fixture
-def capture_matrix(request: pytest.FixtureRequest) -> Callable[..., None]:
+def capture_matrix(
+    record_property: Callable[[str, object], None],
+) -> Callable[..., None]:
     """Adds a row to the table of what was found and kept."""
-    rows = request.config.stash.setdefault(MATRIX, [])
-    return lambda **row: rows.append(row)
+    return lambda **row: record_property(MATRIX, row)
 
 
 TreeOf = Callable[[Path], dict[str, Any]]
@@ -211,11 +212,12 @@ def _hits(house: House) -> dict[str, list[str]]:
     }
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Show what of each kind of file was found and kept."""
-    if rows := config.stash.get(MATRIX, []):
+    stats = terminalreporter.stats
+    told = [one for kind in ("passed", "failed") for one in stats.get(kind, [])]
+    rows = [row for one in told for name, row in one.user_properties if name == MATRIX]
+    if rows:
         terminalreporter.section("capture matrix: messages kept / found")
         table = [[*rows[0]], *([str(value) for value in row.values()] for row in rows)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
