@@ -18,6 +18,7 @@ from memtui.memory import words
 from memtui.memory.hits import HitKind, Match
 from memtui.memory.scopes import ALL, Scope
 from memtui.search import folders, schema
+from memtui.search.collectors import Within
 from memtui.search.documents import Document
 
 log = logging.getLogger(__name__)
@@ -245,13 +246,13 @@ class Index:
         within_s: float | None = None,
     ) -> list[tuple[Match, set[str]]]:
         """The best matches, and for a search within a time the terms each holds."""
-        # Whoosh's own filter is passed over by a search that has a time limit.
-        mine = query.Require(asked, within) if within else asked
         collector = searcher.collector(limit=limit, terms=within_s is not None)
+        if within:
+            collector = Within(collector, within)
         if within_s is not None:
             collector = TimeLimitCollector(collector, within_s, use_alarm=False)
         with suppress(TimeLimit):
-            searcher.search_with_collector(mine, collector)
+            searcher.search_with_collector(asked, collector)
         return [
             (
                 Match(HitKind(hit["kind"]), hit["target"], float(hit.score)),

@@ -87,6 +87,19 @@ def test_a_page_is_full_where_most_hits_are_of_others(full_house: House) -> None
     assert len(few) == min(3, len(whole))
 
 
+@pytest.mark.parametrize("limit", [1, 3, 20])
+@pytest.mark.parametrize("query", ["test", "fix", "the fix", "token refr", "session"])
+@pytest.mark.parametrize("of", SCOPES, ids=str)
+def test_the_best_few_of_a_scope_come_from_the_index(
+    full_house: House, of: Scope, query: str, limit: int
+) -> None:
+    few = full_house.teleport.find(query, limit=limit, of=of)
+    whole = full_house.teleport.find(query, limit=500, of=of)
+    assert (few.note, whole.note) == ("", "")
+    best = [hit.score for hit in whole.hits[:limit]]
+    assert [hit.score for hit in few.hits] == pytest.approx(best)
+
+
 def test_a_scope_holds_without_an_index_too(full_house: House, tmp_path: Path) -> None:
     of = Scope("codex", "")
     answer = Teleport(tmp_path / "none").find("session", of=of)
