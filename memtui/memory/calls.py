@@ -1,11 +1,20 @@
-"""A tool call in one line: what was done, said so that it can be read and searched."""
+"""A tool call in one line: what was done, said so that it can be read and searched.
+
+Secrets are taken out before anything is cut: half a secret is not known for one.
+"""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
+from memtui.memory import secrets
+from memtui.memory.events import clean
+
 CALL_CHARS = 300
 """The most of a call's line, in characters."""
+
+TASK_CHARS = 200
+"""How much is kept of what a helper was asked to do."""
 
 _TELLING = (
     "command",
@@ -26,9 +35,19 @@ _TELLING = (
 
 def describe(tool_name: str, tool_input: object) -> str:
     """One line for a call: ``Bash: npm test``, ``Edit: src/auth/token.rs``."""
-    said = " ".join(_said(tool_input).split())
+    said = _in_a_line(_said(tool_input))
     line = f"{tool_name or 'tool'}: {said}" if said else tool_name or "tool"
     return line if len(line) <= CALL_CHARS else line[: CALL_CHARS - 1] + "…"
+
+
+def task(told: str) -> str:
+    """What a helper was asked to do, in a line."""
+    return _in_a_line(told)[:TASK_CHARS]
+
+
+def _in_a_line(text: str) -> str:
+    """A text in one line, without its secrets."""
+    return " ".join(secrets.redact(clean(text)).text.split())
 
 
 def _said(tool_input: object) -> str:
@@ -45,7 +64,9 @@ def _said(tool_input: object) -> str:
         if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
             return " ".join(value)
     plain = {k: v for k, v in tool_input.items() if isinstance(v, str | int | float)}
-    return " ".join(f"{name}={value}" for name, value in plain.items())
+    kept, _ = secrets.redact_strings(plain)
+    named = kept.items() if isinstance(kept, dict) else ()
+    return " ".join(f"{name}={value}" for name, value in named)
 
 
 def compact(value: Any) -> str:

@@ -182,6 +182,20 @@ STARTS: dict[str, tuple[Kind, ...]] = {
 """The kinds by the first two characters of their keys."""
 
 
+_CUT = re.compile(
+    r"(?<![A-Za-z0-9])(?:sk-(?:ant|proj|svcacct|or|lf)-|gh[pousr]_|github_pat_|glpat-"
+    r"|xox[abpr]-|[sr]k_live_|npm_|hf_|gsk_|xai-|pypi-|AIza|AKIA|ASIA|SG\.|hv[sb]\.)"
+    rf"{_U}{{12,}}$"
+)
+_CUT_CHARS = 300
+
+
+def cut_at(text: str, end: int) -> int:
+    """Where a key starts of which the rest was cut off at a place; -1 for none."""
+    cut = _CUT.search(text, max(0, end - _CUT_CHARS), end)
+    return cut.start() if cut and is_real(cut[0]) else -1
+
+
 def match(text: str, at: int) -> tuple[int, str] | None:
     """The key that starts at a place: its end and kind; None where there is none."""
     for kind in STARTS.get(text[at : at + 2], ()):

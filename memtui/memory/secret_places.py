@@ -59,8 +59,15 @@ _KEY_LINES = re.compile(
     r"(?:(?:[ \t]*(?:\r?\n|\\++[nr]))+(?:[ \t]*\d{1,6}(?:[→\t:|]|\\++(?:t|u2192)))?"
     r"[ \t>+|-]{0,12}"
     r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset)[^\n\\\"']{0,100}"
-    r"|[A-Za-z0-9+/]{1,256}={0,2}(?![^\s\\\"'`])))+"
+    r"|[A-Za-z0-9+/]{1,256}={0,2}(?![^\s\\\"'`…])))+"
 )
+_KEY_IN_A_LINE = re.compile(
+    r"(?:[ \t]+(?:Proc-Type|DEK-Info): \S{1,60})*"
+    r"(?:(?:\s|\\++[nrt])*(?:\d{1,6}[→\t:| ][ \t]*)?[+>|-]?[ \t]{0,4}"
+    r"[A-Za-z0-9+/]{24,}+={0,2})+"
+    r"(?:[ \t]+(?:\d{1,6} )?[A-Za-z0-9+/]{1,23}={0,2}(?=…|\s*(?:$|-----|[\"'`\\])))?"
+)
+"""A key whose lines were joined, or that was cut; words of prose are shorter."""
 _KEY_TEXT = re.compile(r"[A-Za-z0-9+/]{16}")
 _OPENS = r"(?:\\(?:\\{2}(?:\\{4})?)?[\"']|'|\"(?![,\]}:\s]))?"
 """A quote that may open a value; one that closes a JSON string does not."""
@@ -243,7 +250,9 @@ def _key_block(text: str, at: int) -> Iterator[Span]:
             yield at, end.end(), "private key"
             return
     lines = _KEY_LINES.match(text, begin.end(), limit)
-    if lines and _KEY_TEXT.search(lines[0]):
+    if not lines or not _KEY_TEXT.search(lines[0]):
+        lines = _KEY_IN_A_LINE.match(text, begin.end(), limit)
+    if lines:
         yield at, lines.end(), "private key"
 
 

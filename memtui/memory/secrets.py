@@ -17,7 +17,7 @@ from memtui.memory import secret_names as names
 from memtui.memory import secret_places as places
 from memtui.memory.secret_places import Span
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Raised when the rules change, so that what was kept by older ones can be told."""
 
 LEAST_CHARS = 8
@@ -29,7 +29,7 @@ NAME_CHARS = 64
 PASSES = 4
 """How often what is left is looked at again; the second time finds nothing, nearly."""
 
-PRIVATE = "private"
+PRIVATE, CUT = "private", "cut key"
 
 _TAG = re.compile(r"<(/?)private(?:\s[^<>\"'\\]{0,80})?\s?>", re.IGNORECASE)
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -71,7 +71,7 @@ def redact(text: str) -> Redacted:
         spans = _private(text) if b"<private" in low else []
         if not spans:
             signs = plain.translate(_SIGNS)
-            spans = [*_keys(text, signs), *places.found(text, low, signs)]
+            spans = [*_keys(text, signs), *places.found(text, low, signs), *_cut(text)]
         if not spans:
             break
         text, removed = _without(text, spans)
@@ -133,6 +133,15 @@ def _keys(text: str, signs: bytes) -> Iterable[Span]:
         ):
             yield from _keys_of_run(text, start, end if end >= 0 else len(text))
         start = find(_RUN, end) if end >= 0 else -1
+
+
+def _cut(text: str) -> Iterable[Span]:
+    """The keys whose end was cut off with a line's."""
+    end = text.find("…")
+    while end >= 0:
+        if (start := shapes.cut_at(text, end)) >= 0:
+            yield start, end, CUT
+        end = text.find("…", end + 1)
 
 
 def _keys_of_run(text: str, at: int, end: int) -> Iterable[Span]:
@@ -206,7 +215,7 @@ def _apart(spans: Iterable[Span]) -> list[Span]:
 _BY_NAME = frozenset(
     (
         names.PASSWORD, names.SECRET, names.KEY, names.TOKEN, "bearer token",
-        "authorization token", "cookie", "signature", "basic auth",
+        "authorization token", "cookie", "signature", "basic auth", CUT,
     )
 )  # fmt: skip
 """Kinds that say less than a key's own shape does."""

@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
 
+from memtui.memory import calls
 from memtui.memory.sessions import Helper
 from memtui.sources import codex_kinds as kinds
 from memtui.sources import codex_tools as tools
@@ -27,9 +28,6 @@ from memtui.sources.telling import Place, Teller
 
 Fields = Mapping[str, object]
 Readings = Iterator[Reading]
-
-TASK_CHARS = 200
-"""How much is kept of what a helper was asked to do."""
 
 _NAME = re.compile(r"(?:rollout-[\d\-T]{10,19}-)?(.+)")
 """A rollout's file name: its time, then the session's id."""
@@ -184,7 +182,7 @@ def _spawned(thread: Thread, told: Fields) -> Readings:
     name, session = text_of(told.get("new_thread_id")), thread.session_id
     if name and session:
         kind = text_of(told.get("new_agent_role") or told.get("new_agent_nickname"))
-        task = " ".join(text_of(told.get("prompt")).split())[:TASK_CHARS]
+        task = calls.task(text_of(told.get("prompt")))
         yield Helper(AGENT, session, name, kind, tools.key(told), task)
 
 

@@ -3,14 +3,12 @@
 import json
 from collections.abc import Mapping
 
+from memtui.memory import calls
 from memtui.sources import blocks
 from memtui.sources.records import text_of
 from memtui.sources.tool_calls import Call
 
 Fields = Mapping[str, object]
-
-TASK_CHARS = 200
-"""How much is kept of what a helper was asked to do."""
 
 NOT_KEPT = frozenset(
     """assistant.turn_start assistant.turn_end assistant.intent assistant.usage
@@ -114,4 +112,4 @@ def task(call: Call) -> str:
     given = arguments(call.tool_input)
     about = given if isinstance(given, Mapping) else {}
     told = text_of(about.get("description") or about.get("prompt"))
-    return " ".join(told.split())[:TASK_CHARS]
+    return calls.task(told)

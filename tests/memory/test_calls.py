@@ -1,0 +1,65 @@
+"""A call in one line, and what must not stand in it."""
+
+import base64
+import random
+
+from memtui.memory import calls
+from memtui.memory.secrets import mark, redact
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+"""What looks like a token of GitHub's; it opens nothing."""
+
+BEGIN, END = (f"-----{sign} RSA " + "PRIVATE KEY-----" for sign in ("BEGIN", "END"))
+
+
+def key_lines() -> list[str]:
+    drawn = random.Random(7)
+    return [base64.b64encode(drawn.randbytes(48)).decode() for _ in range(20)]
+
+
+def test_a_key_block_is_taken_out_before_its_lines_are_joined_and_cut() -> None:
+    block = "\n".join((BEGIN, *key_lines(), END))
+    told = calls.describe("Bash", {"command": f"cat > id <<'EOF'\n{block}\nEOF"})
+    assert told == f"Bash: cat > id <<'EOF' {mark('private key')} EOF"
+
+
+def test_a_token_that_the_cut_would_go_through_is_taken_out_before() -> None:
+    for before in range(calls.CALL_CHARS - 60, calls.CALL_CHARS):
+        told = calls.describe("Bash", {"command": f"echo {'a' * before} {TOKEN}"})
+        assert TOKEN[:8] not in told
+        task = calls.task(f"{'a' * (before - 100)} {TOKEN}")
+        assert TOKEN[:8] not in task
+
+
+def test_what_is_private_is_taken_out_of_a_line_that_is_cut() -> None:
+    diary = f"deploy {'a' * 150} <private>{'my diary ' * 40}</private> now"
+    told = calls.describe("Bash", {"command": diary})
+    assert told.endswith(f"a {mark('private')} now")
+
+
+def test_what_a_call_was_given_under_the_name_of_a_secret_goes_by_its_name() -> None:
+    told = calls.describe("login", {"user": "ada", "password": "swordfish"})
+    assert told == f"login: user=ada password={mark('password')}"
+
+
+def test_a_key_kept_in_one_line_and_cut_is_known() -> None:
+    joined = " ".join((BEGIN, *key_lines()))
+    numbered = " ".join((BEGIN, *(f"{n} {x}" for n, x in enumerate(key_lines(), 2))))
+    quoted = "\n".join((BEGIN, *(f"> {line}" for line in key_lines())))
+    added = "\n".join((BEGIN, *(f"+{line}" for line in key_lines())))
+    for text in (joined, numbered, quoted, added, BEGIN + "".join(key_lines())):
+        for cut in (text, f"{text[:290]}…"):
+            left = redact(f"Bash: cat {cut}").text
+            assert left.rstrip("…") == f"Bash: cat {mark('private key')}"
+
+
+def test_words_after_the_first_line_of_a_key_are_left() -> None:
+    for after in ("is followed by characteristics of the key", "in internationalized"):
+        text = f"The line {BEGIN} {after}"
+        assert redact(text).text == text
+
+
+def test_a_token_kept_without_its_end_is_known() -> None:
+    assert redact(f"Bash: echo {TOKEN[:24]}…\nok").text == (
+        f"Bash: echo {mark('cut key')}…\nok"
+    )
