@@ -196,6 +196,7 @@ class _Transcript:
             if not is_answer:
                 yield Left("a message without text", envelope.line)
             return
+        text = kinds.typed(fields, text) or text
         kind = kinds.injected(fields, text)
         metadata = {"kind": kind} if kind else {}
         if kind == "interruption":

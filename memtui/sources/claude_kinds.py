@@ -42,6 +42,14 @@ _INJECTED = {
 }
 REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 
+_TYPED = re.compile(
+    r"\s*<command-message>[^<]*</command-message>\s*<command-name>/?([^<\s]+)"
+    r"</command-name>(?:\s*<command-args>(.*)</command-args>)?\s*",
+    re.DOTALL,
+)
+"""A command that asks the model for something; those that only tell the program begin
+with their name."""
+
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 """Records that name their session, and the field that holds the name."""
 
@@ -105,6 +113,12 @@ def injected(fields: dict[str, object], text: str) -> str:
         ):
             return kind
     return "meta" if fields.get("isMeta") else ""
+
+
+def typed(fields: dict[str, object], text: str) -> str:
+    """What the person typed to ask for something by a command; "" if they did not."""
+    found = None if fields.get("isMeta") else _TYPED.fullmatch(text)
+    return f"/{found[1]} {(found[2] or '').strip()}".strip() if found else ""
 
 
 def forked_from(fields: dict[str, object]) -> str:

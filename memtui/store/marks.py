@@ -5,9 +5,13 @@ in other sessions have the same origin.
 """
 
 import hashlib
+import re
 from dataclasses import replace
 
 from memtui.memory.events import Event
+
+_SHOWN = re.compile(r"\[(?:image|document|file)(?:: [^\]\n]+)?\]")
+"""What our readers write in place of a picture or a file: hooks are silent of it."""
 
 
 def twin_of(event: Event) -> bytes:
@@ -19,6 +23,8 @@ def twin_of(event: Event) -> bytes:
     said = event.metadata.get("tool_input", "")
     words = f"{event.metadata.get('tool_name', '')}{said}" if said else event.text
     plain = " ".join(words.split())
+    if not said and "[" in plain:
+        plain = " ".join(_SHOWN.sub(" ", plain).split()) or plain
     named = "\x1f".join((event.session_id, event.event_type, plain))
     return hashlib.blake2b(named.strip().encode(), digest_size=8).digest()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from peewee import fn
 
-from memtui.memory.events import Event
+from memtui.memory.events import Event, EventType
 from memtui.store import forgetting, outbox, segments, tombstones
 from memtui.store.database import db, insert
 from memtui.store.marks import origin_of, twin_in, twin_of
@@ -21,7 +21,9 @@ from memtui.store.tables import EventRow, TellingRow
 TWIN_MS = tombstones.TWIN_MS
 """How far apart two tellings of one event may be, in milliseconds."""
 
-_RANK = {"hook": 0, "jsonl": 1, "transcript": 2}
+_HOOK = "hook"
+
+_RANK = {_HOOK: 0, "jsonl": 1, "transcript": 2}
 """Which telling is the better one: a hook knows neither the time nor the name of what
 it tells."""
 
@@ -35,6 +37,18 @@ _OWNERS = (
     "SELECT DISTINCT s.name FROM tellings t JOIN events e ON e.id = t.event_id"
     " JOIN sessions s ON s.id = e.session_id WHERE t.session_id = ?"
 )
+
+_NEAR = (
+    "SELECT id, route, session_id, at_ms, text FROM events e WHERE NOT EXISTS"
+    " (SELECT 1 FROM tellings t WHERE t.event_id = e.id AND t.session_id IS NULL"
+    " AND t.route = ?) AND session_id = ? AND at_ms BETWEEN ? AND ?"
+    " AND type = 'assistant_message' AND subagent = '' AND route <> ?"
+    " AND (route = 'hook' OR ? = 'hook')"
+)
+"""What assistants said about a time, where just one of two routes is the hooks'."""
+
+_BREAK = "\n\n"
+"""What stands between the blocks of a message."""
 
 _ROWS_AT_ONCE = 500
 
@@ -88,6 +102,44 @@ def twins(
         best = min(near, key=lambda known: abs(known.at_ms - at_ms), default=None)
         if best and abs(best.at_ms - at_ms) <= TWIN_MS:
             near.remove(best)
+            told[event.event_id] = best
+    rest = [event for event in batch if event.event_id not in told]
+    return told | _endings(rest, numbers, route, {k.event_id for k in told.values()})
+
+
+def _endings(
+    batch: Sequence[Event],
+    numbers: Mapping[tuple[str, str], int],
+    route: str,
+    taken: set[str],
+) -> dict[str, Known]:
+    """Pair assistants' messages of which a hook tells the last block alone.
+
+    Args:
+        batch: The events that have no twin.
+        numbers: The numbers of their sessions.
+        route: The way they came.
+        taken: The events that are paired already; what is paired here joins them.
+    """
+    told: dict[str, Known] = {}
+    for event in batch:
+        if event.event_type is not EventType.ASSISTANT_MESSAGE or event.subagent:
+            continue
+        if route != _HOOK and _BREAK not in event.text:
+            continue
+        at_ms, number = event.timestamp_ms, numbers[event.agent, event.session_id]
+        asked = (route, number, at_ms - TWIN_MS, at_ms + TWIN_MS, route, route)
+        near = [
+            Known(*known)
+            for *known, text in db.execute_sql(_NEAR, asked).fetchall()
+            if known[0] not in taken
+            and max(text, event.text, key=len).endswith(
+                _BREAK + min(text, event.text, key=len).strip()
+            )
+        ]
+        if near:
+            best = min(near, key=lambda known: abs(known.at_ms - at_ms))
+            taken.add(best.event_id)
             told[event.event_id] = best
     return told
 

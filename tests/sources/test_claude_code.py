@@ -105,6 +105,25 @@ def test_a_prompt_typed_while_a_tool_runs_breaks_nothing_off() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "typed"),
+    [
+        ("\n<command-args>the tests</command-args>", "/review the tests"),
+        ("\n<command-args></command-args>", "/review"),
+        ("", "/review"),
+    ],
+)
+def test_a_command_that_asks_for_something_is_what_the_person_typed(
+    given: str, typed: str
+) -> None:
+    wrapped = (
+        "<command-message>review is running…</command-message>\n"
+        f"<command-name>/review</command-name>{given}"
+    )
+    (event,) = told(user(1, wrapped))
+    assert (event.role, event.text, event.metadata) == (EventRole.USER, typed, {})
+
+
+@pytest.mark.parametrize(
     ("content", "fields", "kind"),
     [
         ("<command-name>/clear</command-name>", {}, "command"),

@@ -10,7 +10,7 @@ from memtui.memory.events import Event, EventType
 from memtui.memory.sessions import SessionFacts
 from memtui.store import database, outbox, sessions
 from memtui.store import events as kept
-from memtui.store.tables import OutboxRow
+from memtui.store.tables import EventRow, OutboxRow
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 
@@ -87,6 +87,45 @@ def test_what_a_hook_told_is_not_kept_again_from_the_transcript() -> None:
 def test_the_order_of_the_two_tellings_does_not_matter() -> None:
     add(said("Fix the cart", after_s=2, key="uuid-1"))
     assert add(said("Fix the cart"), route="hook").created == ()
+
+
+@pytest.mark.parametrize("shown", ["[image: image/png, 1 kB]", "[image]"])
+@pytest.mark.parametrize("routes", [("hook", "transcript"), ("transcript", "hook")])
+def test_an_image_that_a_hook_is_silent_of_makes_no_second_message(
+    routes: tuple[str, str], shown: str
+) -> None:
+    plain = said("[Image #1] what is this?")
+    whole = said(f"[Image #1] what is this?\n\n{shown}", after_s=2, key="uuid-1")
+    telling = {"hook": plain, "transcript": whole}
+    for route in routes:
+        add(telling[route], route=route)
+    assert [row.text for row in EventRow.select()] == [whole.text]
+
+
+@pytest.mark.parametrize("routes", [("hook", "transcript"), ("transcript", "hook")])
+def test_a_message_of_which_a_hook_tells_the_last_block_is_one(
+    routes: tuple[str, str],
+) -> None:
+    kind = EventType.ASSISTANT_MESSAGE
+    whole = said("First part\n\nSecond part", key="uuid-1", kind=kind)
+    other = said("What a second part!", after_s=60, key="uuid-2", kind=kind)
+    telling = {
+        "hook": [said("Second part", after_s=4, kind=kind)],
+        "transcript": [whole, other],
+    }
+    for route in routes:
+        add(*telling[route], route=route)
+    assert {row.text for row in EventRow.select()} == {whole.text, other.text}
+
+
+def test_one_ending_is_not_told_of_two_messages() -> None:
+    kind = EventType.ASSISTANT_MESSAGE
+    for number in range(2):
+        said_so = said(f"Step {number}\n\nDone.", number, f"k{number}", kind)
+        add(said_so)
+    for number in range(3):
+        add(said("Done.", number + 5, f"h{number}", kind), route="hook")
+    assert EventRow.select().count() == 3
 
 
 def test_a_tool_is_known_by_its_input_however_its_answer_is_written() -> None:
