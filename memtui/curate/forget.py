@@ -2,8 +2,8 @@
 
 What is forgotten is noted first, so that nothing brings it back; then it is deleted
 from the hooks directory and, in one transaction, from the store; then its traces are
-removed: the index, the log, the room that deleted rows leave. Ended anywhere, the same
-forgetting taken up again comes to the same end.
+removed: the index, the log, the room that deleted rows leave. Ended anywhere, it is
+taken up again by the next forgetting, and by whoever removes traces.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +27,7 @@ from memtui.store import (
     forgetting,
     problems,
     tombstones,
+    unfinished,
 )
 from memtui.store.deletion import Counts
 from memtui.store.tombstones import Kind, Tombstone
@@ -70,7 +71,7 @@ class Forget:
     def tried(self, kind: Kind, words: Sequence[str]) -> Forgotten:
         """Say what would be forgotten; nothing changes."""
         with traces.writing(is_undone=True):
-            covered = self._note(kind, words)
+            covered = self._note(kind, subjects.named(kind, words, self._zone))
             return self._found(covered, is_tried=True)
 
     def run(self, kind: Kind, words: Sequence[str]) -> Forgotten:
@@ -84,26 +85,54 @@ class Forget:
             MemtuiError: A word names nothing that is known, or something cannot be
                 deleted.
         """
+        self.finish()
         with database.connected():
             with database.writing(durable=True):
-                covered = self._note(kind, words)
+                stones = subjects.named(kind, words, self._zone)
+                covered = self._note(kind, stones)
+                unfinished.note(kind, stones)
                 facts.set_to_be_cleaned(True)
-            with _written_over():
-                found = self._found(covered, is_tried=False)
-                derived.remove(self._zone, self._now_ms())
-                deletion.delete()
-                for path in cursors.drop_all_with_state():
-                    problems.clear(path)
-                facts.set_index_name("")
+            found = self._delete(covered)
         traces.remove(self._places)
+        return found
+
+    def finish(self) -> Forgotten | None:
+        """Take up what was noted and not deleted, since it was broken off.
+
+        Returns:
+            What it took; None if there was nothing.
+
+        Raises:
+            MemtuiError: Something cannot be deleted.
+        """
+        with database.connected():
+            left = unfinished.noted()
+            if left is None:
+                return None
+            with database.writing(durable=True):
+                covered = self._note(*left)
+                facts.set_to_be_cleaned(True)
+            found = self._delete(covered)
+        traces.remove(self._places)
+        return found
+
+    def _delete(self, covered: Covered) -> Forgotten:
+        """Delete what is chosen and noted."""
+        with _written_over():
+            found = self._found(covered, is_tried=False)
+            derived.remove(self._zone, self._now_ms())
+            deletion.delete()
+            for path in cursors.drop_all_with_state():
+                problems.clear(path)
+            facts.set_index_name("")
+            unfinished.done()
         return found
 
     def _now_ms(self) -> int:
         return to_ms(self._clock())
 
-    def _note(self, kind: Kind, words: Sequence[str]) -> Covered:
+    def _note(self, kind: Kind, stones: Sequence[Tombstone]) -> Covered:
         """Note what is forgotten, with all by which it would be known again."""
-        stones = subjects.named(kind, words, self._zone)
         moment = max(self._now_ms(), tombstones.latest_ms() + 1)
         noted: list[Tombstone] = []
         for place, stone in enumerate(stones):

@@ -12,6 +12,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from memtui.curate import secret_files, traces
+from memtui.curate.forget import Forget
 from memtui.memory import secret_events, secrets
 from memtui.memory.events import Event, to_ms
 from memtui.memory.segments import counted_text
@@ -44,6 +45,8 @@ class Redacted:
     readings: int = 0
     """Files whose readers remember what they read, and reasons for what they left."""
     hook_files: int = 0
+    forgotten: int = 0
+    """Events of a forgetting that was broken off, and is done now."""
 
 
 class Redact:
@@ -66,7 +69,8 @@ class Redact:
             counter: How the tokens of changed events are counted.
             clock: The time, aware.
         """
-        self._places, self._spool, self._zone = places, Spool(spool), zone
+        self._places, self._folder, self._zone = places, spool, zone
+        self._spool = Spool(spool)
         self._counter, self._clock = counter, clock
         self._done, self._is_tried = Redacted(), False
 
@@ -81,6 +85,8 @@ class Redact:
                 and the rest can be done by another run.
         """
         self._done, self._is_tried = Redacted(), is_tried
+        if not is_tried:
+            self._finish()
         with database.connected():
             traces.write_over()
             self._events()
@@ -93,6 +99,11 @@ class Redact:
             with database.writing():
                 facts.set_redacted_by(secrets.RULES_VERSION)
         return self._done
+
+    def _finish(self) -> None:
+        """Do what a forgetting left to be done: only then are its traces all of it."""
+        left = Forget(self._places, self._folder, self._zone, self._clock).finish()
+        self._done.forgotten = left.kept.events if left else 0
 
     def _events(self) -> None:
         last = "" if self._is_tried else _left_at()

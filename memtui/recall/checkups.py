@@ -24,6 +24,7 @@ from memtui.store import (
     seen,
     segments,
     toc,
+    unfinished,
 )
 from memtui.store.outbox import Waiting
 from memtui.store.seen import Seen
@@ -81,6 +82,8 @@ class Cleanness:
 
     has_traces: bool
     """Whether its traces are still to be removed."""
+    is_forgetting: bool
+    """Whether what is forgotten is itself still there."""
     is_redacted: bool
     """Whether all that is kept has been through today's rules for secrets."""
 
@@ -150,7 +153,8 @@ def cleanness() -> Cleanness:
     """Whether what was taken out of the memory is gone from it."""
     with database.connected():
         is_redacted = facts.redacted_by() >= RULES_VERSION
-        return Cleanness(facts.is_to_be_cleaned(), is_redacted)
+        is_forgetting = unfinished.noted() is not None
+        return Cleanness(facts.is_to_be_cleaned(), is_forgetting, is_redacted)
 
 
 def unknown() -> list[tuple[str, int]]:

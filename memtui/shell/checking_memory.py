@@ -206,7 +206,10 @@ def _out_of_step(found: Step, *, is_worked: bool) -> str:
 def secrets(_: Patient) -> Iterator[Finding]:
     """Whether secrets can still stand in what is kept."""
     kept = checkups.cleanness()
-    if kept.has_traces:
+    if kept.is_forgetting:
+        says = "a forgetting was broken off and what is to go is still there"
+        yield Finding("secrets", False, says, "memtui redact")
+    elif kept.has_traces:
         says = "what was forgotten or redacted may have left traces: it was broken off"
         yield Finding("secrets", False, says, "memtui redact")
     elif not kept.is_redacted:

@@ -12,7 +12,7 @@ from memtui.curate.traces import Places
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.shell import asking, output, working
-from memtui.store import cursors, database, tombstones
+from memtui.store import cursors, database, tombstones, unfinished
 from memtui.store.tombstones import Kind, Tombstone
 
 BUSY = (
@@ -79,6 +79,7 @@ def remember(house: House, kind: str, words: Sequence[str]) -> int:
         for stone in stones:
             if not tombstones.lift(stone):
                 raise MemtuiError(f"{stone.subject or words[0]} was not forgotten")
+        unfinished.spare(stones)
         cursors.drop_all()
     output.lines(["Noted: memtui import brings it back, where its files still lie."])
     return 0
@@ -118,8 +119,13 @@ def redact(house: House, *, is_tried: bool, as_json: bool) -> int:
 
 
 def _secrets(found: Redacted, done: str) -> list[str]:
+    if found.forgotten:
+        gone = output.number_of(found.forgotten, "event")
+        left = [f"A forgetting that was broken off is done now: {gone} forgotten."]
+    else:
+        left = []
     if not found.kinds:
-        return ["No secret was found."]
+        return [*left, "No secret was found."]
     total = output.number_of(sum(found.kinds.values()), "secret")
     places = (
         (found.events, "event", ""),
@@ -130,7 +136,9 @@ def _secrets(found: Redacted, done: str) -> list[str]:
     )
     held = ", ".join(output.number_of(*place) for place in places if place[0])
     kinds = sorted(found.kinds.items(), key=lambda item: (-item[1], item[0]))
-    return [f"{total} {done} of {held}:"] + [f"{n:>8,}  {kind}" for kind, n in kinds]
+    return [*left, f"{total} {done} of {held}:"] + [
+        f"{n:>8,}  {kind}" for kind, n in kinds
+    ]
 
 
 def _now() -> datetime:

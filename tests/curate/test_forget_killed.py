@@ -3,6 +3,7 @@
 import json
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -19,8 +20,18 @@ from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.tables import SessionRow
+from tests.conftest import HISTORY
 
 KILLS = 12
+
+BROKEN_OFF = """
+import os, runpy, signal, sys
+from memtui.curate import traces
+traces.write_over = lambda: os.kill(os.getpid(), signal.SIGKILL)
+sys.argv = ["memtui", *sys.argv[1:]]
+runpy.run_module("memtui", run_name="__main__")
+"""
+"""memtui, killed where what is forgotten is noted and nothing is deleted yet."""
 
 
 def forgetting(home: Path, project: str) -> "subprocess.Popen[bytes]":
@@ -36,6 +47,64 @@ def finished(home: Path, project: str) -> None:
     process = forgetting(home, project)
     _, said = process.communicate()
     assert (process.returncode, said) == (0, b"")
+
+
+def run(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    command = (sys.executable, "-m", "memtui", "--home", str(home), *words)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def secrets_said(home: Path) -> dict[str, Any]:
+    told = json.loads(run(home, "doctor", "--json").stdout)
+    (found,) = [one for one in told["findings"] if one["name"] == "secrets"]
+    return dict(found)
+
+
+def events(home: Path) -> int:
+    return int(json.loads(run(home, "stats", "--json").stdout)["events"])
+
+
+@pytest.fixture
+def broken_off(tmp_path: Path) -> Path:
+    """A home in which forgetting shop-1 was killed before anything was deleted."""
+    home = tmp_path / "home"
+    run(home, "import", str(HISTORY))
+    words = ("--home", str(home), "forget", "session", "shop-1", "--yes")
+    told = subprocess.run([sys.executable, "-c", BROKEN_OFF, *words], check=False)
+    assert told.returncode == -signal.SIGKILL
+    assert events(home) == 44
+    return home
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("redact",), ("forget", "session", "shop-2", "--yes")],
+    ids=("redact", "forget"),
+)
+def test_what_was_noted_and_not_deleted_is_deleted_by_whoever_goes_on(
+    broken_off: Path, words: tuple[str, ...]
+) -> None:
+    said = secrets_said(broken_off)
+    assert (said["is_well"], said["cure"]) == (False, "memtui redact")
+    assert "still there" in said["says"]
+    run(broken_off, "redact", "--dry-run")
+    assert not secrets_said(broken_off)["is_well"]
+
+    told = run(broken_off, *words)
+    assert told.returncode == 0, told.stderr
+    if words == ("redact",):
+        assert told.stdout.startswith("A forgetting that was broken off is done now:")
+    assert "there is no session" in run(broken_off, "session", "shop-1").stderr
+    assert secrets_said(broken_off)["is_well"]
+    assert b"customers lose their basket" not in (broken_off / "memory.db").read_bytes()
+
+
+def test_what_may_come_back_after_all_is_not_deleted(broken_off: Path) -> None:
+    told = run(broken_off, "forget", "session", "shop-1", "--undo")
+    assert told.returncode == 0, told.stderr
+    run(broken_off, "redact")
+    assert events(broken_off) == 44
+    assert secrets_said(broken_off)["is_well"]
 
 
 @pytest.mark.slow
