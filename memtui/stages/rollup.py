@@ -1,11 +1,13 @@
 """summaries → table of contents: dirty nodes are rolled up, the narrowest first.
 
-A level is begun when nothing below it waits, so that however many segments arrive,
-each node above them is made once. A bullet inherits the grips of the children's
-bullets it was made from.
+It goes up from the days to the years once nothing below them waits, so that however
+many segments arrive, each node above them is made once. Where they never cease to
+arrive it goes up now and then. A bullet inherits the grips of the children's bullets
+it was made from.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 
 from memtui.llm import Summarizer
@@ -19,6 +21,12 @@ from memtui.store import checkpoints, database, dirty, outbox, segments, toc, ve
 NODES_AT_ONCE = 20
 """How many nodes one step rolls up."""
 
+PATIENCE_S = 10.0
+"""How long it waits for what arrives to cease, in seconds."""
+
+SHARE = 10
+"""While more arrives, going up takes at most one part in this many of the time."""
+
 UPWARDS = (TocLevel.DAY, TocLevel.WEEK, TocLevel.MONTH, TocLevel.YEAR)
 
 
@@ -26,29 +34,80 @@ class RollUp:
     """Rolls children's summaries up into their parent's."""
 
     def __init__(
-        self, summarizer: Summarizer, zone: tzinfo, clock: Callable[[], datetime]
+        self,
+        summarizer: Summarizer,
+        zone: tzinfo,
+        clock: Callable[[], datetime],
+        is_more_read: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Remember who summarises."""
+        """Remember who summarises.
+
+        Args:
+            summarizer: Who does.
+            zone: The time zone whose days are meant.
+            clock: The time, aware.
+            is_more_read: Whether it is known that more events are coming.
+        """
         self._summarizer, self._zone, self._clock = summarizer, zone, clock
+        self._is_more_read = is_more_read
+        self._upwards: Iterator[Sequence[str]] | None = None
+        self._waits_since_s: float | None = None
+        self._took_s = 0.0
         self.changed: set[str] = set()
         """Nodes that have changed since somebody last emptied this set."""
 
     def step(self) -> int:
-        """Roll up a batch of nodes of the lowest dirty level; how many were tried."""
+        """Roll up a batch of dirty nodes of one level; how many were tried."""
+        begun_s = time.monotonic()
         now_ms = to_ms(self._clock())
-        with database.connected():
-            if segments.waiting(now_ms, 1) or outbox.touched_sessions(1):
-                return 0
-            for level in UPWARDS:
-                if names := dirty.of_level(level, now_ms, NODES_AT_ONCE):
-                    break
-            else:
-                return 0
+        if not (names := self._next(now_ms, begun_s)):
+            return 0
         errors = [error for name in names if (error := self._tried(name, now_ms))]
         self.changed.update(names)
+        self._took_s += time.monotonic() - begun_s
         if errors:
-            raise RollUpFailed(level.value) from errors[-1]
+            raise RollUpFailed(calendar.period(names[0]).level.value) from errors[-1]
         return len(names)
+
+    def _next(self, now_ms: int, now_s: float) -> Sequence[str]:
+        """The next batch on the way up, or the first of another way; empty if none."""
+        if self._upwards and (names := next(self._upwards, ())):
+            return names
+        self._upwards = None
+        if not self._may_begin(now_ms, now_s):
+            return ()
+        self._upwards, self._waits_since_s, self._took_s = self._up(), None, 0.0
+        return next(self._upwards, ())
+
+    def _may_begin(self, now_ms: int, now_s: float) -> bool:
+        """Whether to go up now: nothing more comes, or it was waited for too long."""
+        with database.connected():
+            if not any(dirty.of_level(level, now_ms, 1) for level in UPWARDS):
+                return False
+            is_quiet = not (
+                self._is_more_read()
+                or segments.waiting(now_ms, 1)
+                or outbox.touched_sessions(1)
+            )
+        if self._waits_since_s is None:
+            self._waits_since_s = now_s
+        patience_s = max(PATIENCE_S, self._took_s * SHARE)
+        return is_quiet or now_s - self._waits_since_s >= patience_s
+
+    def _up(self) -> Iterator[Sequence[str]]:
+        """What is dirty, level by level; what becomes so on the way waits its turn."""
+        for level in UPWARDS:
+            after_ms: int | None = None
+            while True:
+                now_ms = to_ms(self._clock())
+                with database.connected():
+                    names = dirty.of_level(
+                        level, now_ms, NODES_AT_ONCE, after_ms=after_ms
+                    )
+                if not names:
+                    break
+                after_ms = to_ms(calendar.bounds(names[-1], self._zone)[0])
+                yield names
 
     def _tried(self, name: str, now_ms: int) -> Exception | None:
         result = attempted(lambda: self._roll_up(name, now_ms))

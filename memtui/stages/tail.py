@@ -1,11 +1,12 @@
 """transcripts → events, as they are written: files that grow are read on.
 
 A watch tells which files have changed; now and then all are looked at, since a watch
-may miss some, and more often where there is none.
+may miss some, and more often where there is none. What the watch tells of is read
+before what else waits: it is being written now.
 """
 
 import time
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +25,12 @@ LOOK_S = 2.0
 
 WATCHED_LOOK_S = 30.0
 """How often that is done when something does, in seconds."""
+
+READ_S = 0.25
+"""How long one step reads, unless one transaction takes longer, in seconds."""
+
+FILES_AT_ONCE = 20
+"""How many files it reads at most: no more sessions than the next stage cuts."""
 
 LOOK_SHARE = 50
 """Looking takes at most one part in this many of the time, however many files."""
@@ -49,7 +56,7 @@ class Tail:
         self._files, self._folders, self._clock = files, folders, clock
         self._watch: Watch | None = None
         self._beside: tuple[Path, ...] = ()
-        self._queue: deque[Path] = deque()
+        self._queue: OrderedDict[Path, None] = OrderedDict()
         self._reading: Iterator[object] | None = None
         self._file = Path()
         self._next_glance_s = self._next_look_s = 0.0
@@ -64,28 +71,47 @@ class Tail:
         """
         self._watch, self._beside = watch, beside
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether it is known that more is to be read."""
+        return self._reading is not None or bool(self._queue)
+
     def step(self) -> int:
-        """Read one transaction's worth; 0 when nothing has changed."""
+        """Read for a moment; how many times something was read, 0 when all is."""
+        until_s = time.monotonic() + READ_S
+        for path in reversed(list(self._told())):
+            self._first(path)
+        if not self.is_behind:
+            self._queue.update(dict.fromkeys(self._changed()))
+        done = 0
+        while self.is_behind and done < FILES_AT_ONCE:
+            self._read()
+            done += 1
+            if time.monotonic() >= until_s:
+                break
+        return done
+
+    def _first(self, path: Path) -> None:
+        """Read this file before all others that wait."""
+        self._queue[path] = None
+        self._queue.move_to_end(path, last=False)
+
+    def _read(self) -> None:
+        """Read one transaction's worth."""
         if self._reading is None:
-            if not self._queue:
-                self._queue.extend(dict.fromkeys(self._changed()))
-            if not self._queue:
-                return 0
-            self._file = self._queue.popleft()
+            self._file, _ = self._queue.popitem(last=False)
             self._reading = self._files.take(self._file)
         reading, self._reading = self._reading, None
         try:
             if next(reading, None) is not None:
                 self._reading = reading
         except StoreError:
-            self._queue.appendleft(self._file)
+            self._first(self._file)
             raise
-        return 1
 
     def _changed(self) -> Iterator[Path]:
-        """Files that have changed, or may have."""
+        """Files that are found to have changed, or may have."""
         now_s = time.monotonic()
-        yield from self._told()
         if now_s >= self._next_glance_s:
             self._next_glance_s = now_s + LOOK_S
             yield from self._glance()

@@ -72,7 +72,9 @@ class Works:
         self._summarize = Summarize(
             setup.summarizer, setup.rules, setup.zone, setup.clock
         )
-        self._roll_up = RollUp(setup.summarizer, setup.zone, setup.clock)
+        self._roll_up = RollUp(
+            setup.summarizer, setup.zone, setup.clock, lambda: self._tail.is_behind
+        )
         self._follow = Follow(Index(setup.index), setup.clock)
         self._loop: Loop | None = None
         self._watch: Watch | None = None

@@ -42,14 +42,25 @@ def mark(node_ids: Iterable[str], zone: tzinfo) -> None:
     ).execute()
 
 
-def of_level(level: TocLevel, now_ms: int, limit: int) -> list[str]:
-    """Nodes of a level to roll up, oldest first."""
+def of_level(
+    level: TocLevel, now_ms: int, limit: int, *, after_ms: int | None = None
+) -> list[str]:
+    """Nodes of a level to roll up, oldest first.
+
+    Args:
+        level: The level.
+        now_ms: The time, in milliseconds: some are tried again only later.
+        limit: How many.
+        after_ms: Leave out what begins at this time or before, in milliseconds.
+    """
+    later = NodeRow.start_ms > (-(2**62) if after_ms is None else after_ms)
     rows = (
         NodeRow.select(NodeRow.node_id)
         .where(
             NodeRow.is_dirty,
             NodeRow.level == level.value,
             is_due(NodeRow.retry_ms, now_ms),
+            later,
         )
         .order_by(NodeRow.start_ms)
         .limit(limit)

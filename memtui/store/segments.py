@@ -138,11 +138,11 @@ def close_silent(before_ms: int) -> int:
 
 
 def waiting(now_ms: int, limit: int) -> list[Stretch]:
-    """Segments that want a summary now, oldest first; live ones only when grown."""
+    """Segments that want a summary now, open ones first; these only when grown."""
     rows = (
         SegmentRow.select()
         .where(_wants_summary(), is_due(SegmentRow.retry_ms, now_ms))
-        .order_by(SegmentRow.start_ms)
+        .order_by(SegmentRow.is_open.desc(), SegmentRow.start_ms)
         .limit(limit)
     )
     return [_stretch(row) for row in rows]

@@ -1,0 +1,116 @@
+"""Many files at once: each is read once, and what stands above them made once."""
+
+import json
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memtui.house import House
+from memtui.memory.toc import TocLevel
+from memtui.paths import in_home
+from memtui.recall import health
+from memtui.settings import Held, Settings
+from memtui.stages import rollup, tail
+from memtui.stages.loop import Loop
+from memtui.store import database
+from memtui.store.tables import EventRow, VersionRow
+from tests.once.telling import record
+from tests.test_whole_house import working
+
+FILES = 200
+
+START = datetime(2025, 3, 14, 10, tzinfo=UTC)
+
+WATCHING = Settings(
+    {
+        "store.time_zone": Held("UTC", "test"),
+        "capture.sources": Held(("claude-code",), "test"),
+    }
+)
+
+
+@pytest.fixture
+def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    folder = tmp_path / "claude" / "projects" / "shop"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def made() -> Counter[str]:
+    """How many versions were made of the nodes of each level."""
+    with database.connected():
+        return Counter(
+            level for (level,) in VersionRow.select(VersionRow.level).tuples()
+        )
+
+
+def write(projects: Path, number: int, minute: int = 0) -> Path:
+    """A transcript of one word, on one day."""
+    file = projects / f"s{number}.jsonl"
+    file.write_text(record(minute, f"Word {number}", file.stem, uuid=f"u{number}"))
+    return file
+
+
+def test_what_stands_above_many_new_files_is_made_once(
+    tmp_path: Path, projects: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollup, "PATIENCE_S", 600.0)
+    for number in range(FILES):
+        write(projects, number)
+    house = House(in_home(tmp_path / "home"), WATCHING)
+    with working(house) as watched:
+        watched.until(lambda: health.stats().messages == FILES)
+        watched.until(lambda: health.stats().queued == 0 and TocLevel.YEAR in made())
+    assert made() == {"segment": FILES, "day": 1, "week": 1, "month": 1, "year": 1}
+    house.stop()
+
+
+def test_what_the_watch_tells_of_is_read_before_what_waits(
+    tmp_path: Path, projects: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail, "FILES_AT_ONCE", 2)
+    for number in range(9):
+        write(projects, number)
+    house = House(in_home(tmp_path / "home"), WATCHING)
+    reader = house.works._tail
+    assert reader.step() == 2
+    monkeypatch.setattr(reader, "_told", lambda: iter([write(projects, 9, 1)]))
+    assert reader.step() == 2
+    with database.connected():
+        texts = {text for (text,) in EventRow.select(EventRow.text).tuples()}
+    assert len(texts) == 4 and "Word 9" in texts
+    house.stop()
+
+
+@pytest.mark.parametrize(("patience_s", "is_made"), [(0.0, True), (600.0, False)])
+def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
+    house: House,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    patience_s: float,
+    is_made: bool,
+) -> None:
+    monkeypatch.setattr(rollup, "PATIENCE_S", patience_s)
+    monkeypatch.setattr(rollup, "SHARE", 0)
+    loop = Loop(house.works._stages(), lambda _: None)
+    for turn in range(8):
+        lines = [
+            json.dumps(
+                {
+                    "session_id": f"s{turn}-{number}",
+                    "timestamp": (START + timedelta(seconds=number)).isoformat(),
+                    "role": "user",
+                    "text": f"Word {number}",
+                }
+            )
+            for number in range(30)
+        ]
+        file = tmp_path / f"{turn}.jsonl"
+        file.write_text("\n".join(lines) + "\n")
+        assert list(house.works.importer().run([file]))
+        assert loop.round()
+    assert (made()["year"] > 0) is is_made
+    assert made()["segment"] > 0
