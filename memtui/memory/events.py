@@ -214,6 +214,17 @@ def is_event_id(text: str) -> bool:
     return _ULID.fullmatch(text) is not None
 
 
+def made_ms(event_id: str) -> int:
+    """The time in an event's id, in milliseconds since 1970."""
+    at_ms = 0
+    for letter in event_id[:10]:
+        at_ms = at_ms * 32 + _CROCKFORD.index(letter)
+    return at_ms
+
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
 def is_too_late(timestamp: datetime, now: datetime) -> bool:
     """Whether a timestamp lies further in the future than clocks differ."""
     return timestamp - now > CLOCK_SKEW

@@ -1,8 +1,9 @@
 """Codex's rollouts: one JSON object a line, one file a session, a fork or a subagent.
 
 A message stands there twice, as an item of the model's history and as an event of the
-program: the first is taken, whichever it is. Of the copy of another session that a fork
-begins with nothing is taken. A call and its answer are one event, at the answer's time.
+program: the first is taken, whichever it is. A fork begins with a copy of another
+session: what is said in it has the names it has there, and whose it is the store
+decides. A call and its answer are one event, at the answer's time.
 
 The files lie in ``$CODEX_HOME/sessions`` (``~/.codex/sessions``), by year, month and
 day; those put away lie in ``archived_sessions`` beside it.
@@ -15,7 +16,9 @@ from functools import partial
 from pathlib import Path, PurePath
 
 from memtui.memory import calls
+from memtui.memory.events import Event
 from memtui.memory.sessions import Helper
+from memtui.memory.thoughts import Thought
 from memtui.sources import codex_kinds as kinds
 from memtui.sources import codex_tools as tools
 from memtui.sources import lines
@@ -28,6 +31,8 @@ from memtui.sources.telling import Place, Teller
 
 Fields = Mapping[str, object]
 Readings = Iterator[Reading]
+
+_COPIED = "copied from the session it was forked from"
 
 _NAME = re.compile(r"(?:rollout-[\d\-T]{10,19}-)?(.+)")
 """A rollout's file name: its time, then the session's id."""
@@ -89,8 +94,10 @@ class _Rollout:
         if told.label == "session_meta":
             self._open(told, when)
             yield Left(told.label, record.line)
-        elif not self._thread.passes(told.kind, told.payload, when):
-            yield Left("copied from the session it was forked from", record.line)
+        elif not self._thread.passes(told.kind, told.payload, when) and (
+            self._thread.subagent or told.kind not in _TAKEN
+        ):
+            yield Left(_COPIED, record.line)
         elif told.kind in _FACTS:
             yield from _FACTS[told.kind](self._thread, told.payload)
             yield Left(told.label, record.line)
@@ -119,7 +126,12 @@ class _Rollout:
         is_empty = True
         for reading in take(self._messages, self._calls, place, told):
             is_empty = False
-            yield reading
+            if isinstance(reading, Event):
+                yield self._thread.named(reading)
+            elif self._thread.is_copy and isinstance(reading, Thought):
+                yield Left(_COPIED, line)
+            else:
+                yield reading
         if is_empty and told.kind not in tools.CALLS:
             yield Left(f"{told.label}, told before or empty", line)
 

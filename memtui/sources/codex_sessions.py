@@ -4,16 +4,29 @@ A fork begins with its own ``session_meta`` and then repeats the records of the 
 it was forked from, stamped anew with the time of the fork. Turns keep their names, and
 these are UUIDs that tell their time: what comes before the first turn begun after the
 fork's own id was made is a copy.
+
+Most of what is said has no name of its own, so it is named by its turn and its words:
+the original and the copy then have one name, and the store sees that they are one. A
+turn without a name is known by its number, and by whose it is.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from memtui.memory.events import clean, to_ms
+from memtui.memory.events import (
+    Event,
+    EventRole,
+    EventType,
+    clean,
+    event_id,
+    to_ms,
+)
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.sources.records import Reading, text_of, time_of
+from memtui.sources.telling import unique
 
 AGENT = "codex"
 
@@ -45,6 +58,14 @@ class Thread:
     about: dict[str, str] = field(default_factory=dict)
     """The fields of ``SessionFacts``."""
     is_told: bool = False
+    root: str = ""
+    """Whose the records are that are copied now."""
+    turn: str = ""
+    """The name of the turn that is read."""
+    number: int = 0
+    """How many prompts were told."""
+    said: dict[str, int] = field(default_factory=dict)
+    """How often each thing was said in this turn."""
 
     @classmethod
     def of(cls, state: object) -> "Thread":
@@ -78,9 +99,12 @@ class Thread:
             self._begin(named, meta, begun, at)
         elif named == self.own:
             self.is_copy = False
+            self._turn_to("")
         elif named and not self.forked_from and not self.subagent:
             self.forked_from = self.about["forked_from"] = named
             self.is_copy = True
+        if self.is_copy:
+            self.root = named if named != self.own else self.forked_from
 
     def _begin(
         self, own: str, meta: Fields, begun: datetime | None, at: datetime | None
@@ -128,16 +152,45 @@ class Thread:
             payload: What it holds.
             at: When it was written.
         """
+        turn = unique(text_of(payload.get("turn_id"))) if kind in _TURNS else ""
+        if turn:
+            self._turn_to(turn)
         if not self.forked_from:
             return True
-        if kind in _TURNS and (turn_ms := _made_ms(text_of(payload.get("turn_id")))):
+        if turn_ms := _made_ms(turn):
             self.is_copy = turn_ms < self.made_ms
         elif self.is_copy and at:
             at_ms = to_ms(at)
             self.is_copy = at_ms - self.last_ms <= COPIED_WITHIN_MS
+            if not self.is_copy and not turn:
+                self._turn_to("")
         if self.is_copy and at:
             self.last_ms = max(self.last_ms, to_ms(at))
         return not self.is_copy
+
+    def _turn_to(self, turn: str) -> None:
+        if turn != self.turn:
+            self.turn, self.said = turn, {}
+
+    def named(self, event: Event) -> Event:
+        """An event with a name that its copies in forks have as well."""
+        if event.event_type is EventType.USER_MESSAGE and event.role is EventRole.USER:
+            self.number += 1
+            if not self.turn:
+                self.said = {}
+        if event.origin:
+            return event
+        what = _hash(event.event_type, event.text)
+        self.said[what] = self.said.get(what, 0) + 1
+        whose = self.root if self.is_copy else self.own
+        turn = self.turn or f"{whose}/{self.number}"
+        origin = f"{turn}/{what}/{self.said[what]}"
+        if not self.is_copy:
+            return replace(event, origin=origin)
+        # Copies of the same words have the same time: they need names of their own.
+        about = event.agent, event.session_id, event.event_type, origin
+        name = event_id(*about, event.timestamp)
+        return replace(event, origin=origin, event_id=name)
 
     def learn(self, name: str, told: object) -> None:
         """Learn the latest word on one of the session's facts."""
@@ -164,6 +217,11 @@ class Thread:
 
 _KINDS = ("agent_role", "agent_nickname")
 """What says the sort of a subagent, the most telling first."""
+
+
+def _hash(*parts: str) -> str:
+    raw = "\x1f".join(parts).encode("utf-8", "replace")
+    return hashlib.blake2b(raw, digest_size=8).hexdigest()
 
 
 def _made_ms(name: str) -> int:

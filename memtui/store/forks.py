@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cmp_to_key
 
+from memtui.memory.events import made_ms
 from memtui.store import events, forgetting, outbox, segments
 from memtui.store.database import db
 from memtui.store.marks import twin_in
@@ -25,6 +26,12 @@ class _Shared:
     told: dict[int, tuple[str, str]] = field(default_factory=dict)
     """The other sessions that tell it, each with the route and the id under which it
     does."""
+
+    @property
+    def first_ms(self) -> int:
+        """The earliest time at which any session tells it."""
+        told_ms = [made_ms(told_id) for _, told_id in self.told.values()]
+        return min([self.known.at_ms, *told_ms])
 
     @property
     def tellers(self) -> set[int]:
@@ -137,7 +144,8 @@ def _in_order(names: dict[int, str], shared: Collection[_Shared]) -> list[int]:
     """A group's sessions, the one that was there first first."""
     first: dict[frozenset[int], int] = {}
     for one in shared:
-        first.setdefault(frozenset(one.tellers), one.known.at_ms)
+        whose = frozenset(one.tellers)
+        first[whose] = min(one.first_ms, first.get(whose, one.first_ms))
     for number in names:
         if (at_ms := _first_alone(number, shared)) is not None:
             first[frozenset({number})] = at_ms
@@ -176,7 +184,9 @@ def _move(one: _Shared, to: int, name: str) -> None:
     known, (route, told_id) = one.known, one.told.pop(to)
     row = EventRow.select().where(EventRow.id == known.event_id).dicts().get()
     (event,) = events.get([known.event_id]).values()
+    at_ms = made_ms(told_id)
     there = {"id": told_id, "session": to, "route": route, "twin": twin_in(name, event)}
+    there["at_ms"] = at_ms
     TellingRow.delete().where(TellingRow.told_id == told_id).execute()
     EventRow.insert(row | there).execute()
     db.execute_sql(_FOLLOW, (told_id, to, known.session, known.event_id))
@@ -185,10 +195,8 @@ def _move(one: _Shared, to: int, name: str) -> None:
         told_id=known.event_id, event=told_id, route=known.route, session=known.session
     ).execute()
     one.told[known.session] = known.route, known.event_id
-    one.known = Known(told_id, route, to, known.at_ms)
-    outbox.touch(
-        ((told_id, known.at_ms, to), (known.event_id, known.at_ms, known.session))
-    )
+    one.known = Known(told_id, route, to, at_ms)
+    outbox.touch(((told_id, at_ms, to), (known.event_id, known.at_ms, known.session)))
     segments.want_at(known.session, known.at_ms)
 
 

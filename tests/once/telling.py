@@ -159,6 +159,32 @@ def cut(files: Mapping[str, str], dice: random.Random) -> list[Step]:
     return steps
 
 
+def rollout(session: str, parts: Sequence[tuple[str, int, int]]) -> str:
+    """One of Codex's, a copy of others' turns first, all told at the time of the fork.
+
+    Args:
+        session: Its name.
+        parts: Whose each turn is, which one, and in which minute it is written.
+    """
+    told: list[tuple[datetime, str, dict[str, Any]]] = []
+    heads = list(dict.fromkeys([session, *(w for w, _, _ in parts)][::-1]))
+    at = START + timedelta(minutes=next((m for w, _, m in parts if w != session), 0))
+    for whose in (session, *(head for head in heads if head != session)):
+        told.append((at, "session_meta", {"id": whose, "cwd": "/home/ada/shop"}))
+    for whose, turn, minute in parts:
+        at = START + timedelta(minutes=minute)
+        for role, kind in (("user", "input_text"), ("assistant", "output_text")):
+            said = f"{role} {turn} of {whose} about the migration of table {turn}"
+            content = [{"type": kind, "text": said}]
+            fields = {"type": "message", "role": role, "content": content}
+            told.append((at, "response_item", fields))
+    return "".join(
+        json.dumps({"timestamp": at.isoformat(), "type": kind, "payload": payload})
+        + "\n"
+        for at, kind, payload in told
+    )
+
+
 def marked(session: str, whose: str, *numbers: int) -> str:
     """Records that say which session they were copied from."""
     return "".join(

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from tests.once.telling import Told, cut, line, marked
+from tests.once.telling import Told, cut, line, marked, rollout
 
 FORKS = {
     "one": {"a": line("s1", 1, 2, 3, 4, 9), "b": line("s2", 1, 2, 3, 4, 10)},
@@ -61,6 +61,28 @@ def test_a_fork_is_the_same_in_whatever_order_it_comes(told: Told, kind: str) ->
     trees = [told.tree(steps) for steps in orders]
     said = [text for _, text, _ in trees[0]["events"]]
     assert len(said) == len(set(said))
+    for other in trees[1:]:
+        assert other == trees[0]
+
+
+ROLLOUTS = {
+    "a.jsonl": rollout("a", [("a", 1, 1), ("a", 2, 3), ("a", 3, 20)]),
+    "b.jsonl": rollout("b", [("a", 1, 9), ("a", 2, 9), ("b", 3, 11)]),
+    "c.jsonl": rollout("c", [("a", 1, 15), ("c", 2, 16)]),
+}
+
+
+@pytest.mark.parametrize("names", [("b",), ("a", "b"), ("b", "c"), ("a", "b", "c")])
+def test_a_fork_of_codex_is_whole_and_the_same_in_whatever_order_it_comes(
+    told: Told, names: tuple[str, ...]
+) -> None:
+    files = [(f"{name}.jsonl", ROLLOUTS[f"{name}.jsonl"]) for name in names]
+    trees = [told.tree(list(order)) for order in permutations(files)]
+    said = [text for _, text, _ in trees[0]["events"]]
+    assert len(said) == len(set(said))
+    turns = {("a", 1), ("a", 2), ("b", 3), *({("c", 2)} if "c" in names else ())}
+    turns |= {("a", 3)} if "a" in names else set()
+    assert len(said) == 2 * len(turns)
     for other in trees[1:]:
         assert other == trees[0]
 

@@ -289,18 +289,46 @@ COPIED = (
     ],
     ids=["a turn begins", "a turn's context", "its own head again", "a silence"],
 )
-def test_a_fork_tells_only_what_was_said_in_it(
+def test_what_a_fork_copied_has_the_names_it_has_in_the_original(
     forked: dict[str, Any], turn: list[Any]
 ) -> None:
+    original = told(meta(id=PARENT), *COPIED[1:], *turn)
     readings = read(meta(**forked), *COPIED, *turn)
-    assert [r.text for r in readings if isinstance(r, Event)] == ["A new one"]
+    *copied, own = [r for r in readings if isinstance(r, Event)]
+    assert [e.origin for e in copied] == [e.origin for e in original[:-1]]
+    assert [e.text for e in copied] == ["An old question", "An old answer"]
+    assert own.text == "A new one"
     facts = [r for r in readings if isinstance(r, SessionFacts)]
     assert (facts[-1].session_id, facts[-1].forked_from) == (OWN, PARENT)
 
 
 def test_an_old_turn_after_a_pause_is_still_a_copy() -> None:
     late = event(9, "task_started", turn_id=OLD_TURN), prompt(9, "Old, too")
-    assert texts(meta(forked_from_id=PARENT), *COPIED, *late) == []
+    original = told(meta(id=PARENT), *COPIED[1:], *late)
+    copied = told(meta(forked_from_id=PARENT), *COPIED, *late)
+    assert [e.origin for e in copied] == [e.origin for e in original]
+
+
+def test_the_same_words_after_a_fork_are_another_message() -> None:
+    original = told(meta(id=PARENT), *COPIED[2:], prompt(8, "Go on"))
+    fork = told(meta(forked_from_id=PARENT), COPIED[0], *COPIED[2:], prompt(9, "Go on"))
+    names = [event.origin for event in original]
+    assert [event.origin for event in fork[:2]] == names[:2]
+    assert fork[2].origin not in names
+
+
+def test_words_that_a_copy_repeats_are_as_many_messages() -> None:
+    again = [prompt(0.02, "Go on"), reply(0.02, "Done"), reply(0.02, "Done")] * 2
+    fork = told(meta(forked_from_id=PARENT), COPIED[0], *again)
+    assert len({event.event_id for event in fork}) == 6
+    assert len({event.origin for event in fork}) == 6
+
+
+def test_of_what_a_subagent_copied_nothing_is_taken() -> None:
+    about: dict[str, Any] = {
+        "source": {"subagent": {"thread_spawn": {"parent_thread_id": PARENT}}}
+    }
+    assert texts(meta(forked_from_id=PARENT, **about), *COPIED) == []
 
 
 def test_a_subagent_belongs_to_its_parents_session() -> None:
