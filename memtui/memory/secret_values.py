@@ -40,6 +40,7 @@ _WITHIN = re.compile(rf"[^\"'`\\\n]{{0,{VALUE_CHARS}}}")
 _BARE = re.compile(rf"(?:[^\s\"'`\\;,<>|&]|&(?![\w.-]{{1,80}}=)){{1,{VALUE_CHARS}}}")
 _WHOLE = re.compile(rf"[^\s\"'`\\]{{1,{VALUE_CHARS}}}")
 _QUERY = re.compile(rf"[^\s\"'`\\&#;,<>|)\]}}]{{1,{VALUE_CHARS}}}")
+_BLANK_END = re.compile(r"\s*\Z")
 _NO_START = frozenset(",]}: \t")
 """What follows a JSON string's end is no value."""
 
@@ -88,7 +89,8 @@ def _value(
     )
     opened = _OPENS.match(text, at)
     if opened:
-        return _quoted(text, opened, sign, is_tight)
+        is_json = is_key and found["closed"][-1] == '"'
+        return _quoted(text, opened, sign, is_tight=is_tight, is_json=is_json)
     if is_key:
         return None
     before = text[start - 1 : start]
@@ -106,7 +108,7 @@ def _value(
 
 
 def _quoted(
-    text: str, opened: re.Match[str], sign: str, is_tight: bool
+    text: str, opened: re.Match[str], sign: str, *, is_tight: bool, is_json: bool
 ) -> Value | None:
     escape, quote = opened[1], opened[2]
     at = opened.end()
@@ -121,9 +123,11 @@ def _quoted(
     else:
         within = _WITHIN.match(text, at)
         value = within[0] if within else ""
-        if at + len(value) < len(text) and not text.startswith(
-            escape + quote, at + len(value)
-        ):
+        end = at + len(value)
+        # No string of JSON goes on in another line: it was torn there.
+        is_torn = is_json and text[end : end + 1] == "\n"
+        is_cut = is_torn or _BLANK_END.match(text, end)
+        if not is_cut and not text.startswith(escape + quote, end):
             return None
     after = text[at + len(value) : at + len(value) + 1]
     return Value(value, at, True, sign, is_tight, after)

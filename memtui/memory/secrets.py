@@ -2,8 +2,9 @@
 
 A mark stands where each was (``[redacted: aws key]``); all else stays byte for byte.
 What is taken out is what has the shape of a key, what a name, header or URL says is a
-password or token, private key blocks, and what people put in ``<private>`` tags (one
-never closed lasts to the end of its text). Redacting again changes nothing.
+password or token, private key blocks, and what people put in ``<private>`` tags. A tag
+never closed lasts to the end of its text if it starts a line; within a line it is only
+spoken of. Redacting again changes nothing.
 """
 
 import json
@@ -31,7 +32,16 @@ PASSES = 4
 
 PRIVATE, CUT = "private", "cut key"
 
-_TAG = re.compile(r"<(/?)private(?:\s[^<>\"'\\]{0,80})?\s?>", re.IGNORECASE)
+_TAG = re.compile(
+    r"(?:<|\\++u003c)\s{0,3}(/?)\s{0,3}private(?:\s[^<>\n]{0,200}?)?\s{0,3}"
+    r"(?:>|\\++u003e)",
+    re.IGNORECASE,
+)
+_TAG_LEAD = 12
+"""A tag begins at most so many characters before its name."""
+_LINE_STARTS = re.compile(r"(?:[\n\r]|\\[nr]|(?:[:,\[{]\s?|^)\\*\")(?:[ \t]|\\+t)*$")
+"""What ends before a line that begins, or before a string of JSON that was cut."""
+_ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])")
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _IN_NAMES = bytes(
     code if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-.") else 32
@@ -62,13 +72,35 @@ def mark(kind: str) -> str:
 
 def redact(text: str) -> Redacted:
     """Take the secrets out of a text; JSON stays JSON."""
+    return _redact(text, is_torn=False)
+
+
+def redact_torn(text: str) -> Redacted:
+    """Take the secrets out of what may be a part of a text.
+
+    Every private tag that is not closed lasts to its end: the closing one may have been
+    torn off. Letters written as escapes are read, and stay so if no secret is in them.
+    """
+    redacted = _redact(text, is_torn=True)
+    if "\\u00" not in text:
+        return redacted
+    read = _redact(_ESCAPED.sub(_letter, text), is_torn=True)
+    return read if len(read.kinds) > len(redacted.kinds) else redacted
+
+
+def _letter(escaped: re.Match[str]) -> str:
+    letter = chr(int(escaped[1], 16))
+    return escaped[0] if letter in '"\\' else letter
+
+
+def _redact(text: str, *, is_torn: bool) -> Redacted:
     kinds: list[str] = []
     if len(text) < LEAST_CHARS:
         return Redacted(text, ())
     for _ in range(PASSES):
         plain = text.encode("ascii", "replace")
         low = plain.lower()
-        spans = _private(text) if b"<private" in low else []
+        spans = _private(text, is_torn=is_torn) if _is_tagged(low) else []
         if not spans:
             signs = plain.translate(_SIGNS)
             spans = [*_keys(text, signs), *places.found(text, low, signs), *_cut(text)]
@@ -155,28 +187,51 @@ def _keys_of_run(text: str, at: int, end: int) -> Iterable[Span]:
         at = key[0]
 
 
-def _private(text: str) -> list[Span]:
+def _is_tagged(low: bytes) -> bool:
+    at = low.find(b"private")
+    while at >= 0:
+        lead = low[max(0, at - _TAG_LEAD) : at]
+        if b"<" in lead or b"u003c" in lead:
+            return True
+        at = low.find(b"private", at + 1)
+    return False
+
+
+def _private(text: str, *, is_torn: bool) -> list[Span]:
     """What people asked not to keep; within its string where the text is JSON."""
     if text.lstrip()[:1] in ("{", "[", '"') and _is_json(text):
         strings = [found.span(1) for found in _STRINGS.finditer(text)]
     else:
         strings = [(0, len(text))]
-    return [span for start, end in strings for span in _tagged(text, start, end)]
+    return [
+        span
+        for start, end in strings
+        for span in _tagged(text, start, end, is_torn=is_torn)
+    ]
 
 
-def _tagged(text: str, start: int, end: int) -> Iterable[Span]:
-    depth = 0
-    began = 0
+def _tagged(text: str, start: int, end: int, *, is_torn: bool) -> Iterable[Span]:
+    opened: list[re.Match[str]] = []
     for tag in _TAG.finditer(text, start, end):
         if not tag[1]:
-            began = began if depth else tag.start()
-            depth += 1
-        elif depth:
-            depth -= 1
-            if not depth:
-                yield began, tag.end(), PRIVATE
-    if depth:
-        yield began, end, PRIVATE
+            opened.append(tag)
+        elif opened:
+            yield opened.pop().start(), tag.end(), PRIVATE
+    for tag in opened:
+        if is_torn or _starts_line(text, start, tag):
+            yield tag.start(), end, PRIVATE
+            return
+
+
+def _starts_line(text: str, start: int, tag: re.Match[str]) -> bool:
+    """Whether only blanks stand before a tag in its line."""
+    before = text[max(start, tag.start() - NAME_CHARS) : tag.start()].rstrip(" \t")
+    if not before:
+        return tag.start() - start < NAME_CHARS
+    is_spoken_of = text[tag.end() : tag.end() + 1] in ("`", '"', "'", "\\")
+    return bool(_LINE_STARTS.search(before)) and not (
+        before[-1] == '"' and is_spoken_of
+    )
 
 
 def _is_json(text: str) -> bool:

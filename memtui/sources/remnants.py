@@ -23,6 +23,7 @@ _UTF8 = "utf-8"
 Kinds = list[str]
 Fields = dict[str, object]
 WhyNot = Callable[[Fields], str]
+Redact = Callable[[str], secrets.Redacted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,8 @@ def _cleaned(held: list[Piece], kinds: Kinds) -> Iterator[Piece]:
     """The pieces without secrets; what is damaged may share one with its neighbour."""
     for is_damaged, some in groupby(held, lambda piece: piece.fields is None):
         if is_damaged:
-            yield Piece(_in_bytes(pieces.joined(list(some)), kinds), None)
+            raw = pieces.joined(list(some))
+            yield Piece(_in_bytes(raw, kinds, secrets.redact_torn), None)
         else:
             yield from (_in_record(piece, kinds) for piece in some)
 
@@ -133,15 +135,15 @@ def _in_record(piece: Piece, kinds: Kinds) -> Piece:
     except RecursionError:
         pass
     # A name that stands in it twice hides what it said first.
-    return Piece(_in_bytes(raw, kinds), piece.fields)
+    return Piece(_in_bytes(raw, kinds, secrets.redact), piece.fields)
 
 
-def _in_bytes(raw: bytes, kinds: Kinds) -> bytes:
+def _in_bytes(raw: bytes, kinds: Kinds, redact: Redact) -> bytes:
     """Bytes without the secrets of the text they are, or would be."""
     encoding = _encoding(raw)
     errors = "surrogateescape" if encoding == _UTF8 else "surrogatepass"
     end = len(raw) if encoding == _UTF8 else len(raw) // 2 * 2
-    redacted = secrets.redact(raw[:end].decode(encoding, errors))
+    redacted = redact(raw[:end].decode(encoding, errors))
     if not redacted.kinds:
         return raw
     kinds += redacted.kinds

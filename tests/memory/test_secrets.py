@@ -115,13 +115,64 @@ def test_private_tags_take_all_between_them_and_nest() -> None:
     assert redact(text).text == "a [redacted: private] e [redacted: private] g"
 
 
-def test_a_private_tag_never_closed_lasts_to_the_end() -> None:
-    assert redact("a <private> b\n\nc").text == "a [redacted: private]"
+@pytest.mark.parametrize("before", ["", "  ", "a\n", "a\r\n\t", "a\n\n"])
+def test_a_private_tag_never_closed_at_the_start_of_a_line_lasts_to_the_end(
+    before: str,
+) -> None:
+    assert redact(f"{before}<private> b\n\nc").text == f"{before}{mark('private')}"
+    torn = json.dumps({"prompt": f"{before}<private> b\n\nc"})[:-4]
+    said = json.dumps({"prompt": f"{before}{mark('private')}"})[:-2]
+    assert redact(torn).text == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "List<private> x; and more",
+        "#include <private> // header",
+        "The tag `<private>` marks what is private. More text follows.",
+        'Ask for "<private>" and all of it is left out.',
+        "Put it in <private> tags\nand go on.",
+        "the private key < 3 > 2 private > public",
+    ],
+)
+def test_a_private_tag_never_closed_within_a_line_is_only_spoken_of(text: str) -> None:
+    for told in (text, json.dumps({"a": text}), json.dumps(json.dumps({"a": text}))):
+        assert redact(told) == secrets.Redacted(told, ())
+
+
+def test_a_private_tag_that_is_spoken_of_does_not_hide_one_that_is_meant() -> None:
+    spoken = "The tag `<private>` hides.\nMy"
+    text = f"{spoken} <private>a <private>b</private> c</private> d"
+    assert redact(text).text == f"{spoken} {mark('private')} d"
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ('<private reason="x">', "</private>"),
+        ("<private\n>", "</ private >"),
+        ("< private >", "< / private >"),
+        ("<PRIVATE why='it is mine' >", "</Private>"),
+        ("\\u003cprivate\\u003e", "\\u003c/private\\u003e"),
+        ("\\u003Cprivate a='b'\\u003E", "</private>"),
+    ],
+)
+def test_private_tags_are_known_however_they_are_written(
+    opening: str, closing: str
+) -> None:
+    text = f"a {opening}my diary{closing} b"
+    for told in (text, f'{{"a":"{text}"}}' if '"' not in text else json.dumps(text)):
+        assert redact(told).kinds == ("private",)
+        assert redact(told).text == told.replace(
+            f"{opening}my diary{closing}".replace('"', '"' if told == text else '\\"'),
+            mark("private"),
+        )
 
 
 def test_a_private_tag_never_closed_in_a_json_document_ends_with_its_string() -> None:
-    text = json.dumps({"a": 'b <private> "c"', "d": "e"})
-    assert json.loads(redact(text).text) == {"a": f"b {mark('private')}", "d": "e"}
+    text = json.dumps({"a": 'b\n<private> "c"', "d": "e"})
+    assert json.loads(redact(text).text) == {"a": f"b\n{mark('private')}", "d": "e"}
 
 
 def test_a_closing_tag_alone_is_only_text() -> None:

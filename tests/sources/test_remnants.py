@@ -87,6 +87,31 @@ def test_no_secret_is_put_aside(raw: bytes) -> None:
     assert remnant.reasons
 
 
+@pytest.mark.parametrize("ending", ["", "\n", "\n\n", '\n{"prompt": "and', "\n{}\n"])
+@pytest.mark.parametrize(
+    "told",
+    [
+        '{"hook_event_name":"UserPromptSubmit","password":"Qw9lzDbwlhPk',
+        '{"tool_input":"{\\"password\\":\\"Qw9lzDbwlhPk',
+        '{"prompt":"it is <private>Qw9lzDbwlhPk and the rest</pri',
+        '{"prompt":"'
+        + "".join(f"\\u{ord(char):04x}" for char in KEY)
+        + ' Qw9lzDbwlhP"',
+    ],
+)
+def test_what_is_torn_within_a_secret_does_not_keep_it(told: str, ending: str) -> None:
+    kept = put_aside((told + ending).encode())
+    assert b"Qw9lzDbwlhPk" not in kept.raw
+    assert KEY[3:].encode() not in kept.raw.replace(b"\\u00", b"")
+    assert f"{ord(KEY[9]):04x}".encode() not in kept.raw
+    assert kept.kinds
+
+
+def test_letters_written_as_escapes_stay_so_where_they_are_no_secret() -> None:
+    raw = b'{"prompt":"\\u0068ello\\u0020there'
+    assert put_aside(raw).raw == raw
+
+
 def test_what_has_no_secret_stays_byte_for_byte() -> None:
     for raw in (
         b'{ "hook_event_name" : "Novelty",\n  "n": 1.50 }\n',
