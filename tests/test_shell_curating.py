@@ -78,6 +78,9 @@ def test_a_person_is_shown_what_goes_and_asked(home: Path) -> None:
     said, shown = at_a_terminal(home, *FORGET, answer="no")
     assert said == "Nothing was done.\n"
     assert "11 events" in shown and "would be forgotten" in shown
+    assert "  Sessions time out after ten minutes, customers lose their b…  (shop)" in (
+        shown
+    )
     assert events(home) == 44
     said, _ = at_a_terminal(home, *FORGET, answer="y")
     assert "11 events" in said and ": forgotten." in said

@@ -32,6 +32,9 @@ from memtui.store import (
 from memtui.store.deletion import Counts
 from memtui.store.tombstones import Kind, Tombstone
 
+SHOWN = 5
+"""How many of the sessions that go are named."""
+
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
@@ -45,6 +48,10 @@ class Forgotten:
     remains, made anew."""
     hook_files: int
     """How many files of the hooks directory hold some of it."""
+    sessions: int
+    """How many sessions it takes something of."""
+    titles: tuple[tuple[str, str], ...]
+    """What the latest of these are called, each with its folder."""
 
 
 class Forget:
@@ -71,7 +78,7 @@ class Forget:
     def tried(self, kind: Kind, words: Sequence[str]) -> Forgotten:
         """Say what would be forgotten; nothing changes."""
         with traces.writing(is_undone=True):
-            covered = self._note(kind, subjects.named(kind, words, self._zone))
+            covered = self._note(kind, self._named(kind, words))
             return self._found(covered, is_tried=True)
 
     def run(self, kind: Kind, words: Sequence[str]) -> Forgotten:
@@ -88,7 +95,7 @@ class Forget:
         self.finish()
         with database.connected():
             with database.writing(durable=True):
-                stones = subjects.named(kind, words, self._zone)
+                stones = self._named(kind, words)
                 covered = self._note(kind, stones)
                 unfinished.note(kind, stones)
                 facts.set_to_be_cleaned(True)
@@ -131,6 +138,9 @@ class Forget:
     def _now_ms(self) -> int:
         return to_ms(self._clock())
 
+    def _named(self, kind: Kind, words: Sequence[str]) -> list[Tombstone]:
+        return subjects.named(kind, words, self._zone, self._now_ms())
+
     def _note(self, kind: Kind, stones: Sequence[Tombstone]) -> Covered:
         """Note what is forgotten, with all by which it would be known again."""
         moment = max(self._now_ms(), tombstones.latest_ms() + 1)
@@ -149,7 +159,9 @@ class Forget:
     def _found(self, covered: Covered, *, is_tried: bool) -> Forgotten:
         segments, nodes = derived.find()
         files = remains.delete(self._spool, covered, is_tried=is_tried)
-        return Forgotten(deletion.counts(), segments, nodes, files)
+        titles, sessions = choice.titles(SHOWN)
+        about = tuple((title, folder) for title, folder in titles)
+        return Forgotten(deletion.counts(), segments, nodes, files, sessions, about)
 
 
 @contextmanager

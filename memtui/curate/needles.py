@@ -22,9 +22,10 @@ def of(kind: Kind, stones: Sequence[Tombstone]) -> list[bytes]:
     else:
         texts.update(stone.subject for stone in stones if stone.kind is Kind.SESSION)
         texts.update(choice.sessions())
-    if kind is Kind.PROJECT:
-        texts.update(choice.folders())
     plain = {text.strip()[:MOST_CHARS] for text in texts}
+    if kind is Kind.PROJECT:
+        # Another project's folder may begin alike.
+        plain |= choice.folders()
     return sorted({form for text in plain for form in _forms(text)})
 
 

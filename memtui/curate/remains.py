@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from memtui.memory import secret_events
 from memtui.memory.events import Event, clean, to_ms
-from memtui.memory.sessions import SessionFacts
+from memtui.memory.sessions import SessionFacts, folder_of
 from memtui.sources import hook_dialects, hooks, pieces, projects, remnants
 from memtui.sources.pieces import Piece
 from memtui.sources.records import Reading, Refused, text_of, time_of
@@ -103,8 +103,8 @@ def _holds(piece: Piece, covered: Covered) -> bool:
 
 
 def _is_of_project(cwd: str) -> bool:
-    project = projects.place_of(clean(cwd)).project if cwd else ""
-    return bool(project) and tombstones.covers_project(project)
+    place = projects.place_of(clean(cwd))
+    return tombstones.covers_project(place.project, folder_of(place.root, cwd))
 
 
 def _readings(raw: bytes, letter: Letter) -> Iterator[Reading]:

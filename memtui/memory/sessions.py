@@ -1,8 +1,26 @@
 """A session: one conversation with one agent."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+_ABSOLUTE = re.compile(r"/.|[A-Za-z]:/.")
+"""How the full path of a folder begins."""
+
+
+def folder_of(root: str, cwd: str = "") -> str:
+    """The folder by which a session's project is told from others of its name.
+
+    Args:
+        root: The repository's folder, where it is known.
+        cwd: The folder the session was held in.
+
+    Returns:
+        Its full path; "" if none is known.
+    """
+    folder = (root or cwd).replace("\\", "/").rstrip("/")
+    return folder if _ABSOLUTE.match(folder) else ""
 
 
 @dataclass(frozen=True, slots=True)

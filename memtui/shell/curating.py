@@ -1,7 +1,7 @@
 """``forget`` and ``redact``: what a person takes out of the memory."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
 from memtui import tokenizer
@@ -19,6 +19,9 @@ BUSY = (
     "another memtui works this store: quit the app, or end memtui work or import, and"
     " run this again"
 )
+
+TITLE_CHARS = 60
+"""How much of a title is shown of what is to go."""
 
 
 def run(house: House, given: argparse.Namespace) -> int:
@@ -63,7 +66,8 @@ def forget(
         if is_tried:
             _say(found, "would be forgotten", as_json=as_json)
             return 0
-        refused = asking.may(_told(found, "would be forgotten"), "Forget it for good?")
+        told = [*_told(found, "would be forgotten"), *_titles(found)]
+        refused = asking.may(told, "Forget it for good?")
         if refused is not None:
             return refused
     found = work.run(what, words)
@@ -75,7 +79,7 @@ def forget(
 def remember(house: House, kind: str, words: Sequence[str]) -> int:
     """Let what was forgotten be imported again."""
     with database.writing():
-        stones = subjects.named(Kind(kind), words, house.zone)
+        stones = subjects.noted(Kind(kind), words, house.zone)
         for stone in stones:
             if not tombstones.lift(stone):
                 raise MemtuiError(f"{stone.subject or words[0]} was not forgotten")
@@ -154,7 +158,9 @@ def _say(
         said["errors"] = [str(error) for error in errors]
         output.as_json(said)
     else:
-        output.lines([*_told(found, done), *(f"error: {error}" for error in errors)])
+        named = [] if done == "forgotten" else _titles(found)
+        told = [*_told(found, done), *named]
+        output.lines([*told, *(f"error: {error}" for error in errors)])
 
 
 def _told(found: Forgotten, done: str) -> list[str]:
@@ -172,6 +178,16 @@ def _told(found: Forgotten, done: str) -> list[str]:
         " remains, or go with it."
     )
     return [f"{', '.join(parts)}: {done}.", again]
+
+
+def _titles(found: Forgotten) -> Iterator[str]:
+    """What the sessions are called that go, or of which something goes."""
+    for title, folder in found.titles:
+        said = " ".join(title.split())
+        short = said if len(said) <= TITLE_CHARS else f"{said[: TITLE_CHARS - 1]}…"
+        yield f"  {short}  ({folder})" if folder else f"  {short}"
+    if rest := found.sessions - len(found.titles):
+        yield f"  and {rest:,} more"
 
 
 def forgotten(house: House, *, as_json: bool) -> int:

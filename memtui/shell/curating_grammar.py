@@ -27,7 +27,8 @@ def add(command: AddCommand) -> None:
         "subjects",
         nargs="*",
         metavar="NAME",
-        help="events' ids, [AGENT:]SESSION names, projects' names, or one date",
+        help="events' ids, [AGENT:]SESSION names, projects' names or folders, or one"
+        " date",
     )
     forget.add_argument(
         "--dry-run", action="store_true", help="say what would go, and change nothing"

@@ -120,6 +120,9 @@ def _report(imported: Imported, errors: list[Exception] | None) -> list[str]:
         f" {output.number_of(imported.created, 'new event')},"
         f" {imported.known:,} known already."
     ]
+    if imported.forgotten:
+        events = output.number_of(imported.forgotten, "event")
+        told.append(f"{events} of what was forgotten did not come back.")
     if imported.unreadable:
         told.append(
             f"{output.number_of(imported.unreadable, 'file')} could not be read."

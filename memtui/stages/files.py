@@ -265,7 +265,8 @@ class _Telling:
                 ahead.note(self._name, to_ms(batch.until))
             gate.keep_count(now_ms)
         imported.created += len(added.created)
-        imported.forgotten += added.forgotten
+        imported.forgotten += added.forgotten + gate.forgotten
+        gate.forgotten = 0
         imported.known += len(batch.events) - len(added.created) - added.forgotten
         self.batch = _Batch()
 

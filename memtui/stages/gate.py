@@ -12,7 +12,7 @@ from typing import Any
 from memtui.memory import secret_events, secrets
 from memtui.memory.events import Event, clean
 from memtui.memory.exclusions import Exclusions
-from memtui.memory.sessions import Helper, SessionFacts
+from memtui.memory.sessions import Helper, SessionFacts, folder_of
 from memtui.memory.thoughts import Thought
 from memtui.sources import hook_dialects, projects
 from memtui.sources.records import Cursor, Left, Reading, Refused, text_of
@@ -20,6 +20,9 @@ from memtui.store import redactions, tombstones
 
 ELSEWHERE = "of another project, whose memory is kept apart"
 """Why a session is left out of a store that keeps one project alone."""
+
+FORGOTTEN = "of a project that was forgotten"
+"""Why a session is left out that a person does not want back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Gate:
         """How many secrets were taken out, by kind, since this was last cleared."""
         self.has_forgotten = False
         """Whether something came by that a person had forgotten."""
+        self.forgotten = 0
+        """How many events were left out for that, since this was last cleared."""
 
     def through(self, readings: Iterable[Reading]) -> Iterator[Reading]:
         """Let readings pass, changed where they must be; inside a connection."""
@@ -56,6 +61,7 @@ class Gate:
             elif isinstance(reading, Event | Thought | Helper):
                 reason = self._why_not.get((reading.agent, reading.session_id))
                 if reason and not isinstance(reading, Helper):
+                    self.forgotten += reason == FORGOTTEN and isinstance(reading, Event)
                     yield Left(reason)
                 elif not reason:
                     yield self._clean(reading)
@@ -112,9 +118,9 @@ class Gate:
             project=facts.project, cwd=facts.cwd, root=facts.root, path=self._path
         ):
             return f"excluded by {rule}"
-        if facts.project and tombstones.covers_project(facts.project):
+        if tombstones.covers_project(facts.project, folder_of(facts.root, facts.cwd)):
             self.has_forgotten = True
-            return "of a project that was forgotten"
+            return FORGOTTEN
         return ""
 
     def _clean(self, reading: Event | Thought | Helper) -> Event | Thought | Helper:

@@ -7,11 +7,18 @@ that were named, or that have nothing left. Gathering changes nothing in the sto
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from memtui.memory.sessions import folder_of
 from memtui.store.database import db
 from memtui.store.tombstones import Kind, Tombstone
 
 _SESSION = "(SELECT id FROM sessions WHERE agent = ? AND name = ?)"
-_PROJECT = "(SELECT id FROM sessions WHERE project = ?)"
+_FOLDER = r"rtrim(replace(CASE WHEN root <> '' THEN root ELSE cwd END, '\', '/'), '/')"
+_IN_FOLDER = f"(SELECT id FROM sessions WHERE {_FOLDER} = ?)"
+_IN_NONE = (
+    f"(SELECT id FROM sessions WHERE project = ? AND {_FOLDER} NOT GLOB '/?*'"
+    f" AND {_FOLDER} NOT GLOB '[A-Za-z]:/?*')"
+)
+"""Sessions of a project of which no folder is known."""
 
 
 def table(name: str, columns: str) -> None:
@@ -43,7 +50,7 @@ def take(stones: Iterable[Tombstone]) -> None:
                 values,
             )
         if stone.kind in (Kind.SESSION, Kind.PROJECT):
-            named = _SESSION if stone.kind is Kind.SESSION else _PROJECT
+            named = _SESSION if stone.kind is Kind.SESSION else _of_project(stone)
             db.execute_sql(
                 f"INSERT OR IGNORE INTO chosen_sessions SELECT id FROM {named}", values
             )
@@ -68,9 +75,13 @@ def _covered(stone: Tombstone) -> tuple[str, tuple[object, ...]]:
         case Kind.SESSION:
             return f"session_id IN {_SESSION}", (stone.agent, stone.subject)
         case Kind.PROJECT:
-            return f"session_id IN {_PROJECT}", (stone.subject,)
+            return f"session_id IN {_of_project(stone)}", (stone.subject,)
         case _:
             return "at_ms < ?", (stone.at_ms,)
+
+
+def _of_project(stone: Tombstone) -> str:
+    return _IN_FOLDER if folder_of(stone.subject) else _IN_NONE
 
 
 def _take_emptied() -> None:
@@ -104,6 +115,38 @@ def sessions() -> set[str]:
         "SELECT name FROM sessions WHERE id IN (SELECT id FROM chosen_sessions)"
     )
     return {name for (name,) in rows.fetchall()}
+
+
+def titles(limit: int) -> tuple[list[tuple[str, str]], int]:
+    """What the sessions are called of which something is chosen, and their folders.
+
+    Args:
+        limit: The most of them, the latest first.
+
+    Returns:
+        Them, and how many there are in all.
+    """
+    mine = (
+        "FROM sessions WHERE id IN (SELECT id FROM chosen_sessions)"
+        " OR id IN (SELECT session FROM chosen)"
+        " OR id IN (SELECT session FROM chosen_thoughts)"
+    )
+    rows = db.execute_sql(
+        "SELECT coalesce(nullif(title, ''), nullif(prompt, ''), name),"
+        " coalesce(nullif(root, ''), nullif(cwd, ''), project)"
+        f" {mine} ORDER BY updated_ms DESC, id LIMIT ?",
+        (limit,),
+    )
+    (count,) = db.execute_sql(f"SELECT count(*) {mine}").fetchone()
+    return rows.fetchall(), int(count)
+
+
+def folders_called(project: str) -> list[str]:
+    """The folders of the projects of a name; "" is among them where none is known."""
+    rows = db.execute_sql(
+        "SELECT DISTINCT root, cwd FROM sessions WHERE project = ?", (project,)
+    )
+    return sorted({folder_of(root, cwd) for root, cwd in rows.fetchall()})
 
 
 def folders() -> set[str]:

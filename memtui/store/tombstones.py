@@ -45,7 +45,10 @@ class Tombstone:
 
     kind: Kind
     subject: str = ""
-    """An event's id, a session's name or a project's; empty for a date."""
+    """An event's id, a session's name or a project's; empty for a date.
+
+    A project's is its folder, or its name where no folder is known.
+    """
     agent: str = ""
     """Whose session it was, or by which route a twin was told; else empty."""
     at_ms: int = 0
@@ -186,9 +189,28 @@ def spared_thoughts(batch: Sequence[Thought]) -> list[Thought]:
     ]
 
 
-def covers_project(project: str) -> bool:
-    """Whether a project was forgotten."""
-    return has(Tombstone(Kind.PROJECT, project))
+def covers_project(project: str, folder: str) -> bool:
+    """Whether a project was forgotten.
+
+    Args:
+        project: Its name.
+        folder: Its folder, which tells it from others of its name; "" if not known.
+    """
+    subject = folder or project
+    return bool(subject) and has(Tombstone(Kind.PROJECT, subject))
+
+
+def projects_called(name: str) -> list[str]:
+    """The projects of a name that were forgotten: their folders, or the name itself."""
+    rows = TombstoneRow.select(TombstoneRow.subject).where(
+        TombstoneRow.kind == Kind.PROJECT.value
+    )
+    every = (subject for (subject,) in rows.order_by(TombstoneRow.subject).tuples())
+    return [subject for subject in every if name in (subject, _last_of(subject))]
+
+
+def _last_of(folder: str) -> str:
+    return folder.rpartition("/")[2]
 
 
 def covers_session(agent: str, session_id: str) -> bool:

@@ -303,6 +303,70 @@ def test_a_new_session_of_a_forgotten_project_is_not_kept(
     assert "memory.db" not in {f.name for f in traces(told_house.paths.store.parent)}
 
 
+def two_of_a_name(house: House, folder: Path, digest: Digest) -> None:
+    """Two folders called secret, with a session in each."""
+    elsewhere = transcript(folder, "secret-2", "The heron", minute=99)
+    said = elsewhere.read_text().replace("/home/ada/secret", "/srv/secret")
+    elsewhere.write_text(said)
+    digest(house, folder)
+
+
+def test_of_two_projects_of_a_name_the_folder_says_which(
+    told_house: House, histories: Path, digest: Digest
+) -> None:
+    two_of_a_name(told_house, histories, digest)
+    with pytest.raises(MemtuiError, match=r"2 projects .* /home/ada/secret, /srv/secr"):
+        forget(told_house, Kind.PROJECT, "secret")
+    found = forget(told_house, Kind.PROJECT, "/home/ada/secret/")
+    assert found.sessions == 1
+    assert found.titles == ((f"{WORDS} ledger", "/home/ada/secret"),)
+    database.close()
+    assert traces(told_house.paths.store.parent) == []
+
+    late = {
+        "session_id": "secret-3",
+        "hook_event_name": "UserPromptSubmit",
+        "timestamp": AT.isoformat(),
+    }
+    new = told_house.paths.spool / "new"
+    for number, cwd in enumerate(("/srv/secret", "/home/ada/secret")):
+        payload = {**late, "cwd": cwd, "prompt": f"Late in {cwd}", "n": number}
+        payload["session_id"] = f"late-{number}"
+        (new / f"{number}.1.z.json").write_text(json.dumps(payload))
+    with database.connected():
+        cursors.drop_all()
+    importer = told_house.works.importer()
+    for _ in importer.run([histories]):
+        pass
+    assert importer.imported.forgotten > 0
+    digest(told_house)
+    with database.connected():
+        names = {name for (name,) in SessionRow.select(SessionRow.name).tuples()}
+    assert names == {"open-1", "open-2", "secret-2", "late-0"}
+
+
+def test_a_folder_is_let_back_by_its_name_or_by_itself(
+    told_house: House, histories: Path, digest: Digest
+) -> None:
+    for word in ("secret", "/home/ada/secret"):
+        forget(told_house, Kind.PROJECT, "secret")
+        curating.remember(told_house, "project", [word])
+        digest(told_house, histories)
+        with database.connected():
+            assert SessionRow.select().where(SessionRow.name == "secret-1").exists()
+    with pytest.raises(MemtuiError, match="was not forgotten"):
+        curating.remember(told_house, "project", ["secret"])
+
+
+def test_a_day_to_come_is_refused(full_house: House) -> None:
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
+    with pytest.raises(MemtuiError, match="is still to come"):
+        forget(full_house, Kind.BEFORE, tomorrow)
+    with database.connected():
+        assert not tombstones.any_at_all()
+    forget(full_house, Kind.BEFORE, datetime.now(UTC).date().isoformat())
+
+
 def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
     house: House, tmp_path: Path, digest: Digest
 ) -> None:

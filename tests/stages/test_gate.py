@@ -114,9 +114,15 @@ def test_a_forgotten_project_does_not_come_back(
     open_store: House, tmp_path: Path
 ) -> None:
     with database.writing():
-        tombstones.put([Tombstone(Kind.PROJECT, "shop")], 1)
-    told = through(Gate(EVERYTHING), facts(), said("hello"))
-    assert told == [Left("of a project that was forgotten")]
+        tombstones.put([Tombstone(Kind.PROJECT, "/srv/shop")], 1)
+        tombstones.put([Tombstone(Kind.PROJECT, "ferry")], 2)
+    gate = Gate(EVERYTHING)
+    for gone in (facts(cwd="/srv/shop"), facts(cwd="", project="ferry")):
+        told = through(gate, gone, said("hello"))
+        assert told == [Left("of a project that was forgotten")]
+    assert gate.forgotten == 2
+    for other in (facts(cwd="/home/ada/shop"), facts(cwd="/home/ada/ferry")):
+        assert len(through(Gate(EVERYTHING), other, said("hello"))) == 2
 
 
 def test_facts_without_a_folder_do_not_let_a_left_session_in(
