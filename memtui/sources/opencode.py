@@ -9,6 +9,7 @@ is, without locks and without making any file beside it.
 A message names no place in a file, so the cursor remembers when the latest messages
 were changed, which of those were given and which are not finished. A message counts as
 changed whenever OpenCode completes it, so its parts need no such mark of their own.
+What came with an earlier time is found by what was seen of each session.
 """
 
 import errno
@@ -17,9 +18,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path, PurePath
+from typing import Any
 from urllib.parse import quote
 
 from memtui.sources import opencode_folders as folders
+from memtui.sources import opencode_seen as seen
 from memtui.sources.opencode_messages import AGENT
 from memtui.sources.opencode_parts import Message, Part
 from memtui.sources.opencode_sessions import Row, Sessions, object_of
@@ -99,10 +102,14 @@ def _database(path: Path, start: Cursor | None, now: datetime) -> Iterator[Readi
             yield Restarted("the database is older than it was")
             state, latest, start = {}, 0, None
         unread = [] if start else list(_unread(database))
+        mark = (latest - OVERLAP_MS, "")
+        late, now_seen = _seen(database, start, mark[0])
     yield from unread
     sessions = Sessions(now, state)
+    yield from _late(path, sessions, late)
     told_ms = _number(state.get("sessions"))
-    mark, again = (latest - OVERLAP_MS, ""), sessions.held
+    told: dict[str, object] = {"seen": now_seen, "sessions": told_ms}
+    again = sessions.held
     while True:
         with _opened(path) as database:
             sessions.know(rows := _rows(database))
@@ -114,7 +121,7 @@ def _database(path: Path, start: Cursor | None, now: datetime) -> Iterator[Readi
         new = [at for message, at in found if message.name not in again]
         again = []
         latest = max([latest, *(changed for changed, _ in new)])
-        told = {"latest": latest, "sessions": told_ms}
+        told["latest"] = latest
         if len(new) < MESSAGES_AT_ONCE:
             break
         mark = new[-1]
@@ -122,6 +129,31 @@ def _database(path: Path, start: Cursor | None, now: datetime) -> Iterator[Readi
     yield from sessions.rest(told_ms)
     told["sessions"] = max([told_ms, *(row.changed_ms for row in rows)])
     yield Cursor(size, state=told | sessions.state(), is_held=sessions.is_held)
+
+
+def _seen(
+    database: sqlite3.Connection, start: Cursor | None, to_ms: int
+) -> tuple[list[str], seen.Seen]:
+    """The messages that came late, and what there is now."""
+    columns = ("id", "session_id", "time_created", "time_updated")
+    kept = _select(database, "message", *columns)
+
+    def ask(query: str, values: tuple[object, ...]) -> list[Any]:
+        return database.execute(query, values).fetchall()
+
+    before = start.state.get("seen") if start else None
+    late = seen.late(ask, kept, before, _CHANGED, to_ms) if start else []
+    return late, seen.of(ask, kept)
+
+
+def _late(path: Path, sessions: Sessions, names: list[str]) -> Iterator[Reading]:
+    """Read messages that came with an earlier time than what was read before."""
+    for at in range(0, len(names), MESSAGES_AT_ONCE):
+        with _opened(path) as database:
+            sessions.know(_rows(database))
+            found = _named(database, names[at : at + MESSAGES_AT_ONCE])
+        for message, _ in found:
+            yield from sessions.take(message)
 
 
 @contextmanager
@@ -225,19 +257,34 @@ def _messages(
     Returns:
         Each message, and the mark after it.
     """
-    query = _select(
-        database, "message", "id", "session_id", "time_created", "time_updated", "data"
-    )
-    chosen = f"SELECT {_ID}, session_id, time_created, {_CHANGED}, data FROM ({query})"
-    found = []
-    for name in again:
-        found += database.execute(f"{chosen} WHERE id = ?", (name,)).fetchall()
-    found += database.execute(
-        f"{chosen} WHERE ({_CHANGED}, ifnull({_ID}, '')) > (?, ?)"
+    rows = database.execute(
+        f"{_chosen(database)} WHERE ({_CHANGED}, ifnull({_ID}, '')) > (?, ?)"
         f" ORDER BY {_CHANGED}, ifnull({_ID}, '') LIMIT ?",
         (*mark, MESSAGES_AT_ONCE),
     )
-    return [(_message(database, row), (row[3], text_of(row[0]))) for row in found]
+    return _named(database, again) + [_marked(database, row) for row in rows.fetchall()]
+
+
+def _named(
+    database: sqlite3.Connection, names: Sequence[str]
+) -> list[tuple[Message, tuple[int, str]]]:
+    """The messages of these names, as far as they are there."""
+    chosen = f"{_chosen(database)} WHERE id = ?"
+    rows = [row for name in names for row in database.execute(chosen, (name,))]
+    return [_marked(database, row) for row in rows]
+
+
+def _chosen(database: sqlite3.Connection) -> str:
+    query = _select(
+        database, "message", "id", "session_id", "time_created", "time_updated", "data"
+    )
+    return f"SELECT {_ID}, session_id, time_created, {_CHANGED}, data FROM ({query})"
+
+
+def _marked(
+    database: sqlite3.Connection, row: Sequence[object]
+) -> tuple[Message, tuple[int, str]]:
+    return _message(database, row), (_number(row[3]), text_of(row[0]))
 
 
 def _message(database: sqlite3.Connection, row: Sequence[object]) -> Message:

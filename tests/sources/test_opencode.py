@@ -292,6 +292,38 @@ def test_reading_in_pieces_is_reading_as_a_whole(agent: Agent, path: Path) -> No
     }
 
 
+def test_what_comes_with_an_earlier_time_is_read(agent: Agent, path: Path) -> None:
+    agent.session("s2")
+    agent.says(5000, "user", "Before the clock was set back")
+    agent.says(5001, "user", "In another session", session="s2")
+    found = readings(path)
+    agent.says(1, "user", "After it was set back")
+    found = readings(path, last_cursor(found))
+    assert [e.text for e in found if isinstance(e, Event)] == ["After it was set back"]
+    agent.session("s3")
+    agent.says(2, "user", "From a session that was restored", session="s3")
+    found = readings(path, last_cursor(found))
+    late = [(e.session_id, e.text) for e in found if isinstance(e, Event)]
+    assert late == [("s3", "From a session that was restored")]
+    found = readings(path, last_cursor(found))
+    assert not [e for e in found if isinstance(e, Event)]
+
+
+def test_a_session_that_goes_on_is_not_read_from_its_start(
+    agent: Agent, path: Path
+) -> None:
+    for number in (1, 2, 200):
+        agent.says(number, "user", f"Word {number}")
+    found = readings(path)
+    agent.db.execute("DELETE FROM part WHERE message_id = 'msg_0001'")
+    agent.says(500, "user", "Word 500")
+    cursor = last_cursor(found)
+    forgetful = Cursor(cursor.offset, state={**cursor.state, "given": []})
+    found = readings(path, forgetful)
+    again = [e.text for e in found if isinstance(e, Event)]
+    assert again == ["Word 200", "Word 500"]
+
+
 def test_a_long_history_is_read_in_stretches(agent: Agent, path: Path) -> None:
     agent.db.execute("BEGIN")
     for number in range(1, 451):
