@@ -3,8 +3,12 @@
 A message is given once, when it is finished: OpenCode marks an assistant's message as
 completed, and writes all parts of a prompt at once. What is still being written is held
 back. What changes in a message afterwards changes nothing of what was given.
+
+A fork is a copy under new names: its messages keep their times and their words, and by
+these they are known.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -241,6 +245,14 @@ def _event(
             metadata=metadata,
             subagent=told.owner.subagent,
             ordinal=told.number,
+            origin=_origin(told, at, role, text),
         )
     except EventRefused as refusal:
         return Refused(str(refusal))
+
+
+def _origin(told: _Told, at: datetime, role: EventRole, text: str) -> str:
+    """What a message and its copies in forks have in common."""
+    times = (str(events.to_ms(one)) for one in (told.at, at))
+    raw = "\x1f".join((*times, role, text)).encode("utf-8", "replace")
+    return hashlib.blake2b(raw, digest_size=16).hexdigest()

@@ -292,6 +292,25 @@ def test_reading_in_pieces_is_reading_as_a_whole(agent: Agent, path: Path) -> No
     }
 
 
+def test_what_a_fork_copied_has_the_names_it_has_in_the_original(
+    agent: Agent, path: Path
+) -> None:
+    times = {"created": START + 2000, "completed": START + 2900}
+    for number, session in ((1, "s1"), (101, "s2")):
+        agent.session(session)
+        first = {"time": {"created": START + 1000}}
+        agent.says(number, "user", "Run the tests", session=session, **first)
+        second = number + 1
+        agent.says(second, "assistant", "I run them.", session=session, time=times)
+        began = {"start": START + 2100, "end": START + 2500}
+        agent.tool(second, time=began)
+        agent.says(number + 2, "user", "Go on", session=session)
+    found = told(path)
+    names = {s: [e.origin for e in found if e.session_id == s] for s in ("s1", "s2")}
+    assert len({*names["s1"]}) == len({*names["s2"]}) == 4
+    assert len({*names["s1"]} & {*names["s2"]}) == 3
+
+
 def test_what_comes_with_an_earlier_time_is_read(agent: Agent, path: Path) -> None:
     agent.session("s2")
     agent.says(5000, "user", "Before the clock was set back")
