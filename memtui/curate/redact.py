@@ -41,7 +41,7 @@ class Redacted:
     events: int = 0
     thoughts: int = 0
     titles: int = 0
-    """Titles of sessions and tasks of subagents."""
+    """Sessions and subagents of which something was told that held one."""
     readings: int = 0
     """Files whose readers remember what they read, and reasons for what they left."""
     hook_files: int = 0
@@ -156,8 +156,8 @@ class Redact:
         kinds: Tally[str] = Tally()
         done = self._done
         with traces.writing(is_undone=self._is_tried):
-            done.titles += rewriting.clean_titles(lambda text: _clean(text, kinds))
-            done.titles += rewriting.clean_tasks(lambda text: _clean(text, kinds))
+            done.titles += rewriting.clean_sessions(lambda text: _clean(text, kinds))
+            done.titles += rewriting.clean_helpers(lambda text: _clean(text, kinds))
             done.readings += rewriting.clean_cursors(lambda held: _all(held, kinds))
             done.readings += rewriting.clean_reasons(lambda text: _clean(text, kinds))
             self._count(kinds)

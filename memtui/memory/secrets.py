@@ -121,7 +121,7 @@ def redact_strings(value: object) -> tuple[object, tuple[str, ...]]:
 
 
 @lru_cache(maxsize=16_384)
-def _redact_name(text: str) -> Redacted:
+def redact_name(text: str) -> Redacted:
     """The same as ``redact``: what readers remember of files comes by every time."""
     return redact(text)
 
@@ -129,7 +129,7 @@ def _redact_name(text: str) -> Redacted:
 def _strings(value: object, kind: str, kinds: list[str]) -> object:
     if isinstance(value, str):
         is_short = len(value) <= NAME_CHARS
-        redacted = _redact_name(value) if is_short else redact(value)
+        redacted = redact_name(value) if is_short else redact(value)
         is_told = not redacted.kinds and bool(kind)
         if is_told and names.is_secret(kind, value, is_quoted=True):
             redacted = Redacted(mark(kind), (kind,))

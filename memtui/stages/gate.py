@@ -15,8 +15,14 @@ from memtui.memory.exclusions import Exclusions
 from memtui.memory.sessions import Helper, SessionFacts, folder_of
 from memtui.memory.thoughts import Thought
 from memtui.sources import hook_dialects, projects
-from memtui.sources.records import Cursor, Left, Reading, Refused, text_of
+from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, text_of
 from memtui.store import redactions, tombstones
+
+TELLING = ("branch", "created_by", "cwd", "model", "project", "root", "title")
+"""What is told of a session in words that may hold a secret."""
+
+ABOUT_HELPERS = ("kind", "started_by", "subagent", "task")
+"""What is told so of a subagent."""
 
 ELSEWHERE = "of another project, whose memory is kept apart"
 """Why a session is left out of a store that keeps one project alone."""
@@ -68,8 +74,10 @@ class Gate:
             elif isinstance(reading, Cursor):
                 state = self._strings(reading.state)
                 yield replace(reading, state=state)
-            elif isinstance(reading, Refused):
-                yield replace(reading, reason=self._text(reading.reason))
+            elif isinstance(reading, Refused | Left | Awaited):
+                reason = self._text(reading.reason)
+                is_same = reason is reading.reason
+                yield reading if is_same else replace(reading, reason=reason)
             else:
                 yield reading
 
@@ -107,7 +115,8 @@ class Gate:
         if key not in self._why_not or facts.cwd:
             self._why_not[key] = self._reason(found)
         if not self._why_not[key]:
-            yield replace(found, title=self._text(facts.title))
+            said: dict[str, Any] = {n: self._text(getattr(found, n)) for n in TELLING}
+            yield replace(found, **said)
 
     def _reason(self, facts: SessionFacts) -> str:
         """Why a session is left out; "" if it is kept."""
@@ -125,13 +134,21 @@ class Gate:
 
     def _clean(self, reading: Event | Thought | Helper) -> Event | Thought | Helper:
         if isinstance(reading, Helper):
-            return replace(reading, task=self._text(reading.task))
+            said = {name: self._text(getattr(reading, name)) for name in ABOUT_HELPERS}
+            return replace(reading, **said)
         if isinstance(reading, Thought):
-            text = self._text(reading.text)
-            return reading if text is reading.text else replace(reading, text=text)
+            text, name = self._text(reading.text), self._name(reading.subagent)
+            if text is reading.text and name == reading.subagent:
+                return reading
+            return replace(reading, text=text, subagent=name)
         event, kinds = secret_events.cleaned(reading)
         self.redacted.update(kinds)
+        if event.subagent and (name := self._name(event.subagent)) != event.subagent:
+            event = replace(event, subagent=name)
         return event
+
+    def _name(self, name: str) -> str:
+        return secrets.redact_name(name).text if name else name
 
     def _text(self, text: str) -> str:
         redacted = secrets.redact(text)

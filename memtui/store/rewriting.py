@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable, Iterable
 
+import peewee
+
 from memtui.memory.events import Event
 from memtui.store import problems, retelling
 from memtui.store.database import db
@@ -38,28 +40,48 @@ def put_thoughts(changed: Iterable[tuple[str, str]]) -> None:
         ThoughtRow.update(text=text).where(ThoughtRow.id == thought_id).execute()
 
 
-def clean_titles(clean: Clean) -> int:
-    """Clean the titles of sessions; how many changed."""
+_OF_SESSIONS = (
+    SessionRow.title,
+    SessionRow.branch,
+    SessionRow.cwd,
+    SessionRow.root,
+    SessionRow.project,
+    SessionRow.model,
+    SessionRow.created_by,
+)
+_OF_HELPERS = (HelperRow.task, HelperRow.kind, HelperRow.started_by)
+
+
+def clean_sessions(clean: Clean) -> int:
+    """Clean the titles of sessions and what else is told of them; how many changed."""
     changed = 0
-    for number, title in SessionRow.select(SessionRow.id, SessionRow.title).tuples():
-        if (cleaned := clean(title)) != title:
-            SessionRow.update(title=cleaned).where(SessionRow.id == number).execute()
+    for row in list(SessionRow.select()):
+        if told := _cleaned(row, _OF_SESSIONS, clean):
+            SessionRow.update(told).where(SessionRow.id == row.id).execute()
             changed += 1
     return changed
 
 
-def clean_tasks(clean: Clean) -> int:
-    """Clean the tasks of subagents; how many changed."""
+def clean_helpers(clean: Clean) -> int:
+    """Clean the tasks of subagents and what else is told of them; how many changed."""
     changed = 0
-    for row in HelperRow.select():
-        if (cleaned := clean(row.task)) != row.task:
-            HelperRow.update(task=cleaned).where(
+    for row in list(HelperRow.select()):
+        if told := _cleaned(row, _OF_HELPERS, clean):
+            HelperRow.update(told).where(
                 HelperRow.agent == row.agent,
                 HelperRow.session_name == row.session_name,
                 HelperRow.subagent == row.subagent,
             ).execute()
             changed += 1
     return changed
+
+
+def _cleaned(
+    row: peewee.Model, fields: Iterable[peewee.Field], clean: Clean
+) -> dict[peewee.Field, str]:
+    """What a row says after cleaning where that is something else."""
+    told = {field: getattr(row, field.name) for field in fields}
+    return {field: new for field, old in told.items() if (new := clean(old)) != old}
 
 
 def clean_cursors(clean: Callable[[object], object]) -> int:

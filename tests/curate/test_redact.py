@@ -218,6 +218,31 @@ def test_what_holds_no_secret_stays_byte_for_byte(
     assert tree(full_house) == before
 
 
+def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(house: House) -> None:
+    said = "ghp_" + f"{SECRET}Xw2Lm8Nv5Kd3Jf6Hs1Ga"
+    names = ("branch", "cwd", "root", "project", "model", "created_by", "title")
+    with database.writing():
+        SessionRow.create(
+            agent="codex",
+            name="s1",
+            created_ms=1,
+            updated_ms=1,
+            **dict.fromkeys(names, said),
+        )
+        about = ("kind", "started_by", "task")
+        HelperRow.create(
+            agent="codex", session_name="s1", subagent="a", **dict.fromkeys(about, said)
+        )
+    database.close()
+    found = redacting(house).run()
+    assert found.titles == 2
+    with database.connected():
+        session = SessionRow.get()
+        assert {getattr(session, n) for n in names} == {secrets.mark("github token")}
+        helper = HelperRow.get()
+        assert {getattr(helper, n) for n in about} == {secrets.mark("github token")}
+
+
 def test_a_draft_that_a_hook_may_still_be_writing_is_left_to_it(house: House) -> None:
     hook_files(house)
     draft = house.paths.spool / "tmp" / "2.1.a.json"

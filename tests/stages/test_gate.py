@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from memtui.memory import events, thoughts
 from memtui.memory.events import Event, EventType
 from memtui.memory.exclusions import Exclusions
 from memtui.memory.sessions import Helper, SessionFacts
-from memtui.sources.records import Cursor, Left, Reading, Refused
+from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
 from memtui.stages.gate import ELSEWHERE, Admission, Gate
 from memtui.store import database, redactions, tombstones
 from memtui.store.tombstones import Kind, Tombstone
@@ -131,6 +132,53 @@ def test_facts_without_a_folder_do_not_let_a_left_session_in(
     gate = Gate(Admission(Exclusions(("shop",))))
     told = through(gate, facts(), facts(cwd="", title="More"), said("hello"))
     assert told == [Left("excluded by shop")]
+
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+GITHUB = "[redacted: github token]"
+
+
+def test_what_is_told_of_a_session_and_its_helpers_is_told_without_secrets(
+    open_store: House,
+) -> None:
+    names = ("branch", "model", "created_by", "title", "project")
+    told = through(
+        Gate(EVERYTHING),
+        facts(**dict.fromkeys(names, TOKEN), cwd=f"/srv/{TOKEN}", root=f"/srv/{TOKEN}"),
+        Helper("claude-code", "s1", TOKEN, kind=TOKEN, started_by=TOKEN, task=TOKEN),
+        replace(said("hello"), subagent=TOKEN),
+        Left(f"unknown record type {TOKEN!r}", 4),
+        Awaited(f"a call of {TOKEN}", 5),
+    )
+    assert TOKEN not in repr(told)
+    assert told[0] == facts(
+        **dict.fromkeys(names, GITHUB), cwd=f"/srv/{GITHUB}", root=f"/srv/{GITHUB}"
+    )
+    assert told[1] == Helper("claude-code", "s1", *[GITHUB] * 4)
+    assert isinstance(told[2], Event)
+    assert told[2].subagent == GITHUB
+    assert told[3:] == [
+        Left(f"unknown record type '{GITHUB}'", 4),
+        Awaited(f"a call of {GITHUB}", 5),
+    ]
+
+
+def test_what_metadata_says_goes_by_its_name_and_ids_stay(open_store: House) -> None:
+    kept = {
+        "message_id": "msg_01XoAhqg1dVSkLs8a9QpyMsP",
+        "tool_use_id": "toolu_01Hs3nVd9k2Lq7Tz5Wb4Xc6R",
+        "request": "0193f2ab-7c1d-7e21-9f10-8a2b3c4d5e6f",
+        "source": "startup",
+        "input_tokens": "14203",
+    }
+    event = said("hello", **kept, password="Qw9PN5LbYZTM", kind=TOKEN)
+    (told,) = through(Gate(EVERYTHING), event)
+    assert isinstance(told, Event)
+    assert told.metadata == {
+        **kept,
+        "password": "[redacted: password]",
+        "kind": GITHUB,
+    }
 
 
 def test_a_reason_is_told_without_its_secrets(open_store: House) -> None:
