@@ -100,4 +100,4 @@ def _looks(
                 except OSError:
                     continue
                 if look.size:
-                    yield look, known.get(clean(str(file)))
+                    yield look, cursors.look_among(known, file) if is_kept else None

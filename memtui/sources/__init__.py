@@ -1,7 +1,6 @@
 """Where events come from: one module per format, bytes in and events out."""
 
-import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from memtui.sources import (
     plain,
 )
 from memtui.sources.source import Source
+from memtui.sources.walking import under
 
 ALL: tuple[Source, ...] = (
     codex.SOURCE,
@@ -32,6 +32,8 @@ ALL: tuple[Source, ...] = (
 
 BY_NAME = {source.name: source for source in ALL}
 
+__all__ = ["ALL", "BY_NAME", "candidate", "files", "histories", "of", "under"]
+
 LOOK_AHEAD = 50
 """How many lines are read to tell a file's format."""
 
@@ -45,7 +47,7 @@ def files(path: Path) -> list[Path]:
     try:
         if path.is_dir():
             found = (f for f in under(path) if any(s.may_be(f) for s in ALL))
-            return sorted(file for file in found if file.is_file())
+            return sorted(found)
         if path.is_file():
             return [path]
         if path.exists():
@@ -99,12 +101,3 @@ def histories(places: Mapping[str, Collection[Path]]) -> list[History]:
             if number:
                 found.append(History(name, place, number))
     return found
-
-
-def under(place: Path) -> Iterator[Path]:
-    """All files at a place: the file itself, or those of a folder."""
-    if place.is_file():
-        yield place
-    for folder, _, names in os.walk(place):
-        for name in names:
-            yield Path(folder, name)

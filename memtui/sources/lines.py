@@ -4,9 +4,11 @@ Whatever is whole is saved, whatever is not is named. Of a line that is not ende
 the whole objects are taken, and the rest is awaited.
 """
 
+import errno
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +83,7 @@ def read(
     Raises:
         OSError: The file cannot be read.
     """
-    with path.open("rb") as file:
+    with regular(path).open("rb") as file:
         at = start or Cursor()
         if at.offset and (reason := _changed(file, at)):
             yield Restarted(reason)
@@ -169,12 +171,23 @@ def head(path: Path, limit: int) -> list[Record]:
         OSError: The file cannot be read.
     """
     found: list[Record] = []
-    with path.open("rb") as file:
+    with regular(path).open("rb") as file:
         for number, raw in enumerate(_lines(file), 1):
             found += [r for r in of_line(raw or b"", number) if isinstance(r, Record)]
             if number >= limit:
                 break
     return found
+
+
+def regular(path: Path) -> Path:
+    """A path that is safe to open: reading a pipe would wait for its writer.
+
+    Raises:
+        OSError: There is no regular file.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return path
 
 
 def _whole(raw: bytes) -> int:

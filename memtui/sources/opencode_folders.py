@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memtui.memory.events import to_ms
+from memtui.sources import lines
 from memtui.sources.opencode_parts import Message, Part
 from memtui.sources.opencode_sessions import Row, Sessions, object_of
 from memtui.sources.records import Cursor, Reading, Refused, text_of, time_of
@@ -113,7 +114,7 @@ class _Folder:
 
 def _object(file: Path) -> dict[str, object] | None:
     try:
-        return object_of(file.read_bytes())
+        return object_of(lines.regular(file).read_bytes())
     except (OSError, ValueError):
         return None
 

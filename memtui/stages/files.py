@@ -18,6 +18,7 @@ from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.memory.thoughts import Thought
 from memtui.memory.tokens import Counter
+from memtui.sources import lines
 from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, Restarted
 from memtui.sources.source import Source
 from memtui.stages.gate import Admission, Gate
@@ -147,7 +148,7 @@ class Files:
                 if place and not place.source and place.look == look_of(file):
                     self.imported.unreadable += 1
                     return
-                source = _source(file, place)
+                source = _source(lines.regular(file), place)
                 if source is None:
                     return
                 look = look_of(file, source.beside(file))

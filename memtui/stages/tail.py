@@ -173,5 +173,5 @@ class Tail:
                     look = look_of(file, source.beside(file))
                 except OSError:
                     continue
-                if known.get(clean(str(file))) != look:
+                if cursors.look_among(known, file) != look:
                     yield file

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtui.store.database import db
+from memtui.memory.events import clean
+from memtui.store.database import connected, db
 from memtui.store.tables import CursorRow
 
 
@@ -105,6 +106,22 @@ def looks(folder: str) -> dict[str, Look]:
     said = "SELECT path, size, mtime_ns FROM cursors WHERE path >= ? AND path < ?"
     rows = db.execute_sql(said, (prefix, prefix[:-1] + "0"))
     return {path: Look(size, mtime_ns) for path, size, mtime_ns in rows}
+
+
+def look_among(known: Mapping[str, Look], file: Path) -> Look | None:
+    """How a file looked when it was read, also if only a link leads to it.
+
+    Args:
+        known: How the files of its folder looked.
+        file: Where it is found.
+    """
+    if look := known.get(clean(str(file))):
+        return look
+    real = file.resolve()
+    if real == file:
+        return None
+    with connected():
+        return looks_of(clean(str(real))).get(clean(str(real)))
 
 
 def holding(before_ms: int) -> list[str]:

@@ -290,6 +290,31 @@ def test_thoughts_are_kept_apart(tailing: House, folder: Path) -> None:
     assert [one.text for one in kept] == ["Perhaps the cart is stale."]
 
 
+def test_a_linked_folder_is_read_and_a_pipe_is_not(
+    tailing: House, folder: Path, tmp_path: Path
+) -> None:
+    there = tmp_path / "elsewhere"
+    there.mkdir()
+    (there / "s1.jsonl").write_text(record(1, "said elsewhere"))
+    (folder.parent / "linked").symlink_to(there)
+    os.mkfifo(folder / "pipe.jsonl")
+    assert look(tailing) == ["said elsewhere"]
+    assert list(tailing.works._tail.look()) == []
+    with (there / "s1.jsonl").open("a") as file:
+        file.write(record(2, "and more"))
+    assert look(tailing) == ["said elsewhere", "and more"]
+
+
+def test_a_file_that_became_a_pipe_holds_nothing_up(
+    tailing: House, folder: Path
+) -> None:
+    (folder / "s1.jsonl").write_text(record(1, "said before"))
+    assert look(tailing) == ["said before"]
+    (folder / "s1.jsonl").unlink()
+    os.mkfifo(folder / "s1.jsonl")
+    assert list(tailing.works._files().take(folder / "s1.jsonl")) == []
+
+
 def test_a_fork_keeps_only_its_own_and_says_whose_it_is(
     tailing: House, folder: Path
 ) -> None:

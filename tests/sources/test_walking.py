@@ -1,0 +1,49 @@
+"""The files of a folder, whatever lies in it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memtui import sources
+from memtui.errors import SourceError
+from memtui.sources import lines
+
+
+def found(place: Path) -> list[str]:
+    return sorted(str(file.relative_to(place)) for file in sources.under(place))
+
+
+def test_links_lead_to_other_folders_and_files(tmp_path: Path) -> None:
+    root, other = tmp_path / "root", tmp_path / "other"
+    for folder in (root / "a", other / "deep"):
+        folder.mkdir(parents=True)
+    for file in (root / "a" / "1", other / "deep" / "2", tmp_path / "3"):
+        file.touch()
+    (root / "linked").symlink_to(other)
+    (root / "file").symlink_to(tmp_path / "3")
+    assert found(root) == ["a/1", "file", "linked/deep/2"]
+
+
+def test_each_real_file_comes_once_and_circles_end(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "1").touch()
+    (tmp_path / "a" / "b" / "up").symlink_to(tmp_path)
+    (tmp_path / "0").symlink_to(tmp_path / "a")
+    (tmp_path / "again").symlink_to(tmp_path / "a" / "b" / "1")
+    (tmp_path / "self").symlink_to("self")
+    (tmp_path / "gone").symlink_to("nowhere")
+    assert found(tmp_path) == ["a/b/1"]
+
+
+def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    (tmp_path / "link.jsonl").symlink_to(pipe)
+    assert found(tmp_path) == []
+    assert sources.files(tmp_path) == []
+    for path in (pipe, tmp_path / "link.jsonl"):
+        with pytest.raises(OSError, match="not a regular file"):
+            lines.head(path, 1)
+        with pytest.raises(SourceError, match="not a regular file"):
+            sources.of(path)
