@@ -128,8 +128,9 @@ class Forget:
         with _written_over():
             found = self._found(covered, is_tried=False)
             derived.remove(self._zone, self._now_ms())
+            told = choice.tellers() | covered.named
             deletion.delete()
-            for path in cursors.drop_all_with_state():
+            for path in cursors.drop_telling(told):
                 problems.clear(path)
             facts.set_index_name("")
             unfinished.done()

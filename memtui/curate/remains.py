@@ -37,10 +37,15 @@ class Covered:
         return max((s.at_ms for s in self.stones if s.kind is Kind.BEFORE), default=0)
 
     @property
+    def named(self) -> frozenset[tuple[str, str]]:
+        """The sessions that are forgotten, by agent and name."""
+        stones = (s for s in self.stones if s.kind is Kind.SESSION)
+        return frozenset((s.agent, s.subject) for s in stones)
+
+    @property
     def sessions(self) -> frozenset[str]:
         """The names of the sessions that are forgotten."""
-        named = (s.subject for s in self.stones if s.kind is Kind.SESSION)
-        return frozenset(named)
+        return frozenset(name for _, name in self.named)
 
 
 def delete(spool: Spool, covered: Covered, *, is_tried: bool = False) -> int:

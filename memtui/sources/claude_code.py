@@ -17,7 +17,7 @@ from memtui.memory.events import EventRefused, EventRole, EventType, from_ms
 from memtui.sources import blocks, lines, tool_calls
 from memtui.sources import claude_kinds as kinds
 from memtui.sources.claude_messages import Held
-from memtui.sources.claude_sessions import AGENT, Sessions
+from memtui.sources.claude_sessions import AGENT, Sessions, bare
 from memtui.sources.records import (
     Cursor,
     Left,
@@ -55,7 +55,7 @@ def read(
     return lines.read(path, start, partial(_Transcript, path, now))
 
 
-SOURCE = Source(AGENT, "Claude Code", TRANSCRIPT, _may_be, fits, read)
+SOURCE = Source(AGENT, "Claude Code", TRANSCRIPT, _may_be, fits, read, bare=bare)
 
 
 @dataclass(frozen=True, slots=True)

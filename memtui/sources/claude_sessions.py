@@ -32,6 +32,22 @@ class _Facts:
     forked_from: str = ""
 
 
+_NEEDED = ("cwd", "at", "forked_from")
+"""What must be known of a session whose project may have been forgotten."""
+
+
+def bare(state: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The state of a transcript's cursor without words; None while words wait."""
+    if state.get("calls") or state.get("held"):
+        return None
+    told = state.get("sessions", {})
+    facts = {
+        name: {field: about[field] for field in _NEEDED if field in about}
+        for name, about in told.get("facts", {}).items()
+    }
+    return {**state, "sessions": {**told, "facts": facts, "summaries": {}}}
+
+
 class Sessions:
     """The sessions of one transcript, as far as it has been read."""
 

@@ -24,7 +24,7 @@ from memtui.sources import codex_tools as tools
 from memtui.sources import lines
 from memtui.sources.codex_calls import Calls
 from memtui.sources.codex_messages import Messages
-from memtui.sources.codex_sessions import AGENT, Thread
+from memtui.sources.codex_sessions import AGENT, Thread, bare
 from memtui.sources.records import Cursor, Left, Reading, Record, Refused, text_of
 from memtui.sources.source import TRANSCRIPT, Source
 from memtui.sources.telling import Place, Teller
@@ -54,7 +54,7 @@ def read(
     return lines.read(path, start, partial(_Rollout, path, now))
 
 
-SOURCE = Source(AGENT, "Codex", TRANSCRIPT, _may_be, fits, read)
+SOURCE = Source(AGENT, "Codex", TRANSCRIPT, _may_be, fits, read, bare=bare)
 
 
 class _Rollout:

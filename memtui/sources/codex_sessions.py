@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from memtui.memory.events import (
@@ -36,6 +37,18 @@ COPIED_WITHIN_MS = 1000
 _TURNS = ("task_started", "turn_started", "turn_context")
 
 Fields = Mapping[str, object]
+
+_NEEDED = ("cwd", "at", "forked_from")
+"""What must be known of a session whose project may have been forgotten."""
+
+
+def bare(state: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The state of a rollout's cursor without words; None while words wait."""
+    if state.get("calls", {}).get("waiting"):
+        return None
+    thread = state.get("thread", {})
+    about = {k: v for k, v in thread.get("about", {}).items() if k in _NEEDED}
+    return {**state, "thread": {**thread, "about": about}}
 
 
 @dataclass(slots=True)

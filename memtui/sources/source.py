@@ -1,10 +1,10 @@
 """The protocol every format keeps: tell it, and read it from a cursor on."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePath
-from typing import Protocol
+from typing import Any, Protocol
 
 from memtui.sources.records import Cursor, Reading, Record
 
@@ -36,8 +36,16 @@ class Read(Protocol):
         """
 
 
+State = Mapping[str, Any]
+"""What a cursor remembers."""
+
+
 def _nothing(_: Path) -> Iterable[Path]:
     return ()
+
+
+def _never(_: State) -> State | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +64,6 @@ class Source:
     read: Read
     beside: Callable[[Path], Iterable[Path]] = _nothing
     """Files that change when what the file holds has changed, the file itself apart."""
+    bare: Callable[[State], State | None] = _never
+    """A cursor's state without any words, as good to go on from but for what sessions
+    are called; None where something waits whose words are needed."""

@@ -7,7 +7,7 @@ stored together with what was read, and what is stored already stays as it is.
 import logging
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -186,6 +186,7 @@ class Files:
         given = source.read(file, start, agent=self._agent, now=self._clock())
         began = place.offset if place else None
         told = _Telling(self, name, source, gate, began)
+        told.start(start)
         at = Cursor()
         for reading in gate.through(given):
             if isinstance(reading, Cursor):
@@ -234,7 +235,15 @@ class _Telling:
         self._offset = began
         self._has_forgotten = False
         self._touched: set[int] = set()
+        self._bare = Cursor()
+        """How far the file was read when there were no words to remember."""
         self.batch = _Batch()
+
+    def start(self, at: Cursor | None) -> None:
+        """Note where the reading starts."""
+        bare = self._source.bare(at.state) if at else None
+        if at and bare is not None:
+            self._bare = replace(at, state=bare)
 
     def keep(self, at: Cursor | None, look: Look, *, is_last: bool = False) -> None:
         """Store what was read, and how far that is, in one transaction."""
@@ -245,6 +254,8 @@ class _Telling:
             if cursors.offset(self._name) != self._offset:
                 raise _Overtaken
             self._count(now_ms)
+            if batch.restarted:
+                self._bare = Cursor()
             told = batch.events
             count = partial(counted, counter=files._counter)
             added = retelling.add(told, route=self._source.route, complete=count)
@@ -274,14 +285,20 @@ class _Telling:
     def _without_forgotten(self, at: Cursor | None, *, is_last: bool) -> Cursor | None:
         """How far to say that the file was read.
 
-        What a reader must remember may say what was forgotten: such a file is read
-        from its start whenever it has changed.
+        What a reader must remember may say what was forgotten. Then it is said how far
+        the file was read when there were no words to remember; what comes after that
+        is read again whenever the file has changed.
         """
         if at is None or not at.state or not tombstones.any_at_all():
             return at
+        bare = self._source.bare(at.state)
+        if bare is not None:
+            self._bare = replace(at, state=bare)
+        if not self._has_forgotten:
+            return at if is_last or bare is not None else None
         if not is_last:
-            return None
-        return Cursor(is_held=at.is_held) if self._has_forgotten else at
+            return self._bare if bare is not None else None
+        return replace(self._bare, is_held=at.is_held)
 
     def _count(self, now_ms: int) -> None:
         batch, imported = self.batch, self._files.imported

@@ -141,6 +141,18 @@ def titles(limit: int) -> tuple[list[tuple[str, str]], int]:
     return rows.fetchall(), int(count)
 
 
+def tellers() -> set[tuple[str, str]]:
+    """The sessions that told anything of what is chosen, by agent and name."""
+    rows = db.execute_sql(
+        "SELECT agent, name FROM sessions WHERE id IN (SELECT id FROM chosen_sessions)"
+        " OR id IN (SELECT session FROM chosen)"
+        " OR id IN (SELECT session FROM chosen_thoughts)"
+        " OR id IN (SELECT session_id FROM tellings"
+        " WHERE event_id IN (SELECT id FROM chosen))"
+    )
+    return set(rows.fetchall())
+
+
 def folders_called(project: str) -> list[str]:
     """The folders of the projects of a name; "" is among them where none is known."""
     rows = db.execute_sql(

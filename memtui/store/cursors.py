@@ -10,6 +10,14 @@ from memtui.memory.events import clean
 from memtui.store.database import connected, db
 from memtui.store.tables import CursorRow
 
+_NAMING = frozenset({"claude-code", "codex"})
+"""The formats whose readers remember nothing of a session without its name, unless
+the file's path has it."""
+
+_OF_ANY = "plain"
+"""The format of files whose sessions may be of any agent; of the others it is said by
+their format's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -142,15 +150,27 @@ def drop_all() -> None:
     CursorRow.delete().execute()
 
 
-def drop_all_with_state() -> list[str]:
-    """Forget how far files were read whose readers remember words of them.
+def drop_telling(sessions: Iterable[tuple[str, str]]) -> list[str]:
+    """Forget how far files were read whose readers may remember words of sessions.
+
+    Args:
+        sessions: Their agents and names.
 
     Returns:
-        Their paths; they are read again from their start.
+        The files' paths; they are read again from their start.
     """
-    is_telling = CursorRow.state != "{}"
-    paths = [
-        path for (path,) in CursorRow.select(CursorRow.path).where(is_telling).tuples()
+    told = list(sessions)
+    names = {name for _, name in told} | {json.dumps(name)[1:-1] for _, name in told}
+    agents = {agent for agent, _ in told} | {_OF_ANY}
+    rows = CursorRow.select(CursorRow.path, CursorRow.source, CursorRow.state)
+    found = [
+        path
+        for path, source, state in rows.where(CursorRow.state != "{}").tuples()
+        if (
+            any(name in path or name in state for name in names)
+            if source in _NAMING
+            else source in agents
+        )
     ]
-    CursorRow.delete().where(is_telling).execute()
-    return paths
+    drop(found)
+    return found

@@ -16,6 +16,7 @@ from memtui.paths import in_home
 from memtui.recall import health
 from memtui.settings import Settings
 from memtui.shell import curating
+from memtui.stages.importing import Imported
 from memtui.store import cursors, database, facts, tombstones
 from memtui.store.tables import (
     EventRow,
@@ -387,6 +388,66 @@ def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
     with database.connected():
         rows = EventRow.select(EventRow.text).tuples()
         assert [text for (text,) in rows] == ["And now for the herons of the harbour."]
+
+
+def imported(house: House, *paths: Path) -> Imported:
+    importer = house.works.importer()
+    for _ in importer.run(paths):
+        pass
+    return importer.imported
+
+
+def test_only_the_files_that_told_of_it_are_read_again(
+    told_house: House, histories: Path
+) -> None:
+    forget(told_house, Kind.SESSION, "secret-1")
+    again = imported(told_house, histories)
+    assert (again.files, again.unchanged) == (3, 2)
+    assert imported(told_house, histories).unchanged == 3
+
+
+def of_claude(number: int, text: str) -> dict[str, Any]:
+    return record(number, "ledger-1", "user", text)
+
+
+def of_codex(number: int, text: str) -> dict[str, Any]:
+    at = (AT + timedelta(minutes=number)).isoformat()
+    if not number:
+        payload: dict[str, Any] = {"id": "ledger-1", "cwd": "/home/ada/ledger"}
+        return {"timestamp": at, "type": "session_meta", "payload": payload}
+    payload = {"type": "user_message", "message": text}
+    return {"timestamp": at, "type": "event_msg", "payload": payload}
+
+
+@pytest.mark.parametrize("told", [of_claude, of_codex])
+def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
+    house: House,
+    tmp_path: Path,
+    digest: Digest,
+    told: Callable[[int, str], dict[str, Any]],
+) -> None:
+    file = tmp_path / "rollout-ledger-1.jsonl"
+    said = [told(n, f"Question {n} of the harbour") for n in range(8)]
+    said[5] = told(5, f"{WORDS} is the answer")
+    title = {"type": "custom-title", "customTitle": WORDS, "sessionId": "ledger-1"}
+    records = [*said, title] if told is of_claude else said
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in records))
+    digest(house, file)
+    forget(house, Kind.EVENT, *subjects(Kind.EVENT))
+    again = imported(house, file)
+    assert (again.created, again.forgotten) == (0, 1)
+    for number in (10, 11):
+        with file.open("a") as grown:
+            grown.write(f"{json.dumps(told(number, f'Question {number}'))}\n")
+        more = imported(house, file)
+        assert (more.created, more.known, more.forgotten) == (1, 0, 0)
+    digest(house)
+    with database.connected():
+        assert SessionRow.get().cwd == "/home/ada/ledger"
+        (offset,) = [cursors.offset(str(file.resolve()))]
+    assert offset == file.stat().st_size
+    database.close()
+    assert traces(house.paths.store.parent) == []
 
 
 def test_tombstones_hold_no_text(told_house: House) -> None:
