@@ -21,7 +21,7 @@ class Held:
     def __init__(self, state: object = ()) -> None:
         """Go on with what an earlier reading held back."""
         kept = state if isinstance(state, list) else []
-        events = [_event(f) for f in kept if isinstance(f, dict)]
+        events = [event_of(f) for f in kept if isinstance(f, dict)]
         self._held = {(e.session_id, e.subagent): e for e in events}
 
     @property
@@ -56,10 +56,7 @@ class Held:
 
     def state(self) -> list[dict[str, object]]:
         """What another reading must know of them."""
-        return [
-            asdict(held) | {"timestamp": held.timestamp.isoformat()}
-            for held in self._held.values()
-        ]
+        return [fields_of(held) for held in self._held.values()]
 
 
 def _joined(before: Event, after: Event) -> Event:
@@ -70,7 +67,13 @@ def _joined(before: Event, after: Event) -> Event:
     return replace(before, text=text)
 
 
-def _event(fields: dict[str, object]) -> Event:
+def fields_of(event: Event) -> dict[str, object]:
+    """An event as a reader's state keeps it."""
+    return asdict(event) | {"timestamp": event.timestamp.isoformat()}
+
+
+def event_of(fields: dict[str, object]) -> Event:
+    """The event that a reader's state keeps."""
     at = time_of(fields.get("timestamp"))
     metadata = fields.get("metadata")
     assert at is not None

@@ -132,8 +132,6 @@ class _Facts:
 class _Session:
     """Reads the records of one session."""
 
-    is_held = False
-
     def __init__(self, path: Path, now: datetime, state: Mapping[str, object]) -> None:
         self._path, self._now = path, now
         kept = state.get("facts")
@@ -163,10 +161,16 @@ class _Session:
 
     def rest(self) -> Iterator[Reading]:
         """Say which calls have no answer yet, and what is known of the session."""
+        yield from self._messages.given_up(is_last=self._path.suffix == ".json")
         yield from self._messages.awaited()
         if self._facts.session:
             yield from self._helper()
             yield self._told()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a reply is held back because more of it may come."""
+        return self._messages.is_held
 
     def state(self) -> Mapping[str, object]:
         """What another reading must know to go on."""

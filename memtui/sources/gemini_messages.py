@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memtui.memory import events, hashes, thoughts
-from memtui.memory.events import EventRefused, EventRole, EventType, from_ms
+from memtui.memory.events import Event, EventRefused, EventRole, EventType, from_ms
 from memtui.sources import gemini_parts as parts
 from memtui.sources import tool_calls
+from memtui.sources.gemini_held import Held
 from memtui.sources.records import Left, Reading, Refused, ahead, text_of, time_of
 from memtui.sources.tool_calls import Call, Waiting
 
@@ -61,6 +62,7 @@ class Messages:
         self._waiting = Waiting(kept.get("calls"))
         self._number = int(kept.get("number", 0))
         self._twins: set[str] = set()
+        self._held = Held(kept.get("held"))
         self._has_begun = False
         self.model = text_of(kept.get("model"))
 
@@ -70,12 +72,22 @@ class Messages:
             "given": dict([*self._given.items()][-REMEMBERED:]),
             "calls": self._waiting.state(),
             "number": self._number,
+            "held": self._held.state(),
             "model": self.model,
         }
 
     def awaited(self) -> Iterator[Reading]:
         """Say which calls have no answer yet."""
         return self._waiting.awaited()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a reply is held back because more of it may come."""
+        return self._held.is_full
+
+    def given_up(self, *, is_last: bool) -> Iterator[Reading]:
+        """Give the reply that was waited for long enough, or that nothing follows."""
+        return self._held.given_up(self._now, is_last=is_last)
 
     def meet_again(self, told: list[object]) -> None:
         """Prepare for messages told together: which are old ones with new names.
@@ -92,6 +104,7 @@ class Messages:
 
     def take(self, fields: dict[str, object], place: Place) -> Iterator[Reading]:
         """Read one message."""
+        yield from self._held.ended(unless=text_of(fields.get("id")))
         kind = fields.get("type") or fields.get("role")
         if not isinstance(kind, str):
             yield Refused("a record without type", place.line)
@@ -169,6 +182,7 @@ class Messages:
         said = hashes.of(kind, text)
         name = f"m:{message.name or said}"
         if name in self._given:
+            yield from self._again(message, text, said)
             return
         if said in self._twins:
             self._given[name] = said
@@ -177,7 +191,23 @@ class Messages:
             EventType.USER_MESSAGE if kind == "user" else EventType.ASSISTANT_MESSAGE
         )
         self._given[name] = said
-        yield self._event(message, event_type, text, role, about, key=message.name)
+        event = self._event(message, event_type, text, role, about, key=message.name)
+        if kind == "gemini":
+            yield from self._held.add(event, message.name)
+            self._has_begun = True
+        else:
+            yield event
+
+    def _again(self, message: _Message, text: str, said: str) -> Iterator[Reading]:
+        """A message that was told before: its words may have changed since."""
+        name = f"m:{message.name or said}"
+        if self._given[name] == said:
+            return
+        self._given[name] = said
+        if self._held.grow(message.name, events.clean(text)):
+            self._has_begun = True
+        else:
+            yield Left("a message told again in other words", message.place.line)
 
     def _thought(
         self, message: _Message, index: int, told: object
@@ -261,7 +291,7 @@ class Messages:
         metadata: dict[str, str],
         *,
         key: str,
-    ) -> Reading:
+    ) -> Event | Refused:
         self._number += 1
         origin = ""
         if _UUID.fullmatch(message.name):

@@ -72,6 +72,10 @@ def told(folder: Path, *records: object) -> list[Event]:
     return [r for r in readings(file) if isinstance(r, Event)]
 
 
+def _place(one: Reading) -> str:
+    return one.event_id if isinstance(one, Event) else repr(one)
+
+
 def last_cursor(found: list[Reading]) -> Cursor:
     return next(r for r in reversed(found) if isinstance(r, Cursor))
 
@@ -89,13 +93,48 @@ def test_a_message_written_again_with_its_calls_is_told_once(tmp_path: Path) -> 
     first = message(2, "gemini", "I look.")
     running = first | {"toolCalls": [call("c1", "executing", None)]}
     done = first | {"toolCalls": [call("c1")]}
-    found = told(tmp_path, message(1, "user", "Go"), first, running, done, done)
+    every = told(tmp_path, message(1, "user", "Go"), first, running, done, done)
+    found = sorted(every, key=lambda event: event.order)
     assert [e.text for e in found] == [
         "Go",
         "I look.",
         "run_shell_command: pytest -q\nok",
     ]
     assert found[2].timestamp.second == 30
+
+
+FURTHER = message(2, "gemini", "I will look at the file and fix it.")
+
+
+def test_of_a_reply_that_is_told_further_the_longest_telling_is_taken(
+    tmp_path: Path,
+) -> None:
+    begun = message(2, "gemini", "I will")
+    found = told(tmp_path, begun, FURTHER, begun, message(3, "user", "Go on"))
+    assert [e.text for e in found] == [FURTHER["content"], "Go on"]
+
+
+def test_a_reply_is_held_back_while_it_may_be_told_further(tmp_path: Path) -> None:
+    file = written(tmp_path, as_lines(HEADER, message(2, "gemini", "I will")))
+    soon = datetime(2026, 3, 14, 10, 0, 4, tzinfo=UTC)
+    found = list(gemini.read(file, None, agent="x", now=soon))
+    cursor = last_cursor(found)
+    assert cursor.is_held and not [r for r in found if isinstance(r, Event)]
+    with file.open("ab") as opened:
+        opened.write(as_lines(FURTHER))
+    (event,) = [r for r in readings(file, cursor) if isinstance(r, Event)]
+    assert event.text == FURTHER["content"]
+
+
+def test_other_words_for_what_was_given_are_counted(tmp_path: Path) -> None:
+    file = written(tmp_path, as_lines(HEADER, message(2, "gemini", "I will")))
+    cursor = last_cursor(readings(file))
+    with file.open("ab") as opened:
+        opened.write(as_lines(FURTHER, FURTHER))
+    found = readings(file, cursor)
+    assert not [r for r in found if isinstance(r, Event)]
+    reasons = Counter(r.reason for r in found if isinstance(r, Left))
+    assert reasons["a message told again in other words"] == 1
 
 
 def test_a_call_without_its_answer_is_awaited(tmp_path: Path) -> None:
@@ -316,7 +355,8 @@ def test_reading_in_pieces_is_reading_as_a_whole(sizes: list[int]) -> None:
             found = readings(file, cursor)
             cursor = last_cursor(found)
             pieces += [r for r in found if isinstance(r, Event | Thought)]
-    assert pieces == whole
+    # A reply that may be told further comes later, in its own place all the same.
+    assert sorted(pieces, key=_place) == sorted(whole, key=_place)
 
 
 def test_every_message_of_the_real_files_is_stored(shared: Path) -> None:
