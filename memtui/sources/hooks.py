@@ -256,10 +256,15 @@ def _stop(payload: _Payload) -> Iterator[Event]:
 
 def _subagent(event_type: EventType) -> Callable[[_Payload], Iterator[Event]]:
     def take(payload: _Payload) -> Iterator[Event]:
+        text, whose = payload.text("last_assistant_message"), payload.text("agent_id")
+        if text.strip() and whose:
+            # Its transcript tells the same words, as a message of the helper's.
+            yield _make(payload, EventType.ASSISTANT_MESSAGE, text, subagent=whose)
+            text = ""
         yield _make(
             payload,
             event_type,
-            payload.text("last_assistant_message"),
+            text,
             key=payload.text("agent_id"),
             metadata={
                 "agent_id": payload.text("agent_id"),

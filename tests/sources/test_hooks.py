@@ -86,6 +86,20 @@ def test_boundaries_keep_their_names(name: str, kind: EventType) -> None:
     assert (event.event_type, event.role) == (kind, EventRole.SYSTEM)
 
 
+def test_what_a_helper_said_last_is_the_helpers_own() -> None:
+    about = {"agent_id": "a1", "last_assistant_message": "I found it"}
+    said, ended = told(claude("SubagentStop", **about))
+    assert (said.event_type, said.text) == (EventType.ASSISTANT_MESSAGE, "I found it")
+    assert (said.role, said.subagent) == (EventRole.ASSISTANT, "a1")
+    assert (ended.event_type, ended.text) == (EventType.SUBAGENT_STOP, "")
+    assert (ended.subagent, ended.metadata["agent_id"]) == ("", "a1")
+
+
+def test_what_a_helper_without_a_name_said_is_kept_with_its_end() -> None:
+    (ended,) = told(claude("SubagentStop", last_assistant_message="I found it"))
+    assert (ended.event_type, ended.text) == (EventType.SUBAGENT_STOP, "I found it")
+
+
 @pytest.mark.parametrize("name", ["PreToolUse", "Notification", "PreCompact"])
 def test_what_says_nothing_is_known_and_not_kept(name: str) -> None:
     assert read(claude(name, message="waiting")) == [Left(f"hook {name}", 1)]
