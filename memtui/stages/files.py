@@ -234,7 +234,6 @@ class _Telling:
         self._gate, self._is_first = gate, not began
         self._offset = began
         self._has_forgotten = False
-        self._touched: set[int] = set()
         self._bare = Cursor()
         """How far the file was read when there were no words to remember."""
         self.batch = _Batch()
@@ -259,15 +258,13 @@ class _Telling:
             told = batch.events
             count = partial(counted, counter=files._counter)
             added = retelling.add(told, route=self._source.route, complete=count)
-            self._touched |= added.sessions
             thoughts.add(batch.thoughts)
             learn(batch.facts)
             sessions.meet(batch.helpers)
             new = set(added.created)
             seen.note(self._source.name, [e for e in told if e.event_id in new], now_ms)
-            if is_last and forks.any_at_all():
-                # Of what a killed reading stored, only the facts still tell.
-                forks.settle(self._touched | sessions.met(batch.facts))
+            if is_last:
+                forks.settle()
             self._has_forgotten |= bool(added.forgotten) or gate.has_forgotten
             at = self._without_forgotten(at, is_last=is_last)
             if at is not None:

@@ -201,8 +201,7 @@ class Ingest:
                     redactions.count_up(file.redacted, now_ms)
                     problems.count_up(SOURCE, _left(file), now_ms)
             facts.set_taken(file.name for file in taken)
-            if forks.any_at_all():
-                forks.settle(added.sessions)
+            forks.settle()
 
     def _is_early(self, letter: Letter) -> bool:
         """Whether a file comes from a moment that a clock set back has still to reach.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from memtui.store import echoes
+from memtui.store import echoes, unsettled
 from memtui.store.database import db
 from memtui.store.sessions import TITLE_CHARS
 
@@ -43,6 +43,8 @@ def _count(asked: str) -> int:
 
 def delete() -> None:
     """Delete what is chosen, and set right what remains of its sessions."""
+    rest = "SELECT DISTINCT session FROM chosen WHERE session NOT"
+    kept = db.execute_sql(f"{rest} {_IN_SESSIONS}").fetchall()
     titles, helpers = echoes.titles(), echoes.helpers()
     for number, _ in titles:
         db.execute_sql("UPDATE sessions SET title = '' WHERE id = ?", (number,))
@@ -56,6 +58,7 @@ def delete() -> None:
     )
     db.execute_sql("DELETE FROM thoughts WHERE id IN (SELECT id FROM chosen_thoughts)")
     db.execute_sql(f"DELETE FROM events WHERE id {_IN_CHOSEN}")
+    unsettled.note(number for (number,) in kept)
     _set_right()
     db.execute_sql(f"DELETE FROM outbox WHERE session {_IN_SESSIONS}")
     db.execute_sql(f"DELETE FROM segments WHERE session_id {_IN_SESSIONS}")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.events import from_ms as from_ms_of
-from memtui.store import outbox, tellings, tombstones
+from memtui.store import outbox, tellings, tombstones, unsettled
 from memtui.store.database import db, insert, known
 from memtui.store.marks import origin_of, twin_of
 from memtui.store.sessions import Known as Session
@@ -88,6 +88,11 @@ def add(
     tellings.note(again, numbers, route)
     touch(new, sessions, route)
     tellings.give_way(worse)
+    came: dict[int, int] = {}
+    for event in new:
+        number = numbers[event.agent, event.session_id]
+        came[number] = min(event.timestamp_ms, came.get(number, event.timestamp_ms))
+    unsettled.note_begun(came)
     replaced = {instead.event_id for instead in worse.values()}
     created = tuple(e.event_id for e in new if e.event_id not in replaced)
     return Added(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from memtui.store.tables import MetaRow
 
 _INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
-_TAKEN = "taken"
+_TAKEN, _UNSETTLED = "taken", "unsettled"
 _CLEANING, _REDACTING = "cleaning", "redacting"
 REDACTED = "redacted_by"
 """The name under which the version of the rules stands."""
@@ -74,6 +74,18 @@ def set_taken(names: Iterable[str]) -> None:
     """Remember which hooks' files have just been kept."""
     said = json.dumps(list(names))
     MetaRow.insert(name=_TAKEN, value=said).on_conflict_replace().execute()
+
+
+def unsettled() -> frozenset[int]:
+    """The sessions of which it may be another's now what they tell."""
+    row = MetaRow.get_or_none(MetaRow.name == _UNSETTLED)
+    return frozenset(json.loads(row.value)) if row else frozenset()
+
+
+def set_unsettled(numbers: Iterable[int]) -> None:
+    """Remember of which sessions that is to be found out."""
+    said = json.dumps(sorted(numbers))
+    MetaRow.insert(name=_UNSETTLED, value=said).on_conflict_replace().execute()
 
 
 def redacted_by() -> int:

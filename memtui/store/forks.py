@@ -2,15 +2,16 @@
 
 These are forks, and sessions that were resumed under another name. Each event is kept
 with the session that was there first. Which one that is depends on what they all tell,
-never on the order in which they came.
+never on the order in which they came. It is looked at anew when something came that
+may change it; what a session goes on to say does not.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cmp_to_key
 
 from memtui.memory.events import made_ms
-from memtui.store import events, forgetting, outbox, segments
+from memtui.store import events, forgetting, outbox, segments, unsettled
 from memtui.store.database import db
 from memtui.store.marks import twin_in
 from memtui.store.sessions import recount
@@ -38,22 +39,15 @@ class _Shared:
         return {self.known.session, *self.told}
 
 
-def any_at_all() -> bool:
-    """Whether any session tells what another one tells."""
-    asked = "SELECT 1 FROM tellings WHERE session_id IS NOT NULL LIMIT 1"
-    return db.execute_sql(asked).fetchone() is not None
-
-
-def settle(touched: Iterable[int]) -> None:
+def settle() -> None:
     """Give what several sessions tell to the one that was there first.
 
     That is the one whose own events begin earlier; one that has none of its own is
     wholly contained in the other, and so was there before it.
-
-    Args:
-        touched: The numbers of sessions of which something was told.
     """
-    group = _group(set(touched))
+    if not (noted := unsettled.take()):
+        return
+    group = _group(set(noted))
     if len(group) < 2:
         return
     shared = list(_shared(group))

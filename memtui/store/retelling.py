@@ -10,7 +10,7 @@ from typing import Any
 
 from memtui.memory.events import Event, EventRole, EventType, from_ms
 from memtui.memory.tellings import Kept, Telling
-from memtui.store import events, forgetting, forks, tellings
+from memtui.store import events, forgetting, forks, tellings, unsettled
 from memtui.store.database import db, insert, known
 from memtui.store.events import Added
 from memtui.store.sessions import recount
@@ -91,8 +91,8 @@ def again(changed: Sequence[Event]) -> None:
     numbers |= add(changed, route="").sessions
     for number in numbers:
         recount(number)
-    if forks.any_at_all():
-        forks.settle(numbers)
+    unsettled.note(numbers)
+    forks.settle()
 
 
 def add(batch: Sequence[Event], *, route: str, complete: Complete = list) -> Added:
@@ -150,6 +150,7 @@ def _note(batch: Iterable[Event]) -> None:
             told_in = numbers[key] if numbers[key] != owners[instead] else None
             rows.append((telling.event_id, instead, telling.route, told_in))
     insert(TellingRow, rows)
+    unsettled.note({told_in for *_, told_in in rows if told_in is not None})
 
 
 def _number(agent: str, session_id: str, at_ms: int) -> int:

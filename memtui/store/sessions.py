@@ -7,7 +7,7 @@ from peewee import fn
 
 from memtui.memory.events import Event, EventRole, clean, from_ms, to_ms
 from memtui.memory.sessions import Helper, Session, SessionFacts
-from memtui.store import tombstones
+from memtui.store import tombstones, unsettled
 from memtui.store.tables import EventRow, HelperRow, SessionRow, TellingRow
 
 TITLE_CHARS = 200
@@ -141,12 +141,6 @@ def meet(helpers: Iterable[Helper]) -> None:
         ).on_conflict_replace().execute()
 
 
-def met(facts: Iterable[SessionFacts]) -> set[int]:
-    """The numbers of the sessions that a source tells of, those that are kept."""
-    found = (number(clean(told.agent), clean(told.session_id)) for told in facts)
-    return {found_one for found_one in found if found_one is not None}
-
-
 def helpers(agent: str, session_id: str) -> list[Helper]:
     """The subagents of a session, by their names."""
     rows = (
@@ -190,6 +184,8 @@ def learn(facts: SessionFacts) -> int | None:
     changed = {n: value for n, value in told.items() if getattr(row, n) != value}
     if changed:
         SessionRow.update(changed).where(SessionRow.id == row.id).execute()
+    if "forked_from" in changed:
+        unsettled.note([row.id])
     return row.id if "project" in changed else None
 
 

@@ -2,10 +2,23 @@
 
 import random
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
-from tests.once.telling import Told, cut, line, marked, rollout
+from memtui.house import House
+from memtui.paths import in_home
+from memtui.settings import Settings
+from memtui.store import database
+from tests.once.telling import (
+    Told,
+    TreeOf,
+    cut,
+    line,
+    marked,
+    rollout,
+    without_versions,
+)
 
 FORKS = {
     "one": {"a": line("s1", 1, 2, 3, 4, 9), "b": line("s2", 1, 2, 3, 4, 10)},
@@ -92,3 +105,67 @@ def test_a_fork_of_codex_is_whole_and_the_same_in_whatever_order_it_comes(
 def test_a_fork_is_the_same_however_it_grows(told: Told, kind: str, seed: int) -> None:
     whole = told.tree(list(FORKS[kind].items()))
     assert told.tree(cut(FORKS[kind], random.Random(seed))) == whole
+
+
+def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
+    """How much SQLite does for one more word of a fork that shares so many."""
+    folder = home / "projects"
+    folder.mkdir(parents=True)
+    words = range(1, shared + 1)
+    (folder / "a.jsonl").write_text(line("s1", *words, shared + 1))
+    (folder / "b.jsonl").write_text(line("s2", *words, shared + 2))
+    house = House(in_home(home), settings)
+    assert list(house.works.importer().run([folder]))
+    with (folder / "b.jsonl").open("a") as fork:
+        fork.write(line("s2", shared + 3))
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    with database.connected():
+        database.db.connection().set_progress_handler(count, 10)
+        importer = house.works.importer()
+        assert list(importer.run([folder / "b.jsonl"]))
+        assert importer.imported.created == 1
+        database.db.connection().set_progress_handler(None, 0)
+    house.stop()
+    return steps
+
+
+def test_a_fork_that_goes_on_costs_the_same_however_much_it_shares(
+    tmp_path: Path, settings: Settings
+) -> None:
+    little = work_of_going_on(tmp_path / "little", settings, 20)
+    much = work_of_going_on(tmp_path / "much", settings, 800)
+    assert little <= much < 2 * little
+
+
+def test_a_fork_whose_reading_was_stopped_is_settled_when_it_goes_on(
+    tmp_path: Path,
+    settings: Settings,
+    told: Told,
+    tree_of: TreeOf,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = {"b": line("s2", 1, 2, 3, 4, 10), "a": line("s1", 1, 2, 3, 4, 9)}
+    whole = told.tree([*first.items(), ("b", line("s2", 12))])
+    monkeypatch.setattr("memtui.stages.files.EVENTS_AT_ONCE", 2)
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    house = House(in_home(tmp_path / "home"), settings)
+    (folder / "b").write_text(first["b"])
+    assert list(house.works.importer().run([folder / "b"]))
+    (folder / "a").write_text(first["a"])
+    reading = house.works.importer().run([folder / "a"])
+    next(reading), next(reading)
+    del reading
+    with (folder / "b").open("a") as fork:
+        fork.write(line("s2", 12))
+    for name in "ab":
+        assert list(house.works.importer().run([folder / name]))
+    assert house.works.until_idle(lambda _: None) == []
+    house.stop()
+    assert without_versions(tree_of(tmp_path / "home")) == whole
