@@ -233,6 +233,28 @@ def test_a_folder_in_the_store_s_place_is_said_so(home: Path, ask: Ask) -> None:
     assert ill(ask())["store"]
 
 
+def test_a_folder_in_the_place_of_the_store_is_found(home: Path, ask: Ask) -> None:
+    for file in home.glob("memory.db*"):
+        file.unlink()
+    store(home).mkdir()
+    found = ill(ask())["store"]
+    assert found["says"] == f"{store(home)} is a folder, not a file"
+    assert found["cure"].startswith("mv ")
+
+
+# Whoosh leaves open what it cannot read.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("toc", ["_MAIN_1.toc", "_MAIN_99.toc"])
+def test_an_index_whose_contents_are_no_more_is_found_and_made_anew(
+    home: Path, ask: Ask, toc: str
+) -> None:
+    (home / "index" / toc).write_text("junk\n")
+    found = ill(ask())["index"]
+    assert "it is broken" in found["says"] and found["cure"] == "memtui reindex"
+    memtui(home, "import", str(HISTORY))
+    assert "index" not in ill(ask())
+
+
 def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
     shutil.rmtree(home / "index")
     found = ill(ask())["index"]

@@ -142,10 +142,10 @@ def test_dropping_is_asked_for_and_told(home: Path) -> None:
     [
         (("show", "../../memory.db"), "nothing in the quarantine is called"),
         (("show", "nobody"), "memtui quarantine list names all"),
-        (("show",), "say what to do"),
-        (("drop",), "say what to do"),
+        (("show",), "say what to show: memtui quarantine show NAME…; memtui"),
+        (("drop",), "say what to drop: memtui quarantine drop NAME…, or --all;"),
         (("retry", "2.json", "--all"), "say what to do"),
-        (("list", "2.json"), "say what to do"),
+        (("list", "2.json"), "list takes no names"),
         (("frobnicate",), "say what to do"),
     ],
 )

@@ -9,6 +9,9 @@ from memtui.memory.sessions import folder_of
 from memtui.store import choice, sessions, tombstones
 from memtui.store.tombstones import Kind, Tombstone
 
+SUGGESTED = 5
+"""How many sessions are named whose names begin as a person said."""
+
 
 def named(
     kind: Kind, words: Sequence[str], zone: tzinfo, now_ms: int
@@ -103,9 +106,15 @@ def _sessions(word: str) -> Iterator[Tombstone]:
         return
     agent, colon, name = word.partition(":")
     if not (colon and agent and name):
+        alike = [":".join(one) for one in sessions.beginning(word, SUGGESTED)]
         raise MemtuiError(
-            f"there is no session {word!r}; with its agent before it"
-            f" (claude-code:{word}) even one that is not stored can be forgotten"
+            f"there is no session {word!r}; "
+            + (
+                f"these begin so: {', '.join(alike)}"
+                if alike
+                else "with its agent before it (AGENT:NAME) even one that is not stored"
+                " can be forgotten"
+            )
         )
     yield Tombstone(Kind.SESSION, name, agent)
 

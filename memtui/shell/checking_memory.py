@@ -77,6 +77,9 @@ def store(patient: Patient) -> tuple[Finding, bool]:
             cure = f"chmod u+rwx {there}, or name another place: --home DIR"
             return _of_store(file, False, says, cure), False
         return _of_store(file, True, "nothing is kept yet", "memtui import"), False
+    if file.is_dir():
+        says, cure = f"{file} is a folder, not a file", f"mv {file} {file}.away"
+        return _of_store(file, False, says, cure), False
     try:
         opened = checkups.look_at(file)
         return _opened(patient, opened)
@@ -195,7 +198,7 @@ def _out_of_step(found: Step, *, is_worked: bool) -> str:
     if not found.is_there:
         return "there is no index" if found.wanted else ""
     if not found.is_ours:
-        return "it is of another store, or of an older memtui"
+        return "it is broken, of another store, or of an older memtui"
     if not found.is_sound:
         return "it is broken"
     if found.documents != found.wanted and not found.waiting and not is_worked:

@@ -110,7 +110,8 @@ def _add_working(commands: "Commands") -> None:
         nargs="*",
         type=Path,
         metavar="PATH",
-        help="transcripts, or folders of them; without one: ~/.claude/projects",
+        help="transcripts, or folders of them; without one: those of every agent"
+        " that is found here",
     )
     work = _command(commands, "work", "run the workers without a screen")
     work.add_argument(

@@ -27,6 +27,17 @@ def run(house: House, given: argparse.Namespace) -> int:
         return retry(house, names or None, as_json=given.json)
     if action == "drop" and bool(names) != given.all:
         return drop(house, names or None, given)
+    if action == "list":
+        raise MemtuiError(
+            "list takes no names: memtui quarantine list names all there is, and"
+            " memtui quarantine show NAME… shows some of it"
+        )
+    if action in ("show", "retry", "drop") and not (names and given.all):
+        every = "" if action == "show" else ", or --all"
+        raise MemtuiError(
+            f"say what to {action}: memtui quarantine {action} NAME…{every};"
+            " memtui quarantine list names all there is"
+        )
     raise MemtuiError(
         "say what to do: memtui quarantine list | show NAME… | retry NAME…|--all |"
         " drop NAME…|--all"

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -25,7 +26,7 @@ from memtui.stages.rollup import RollUp
 from memtui.stages.segment import Cut
 from memtui.stages.summarize import Summarize
 from memtui.stages.tail import Tail
-from memtui.store import database, dirty, outbox, problems, segments, versions
+from memtui.store import copies, database, dirty, outbox, problems, segments, versions
 
 REPORT_S = 0.2
 """How often the state is told while work goes on, in seconds."""
@@ -81,6 +82,7 @@ class Works:
         self._earlier = 0
         self._seen = 0
         self._by_others: set[str] = set()
+        self._is_tidy = False
 
     def start(self, report: Report) -> None:
         """Work on a thread of its own until ``stop``; wait while another one works."""
@@ -107,6 +109,8 @@ class Works:
         """Work on this thread until nothing is left to do; what went wrong last."""
         errors: list[Exception] = []
         teller = _Teller(self, report)
+        if self.claim.is_held:
+            self._tidy()
 
         def note(stepped: Stepped) -> None:
             if stepped.error:
@@ -152,9 +156,17 @@ class Works:
             some.clear()
         return changed
 
+    def _tidy(self) -> None:
+        """Delete, once, what a restoring left that was killed: nobody does that now."""
+        if not self._is_tidy:
+            with suppress(OSError):
+                copies.discard(database.path())
+            self._is_tidy = True
+
     def _may_work(self) -> bool:
         """Whether the store is ours to work; if not, see what the other one does."""
         if self.claim.take():
+            self._tidy()
             return True
         with database.connected():
             self._seen, names = versions.since(self._seen)

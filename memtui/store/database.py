@@ -5,6 +5,7 @@ writes later would fail as soon as two threads meet.
 """
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,9 @@ from memtui.errors import StoreBusy, StoreError
 
 BUSY_TIMEOUT_S = 5.0
 """How long a write waits for another one to end, in seconds."""
+
+_LEAST_ROOM = 65_536
+"""With fewer free bytes than this a disk is full: a database's page may not fit."""
 
 LONGEST_WAIT_MS = 6 * 3_600_000
 """The longest wait before another try of what failed, in milliseconds."""
@@ -187,10 +191,18 @@ def _first_said(error: BaseException) -> str:
     return said
 
 
+def _has_room(path: Path) -> bool:
+    """Whether the disk takes anything; SQLite does not always say that it is full."""
+    try:
+        return shutil.disk_usage(path.parent).free >= _LEAST_ROOM
+    except OSError:
+        return True
+
+
 def _plain(path: Path, said: str) -> StoreError:
     if "locked" in said or "busy" in said:
         return StoreBusy(f"{path} is in use by another process that does not let go")
-    if "full" in said:
+    if "full" in said or ("I/O" in said and not _has_room(path)):
         return StoreError(f"no room is left on the disk of {path}")
     if "readonly" in said or "unable to open" in said:
         return StoreError(f"{path} cannot be opened for writing")

@@ -227,6 +227,15 @@ def agents_of(name: str) -> list[str]:
     return [agent for (agent,) in rows.order_by(SessionRow.agent).tuples()]
 
 
+def beginning(start: str, limit: int) -> list[tuple[str, str]]:
+    """The agents and names of sessions whose names begin so, the latest first."""
+    rows = SessionRow.select(SessionRow.agent, SessionRow.name).where(
+        fn.SUBSTR(SessionRow.name, 1, len(start)) == start
+    )
+    latest = rows.order_by(SessionRow.updated_ms.desc(), SessionRow.id)
+    return list(latest.limit(limit).tuples())
+
+
 def session(row: SessionRow) -> Session:
     """A row as what it means."""
     return Session(

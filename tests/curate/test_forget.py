@@ -527,7 +527,8 @@ def test_undone_it_may_be_imported_again(
     [
         (Kind.EVENT, "nonsense", "not the id of an event"),
         (Kind.EVENT, "01HMBJMW000000000000000000", "there is no event"),
-        (Kind.SESSION, "nobody", "there is no session 'nobody'"),
+        (Kind.SESSION, "nobody", "there is no session 'nobody'; with its agent"),
+        (Kind.SESSION, "gre", "these begin so: codex:grep-1"),
         (Kind.PROJECT, "nothing", "there is no project 'nothing'"),
         (Kind.BEFORE, "yesterday", "not a date"),
     ],

@@ -1,12 +1,14 @@
 """A disk that is full at any stage: once there is room again, nothing is missing."""
 
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import HISTORY
 from tests.faults.conftest import Nursery
 
 HomeOf = Callable[[str], Path]
@@ -39,6 +41,22 @@ def disk_of() -> Iterator[Disk]:
             lambda: [subprocess.run(["umount", str(f)], check=True) for f in mounted]
         )
         yield give
+
+
+@pytest.mark.parametrize("words", [("stats",), ("redact",)], ids=("stats", "redact"))
+def test_a_disk_without_a_byte_is_said_to_have_no_room(
+    disk_of: Disk, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    home = tmp_path / "home"
+    disk_of(home, 4096)
+    memtui = (sys.executable, "-m", "memtui", "--home", str(home))
+    subprocess.run([*memtui, "import", str(HISTORY)], check=True)
+    with suppress(OSError), (home / "full").open("wb", buffering=0) as filler:
+        while True:
+            filler.write(b"0" * 4096)
+    told = subprocess.run([*memtui, *words], capture_output=True, check=False)
+    assert told.returncode == 1
+    assert b"no room is left on the disk" in told.stderr
 
 
 @pytest.mark.slow

@@ -43,6 +43,18 @@ def fill(store: Path, title: str) -> None:
             db.execute("INSERT INTO redactions VALUES (?, 1, 1)", (" ".join(said),))
 
 
+def test_what_was_prepared_goes_when_work_begins(full_house: House) -> None:
+    place = full_house.paths.store
+    left = [place.with_name(f"memory.db.restoring{end}") for end in ("", "-wal")]
+    for file in left:
+        file.write_text("half a copy")
+    assert full_house.works.until_idle(lambda _: None) == []
+    assert all(file.exists() for file in left), "another memtui may be restoring"
+    assert full_house.works.claim.take()
+    assert full_house.works.until_idle(lambda _: None) == []
+    assert not any(file.exists() for file in left)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("is_damaged", (False, True))
 def test_killed_at_any_moment_one_of_the_two_is_there(
