@@ -236,8 +236,7 @@ def of_payload(raw: bytes) -> Iterator[Record | Refused]:
     """Read what a hook was given: objects, pretty or not, an array, or JSON lines."""
     values = _values(_plain(raw))
     if values is None and b"\n" in raw.strip():
-        for number, line in enumerate(raw.splitlines(keepends=True), 1):
-            yield from of_line(line, number)
+        yield from _of_lines(raw)
     elif values is None:
         yield Refused("not valid JSON", 1)
     elif not values:
@@ -247,6 +246,23 @@ def of_payload(raw: bytes) -> Iterator[Record | Refused]:
             yield Record(number, item)
         else:
             yield Refused("not a JSON object", number)
+
+
+def _of_lines(raw: bytes) -> Iterator[Record | Refused]:
+    """Read a payload by its lines; if no object says anything, it is one fault."""
+    refused: list[Refused] = []
+    is_any = False
+    for number, line in enumerate(raw.splitlines(keepends=True), 1):
+        for one in of_line(line, number):
+            if isinstance(one, Record) and one.fields and not is_any:
+                is_any = True
+                yield from refused
+            if is_any:
+                yield one
+            elif isinstance(one, Refused):
+                refused.append(one)
+    if not is_any:
+        yield Refused("not valid JSON", 1)
 
 
 def values_of(raw: bytes) -> list[object] | None:

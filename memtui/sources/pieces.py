@@ -30,7 +30,7 @@ def of(raw: bytes) -> list[Piece]:
         alone = raw if len(values) == 1 else None
         return [_of_value(value, alone) for value in values]
     by_line = [list(_of_line(line)) for line in raw.splitlines() if line.strip()]
-    if any(piece.fields is not None for pieces in by_line for piece in pieces):
+    if any(piece.fields for pieces in by_line for piece in pieces):
         return [piece for pieces in by_line for piece in pieces]
     return [Piece(raw, None)]
 

@@ -86,6 +86,13 @@ def test_boundaries_keep_their_names(name: str, kind: EventType) -> None:
     assert (event.event_type, event.role) == (kind, EventRole.SYSTEM)
 
 
+def test_a_payload_without_a_single_object_is_one_fault() -> None:
+    noise = b"\x00\xff{ not\n[1, 2\nnothing at all\n{}!\n" * 1000
+    assert list(hooks.read(noise, received_at=NOW, now=NOW)) == [
+        Refused("not valid JSON", 1)
+    ]
+
+
 def test_what_a_helper_said_last_is_the_helpers_own() -> None:
     about = {"agent_id": "a1", "last_assistant_message": "I found it"}
     said, ended = told(claude("SubagentStop", **about))
