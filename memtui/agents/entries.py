@@ -18,6 +18,8 @@ HOOKS = "hooks"
 _COMMANDS = ("memtui-hook", "memtui-hook.sh")
 _FIELDS = ("command", "bash", "exec")
 """Where a handler says what to run."""
+_VALUED = ("-W", "-X")
+"""Python's options that the next word belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,22 @@ def is_ours(handler: dict[str, object]) -> bool:
     program, rest = PurePath(words[0]).name, words[1:]
     if program in _COMMANDS:
         return True
-    return program.startswith("python") and any(
-        word == "memtui.hook" or PurePath(word).parts[-2:] == ("memtui", "hook.py")
-        for word in rest
-    )
+    return program.startswith("python") and _is_hook(rest)
+
+
+def _is_hook(words: Sequence[str]) -> bool:
+    """Whether these arguments have Python run our hook, as a module or a script."""
+    left = iter(words)
+    for word in left:
+        if not word.startswith("-"):
+            return PurePath(word).parts[-2:] == ("memtui", "hook.py")
+        if word.endswith("m"):
+            return next(left, "") == "memtui.hook"
+        if word.endswith("c"):
+            return False
+        if word in _VALUED:
+            next(left, None)
+    return False
 
 
 def added(text: str, wanted: Sequence[Entry]) -> str:

@@ -202,6 +202,7 @@ def test_a_handler_others_put_beside_ours_stays(machine: Machine) -> None:
         "/home/ada/.local/bin/memtui-hook --agent codex",
         "python3 -m memtui.hook",
         "'/a b/bin/python3.12' -I -S '/a b/memtui/hook.py'",
+        "python3 -W ignore -Im memtui.hook --agent codex",
     ],
 )
 def test_what_was_installed_by_hand_is_put_right(line: str, machine: Machine) -> None:
@@ -215,7 +216,14 @@ def test_what_was_installed_by_hand_is_put_right(line: str, machine: Machine) ->
 
 @pytest.mark.parametrize(
     "line",
-    ["memtui-hook; other", "memtui-hook | tee log", "other memtui-hook", "'unclosed"],
+    [
+        *("memtui-hook; other", "memtui-hook | tee log", "other memtui-hook"),
+        "'unclosed",
+        "python3 /x/other.py /y/memtui/hook.py",
+        "python3 -c 'print(1)' memtui/hook.py",
+        "python3 -m other memtui.hook",
+        "python3 -I",
+    ],
 )
 def test_a_command_that_does_more_is_not_ours(line: str, machine: Machine) -> None:
     theirs = [{"hooks": [{"type": "command", "command": line}]}]
