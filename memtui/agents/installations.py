@@ -38,6 +38,8 @@ class Installation:
     """What is wrong with it, in words."""
     note: str = ""
     """What a person must know to have it work."""
+    is_off: bool = False
+    """Whether the agent's settings have it run no hooks: installing changes nothing."""
 
     @property
     def is_well(self) -> bool:
@@ -65,8 +67,9 @@ def found(machine: Machine) -> list[str]:
 
 def _look(agent: Agent, machine: Machine, is_tried: bool) -> Installation:
     problem, ours, wanted = "", list[Entry](), agent.wanted(machine)
+    is_off = False
     try:
-        ours = _ours(agent, machine)
+        ours, is_off = _ours(agent, machine)
     except HooksError as error:
         problem = str(error)
     is_current = changes.is_current(ours, wanted)
@@ -74,6 +77,8 @@ def _look(agent: Agent, machine: Machine, is_tried: bool) -> Installation:
     if ours:
         runs = _run(ours[0].words) if is_tried else None
         problem = _wrong(ours, wanted, is_current=is_current, runs=runs)
+    if ours and is_off:
+        problem = f"all hooks are switched off there, by {agent.switch}"
     return Installation(
         agent=agent.name,
         title=agent.title,
@@ -87,21 +92,23 @@ def _look(agent: Agent, machine: Machine, is_tried: bool) -> Installation:
         command=ours[0].words if ours else (),
         problem=problem,
         note=known.note_of(agent, machine),
+        is_off=is_off,
     )
 
 
-def _ours(agent: Agent, machine: Machine) -> list[Entry]:
+def _ours(agent: Agent, machine: Machine) -> tuple[list[Entry], bool]:
+    """The hooks of ours in an agent's settings, and whether all hooks are off there."""
     file = agent.file(machine)
     content = files.read(file)
     try:
         text = (content or b"").decode("utf-8")
         if text.strip("\ufeff \t\r\n"):
             agent.check(text)
-            return agent.ours(text)
+            return agent.ours(text), agent.is_off(text)
     except (NotJson, UnicodeDecodeError) as error:
         said = "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
         raise HooksError(f"{file}: {said}") from None
-    return []
+    return [], False
 
 
 def _wrong(

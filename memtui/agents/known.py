@@ -37,6 +37,8 @@ class Agent:
     """What a file starts with that was not there."""
     is_own_file: bool = False
     """Whether the file is memtui's alone."""
+    switch: str = ""
+    """The setting that, when true, has the agent run no hooks at all."""
 
     def is_found(self, machine: Machine) -> bool:
         """Whether the agent is on this machine."""
@@ -64,6 +66,11 @@ class Agent:
     def removed(self, text: str) -> str:
         """The settings without our hooks."""
         return entries.removed(text)
+
+    def is_off(self, text: str) -> bool:
+        """Whether the settings have the agent run no hooks at all."""
+        found = json_text.find(text, self.switch) if self.switch else None
+        return found is not None and found.value is True
 
     def check(self, text: str) -> None:
         """Make sure that a text can be such settings.
@@ -182,6 +189,7 @@ AGENTS: tuple[Agent, ...] = (
         ),
         handler=_claude,
         note="Needs Claude Code 2.1.139 or newer.",
+        switch="disableAllHooks",
     ),
     Agent(
         name="codex",

@@ -185,7 +185,7 @@ def _installed(patient: Patient) -> list[Installation]:
 
 
 def _mend(one: Installation) -> str:
-    if not one.is_installed:
+    if not one.is_installed or one.is_off:
         return f"mend {one.file}"
     where = " --project" if one.scope == "project" else ""
     return f"memtui hooks install {one.agent}{where}"

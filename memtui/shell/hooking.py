@@ -163,7 +163,7 @@ def _told(one: Installation) -> list[str]:
     told = [f"{mark} {one.title:<12} {said}{where}", f"    {one.file}"]
     if one.problem:
         told.append(f"    {one.problem}")
-        if one.is_installed:
+        if one.is_installed and not one.is_off:
             told.append(f"    memtui hooks install {one.agent} puts it right")
     elif one.is_installed:
         told.append(f"    {', '.join(one.events)}; the command runs")

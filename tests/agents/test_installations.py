@@ -78,6 +78,19 @@ def test_an_older_installation_is_told(machine: Machine, tmp_path: Path) -> None
     assert look("codex", machine).problem == "outdated: events are missing (Stop)"
 
 
+@pytest.mark.parametrize(("said", "is_off"), [("true", True), ("false", False)])
+def test_hooks_that_are_switched_off_are_told(
+    said: str, is_off: bool, machine: Machine
+) -> None:
+    file = put("claude-code", machine)
+    text = file.read_text("utf-8").replace("{", f'{{"disableAllHooks": {said}, ', 1)
+    file.write_text(text)
+    found = look("claude-code", machine)
+    assert (found.is_installed, found.is_off) == (True, is_off)
+    assert ("disableAllHooks" in found.problem) is is_off
+    assert found.is_well is not is_off
+
+
 def test_settings_that_cannot_be_read_are_told(machine: Machine) -> None:
     file = known.named("gemini").file(machine)
     file.parent.mkdir()
