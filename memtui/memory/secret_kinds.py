@@ -183,17 +183,30 @@ STARTS: dict[str, tuple[Kind, ...]] = {
 
 
 _CUT = re.compile(
-    r"(?<![A-Za-z0-9])(?:sk-(?:ant|proj|svcacct|or|lf)-|gh[pousr]_|github_pat_|glpat-"
+    r"(?:sk-(?:ant|proj|svcacct|or|lf)-|gh[pousr]_|github_pat_|glpat-"
     r"|xox[abpr]-|[sr]k_live_|npm_|hf_|gsk_|xai-|pypi-|AIza|AKIA|ASIA|SG\.|hv[sb]\.)"
     rf"{_U}{{12,}}$"
 )
-_CUT_CHARS = 300
 
 
-def cut_at(text: str, end: int) -> int:
-    """Where a key starts of which the rest was cut off at a place; -1 for none."""
-    cut = _CUT.search(text, max(0, end - _CUT_CHARS), end)
-    return cut.start() if cut and is_real(cut[0]) else -1
+def is_cut(text: str, start: int, end: int) -> bool:
+    """Whether a run of letters is the beginning of a key."""
+    cut = _CUT.match(text, start, end)
+    return bool(cut) and is_real(text[start:end])
+
+
+_INNER = re.compile(
+    r"[_-](?=sk-(?:ant|proj|svcacct)-|gh[pousr]_[A-Za-z0-9]{36}|github_pat_|glpat-"
+    r"|xox[abpr]-\d|[sr]k_live_|npm_[A-Za-z0-9]{36}|AIza|AKIA[A-Z2-7]{16}|hf_[A-Z]\w{29})"
+)
+INNER_CHARS = 22
+"""A shorter run holds no name with a key after it."""
+
+
+def inner(text: str, start: int, end: int) -> int:
+    """Where a key may start within a run, after the name it was given; -1 for none."""
+    found = _INNER.search(text, start + 1, end)
+    return found.end() if found else -1
 
 
 def match(text: str, at: int) -> tuple[int, str] | None:

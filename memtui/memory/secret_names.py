@@ -20,10 +20,14 @@ RANDOM_CHARS = 16
 """What looks drawn by chance has at least so many characters; shorter ones are told
 by being of several sorts (lower, upper, digits, signs)."""
 
+MOST_CHANGES = 3
+"""How often a path goes over to digits or capitals within a word, at most."""
+
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _PASSWORDS = (
     "password", "passwd", "passwort", "passphrase", "passcode", "userpass", "dbpass",
 )  # fmt: skip
+_MANY_PASSWORDS = ("passwords", "passwds", "passphrases")
 _KEYS = (
     "api", "access", "secret", "private", "auth", "account", "shared", "encryption",
     "signing", "master", "service", "storage", "license", "deploy", "app", "admin",
@@ -77,11 +81,22 @@ _CODE = re.compile(
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z_$]*\d{0,2}[!?]?$")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+_PATH = re.compile(
+    r"(?:file://|~|\.{1,2})?/?[\w@-][\w.@-]*(?:/[\w.@-]+)+\.[a-z]\w{1,7}$"
+    r"|(?:file://|~|\.{1,2})?(?:/[\w.@-]+){2,}/?$|[a-z_-]+(?:/[a-z_][\w.@-]*){2,}$"
+    r"|[A-Za-z]:\\{1,4}[\w.@ -]+(?:\\{1,4}[\w.@ -]+)*$"
+)
 _DIGEST = re.compile(r"(?:sha\d{1,3}|md5)[-:_]")
 _PLAIN = re.compile(r"[\w+/=.~:%$!@#^*?-]+$", re.ASCII)
 _MIXED = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")
+_CHANGES = re.compile(r"(?<=[a-z])[A-Z]|(?<=[A-Z])[A-Z][a-z]|[A-Za-z]\d|\d[A-Za-z]")
 _PARTS = re.compile(r"[-_./:+=~%]+")
 _TURNS = re.compile(r"(?<=[a-z])[A-Z](?![a-z]{2})")
+
+
+def is_path(value: str) -> bool:
+    """Whether a value names a file: what is drawn by chance is of no such words."""
+    return bool(_PATH.match(value)) and len(_CHANGES.findall(value)) <= MOST_CHANGES
 
 
 @lru_cache(4096)
@@ -95,12 +110,14 @@ def kind_of(name: str) -> str:
     if not words or not _OPEN.isdisjoint(words):
         return ""
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last.endswith((*_PASSWORDS, "pwd")):
+    if last.endswith((*_PASSWORDS, "pwd")) or last in _MANY_PASSWORDS:
         return PASSWORD
     if last == "pass":
         return PASSWORD if before in _LOGINS or name.startswith("--") else SECRET
     if last.endswith("secret"):
         return SECRET
+    if last == "sessionkey" or words[-2:] == ["session", "key"]:
+        return TOKEN
     if last == "key":
         is_setting = bool(before) and name.isupper()
         return KEY if before.endswith(_KEYS) or is_setting else ""
@@ -184,6 +201,6 @@ def is_secret(kind: str, value: str, *, is_quoted: bool) -> bool:
         return kind != TOKEN
     if any(map(str.isspace, value)):
         return False
-    if kind == TOKEN and not value.isascii():
+    if is_path(value) or (kind == TOKEN and not value.isascii()):
         return False
     return is_random(value) or (is_quoted and is_strong(value))

@@ -7,25 +7,18 @@ text: looking for a few words is a tenth of the work of one pattern for all of t
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+from memtui.memory import secret_blocks, secret_commands
 from memtui.memory import secret_names as names
 from memtui.memory import secret_values as values
-
-Span = tuple[int, int, str]
-"""Where a secret starts and ends, and its kind; "" for what was looked at in vain."""
-
-Rule = Callable[[str, int], Iterator[Span]]
-"""What looks at a place in a text."""
+from memtui.memory.secret_blocks import Rule, Span
 
 NAME_PARTS = (b"pass", b"pwd", b"secret", b"token", b"key", b"credential", b"auth")
 """What the name of a secret has in it."""
 
 LONG_CHARS = 256
 """No other name is looked for in an unquoted value longer than this."""
-
-KEY_BLOCK_CHARS = 32_768
-"""The most of a block that is looked through for its end."""
 
 _QUOTE = r"(?:(?:\\(?:\\{2}(?:\\{4})?)?)?[\"'`])?"
 """A quote that may stand there, as deep in JSON as it may be; no half of an escape."""
@@ -52,36 +45,7 @@ _WEBHOOK = re.compile(
     r"|[\w.-]+\.webhook\.office\.com/webhookb2)/([A-Za-z0-9_@/-]{20,})"
 )
 _SIGNATURE = re.compile(r"=([A-Za-z0-9%+/=_-]{20,})")
-_PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = re.compile(r"(?:[^\"'`{}<\\]|\\++(?:[nrt]|u[0-9a-f]{4}))*")
-_KEY_LINES = re.compile(
-    r"(?:(?:[ \t]*(?:\r?\n|\\++[nr]))+(?:[ \t]*\d{1,6}(?:[→\t:|]|\\++(?:t|u2192)))?"
-    r"[ \t>+|-]{0,12}"
-    r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset)[^\n\\\"']{0,100}"
-    r"|[A-Za-z0-9+/]{1,256}={0,2}(?![^\s\\\"'`…])))+"
-)
-_KEY_IN_A_LINE = re.compile(
-    r"(?:[ \t]+(?:Proc-Type|DEK-Info): \S{1,60})*"
-    r"(?:(?:\s|\\++[nrt])*(?:\d{1,6}[→\t:| ][ \t]*)?[+>|-]?[ \t]{0,4}"
-    r"[A-Za-z0-9+/]{24,}+={0,2})+"
-    r"(?:[ \t]+(?:\d{1,6} )?[A-Za-z0-9+/]{1,23}={0,2}(?=…|\s*(?:$|-----|[\"'`\\])))?"
-)
-"""A key whose lines were joined, or that was cut; words of prose are shorter."""
-_KEY_TEXT = re.compile(r"[A-Za-z0-9+/]{16}")
-_OPENS = r"(?:\\(?:\\{2}(?:\\{4})?)?[\"']|'|\"(?![,\]}:\s]))?"
-"""A quote that may open a value; one that closes a JSON string does not."""
-_LOGIN_FLAG = re.compile(
-    rf"curl\b[^\n|;]{{0,400}}? (?:-u|--user)[ =]?{_OPENS}"
-    r"[^\s:\"'`\\$,\]}]{1,128}:([^\s\"'`\\]{1,256})"
-)
-_PASSWORD_FLAG = re.compile(
-    rf" ?{_OPENS}([^\s\"'`\\|;&,\]}}:-][^\s\"'`\\|;&]{{2,255}})"
-)
-_TIGHT = re.compile(r"(?:mysql|mariadb)[a-z]*(?: [^|;&\n]*)?$")
-_LOOSE = re.compile(r"(?:sshpass|docker login|mongo[a-z]*)(?: [^|;&\n]*)?$")
 _PORT = re.compile(r"\d{2,5}$")
-_PORTS = re.compile(r"\d+(?::\d+)*$")
 
 
 def found(text: str, low: bytes, signs: bytes) -> Iterator[Span]:
@@ -94,9 +58,11 @@ def found(text: str, low: bytes, signs: bytes) -> Iterator[Span]:
     """
     met: set[int] = set()
     for part in NAME_PARTS:
-        yield from _named(part, text, low, signs, met)
+        if part in low:
+            yield from _named(part, text, low, signs, met)
     for anchor, rule in _RULES:
-        yield from _looked(anchor, rule, text, low)
+        if anchor in low:
+            yield from _looked(anchor, rule, text, low)
     if "@" in text or b"webhook" in low or b"hooks." in low:
         yield from _looked(b"://", _url, text, low)
 
@@ -145,7 +111,7 @@ def _value(text: str, start: int, end: int) -> Iterator[Span]:
     if not kind:
         return
     value = values.of_name(text, start, end)
-    if value and is_told(kind, value):
+    if value and (is_told(kind, value) or is_phrase(name, kind, value)):
         yield value.start, value.end, kind
     elif value and len(value.text) > LONG_CHARS and not value.is_quoted:
         yield value.start, value.end, ""
@@ -167,6 +133,20 @@ def is_told(kind: str, value: values.Value) -> bool:
         and any(map(str.isalpha, value.text))
         and names.is_secret(kind, value.text, is_quoted=True)
         and not names.is_code(value.text)
+    )
+
+
+def is_phrase(name: str, kind: str, value: values.Value) -> bool:
+    """Whether a value is a password of several words, as a setting may have it."""
+    return (
+        kind == names.PASSWORD
+        and (name.isupper() or name.startswith("--"))
+        and value.is_quoted
+        and value.is_tight
+        and value.sign == "="
+        and " " in value.text.strip()
+        and not names.is_placeholder(value.text)
+        and not names.is_template(value.text)
     )
 
 
@@ -237,48 +217,12 @@ def _signature(text: str, at: int) -> Iterator[Span]:
         yield *value.span(1), "signature"
 
 
-def _key_block(text: str, at: int) -> Iterator[Span]:
-    begin = _PRIVATE_KEY.match(text, at)
-    if not begin:
-        return
-    limit = text.find("-----BEGIN", begin.end(), at + KEY_BLOCK_CHARS)
-    limit = limit if limit >= 0 else at + KEY_BLOCK_CHARS
-    closing = text.find("-----END", begin.end(), limit)
-    if closing >= 0 and (end := _KEY_END.match(text, closing)):
-        body = _KEY_BODY.fullmatch(text, begin.end(), closing)
-        if body and _KEY_TEXT.search(body[0]):
-            yield at, end.end(), "private key"
-            return
-    lines = _KEY_LINES.match(text, begin.end(), limit)
-    if not lines or not _KEY_TEXT.search(lines[0]):
-        lines = _KEY_IN_A_LINE.match(text, begin.end(), limit)
-    if lines:
-        yield at, lines.end(), "private key"
-
-
-def _login_flag(text: str, at: int) -> Iterator[Span]:
-    flag = _LOGIN_FLAG.match(text, at)
-    if flag and not names.is_template(flag[1]):
-        yield *flag.span(1), "password"
-
-
-def _password_flag(text: str, at: int) -> Iterator[Span]:
-    flag = _PASSWORD_FLAG.match(text, at + 3)
-    before = text[max(0, at - 200) : at]
-    if not flag or names.is_template(flag[1]) or _PORTS.match(flag[1]):
-        return
-    is_tight = text[at + 3 : at + 4] != " "
-    if _TIGHT.search(before) if is_tight else _LOOSE.search(before):
-        yield *flag.span(1), "password"
-
-
 _RULES: tuple[tuple[bytes, Rule], ...] = (
-    (b"-----begin", _key_block),
     (b"bearer ", _bearer),
     (b"cookie", _cookie),
     (b"sig=", _signature),
     (b"x-amz-signature=", _signature),
-    (b"curl", _login_flag),
-    (b" -p", _password_flag),
+    *secret_blocks.RULES,
+    *secret_commands.RULES,
 )
 """What each place is known by, and what looks at it."""

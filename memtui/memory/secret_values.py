@@ -10,9 +10,11 @@ from dataclasses import dataclass
 VALUE_CHARS = 4096
 """A longer value is not a key but a document."""
 
+_COLOUR = r"(?:\\++u001[bB]\[[\d;]{0,12}m){0,3}"
 _ASSIGNS = re.compile(
-    r"(?P<closed>\\{0,7}[\"'`])?\]?[ \t]{0,8}"
-    r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?![=~>])|:(?![:=/]))(?P<gap>[ \t]{0,8})"
+    rf"(?P<closed>\\{{0,7}}[\"'`])?\]?{_COLOUR}[ \t]{{0,8}}"
+    r"(?:\?[ \t]?)?(?P<sign>=>|:=|\?=|=(?![=~>])|:(?![:=/]))"
+    rf"(?P<gap>[ \t]{{0,8}}){_COLOUR}"
     r"(?:(?<=[: ])&?'?[A-Za-z][\w.\[\]<>|&' ]{0,40}?[ \t]?=[ \t]{0,4}(?=[\"'`\\]))?"
 )
 _NAMED_APART = re.compile(
@@ -20,7 +22,25 @@ _NAMED_APART = re.compile(
     r"(?P<sign>[:=])(?P<gap>[ \t]{0,8})"
 )
 _FLAG = re.compile(r"(?P<sign>[= ])(?P<gap> {0,3})")
-_IS = re.compile(r"(?P<gap>[ \t]+)(?P<sign>is):?[ \t]+(?=\S)")
+_IS = re.compile(r"[`*]{0,3}(?P<gap>[ \t]+)(?P<sign>is):?[ \t]+(?=\S)")
+_SET = re.compile(r"(?:\bset +(?:-[a-zA-Z]+ +)+|\bsetx +)$")
+_SECRET_SET = re.compile(r"\bsecret set +$")
+_SPACE = re.compile(r"(?P<gap> {0,3})(?P<sign> )(?=[^\s-])")
+_BODY = re.compile(
+    r"(?: +(?!-b\b|--body\b)-{1,2}[\w-]+(?:[= ][^\s\"'`\\-][^\s\"'`\\]*)?){0,4}"
+    r" +(?:--body|-b)(?P<sign>[= ])(?P<gap> {0,3})"
+)
+_NETRC = re.compile(r"\b(?:machine\s+\S{1,128}|default)\s+login\s+\S{1,128}\s+$")
+_BLANK = re.compile(r"(?P<gap>\s{0,4})(?P<sign>\s)(?=\S)")
+_COMMANDS = (_SPACE, _BODY, _BLANK)
+"""What parts a name from its value in a command, where no code stands."""
+_BEFORE_CHARS = 24
+_NETRC_CHARS = 300
+_LISTED = re.compile(
+    r"(?P<closed>\\{0,7}[\"'`])?[ \t]{0,8}(?P<sign>[:=])"
+    r"(?P<gap>[ \t]{0,8})\[\s{0,8}"
+    r"(?:\\{0,7}[\"']\[redacted: [a-z ]+\]\\{0,7}[\"'],\s{0,8})*(?=\\{0,7}[\"'])"
+)
 _XML = re.compile(r">([^<>\s\"'`\\]{4,200})(?=</)")
 _OPENS = re.compile(r"[brfuBRFU]{0,2}(\\{0,7})([\"'`])")
 _DEPTHS = (0, 1, 3, 7)
@@ -67,6 +87,8 @@ class Value:
 
 def of_name(text: str, start: int, end: int) -> Value | None:
     """The value given to the name that stands between two places; None for none."""
+    if text[end - 1] in "sS" and (found := _LISTED.match(text, end)):
+        return _value(text, start, end, found, is_key=bool(found["closed"]))
     found = _ASSIGNS.match(text, end)
     if found:
         return _value(text, start, end, found, is_key=bool(found["closed"]))
@@ -74,8 +96,25 @@ def of_name(text: str, start: int, end: int) -> Value | None:
         return _value(text, start, end, found, is_key=False)
     if text[start - 1 : start] == "<" and (tagged := _XML.match(text, end)):
         return Value(tagged[1], tagged.start(1), True, ">", True, "<")
+    if text[end : end + 1] in (" ", "\n", "\t") and (
+        found := _spaced(text, start, end)
+    ):
+        return _value(text, start, end, found, is_key=False)
     found = _NAMED_APART.match(text, end) or _IS.match(text, end)
     return _value(text, start, end, found, is_key=False) if found else None
+
+
+def _spaced(text: str, start: int, end: int) -> re.Match[str] | None:
+    """What stands between a name and its value where commands part them by blanks."""
+    before = text[max(0, start - _BEFORE_CHARS) : start]
+    if "set" in before:
+        if _SECRET_SET.search(before):
+            return _BODY.match(text, end)
+        return _SPACE.match(text, end) if _SET.search(before) else None
+    if text[start:end] == "password" and before[-1:].isspace():
+        before = text[max(0, start - _NETRC_CHARS) : start]
+        return _BLANK.match(text, end) if _NETRC.search(before) else None
+    return None
 
 
 def _value(
@@ -95,7 +134,7 @@ def _value(
         return None
     before = text[start - 1 : start]
     name = text[start:end]
-    is_setting = (
+    is_setting = found.re in _COMMANDS or (
         is_tight and sign == "=" and name.isupper() and before not in ("(", ",")
     )
     shape = _QUERY if before and before in "?&" else _WHOLE if is_setting else _BARE

@@ -16,7 +16,7 @@ from functools import lru_cache
 from memtui.memory import secret_kinds as shapes
 from memtui.memory import secret_names as names
 from memtui.memory import secret_places as places
-from memtui.memory.secret_places import Span
+from memtui.memory.secret_blocks import Span
 
 RULES_VERSION = 2
 """Raised when the rules change, so that what was kept by older ones can be told."""
@@ -41,6 +41,8 @@ _TAG_LEAD = 12
 """A tag begins at most so many characters before its name."""
 _LINE_STARTS = re.compile(r"(?:[\n\r]|\\[nr]|(?:[:,\[{]\s?|^)\\*\")(?:[ \t]|\\+t)*$")
 """What ends before a line that begins, or before a string of JSON that was cut."""
+_CUT_CHARS = 300
+_LEAST_CUT = 14
 _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])")
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _IN_NAMES = bytes(
@@ -103,7 +105,11 @@ def _redact(text: str, *, is_torn: bool) -> Redacted:
         spans = _private(text, is_torn=is_torn) if _is_tagged(low) else []
         if not spans:
             signs = plain.translate(_SIGNS)
-            spans = [*_keys(text, signs), *places.found(text, low, signs), *_cut(text)]
+            spans = [
+                *_keys(text, signs),
+                *places.found(text, low, signs),
+                *(_cut(text, signs) if _may_be_cut(text, low) else ()),
+            ]
         if not spans:
             break
         text, removed = _without(text, spans)
@@ -158,22 +164,34 @@ def _keys(text: str, signs: bytes) -> Iterable[Span]:
     start = find(_RUN)
     while start >= 0:
         end = find(b" ", start)
+        end = end if end >= 0 else len(text)
         if (
             text[start : start + 2] in starts
             or text[start] in "-_."
             or text[start - 1] in _BEFORE_LEADS
         ):
-            yield from _keys_of_run(text, start, end if end >= 0 else len(text))
-        start = find(_RUN, end) if end >= 0 else -1
+            yield from _keys_of_run(text, start, end)
+        if end - start >= shapes.INNER_CHARS:
+            inner = shapes.inner(text, start, end)
+            if inner >= 0:
+                yield from _keys_of_run(text, inner, end)
+        start = find(_RUN, end)
 
 
-def _cut(text: str) -> Iterable[Span]:
+def _may_be_cut(text: str, low: bytes) -> bool:
+    return not text.isascii() or b"u2026" in low
+
+
+def _cut(text: str, signs: bytes) -> Iterable[Span]:
     """The keys whose end was cut off with a line's."""
-    end = text.find("…")
-    while end >= 0:
-        if (start := shapes.cut_at(text, end)) >= 0:
-            yield start, end, CUT
-        end = text.find("…", end + 1)
+    for sign in ("…", "\\u2026"):
+        at = text.find(sign)
+        while at >= 0:
+            end = at - (text[at - 1] == "\\") if at else 0
+            start = signs.rfind(b" ", max(0, end - _CUT_CHARS), end) + 1
+            if end - start >= _LEAST_CUT and shapes.is_cut(text, start, end):
+                yield start, end, CUT
+            at = text.find(sign, at + 1)
 
 
 def _keys_of_run(text: str, at: int, end: int) -> Iterable[Span]:
