@@ -21,6 +21,8 @@ from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.tables import SessionRow
 from tests.conftest import HISTORY
+from tests.faults.conftest import Nursery
+from tests.faults.conftest import nursery as nursery
 
 KILLS = 12
 
@@ -32,21 +34,6 @@ sys.argv = ["memtui", *sys.argv[1:]]
 runpy.run_module("memtui", run_name="__main__")
 """
 """memtui, killed where what is forgotten is noted and nothing is deleted yet."""
-
-
-def forgetting(home: Path, project: str) -> "subprocess.Popen[bytes]":
-    words = ("--home", str(home), "forget", "project", project, "--yes")
-    return subprocess.Popen(
-        [sys.executable, "-m", "memtui", *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-
-
-def finished(home: Path, project: str) -> None:
-    process = forgetting(home, project)
-    _, said = process.communicate()
-    assert (process.returncode, said) == (0, b"")
 
 
 def run(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -109,7 +96,10 @@ def test_what_may_come_back_after_all_is_not_deleted(broken_off: Path) -> None:
 
 @pytest.mark.slow
 def test_killed_at_any_moment_it_ends_the_same(
-    tmp_path: Path, settings: Settings, tree: Callable[[House], dict[str, Any]]
+    tmp_path: Path,
+    settings: Settings,
+    nursery: Nursery,
+    tree: Callable[[House], dict[str, Any]],
 ) -> None:
     folder = tmp_path / "history"
     demo.write(folder, today=date(2025, 6, 2), zone=UTC)
@@ -137,7 +127,8 @@ def test_killed_at_any_moment_it_ends_the_same(
     undisturbed = tmp_path / "undisturbed"
     shutil.copytree(start, undisturbed)
     begun_s = time.monotonic()
-    finished(undisturbed, project)
+    words = ("forget", "project", project, "--yes")
+    assert nursery.run(undisturbed, *words)["code"] == 0
     took_s = time.monotonic() - begun_s
     wanted = kept(undisturbed)
     assert '"spool": []' in wanted
@@ -146,12 +137,8 @@ def test_killed_at_any_moment_it_ends_the_same(
     for place in range(KILLS):
         home = tmp_path / f"disturbed-{place}"
         shutil.copytree(start, home)
-        process = forgetting(home, project)
-        try:
-            process.wait(chance.uniform(0.1, 0.95) * took_s)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        process.communicate()
-        finished(home, project)
+        after_s = chance.uniform(0.1, 0.95) * took_s
+        assert nursery.run(home, *words, after_s=after_s)["code"] in (0, -9)
+        assert nursery.run(home, *words)["code"] == 0
         assert kept(home) == wanted
         shutil.rmtree(home)

@@ -3,8 +3,6 @@
 import json
 import random
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,23 +14,11 @@ from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
 from tests.curate.test_redact import KEYS, TreeOf, Unguarded, hook_files, traces
+from tests.faults.conftest import Nursery
+from tests.faults.conftest import nursery as nursery
 
 KILLS = 12
 SESSIONS = 40
-
-
-def redacting(home: Path) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "memtui", "--home", str(home), "redact", "--json"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-
-
-def finished(home: Path) -> None:
-    process = redacting(home)
-    _, said = process.communicate()
-    assert (process.returncode, said) == (0, b"")
 
 
 def line(session: int, number: int) -> str:
@@ -50,7 +36,11 @@ def line(session: int, number: int) -> str:
 
 @pytest.mark.slow
 def test_killed_at_any_moment_it_ends_the_same(
-    tmp_path: Path, settings: Settings, unguarded: Unguarded, tree: TreeOf
+    tmp_path: Path,
+    settings: Settings,
+    nursery: Nursery,
+    unguarded: Unguarded,
+    tree: TreeOf,
 ) -> None:
     history = tmp_path / "history.jsonl"
     numbers = [(s, n) for s in range(SESSIONS) for n in range(40)]
@@ -77,7 +67,8 @@ def test_killed_at_any_moment_it_ends_the_same(
     undisturbed = tmp_path / "undisturbed"
     shutil.copytree(start, undisturbed)
     begun_s = time.monotonic()
-    finished(undisturbed)
+    words = ("redact", "--json")
+    assert nursery.run(undisturbed, *words)["code"] == 0
     took_s = time.monotonic() - begun_s
     wanted = kept(undisturbed)
 
@@ -85,12 +76,8 @@ def test_killed_at_any_moment_it_ends_the_same(
     for place in range(KILLS):
         home = tmp_path / f"disturbed-{place}"
         shutil.copytree(start, home)
-        process = redacting(home)
-        try:
-            process.wait(chance.uniform(0.1, 0.95) * took_s)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        process.communicate()
-        finished(home)
+        after_s = chance.uniform(0.1, 0.95) * took_s
+        assert nursery.run(home, *words, after_s=after_s)["code"] in (0, -9)
+        assert nursery.run(home, *words)["code"] == 0
         assert kept(home) == wanted
         shutil.rmtree(home)

@@ -18,6 +18,8 @@ from memtui.store import database
 def _load() -> None:
     """Load what memtui imports late, once for all."""
     import memtui.llm.extractive  # noqa: PLC0415
+    import memtui.shell.curating  # noqa: PLC0415
+    import memtui.shell.restoring  # noqa: PLC0415
     import memtui.shell.working  # noqa: PLC0415
     import memtui.stages.works  # noqa: PLC0415
     import memtui.tokenizer  # noqa: F401, PLC0415

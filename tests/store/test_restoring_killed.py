@@ -3,8 +3,6 @@
 import random
 import shutil
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -15,18 +13,11 @@ from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import copies
+from tests.faults.conftest import Nursery
+from tests.faults.conftest import nursery as nursery
 
 KILLS = 20
 ROWS = 4000
-
-
-def restoring(home: Path, file: Path) -> "subprocess.Popen[bytes]":
-    words = ("--home", str(home), "restore", str(file), "--yes")
-    return subprocess.Popen(
-        [sys.executable, "-m", "memtui", *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
 
 
 def titles(store: Path) -> set[str]:
@@ -58,7 +49,12 @@ def test_what_was_prepared_goes_when_work_begins(full_house: House) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("is_damaged", (False, True))
 def test_killed_at_any_moment_one_of_the_two_is_there(
-    full_house: House, settings: Settings, tmp_path: Path, *, is_damaged: bool
+    full_house: House,
+    settings: Settings,
+    nursery: Nursery,
+    tmp_path: Path,
+    *,
+    is_damaged: bool,
 ) -> None:
     full_house.stop()
     start, file = tmp_path / "home", tmp_path / "memory.bak"
@@ -78,21 +74,15 @@ def test_killed_at_any_moment_one_of_the_two_is_there(
         home = tmp_path / f"home-{place}"
         shutil.copytree(start, home)
         begun_s = time.monotonic()
-        process = restoring(home, file)
-        try:
-            process.wait(chance.uniform(0.3, 1.0) * took_s if place else None)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        _, said = process.communicate()
+        order = {"after_s": chance.uniform(0.1, 1.0) * took_s} if place else {}
+        words = ("restore", str(file), "--yes")
+        assert nursery.run(home, *words, **order)["code"] in (0, -9)
         took_s = took_s or time.monotonic() - begun_s
-        assert not said
         if not is_damaged or (home / "memory.db").read_bytes()[:2] != b"no":
             found = titles(home / "memory.db")
             assert found in ({"Copied"}, {"Later"})
             before += found == {"Later"}
-        process = restoring(home, file)
-        _, said = process.communicate()
-        assert (process.returncode, said) == (0, b"")
+        assert nursery.run(home, *words)["code"] == 0
         assert titles(home / "memory.db") == {"Copied"}
         assert not list(home.glob("*restoring*"))
         shutil.rmtree(home)
