@@ -40,6 +40,8 @@ HOSTILE = {
     "tags": "<private>",
     "braces": "[<{(",
     "dotted names": "token: a.b",
+    "inner keys": "-sk-ant-",
+    "cut lines": "ghp_aaaaaaaaaaaa…",
 }
 """What is written again and again to make a pattern lose its way."""
 

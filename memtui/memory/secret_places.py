@@ -57,11 +57,11 @@ def found(text: str, low: bytes, signs: bytes) -> Iterator[Span]:
         signs: It with all that is not of a name made blank.
     """
     met: set[int] = set()
-    for part in NAME_PARTS:
-        if part in low:
-            yield from _named(part, text, low, signs, met)
+    parts = [part for part in NAME_PARTS if part in low]
+    for part in parts:
+        yield from _named(part, text, low, signs, met)
     for anchor, rule in _RULES:
-        if anchor in low:
+        if _BESIDE.get(anchor, b"") in (b"", *parts) and anchor in low:
             yield from _looked(anchor, rule, text, low)
     if "@" in text or b"webhook" in low or b"hooks." in low:
         yield from _looked(b"://", _url, text, low)
@@ -226,3 +226,6 @@ _RULES: tuple[tuple[bytes, Rule], ...] = (
     *secret_commands.RULES,
 )
 """What each place is known by, and what looks at it."""
+
+_BESIDE = {b"-----begin": b"key", b"private-lines:": b"key", b"htpasswd": b"pass"}
+"""The part of a name that some never stand without: it is looked for by then."""
