@@ -17,6 +17,13 @@ from memtui.store import database
 
 def _load() -> None:
     """Load what memtui imports late, once for all."""
+    import importlib.resources  # noqa: F401, PLC0415
+    import logging.handlers  # noqa: F401, PLC0415
+
+    import ulid  # noqa: F401, PLC0415
+    import whoosh.writing  # noqa: F401, PLC0415
+
+    import memtui.configuration  # noqa: PLC0415
     import memtui.llm.extractive  # noqa: PLC0415
     import memtui.shell.curating  # noqa: PLC0415
     import memtui.shell.restoring  # noqa: PLC0415
