@@ -28,13 +28,17 @@ class Nursery:
         self._process = process
 
     def run(self, home: Path, *words: str, **order: float) -> dict[str, int]:
-        """Run a command to its end, for ``after_s`` seconds, or up to a ``step``."""
+        """Run a command to its end, for ``after_s`` seconds, or up to a ``step``.
+
+        However it ends, it complains of nothing.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         argv = ["--home", str(home), *words]
         print(json.dumps({"argv": argv} | order), file=self._process.stdin, flush=True)
-        told: dict[str, int] = json.loads(self._process.stdout.readline())
-        return told
+        told = json.loads(self._process.stdout.readline())
+        assert told.pop("complaints") == ""
+        return dict(told)
 
 
 @pytest.fixture

@@ -1,13 +1,15 @@
 """Runs memtui in processes that can be killed, without starting each from nothing.
 
 A script: it loads memtui once and forks a process for every order it reads, a JSON
-object a line. It answers each with how that process ended and how many steps it took.
+object a line. It answers each with how that process ended, how many steps it took and
+what it complained of.
 """
 
 import json
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -68,14 +70,22 @@ class Steps:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def born(order: dict[str, Any]) -> dict[str, int]:
-    """Run one process; how it ended, and after how many steps."""
+def born(order: dict[str, Any]) -> dict[str, Any]:
+    """Run one process; how it ended, after how many steps, and with what complaints."""
+    with tempfile.TemporaryFile() as complaints:
+        told = _born(order, complaints.fileno())
+        complaints.seek(0)
+        return told | {"complaints": complaints.read().decode(errors="replace")}
+
+
+def _born(order: dict[str, Any], complaints: int) -> dict[str, Any]:
     reads, writes = os.pipe()
     child = os.fork()
     if not child:
         os.close(reads)
         os.dup2(os.open(os.devnull, os.O_RDWR), 0)
         os.dup2(0, 1)
+        os.dup2(complaints, 2)
         if "step" in order:
             Steps(order["step"], lambda taken: _put(writes, taken))
         code = 1
