@@ -38,7 +38,8 @@ class Nursery:
         print(json.dumps({"argv": argv} | order), file=self._process.stdin, flush=True)
         told = json.loads(self._process.stdout.readline())
         complaints = told.pop("complaints")
-        assert complaints.startswith("memtui: ") if told["code"] == 1 else not complaints
+        is_said = told["code"] == 1 and complaints.startswith("memtui: ")
+        assert is_said or not complaints, complaints
         return dict(told)
 
 
