@@ -9,6 +9,7 @@ import base64
 import binascii
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 LEAST_CHARS = 20
@@ -199,14 +200,11 @@ _INNER = re.compile(
     r"[_-](?=sk-(?:ant|proj|svcacct)-|gh[pousr]_[A-Za-z0-9]{36}|github_pat_|glpat-"
     r"|xox[abpr]-\d|[sr]k_live_|npm_[A-Za-z0-9]{36}|AIza|AKIA[A-Z2-7]{16}|hf_[A-Z]\w{29})"
 )
-INNER_CHARS = 22
-"""A shorter run holds no name with a key after it."""
 
 
-def inner(text: str, start: int, end: int) -> int:
-    """Where a key may start within a run, after the name it was given; -1 for none."""
-    found = _INNER.search(text, start + 1, end)
-    return found.end() if found else -1
+def inner(text: str) -> Iterator[int]:
+    """Where keys may start after a name they were given: ``my_ghp_…``."""
+    return (found.end() for found in _INNER.finditer(text))
 
 
 def match(text: str, at: int) -> tuple[int, str] | None:

@@ -60,10 +60,10 @@ def found(text: str, low: bytes, signs: bytes) -> Iterator[Span]:
     parts = [part for part in NAME_PARTS if part in low]
     for part in parts:
         yield from _named(part, text, low, signs, met)
-    for anchor, rule in _RULES:
+    for anchor, rule in _WITH_FLAGS if b" -" in low else _RULES:
         if _BESIDE.get(anchor, b"") in (b"", *parts) and anchor in low:
             yield from _looked(anchor, rule, text, low)
-    if "@" in text or b"webhook" in low or b"hooks." in low:
+    if b"@" in low or b"hook" in low:
         yield from _looked(b"://", _url, text, low)
 
 
@@ -223,9 +223,11 @@ _RULES: tuple[tuple[bytes, Rule], ...] = (
     (b"sig=", _signature),
     (b"x-amz-signature=", _signature),
     *secret_blocks.RULES,
-    *secret_commands.RULES,
 )
 """What each place is known by, and what looks at it."""
+
+_WITH_FLAGS = (*_RULES, *secret_commands.RULES)
+"""The same where a flag is given to something: no command tells a password without."""
 
 _BESIDE = {b"-----begin": b"key", b"private-lines:": b"key", b"htpasswd": b"pass"}
 """The part of a name that some never stand without: it is looked for by then."""

@@ -171,11 +171,10 @@ def _keys(text: str, signs: bytes) -> Iterable[Span]:
             or text[start - 1] in _BEFORE_LEADS
         ):
             yield from _keys_of_run(text, start, end)
-        if end - start >= shapes.INNER_CHARS:
-            inner = shapes.inner(text, start, end)
-            if inner >= 0:
-                yield from _keys_of_run(text, inner, end)
         start = find(_RUN, end)
+    for inner in shapes.inner(text):
+        end = find(b" ", inner)
+        yield from _keys_of_run(text, inner, end if end >= 0 else len(text))
 
 
 def _may_be_cut(text: str, low: bytes) -> bool:
