@@ -92,7 +92,7 @@ async def test_q_leaves(app: MemtuiApp, settle: Settle) -> None:
     [
         (Progress(""), "idle"),
         (Progress("summarize", 3, 12), "● summarising · 12 queued"),
-        (Progress("", problems=2), "idle · 2 problems: press Q"),
+        (Progress("", problems=2), "idle · 2 not taken: press Q"),
         (Progress("index", error="no room"), "✗ indexing: no room"),
         (Progress("import", 5, total=5), "idle"),
     ],

@@ -22,6 +22,9 @@ AGENT = "gemini-cli"
 _ASSISTANTS = frozenset({"gemini", "model"})
 _NOTICES = frozenset({"info", "warning"})
 
+_TELLERS = frozenset({"user", "error", "gemini"})
+"""What the names of given messages begin with; of calls it is ``c``, of thoughts ``t``."""
+
 _ENDED = frozenset({"success", "error", "cancelled"})
 """The states of a call that has its answer."""
 
@@ -96,10 +99,11 @@ class Messages:
         among these; otherwise the same was said twice.
         """
         names = {text_of(m.get("id")) for m in told if isinstance(m, dict)}
+        told_before = ((key.partition(":"), said) for key, said in self._given.items())
         self._twins = {
             said
-            for name, said in self._given.items()
-            if name.startswith("m:") and name[2:] not in names
+            for (kind, _, name), said in told_before
+            if kind in _TELLERS and name not in names
         }
 
     def take(self, fields: dict[str, object], place: Place) -> Iterator[Reading]:
@@ -180,17 +184,17 @@ class Messages:
         kind: str,
     ) -> Iterator[Reading]:
         said = hashes.of(kind, text)
-        name = f"m:{message.name or said}"
-        if name in self._given:
-            yield from self._again(message, text, said)
+        given = f"{kind}:{message.name or said}"
+        if given in self._given:
+            yield from self._again(message, text, said, given)
             return
         if said in self._twins:
-            self._given[name] = said
+            self._given[given] = said
             return
         event_type = (
             EventType.USER_MESSAGE if kind == "user" else EventType.ASSISTANT_MESSAGE
         )
-        self._given[name] = said
+        self._given[given] = said
         event = self._event(message, event_type, text, role, about, key=message.name)
         if kind == "gemini":
             yield from self._held.add(event, message.name)
@@ -198,15 +202,15 @@ class Messages:
         else:
             yield event
 
-    def _again(self, message: _Message, text: str, said: str) -> Iterator[Reading]:
+    def _again(
+        self, message: _Message, text: str, said: str, given: str
+    ) -> Iterator[Reading]:
         """A message that was told before: its words may have changed since."""
-        name = f"m:{message.name or said}"
-        if self._given[name] == said:
+        if self._given[given] == said:
             return
-        self._given[name] = said
-        if self._held.grow(message.name, events.clean(text)):
-            self._has_begun = True
-        else:
+        self._given[given] = said
+        is_held = given.startswith("gemini:")
+        if not (is_held and self._held.grow(message.name, events.clean(text))):
             yield Left("a message told again in other words", message.place.line)
 
     def _thought(

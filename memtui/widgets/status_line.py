@@ -42,7 +42,7 @@ def state(progress: "Progress") -> Content:
     else:
         parts.append(Content("idle"))
     if progress.problems:
-        words = f"{wording.counted(progress.problems, 'problem')}: press Q"
+        words = f"{wording.count(progress.problems)} not taken: press Q"
         parts.append(Content.styled(words, "$error"))
     return Content(" · ").join(parts)
 

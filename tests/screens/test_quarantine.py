@@ -241,7 +241,7 @@ async def test_the_status_line_tells_how_many_there_are_also_to_onlookers(
         refused.post_message(WorkReported(Progress("", problems=16, is_ours=False)))
         await settle(pilot)
         work = refused.screen.query_one(StatusLine).work.plain
-        assert work == "read-only: another memtui is at work · 16 problems: press Q"
+        assert work == "read-only: another memtui is at work · 16 not taken: press Q"
         await pilot.press("Q")
         await settle(pilot)
         assert refused.screen.query_one(StatusLine).work.plain == work

@@ -114,6 +114,21 @@ def test_of_a_reply_that_is_told_further_the_longest_telling_is_taken(
     assert [e.text for e in found] == [FURTHER["content"], "Go on"]
 
 
+def test_what_the_person_said_under_a_replys_id_is_not_more_of_the_reply(
+    tmp_path: Path,
+) -> None:
+    said = message(2, "user", "I will look at another file now.")
+    found = told(tmp_path, message(2, "gemini", "I will"), said)
+    assert {e.text for e in found} == {"I will", said["content"]}
+
+
+def test_every_telling_of_a_reply_is_accounted_for(tmp_path: Path) -> None:
+    begun = message(2, "gemini", "I will")
+    file = written(tmp_path, as_lines(HEADER, begun, FURTHER, begun))
+    found = [r for r in readings(file) if isinstance(r, Event | Left)]
+    assert len([r for r in found if r != Left("header", 1)]) == 3
+
+
 def test_a_reply_is_held_back_while_it_may_be_told_further(tmp_path: Path) -> None:
     file = written(tmp_path, as_lines(HEADER, message(2, "gemini", "I will")))
     soon = datetime(2026, 3, 14, 10, 0, 4, tzinfo=UTC)
