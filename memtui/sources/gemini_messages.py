@@ -23,7 +23,7 @@ _ASSISTANTS = frozenset({"gemini", "model"})
 _NOTICES = frozenset({"info", "warning"})
 
 _TELLERS = frozenset({"user", "error", "gemini"})
-"""What the names of given messages begin with; of calls it is ``c``, of thoughts ``t``."""
+"""How the names of given messages begin; those of calls with ``c``, thoughts ``t``."""
 
 _ENDED = frozenset({"success", "error", "cancelled"})
 """The states of a call that has its answer."""
