@@ -4,6 +4,7 @@
 # make bench-import, make bench-secrets, make bench-start, make bench-hook,
 # make bench-tail
 #              measure; see benchmarks/
+# make eval   how well bullets find their sources, on labelled data; see docs/audit.md
 # make picture draw the README's picture anew
 
 VENV := .venv
@@ -45,6 +46,13 @@ bench-hook: $(VENV)/.runs
 
 bench-tail: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.tail $(ARGS)
+
+.PHONY: eval eval-grips
+
+eval: eval-grips
+
+eval-grips: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.grips $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache

@@ -2,7 +2,11 @@
 
 Reads QMSum's human summaries (``../shared/data/summaries/qmsum``): each sentence of a
 specific query's summary is anchored in its meeting, and counts as right when the
-anchored event lies inside the span the annotators marked. Run it from the checkout:
+anchored turn lies inside the span the annotators marked; a sentence that gets no
+anchor counts as wrong. Every second meeting is for tuning, the others are held out.
+LoCoMo's facts (``../shared/data/retrieval/locomo``) are anchored among the turns of
+their session, and are right on the very turn they were taken from. Run it from the
+checkout:
 
     python -m benchmarks.grips
 """
@@ -12,39 +16,187 @@ import random
 import re
 import sys
 import time
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtui.memory import events, grips
-from memtui.memory.events import Event, EventType
+from memtui.memory import fits, places, words
+from memtui.memory.fits import Fits
 from memtui.memory.summaries import Claim
 
-QMSUM = Path(__file__).parents[2] / "shared" / "data" / "summaries" / "qmsum"
-START = datetime(2024, 1, 15, 9, tzinfo=UTC)
+DATA = Path(__file__).parents[2] / "shared" / "data"
+QMSUM = DATA / "summaries" / "qmsum"
+LOCOMO = DATA / "retrieval" / "locomo"
+WINDOW = 2
+"""How many turns on either side are in a window of five."""
+
+SHORT = 3
+"""Words of no more letters are no key terms: seed 0 names no other rule."""
+
+_WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
+Found = tuple[int, int] | None
+"""Where a way of anchoring puts a bullet: its start, and the place it would show."""
 
-def rows(name: str) -> Iterator[dict[str, Any]]:
-    """The records of one of the data set's files."""
-    with (QMSUM / name).open(encoding="utf-8") as lines:
+Way = Callable[[Sequence[Claim], Sequence[str]], list[Found]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The bullets of one summary, and the turns they are taken from."""
+
+    claims: list[Claim]
+    spans: list[list[list[int]]]
+    """For each bullet the spans of turns that are right."""
+    turns: list[str]
+    is_held_out: bool
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a file."""
+    with path.open(encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
 
-def meeting(session: dict[str, Any]) -> list[Event]:
-    """A meeting's turns as events."""
-    return [
-        events.make(
-            agent="meeting",
-            session_id=session["session_id"],
-            timestamp=START + timedelta(seconds=at),
-            event_type=EventType.USER_MESSAGE,
-            text=f"{turn['speaker']}: {turn['text'].strip()}",
-            key=turn["turn_id"],
-        )
-        for at, turn in enumerate(session["turns"])
+def _turns(session: dict[str, Any]) -> list[str]:
+    return [f"{turn['speaker']}: {turn['text'].strip()}" for turn in session["turns"]]
+
+
+def meetings() -> list[Asked]:
+    """QMSum's specific queries, each with the sentences of its summary."""
+    sessions = {
+        row["session_id"]: _turns(row) for row in rows(QMSUM / "sessions.jsonl")
+    }
+    held_out = list(sessions)[1::2]
+    found = []
+    for row in rows(QMSUM / "queries.jsonl"):
+        told = _SENTENCE.split(row["reference_summary"])
+        claims = [Claim(text) for text in told if len(text.split()) > 3]
+        if row["kind"] == "specific" and claims:
+            name = row["session_id"]
+            spans = [row["relevant_spans"]] * len(claims)
+            found.append(Asked(claims, spans, sessions[name], name in held_out))
+    return found
+
+
+def facts() -> list[Asked]:
+    """LoCoMo's facts, a session's in one row, each with the turn it was taken from."""
+    sessions = {row["session_id"]: row for row in rows(LOCOMO / "sessions.jsonl")}
+    told: dict[str, list[dict[str, Any]]] = {}
+    for row in rows(LOCOMO / "observations.jsonl"):
+        told.setdefault(row["session_id"], []).append(row)
+    found = []
+    for name, observed in told.items():
+        at = {turn["turn_id"]: i for i, turn in enumerate(sessions[name]["turns"])}
+        spans = [
+            [[at[turn], at[turn]] for turn in row["evidence_turn_ids"] if turn in at]
+            for row in observed
+        ]
+        claims = [Claim(row["text"]) for row in observed]
+        found.append(Asked(claims, spans, _turns(sessions[name]), is_held_out=True))
+    return found
+
+
+def seed(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
+    """Seed 0's algorithm: the run of turns with words in common that has most."""
+    held = [_key_terms(turn) for turn in turns]
+    return [_seed(_key_terms(claim.text), held) for claim in claims]
+
+
+def _key_terms(text: str) -> frozenset[str]:
+    found: list[str] = _WORD.findall(text.lower())
+    return frozenset(word for word in found if len(word) > SHORT)
+
+
+def _seed(wanted: frozenset[str], held: Sequence[frozenset[str]]) -> Found:
+    best, best_score, start, score = None, 0, 0, 0
+    for at, terms in enumerate(held):
+        shared = len(wanted & terms)
+        start, score = (start, score + shared) if shared else (at + 1, 0)
+        if score > best_score:
+            best, best_score = (start, at), score
+    return best
+
+
+def seed_starts(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
+    """The first turn of each of seed 0's ranges."""
+    return [(found[0], found[0]) if found else None for found in seed(claims, turns)]
+
+
+def bm25(window: int, claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
+    """BM25 on single turns, and on a window around each if one is asked for."""
+    counts = [Counter(words.terms(turn)) for turn in turns]
+    around = [
+        sum(counts[max(0, at - window) : at + window + 1], Counter[str]())
+        for at in range(len(counts))
     ]
+    found: list[Found] = []
+    for claim in claims:
+        wanted = set(words.terms(claim.text))
+        scores = _bm25(wanted, counts, counts)
+        if window:
+            near = _bm25(wanted, around, counts)
+            most, most_near = max(scores), max(near)
+            scores = [
+                s / (most or 1.0) + n / (most_near or 1.0) if s else 0.0
+                for s, n in zip(scores, near, strict=True)
+            ]
+        best = max(range(len(scores)), key=scores.__getitem__)
+        found.append((best, best) if scores[best] else None)
+    return found
+
+
+def _bm25(
+    wanted: set[str], texts: Sequence[Counter[str]], turns: Sequence[Counter[str]]
+) -> list[float]:
+    lengths = [text.total() for text in texts]
+    rarity = {
+        term: fits.rarity(len(turns), sum(term in turn for turn in turns))
+        for term in wanted
+    }
+    damping = fits.damping(lengths, fits.ALONE_LENGTH)
+    return [
+        sum(
+            rarity[term] * text[term] / (text[term] + damp)
+            for term in wanted & set(text)
+        )
+        for text, damp in zip(texts, damping, strict=True)
+    ]
+
+
+def ours(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
+    """Where the bullets stand, however little of them is said there."""
+    return [
+        (place.start, place.best) if place else None
+        for place in places.nearest(claims, Fits(turns))
+    ]
+
+
+def one_by_one(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
+    """The same without a look at the bullets beside each."""
+    fitted = Fits(turns)
+    found = [places.nearest([claim], fitted)[0] for claim in claims]
+    return [(place.start, place.best) if place else None for place in found]
+
+
+def gripped(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
+    """Where bullets get a grip, those of which enough is said."""
+    return [
+        (found[0].start, found[0].best) if found else None
+        for found in places.find(claims, Fits(turns))
+    ]
+
+
+WAYS: dict[str, Way] = {
+    "seed 0, where its range starts": seed_starts,
+    "BM25, single turns": lambda claims, turns: bm25(0, claims, turns),
+    "BM25, turn + window of five": lambda claims, turns: bm25(WINDOW, claims, turns),
+    "ours, each bullet alone": one_by_one,
+    "ours, a summary's bullets": ours,
+}
 
 
 def main() -> int:
@@ -52,62 +204,77 @@ def main() -> int:
     if not QMSUM.is_dir():
         print(f"no data at {QMSUM}", file=sys.stderr)
         return 1
-    meetings = {row["session_id"]: meeting(row) for row in rows("sessions.jsonl")}
-    asked: dict[str, list[tuple[Claim, list[list[int]]]]] = {}
-    for row in rows("queries.jsonl"):
-        if row["kind"] == "specific":
-            asked.setdefault(row["session_id"], []).extend(
-                (Claim(text), row["relevant_spans"])
-                for text in _SENTENCE.split(row["reference_summary"])
-                if len(text.split()) > 3
-            )
-    bullets = sum(map(len, asked.values()))
-    began = time.perf_counter()
-    found = [
-        (grip[0], spans, meetings[name])
-        for name, claims in asked.items()
-        for grip, (_, spans) in zip(
-            anchored([claim for claim, _ in claims], meetings[name]),
-            claims,
-            strict=True,
-        )
-        if grip
-    ]
-    took_s = time.perf_counter() - began
-    right = sum(is_inside(grip, spans, turns) for grip, spans, turns in found)
-    print(f"bullets     {bullets}")
-    print(f"supported   {len(found) / bullets:.3f}")
-    print(f"right       {right / len(found):.3f} of the supported")
-    print(f"time        {1000 * took_s / bullets:.2f} ms a bullet, preparing included")
-    print(f"foreign     {_foreign(asked, meetings) / bullets:.3f} of another meeting")
+    asked = meetings()
+    print(f"QMSum: {sum(len(one.claims) for one in asked)} sentences, right of all")
+    print(f"{'':34}{'all':>7}{'tuned':>7}{'held':>7}{'ms':>7}")
+    for name, way in WAYS.items():
+        _tell(name, way, asked)
+    _tell_seed_ranges(asked)
+    _tell_supported(asked)
+    if LOCOMO.is_dir():
+        told = facts()
+        print(f"LoCoMo: {sum(len(one.claims) for one in told)} facts, on the very turn")
+        for name, way in WAYS.items():
+            _tell(name, way, told)
     return 0
 
 
-def anchored(claims: list[Claim], turns: list[Event]) -> list[tuple[grips.Grip, ...]]:
-    """The grips of some claims in one meeting."""
-    return grips.anchor(claims, turns, node_id="meeting", source="benchmark")
+def _tell(name: str, way: Way, asked: Sequence[Asked]) -> None:
+    began = time.perf_counter()
+    found = [way(one.claims, one.turns) for one in asked]
+    took_s = time.perf_counter() - began
+    right = [
+        (one.is_held_out, _is_right(anchor, spans))
+        for one, anchors in zip(asked, found, strict=True)
+        for anchor, spans in zip(anchors, one.spans, strict=True)
+    ]
+    tuned = [good for is_held_out, good in right if not is_held_out]
+    held = [good for is_held_out, good in right if is_held_out]
+    told = "".join(map(_share, (tuned + held, tuned, held)))
+    print(f"  {name:32}{told}{1000 * took_s / len(right):7.2f}")
 
 
-def is_inside(grip: grips.Grip, spans: list[list[int]], turns: list[Event]) -> bool:
-    """Whether the best event, whose time the grip has, lies in a marked span."""
-    at = next(i for i, turn in enumerate(turns) if turn.timestamp == grip.timestamp)
-    return any(start <= at <= end for start, end in spans)
+def _share(right: Sequence[bool]) -> str:
+    return f"{sum(right) / len(right):7.3f}" if right else f"{'–':>7}"
 
 
-def _foreign(
-    asked: dict[str, list[tuple[Claim, list[list[int]]]]],
-    meetings: dict[str, list[Event]],
-) -> int:
-    """How many bullets find support in a meeting they do not speak of."""
-    chance = random.Random(0)
-    return sum(
-        bool(grip)
-        for name, claims in asked.items()
-        for grip in anchored(
-            [claim for claim, _ in claims],
-            meetings[chance.choice([other for other in meetings if other != name])],
-        )
+def _is_right(found: Found, spans: list[list[int]]) -> bool:
+    """Whether the place lies in a marked span."""
+    return found is not None and any(start <= found[1] <= end for start, end in spans)
+
+
+def _tell_seed_ranges(asked: Sequence[Asked]) -> None:
+    """What seed 0's ranges hold: how long they are, and how much of them is right."""
+    lengths = inside = of_all = 0
+    for one in asked:
+        for found, spans in zip(seed(one.claims, one.turns), one.spans, strict=True):
+            of_all += 1
+            if found is not None:
+                start, end = found
+                lengths += end - start + 1
+                inside += sum(
+                    _is_right((at, at), spans) for at in range(start, end + 1)
+                )
+    print(
+        f"  seed 0's ranges: {lengths / of_all:.1f} turns, {inside / lengths:.3f} right"
     )
+
+
+def _tell_supported(asked: Sequence[Asked]) -> None:
+    """How many sentences get a grip, and how many would in a meeting not theirs."""
+    chance = random.Random(0)
+    bullets = supported = right = foreign = 0
+    for one in asked:
+        found = gripped(one.claims, one.turns)
+        bullets += len(found)
+        supported += sum(anchor is not None for anchor in found)
+        right += sum(map(_is_right, found, one.spans))
+        other = chance.choice([two for two in asked if two.turns != one.turns])
+        foreign += sum(
+            anchor is not None for anchor in gripped(one.claims, other.turns)
+        )
+    print(f"  with a grip: {supported / bullets:.3f}, {right / supported:.3f} right")
+    print(f"  with a grip in another meeting: {foreign / bullets:.3f}")
 
 
 if __name__ == "__main__":

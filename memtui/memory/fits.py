@@ -1,12 +1,12 @@
 """How well the texts of a run fit a phrase, each with its near neighbourhood.
 
-BM25 (Robertson & Zaragoza, 2009) on single texts and on windows of five around them,
+BM25 (Robertson & Zaragoza, 2009) on single texts and on the soft windows around them,
 each divided by its best, added. Prepared once for a run, then asked for each phrase.
 """
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.memory import words
@@ -17,8 +17,8 @@ SATURATION = 1.2
 ALONE_LENGTH, NEAR_LENGTH = 0.4, 0.2
 """BM25's b, for a text and for a window: how much a long one has to hold more."""
 
-RADIUS = 2
-"""How many texts on either side belong to the neighbourhood."""
+NEARNESS = (1.0, 0.22, 0.05)
+"""What a text counts in the window around it, and around one that is so many away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,9 @@ class Fits:
         self._texts = [Counter(words.terms(text)) for text in texts]
         self._terms: dict[str, _Term] = {}
         lengths = [counts.total() for counts in self._texts]
-        near = [
-            sum(lengths[max(0, at - RADIUS) : at + RADIUS + 1])
-            for at in range(len(lengths))
-        ]
-        self._alone = _damping(lengths, ALONE_LENGTH)
-        self._near = _damping(near, NEAR_LENGTH)
+        near = _spread(dict(enumerate(lengths)), len(lengths))
+        self._alone = damping(lengths, ALONE_LENGTH)
+        self._near = damping(list(near.values()), NEAR_LENGTH)
 
     def _term(self, term: str) -> _Term:
         if term not in self._terms:
@@ -55,15 +52,12 @@ class Fits:
     def _weighed(self, term: str) -> _Term:
         size = len(self._texts)
         held = {at: one[term] for at, one in enumerate(self._texts) if term in one}
-        rarity = math.log(1 + (size - len(held) + 0.5) / (len(held) + 0.5))
-        around: dict[int, int] = {}
-        for at, count in held.items():
-            for place in range(max(0, at - RADIUS), min(size, at + RADIUS + 1)):
-                around[place] = around.get(place, 0) + count
+        weight = rarity(size, len(held))
+        around = _spread(held, size)
         return _Term(
-            rarity,
-            {at: rarity * n / (n + self._alone[at]) for at, n in held.items()},
-            {at: rarity * n / (n + self._near[at]) for at, n in around.items()},
+            weight,
+            {at: weight * n / (n + self._alone[at]) for at, n in held.items()},
+            {at: weight * n / (n + self._near[at]) for at, n in around.items()},
         )
 
     def weights(self, phrase: str) -> dict[str, float]:
@@ -101,7 +95,23 @@ class Fits:
         return held / (sum(weights.values()) or 1.0)
 
 
-def _damping(lengths: Sequence[int], length_weight: float) -> list[float]:
+def rarity(texts: int, holding: int) -> float:
+    """BM25's idf: what a term weighs that so many of the texts hold."""
+    return math.log(1 + (texts - holding + 0.5) / (holding + 0.5))
+
+
+def _spread(counts: Mapping[int, int], size: int) -> dict[int, float]:
+    """What the window around each text holds of something."""
+    around = {at: float(count) for at, count in counts.items()}
+    for away, share in enumerate(NEARNESS[1:], start=1):
+        for at, count in counts.items():
+            for place in (at - away, at + away):
+                if 0 <= place < size:
+                    around[place] = around.get(place, 0.0) + share * count
+    return around
+
+
+def damping(lengths: Sequence[float], length_weight: float) -> list[float]:
     """What BM25 adds to each text's counts below the line: more for a longer text."""
     mean = sum(lengths) / len(lengths) if any(lengths) else 1.0
     return [

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import events, grips
+from memtui.memory import events, grips, places
 from memtui.memory.events import Event, EventType
 from memtui.memory.excerpts import EXCERPT_CHARS
 from memtui.memory.grips import Grip
@@ -118,7 +118,7 @@ def test_a_bullet_of_many_pieces_keeps_the_grips_that_tell_most() -> None:
     found = anchored(bullet, texts=[*told, rare])[0]
     run = conversation([*told, rare])
     starts = [grip.event_id_start for grip in found]
-    assert len(starts) == grips.MOST
+    assert len(starts) == places.MOST
     assert run[6].event_id in starts
     assert starts == sorted(starts)
 
