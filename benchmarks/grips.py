@@ -220,9 +220,9 @@ def main() -> int:
 
 
 def _tell(name: str, way: Way, asked: Sequence[Asked]) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     found = [way(one.claims, one.turns) for one in asked]
-    took_s = time.perf_counter() - began
+    took_s = time.process_time() - began
     right = [
         (one.is_held_out, _is_right(anchor, spans))
         for one, anchors in zip(asked, found, strict=True)

@@ -247,3 +247,28 @@ def is_failure(bullet: str) -> bool:
 def is_commit(bullet: str) -> bool:
     """Whether a bullet quotes the subjects of commits."""
     return bullet.startswith("Committed “")
+
+
+def pieces(bullet: str) -> list[str]:
+    """What a composed bullet strings together, without its own verbs.
+
+    "Edited a.py, b.py; ran pytest" gives the files and the command, "pytest failed:
+    1 error" the command and what went wrong, a line of commits their subjects.
+    """
+    if is_commit(bullet):
+        return _SUBJECT.findall(bullet)
+    if is_failure(bullet):
+        return bullet.split(" failed: ", 1)
+    if not is_composed(bullet):
+        return []
+    told = (_VERB.sub("", part) for part in bullet.split("; "))
+    return [
+        piece
+        for part in told
+        for piece in part.split(", ")
+        if piece.strip() and piece != "…"
+    ]
+
+
+_SUBJECT = re.compile(r"“([^”]+)”")
+_VERB = re.compile(r"^(?:wrote|edited|ran|read|searched for) ", re.IGNORECASE)

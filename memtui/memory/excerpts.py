@@ -47,7 +47,7 @@ def shorten(text: str, limit: int) -> str:
 
 def _candidates(text: str) -> Iterator[str]:
     """The sentences of a text without the markup around them, long ones in parts."""
-    for start, end in _sentences(text):
+    for start, end in sentences(text):
         led = _MARKUP.match(text, start, end)
         if led is not None and led.end() < end:
             start = led.end()
@@ -58,7 +58,8 @@ def _candidates(text: str) -> Iterator[str]:
             rest = rest[max(len(part), 1) :].lstrip()
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences and lines of a text begin and end; none is empty."""
     start = 0
     for match in _ENDS.finditer(text):
         if match.start() > start:

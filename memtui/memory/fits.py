@@ -6,7 +6,7 @@ each divided by its best, added. Prepared once for a run, then asked for each ph
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.memory import words
@@ -37,9 +37,15 @@ class Fits:
     """The terms of a run of texts, ready to be compared with phrases."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = [Counter(words.terms(text)) for text in texts]
+        self._size = len(texts)
+        self._held: dict[str, dict[int, int]] = {}
         self._terms: dict[str, _Term] = {}
-        lengths = [counts.total() for counts in self._texts]
+        lengths = []
+        for at, text in enumerate(texts):
+            counts = Counter(words.terms(text))
+            lengths.append(counts.total())
+            for term, count in counts.items():
+                self._held.setdefault(term, {})[at] = count
         near = _spread(dict(enumerate(lengths)), len(lengths))
         self._alone = damping(lengths, ALONE_LENGTH)
         self._near = damping(list(near.values()), NEAR_LENGTH)
@@ -50,10 +56,9 @@ class Fits:
         return self._terms[term]
 
     def _weighed(self, term: str) -> _Term:
-        size = len(self._texts)
-        held = {at: one[term] for at, one in enumerate(self._texts) if term in one}
-        weight = rarity(size, len(held))
-        around = _spread(held, size)
+        held = self._held.get(term, {})
+        weight = rarity(self._size, len(held))
+        around = _spread(held, self._size)
         return _Term(
             weight,
             {at: weight * n / (n + self._alone[at]) for at, n in held.items()},
@@ -84,14 +89,19 @@ class Fits:
             at: score / best_alone + near[at] / best_near for at, score in alone.items()
         }
 
+    def held(self, terms: Iterable[str], start: int, end: int) -> frozenset[str]:
+        """Those of some terms that one of the texts start to end holds."""
+        places = range(start, end + 1)
+        return frozenset(
+            term
+            for term in terms
+            if (holding := self._held.get(term)) and any(at in holding for at in places)
+        )
+
     def covered(self, phrase: str, start: int, end: int) -> float:
         """The share of the phrase's weight that the texts start to end hold: 0 to 1."""
         weights = self.weights(phrase)
-        held = sum(
-            weight
-            for term, weight in weights.items()
-            if any(start <= at <= end for at in self._term(term).alone)
-        )
+        held = sum(weights[term] for term in self.held(weights, start, end))
         return held / (sum(weights.values()) or 1.0)
 
 

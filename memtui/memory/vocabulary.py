@@ -92,3 +92,11 @@ ACRONYMS = _set(
     """
 )
 """Words that are written in capitals at the head of a title."""
+
+NARRATION = _set(
+    """
+    agent answer ask assistant confirm discuss explain mention note report repli
+    request said sai session state stat tell told user convers suggest
+    """
+)
+"""Stems with which a summary tells who said what: its own words, not the source's."""

@@ -1,0 +1,236 @@
+"""What the audit says of bullets with known answers.
+
+Bullets are made of the real transcripts' sentences (``benchmarks/bullets.py``) and held
+against the segment they are from, or a wrong one. Sessions are split in two by their
+name: the rule was set on one half, the other is held out. LoCoMo's facts, written by a
+model and checked by people, and QMSum's human sentences show how it does on wording
+that no rule of ours made. Run it from the checkout:
+
+    python -m benchmarks.audit
+"""
+
+import random
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks import bullets, grips, transcripts
+from benchmarks.transcripts import Stretch
+from memtui.memory import audit, extract, places
+from memtui.memory.audit import Support, Verdict
+from memtui.memory.fits import Fits
+from memtui.memory.passages import Passages
+from memtui.memory.summaries import Claim
+
+EACH = 40
+"""How many sentences of a segment become bullets at most."""
+
+AIMS = {
+    "verbatim": 0.97,
+    "extractive summariser's own": 0.97,
+    "planted true": 0.55,
+    "paraphrased": 0.55,
+    "swapped identifier": -0.03,
+    "changed number": -0.08,
+    "inserted negation": -0.10,
+    "random wrong segment": -0.01,
+    "nearest segment of another session": -0.08,
+    "nearest other segment": -0.08,
+}
+"""What share should show as supported: at least, or below zero at most."""
+
+_NO_WORD = re.compile(r"\W+")
+
+
+@dataclass(slots=True)
+class Source:
+    """A segment's texts, prepared once."""
+
+    stretch: Stretch
+    passages: Passages
+    bare: str
+    """All its letters and digits in a row: to find whether it holds a sentence."""
+    names: list[str]
+
+
+@dataclass(slots=True)
+class Table:
+    """Verdicts counted by class and half."""
+
+    rows: dict[str, dict[bool, Counter[Support]]] = field(default_factory=dict)
+
+    def add(self, kind: str, is_held_out: bool, verdict: Verdict) -> None:
+        """Count one verdict."""
+        halves = self.rows.setdefault(kind, {False: Counter(), True: Counter()})
+        halves[is_held_out][verdict.support] += 1
+
+    def lines(self) -> Iterator[str]:
+        """The table as it is printed."""
+        head = "".join(f"{half + ' ' + s[:6]:>12}" for half in ("dev", "held") for s in Support)
+        yield f"{'':36}{'dev':>6}{'held':>6}{head}{'aim':>9}"
+        for kind, halves in self.rows.items():
+            counts = "".join(f"{halves[half].total():6}" for half in (False, True))
+            shares = "".join(
+                f"{halves[half][support] / (halves[half].total() or 1):12.3f}"
+                for half in (False, True)
+                for support in Support
+            )
+            yield f"{kind:36}{counts}{shares}{_aim(kind):>9}"
+
+
+def _aim(kind: str) -> str:
+    aim = AIMS.get(kind, 0.0)
+    return "" if not aim else f"≥ {aim:.0%}" if aim > 0 else f"≤ {-aim:.0%}"
+
+
+class Planter:
+    """Makes the bullets of every class out of all segments."""
+
+    def __init__(self, stretches: Sequence[Stretch], chance: random.Random) -> None:
+        self.sources = [
+            Source(
+                one,
+                Passages(one.texts),
+                _bare(" ".join(one.texts)),
+                bullets.names(one.texts),
+            )
+            for one in stretches
+        ]
+        self._all = Fits([" ".join(one.texts) for one in stretches])
+        self._names = [name for source in self.sources for name in source.names]
+        self._chance = chance
+
+    def made(self, source: Source) -> Iterator[tuple[str, Claim, Source]]:
+        """The bullets of one segment: class, bullet and what it is held against."""
+        for base in bullets.bases(source.stretch.events, self._chance, EACH):
+            forms = {
+                "verbatim": base.text,
+                "planted true": bullets.planted(base.text, self._chance),
+                "paraphrased": bullets.paraphrased(base.text, self._chance),
+            }
+            for kind, text in forms.items():
+                yield kind, Claim(text, (base.place,)), source
+            start = self._chance.choice([base.text, forms["planted true"]])
+            for kind, changed in self._changed(start, source):
+                yield kind, Claim(changed, (base.place,)), source
+            yield from self._misplaced(base.text, [*forms.values()], source)
+
+    def _changed(self, text: str, source: Source) -> Iterator[tuple[str, str]]:
+        others = self._chance.choice([source.names, self._names])
+        wrong = {
+            "swapped identifier": bullets.swapped(text, self._chance, others),
+            "changed number": bullets.renumbered(text, self._chance),
+            "inserted negation": bullets.negated(text, self._chance),
+        }
+        yield from ((kind, made) for kind, made in wrong.items() if made)
+
+    def _misplaced(
+        self, base: str, forms: Sequence[str], source: Source
+    ) -> Iterator[tuple[str, Claim, Source]]:
+        """A bullet held against segments that do not hold its sentence."""
+        text = self._chance.choice(forms)
+        said = {_bare(base), _bare(text)}
+        wrong = [
+            (at, one)
+            for at, one in enumerate(self.sources)
+            if one is not source and not any(line in one.bare for line in said)
+        ]
+        yield "random wrong segment", Claim(text), self._chance.choice(wrong)[1]
+        scores = self._all.scores(text)
+        elsewhere = [
+            pair for pair in wrong if pair[1].stretch.session != source.stretch.session
+        ]
+        for kind, some in (
+            ("nearest segment of another session", elsewhere),
+            ("nearest other segment", wrong),
+        ):
+            nearest = max(some, key=lambda pair: scores.get(pair[0], 0.0))
+            yield kind, Claim(text), nearest[1]
+
+
+def _bare(text: str) -> str:
+    return _NO_WORD.sub("", text).lower()
+
+
+def main() -> int:
+    """Print the tables."""
+    if not transcripts.DATA.is_dir():
+        print(f"no data at {transcripts.DATA}", file=sys.stderr)
+        return 1
+    stretches = transcripts.stretches()
+    _tell_data(stretches)
+    table = Table()
+    planter = Planter(stretches, random.Random(0))
+    for source in planter.sources:
+        half = source.stretch.is_held_out
+        for kind, claim, held_against in planter.made(source):
+            (verdict,) = audit.of_texts([claim], held_against.passages)
+            table.add(kind, half, verdict)
+        own = extract.summarize(source.stretch.events).bullets
+        for verdict in audit.of_texts(own, source.passages):
+            table.add("extractive summariser's own", half, verdict)
+    for row in _written_by_others():
+        table.add(*row)
+    print("\n".join(table.lines()))
+    _tell_time(stretches)
+    return 0
+
+
+def _tell_data(stretches: Sequence[Stretch]) -> None:
+    agents = Counter(one.agent for one in stretches)
+    told = ", ".join(f"{agent} {count}" for agent, count in agents.most_common())
+    held = [one for one in stretches if one.is_held_out]
+    print(
+        f"{len(stretches)} segments of {len({one.session for one in stretches})} sessions"
+        f" ({told}); held out {len(held)} of {len({one.session for one in held})}"
+    )
+
+
+def _written_by_others() -> Iterator[tuple[str, bool, Verdict]]:
+    """Verdicts on LoCoMo's facts and QMSum's sentences, in their place and a wrong one."""
+    for name, asked in (("LoCoMo fact", grips.facts()), ("QMSum", _by_meeting())):
+        sources = [Passages(one.turns) for one in asked]
+        near = Fits([" ".join(one.turns) for one in asked])
+        for at, one in enumerate(asked):
+            for claim in one.claims:
+                scores = near.scores(claim.text)
+                wrong = (other for other in range(len(asked)) if other != at)
+                nearest = max(wrong, key=lambda other: scores.get(other, 0.0))
+                half = one.is_held_out
+                yield f"{name}, its own", half, _verdict(claim, sources[at])
+                yield f"{name}, nearest other", half, _verdict(claim, sources[nearest])
+
+
+def _by_meeting() -> list[grips.Asked]:
+    found: dict[str, grips.Asked] = {}
+    for one in grips.meetings():
+        whole = found.setdefault(
+            "\n".join(one.turns), grips.Asked([], [], one.turns, one.is_held_out)
+        )
+        whole.claims.extend(one.claims)
+    return list(found.values())
+
+
+def _verdict(claim: Claim, source: Passages) -> Verdict:
+    return audit.of_texts([claim], source)[0]
+
+
+def _tell_time(stretches: Iterable[Stretch]) -> None:
+    """What anchoring and auditing a segment's bullets cost, preparing included."""
+    took_s = 0.0
+    count = 0
+    for one in stretches:
+        claims = extract.summarize(one.events).bullets
+        began = time.process_time()
+        places.find(claims, Fits(one.texts))
+        audit.of_events(claims, one.events)
+        took_s += time.process_time() - began
+        count += len(claims)
+    print(f"{1000 * took_s / count:.2f} ms a bullet, anchoring and preparing included")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""The segments of the real transcripts beside the checkout, for what is measured.
+
+Every agent's files are read as an import reads them, each session once; which half a
+session is in follows from its name alone.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memtui import sources
+from memtui.errors import SourceError
+from memtui.memory import segments
+from memtui.memory.events import Event
+from memtui.memory.segments import Rules, counted_text
+from memtui.memory.tokens import estimate
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+FOLDERS = ("aider", "claude_code", "codex", "copilot_cli", "hook_sessions")
+SYNTHETIC = {"claude-code-log", "claude-code-transcripts"}
+"""Folders of hand-made files: too small to tell anything."""
+
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A segment of a real session."""
+
+    agent: str
+    session: str
+    is_held_out: bool
+    events: tuple[Event, ...]
+    texts: tuple[str, ...]
+    """What of the events counts, in their order."""
+
+
+def stretches() -> list[Stretch]:
+    """All segments, sessions in a fixed order."""
+    told: dict[tuple[str, str], dict[str, Event]] = {}
+    for folder in FOLDERS:
+        for path in sorted((DATA / folder).rglob("*")):
+            if path.is_file() and not SYNTHETIC & set(path.parts):
+                for event in _events(path):
+                    name = event.agent, event.session_id
+                    told.setdefault(name, {}).setdefault(event.event_id, event)
+    return [
+        one
+        for (agent, session), events in sorted(told.items())
+        for one in _cut(agent, session, sorted(events.values(), key=lambda e: e.order))
+    ]
+
+
+def is_held_out(session: str) -> bool:
+    """Whether a session is in the half that nothing was tuned on."""
+    return hashlib.blake2b(session.encode(), digest_size=1).digest()[0] % 2 == 1
+
+
+def _events(path: Path) -> Iterator[Event]:
+    try:
+        source = sources.of(path)
+    except SourceError:
+        return
+    if source is not None:
+        for reading in source.read(path, None, agent=source.name, now=NOW):
+            if isinstance(reading, Event) and not reading.subagent:
+                yield replace(reading, tokens=estimate(counted_text(reading)))
+
+
+def _cut(agent: str, session: str, events: Sequence[Event]) -> Iterator[Stretch]:
+    for run in segments.cut(events, Rules()):
+        texts = tuple(map(counted_text, run))
+        yield Stretch(agent, session, is_held_out(session), tuple(run), texts)

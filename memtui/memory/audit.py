@@ -1,0 +1,217 @@
+"""Audit: whether the wording of a bullet is found in what it cites.
+
+A bullet is **unsupported** when too little of its weighted wording stands in any one
+passage of its source; **weak** when much does but not enough, or when a name or a
+number is missing there, a "not" stands on one side alone, or an opposite is said;
+else **supported**. That is wording found in the source, never truth.
+"""
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from memtui.memory import contradictions, deeds, particulars
+from memtui.memory.events import Event
+from memtui.memory.passages import Passage, Passages
+from memtui.memory.segments import counted_text
+from memtui.memory.summaries import Claim
+
+WEAK_SHARE = 0.35
+"""Below this share of its weighted wording a bullet is unsupported."""
+
+SUPPORTED_SHARE = 0.60
+"""From this share on it is supported, if nothing speaks against it."""
+
+HASH_BYTES = 16
+"""How long the hash of a quoted text is, in bytes."""
+
+
+class Support(StrEnum):
+    """How much of a bullet's wording its source holds."""
+
+    SUPPORTED = "supported"
+    WEAK = "weak"
+    UNSUPPORTED = "unsupported"
+
+
+_WORSE = tuple(Support)
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What a verdict follows from, kept so that its limits can be set anew."""
+
+    covered: float = 0.0
+    """The share of the bullet's weighted wording that the passage holds: 0 to 1."""
+    terms: int = 0
+    """How many terms the bullet has."""
+    hard: tuple[str, ...] = ()
+    """The bullet's names and numbers."""
+    missing: tuple[str, ...] = ()
+    """Those of them that the passage lacks."""
+    is_negated_otherwise: bool = False
+    opposites: tuple[tuple[str, str], ...] = ()
+    """Words of the bullet, each with the opposite that the passage says instead."""
+
+    @property
+    def support(self) -> Support:
+        """The verdict they give."""
+        if self.covered < WEAK_SHARE:
+            return Support.UNSUPPORTED
+        is_against = self.missing or self.is_negated_otherwise or self.opposites
+        if is_against or self.covered < SUPPORTED_SHARE:
+            return Support.WEAK
+        return Support.SUPPORTED
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The stretch of the source that a bullet rests on."""
+
+    place: int
+    """Which of the texts it stands in."""
+    start: int
+    end: int
+    """Offsets of characters in that text."""
+    text_hash: str
+    """BLAKE2b of the quoted text, which shows later that it still says the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the audit found of one bullet."""
+
+    support: Support
+    features: Features = Features()
+    matched: tuple[str, ...] = ()
+    """The bullet's terms that the source holds, for ``words.spans`` to mark."""
+    quotes: tuple[Quote, ...] = ()
+    """One, or one for each piece of a bullet that tells deeds; none if unsupported."""
+    is_repaired: bool = False
+    """Whether another text supports it better than those it cites."""
+
+
+def of_events(claims: Sequence[Claim], events: Sequence[Event]) -> list[Verdict]:
+    """Audit a segment's bullets.
+
+    Args:
+        claims: The bullets; their ``refs`` are places in ``events``.
+        events: The events of the segment in their order, the overlap left out.
+
+    Returns:
+        A verdict for each; the places of its quotes are those of the events.
+    """
+    return of_texts(claims, Passages([counted_text(event) for event in events]))
+
+
+def of_texts(claims: Sequence[Claim], source: Passages) -> list[Verdict]:
+    """Audit bullets against any texts, their ``refs`` being places in these."""
+    return [_audited(claim, source) for claim in claims]
+
+
+def of_children(
+    claims: Sequence[Claim],
+    bullets: Sequence[str],
+    leaves: Sequence[Collection[str]],
+) -> list[Verdict]:
+    """Audit a parent's bullets: against its children's, and against what these cite.
+
+    Args:
+        claims: The parent's bullets; ``refs`` are places in ``bullets``.
+        bullets: The children's bullets in a row.
+        leaves: For each of these the texts of the events behind its grips.
+
+    Returns:
+        A verdict for each: the worse of the two, with the quotes among the children's
+        bullets. Where a bullet has no leaf behind it, the children's alone decides.
+    """
+    return [
+        _with_leaves(claim, verdict, leaves)
+        for claim, verdict in zip(
+            claims, of_texts(claims, Passages(bullets)), strict=True
+        )
+    ]
+
+
+def _with_leaves(
+    claim: Claim, verdict: Verdict, leaves: Sequence[Collection[str]]
+) -> Verdict:
+    places = {quote.place for quote in verdict.quotes}
+    texts = [text for place in sorted(places) for text in leaves[place]]
+    if not texts:
+        return verdict
+    below = _audited(Claim(claim.text), Passages(texts)).support
+    return replace(verdict, support=max(verdict.support, below, key=_WORSE.index))
+
+
+def _audited(claim: Claim, source: Passages) -> Verdict:
+    anywhere = _verdict(claim.text, source, None)
+    cited = {at for at in claim.refs if 0 <= at < len(source.texts)}
+    if not cited or {quote.place for quote in anywhere.quotes} <= cited:
+        return anywhere
+    there = _verdict(claim.text, source, cited)
+    if _WORSE.index(there.support) <= _WORSE.index(anywhere.support):
+        return there
+    return replace(anywhere, is_repaired=True)
+
+
+def _verdict(text: str, source: Passages, places: Collection[int] | None) -> Verdict:
+    whole = _held_by(text, source, places)
+    pieces = deeds.pieces(text)
+    if whole.support is Support.SUPPORTED or not pieces:
+        return whole
+    return _joined([_held_by(piece, source, places) for piece in pieces])
+
+
+def _joined(parts: Sequence[Verdict]) -> Verdict:
+    """The verdict on a bullet of pieces that stand apart: that on the worst of them."""
+    every = [part.features for part in parts]
+    terms = sum(one.terms for one in every)
+    covered = sum(one.covered * one.terms for one in every) / (terms or 1)
+    return Verdict(
+        support=max((part.support for part in parts), key=_WORSE.index),
+        features=Features(
+            covered=covered,
+            terms=terms,
+            hard=tuple(token for one in every for token in one.hard),
+            missing=tuple(token for one in every for token in one.missing),
+            is_negated_otherwise=any(one.is_negated_otherwise for one in every),
+            opposites=tuple(pair for one in every for pair in one.opposites),
+        ),
+        matched=tuple(dict.fromkeys(term for part in parts for term in part.matched)),
+        quotes=tuple(dict.fromkeys(quote for part in parts for quote in part.quotes)),
+    )
+
+
+def _held_by(text: str, source: Passages, places: Collection[int] | None) -> Verdict:
+    passage = source.best(text, places)
+    if passage is None:
+        hard = particulars.of(text)
+        return Verdict(Support.UNSUPPORTED, Features(hard=hard, missing=hard))
+    features = _features(text, passage, source)
+    return Verdict(
+        support=features.support,
+        features=features,
+        matched=tuple(sorted(passage.held)),
+        quotes=(_quote(passage, source.text(passage)),),
+    )
+
+
+def _features(text: str, passage: Passage, source: Passages) -> Features:
+    quoted = source.text(passage)
+    return Features(
+        covered=passage.covered,
+        terms=len(source.weights(text)),
+        hard=particulars.of(text),
+        missing=particulars.missing(text, source.sentences(passage), passage.held),
+        is_negated_otherwise=contradictions.is_negated_otherwise(text, quoted),
+        opposites=contradictions.opposites(text, quoted),
+    )
+
+
+def _quote(passage: Passage, quoted: str) -> Quote:
+    digest = hashlib.blake2b(
+        quoted.encode("utf-8", "replace"), digest_size=HASH_BYTES
+    ).hexdigest()
+    return Quote(passage.place, passage.start, passage.end, digest)

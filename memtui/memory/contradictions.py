@@ -1,0 +1,135 @@
+"""Contradictions: a "not" on one side alone, and opposites.
+
+What is compared is wording: a word that a bullet denies and its source says plainly,
+or the other way round, and a word of which the source says only the opposite.
+"""
+
+import re
+from collections.abc import Iterator
+
+from memtui.memory import words
+from memtui.memory.stems import stem
+from memtui.memory.vocabulary import STOP_WORDS
+
+REACH = 4
+"""How many words after a "not" it denies."""
+
+_TOKEN = re.compile(
+    r"(?P<han>[不没沒未无無别勿])|(?P<word>[\w'’]+)"
+    r"|(?P<end>[,;:.!?()—–](?=\s|$)|[，。；：！？\n])"
+)
+_NOTS = frozenset(
+    """
+    not never cannot without neither nor no none nothing nobody unable nicht nie niemals
+    ohne weder nichts kein keine keinen keinem keiner keines
+    """.split()
+)
+_HAN = (
+    ("添加", "删除"),
+    ("增加", "减少"),
+    ("启用", "禁用"),
+    ("成功", "失败"),
+    ("允许", "禁止"),
+    ("通过", "失败"),
+    ("打开", "关闭"),
+    ("开始", "停止"),
+)
+_PAIRS = """
+    add remove; add delete; add drop; create delete; create remove; enable disable
+    enabled disabled; pass fail; succeed fail; success failure; increase decrease
+    increase reduce; raise lower; grow shrink; allow deny; allow block; allow forbid
+    include exclude; show hide; upgrade downgrade; accept reject; install uninstall
+    connect disconnect; open close; start stop; begin end; lock unlock; push pull
+    valid invalid; true false; always never; more less; more fewer; faster slower
+    higher lower; better worse; before after; first last; maximum minimum; max min
+    sync async; synchronous asynchronous; mutable immutable; public private; safe unsafe
+    encrypt decrypt; compress decompress; load unload; mount unmount; import export
+    read write; encode decode; required optional; possible impossible; success error
+    complete incomplete; present absent; online offline; visible hidden; merge revert
+    apply revert; keep remove; keep drop; local remote; input output; client server
+    correct incorrect; correct wrong; known unknown; stable unstable; works broken
+    hinzugefügt entfernt; aktiviert deaktiviert; erfolgreich fehlgeschlagen
+    mehr weniger; vor nach; richtig falsch; schneller langsamer; immer nie
+"""
+
+
+def _opposites() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for pair in re.split(r"[;\n]", _PAIRS.strip()):
+        one, other = map(stem, pair.split())
+        found.setdefault(one, set()).add(other)
+        found.setdefault(other, set()).add(one)
+    return {word: frozenset(others) for word, others in found.items()}
+
+
+OPPOSITES = _opposites()
+"""Stems and those that say the opposite."""
+
+
+def is_negated_otherwise(bullet: str, source: str) -> bool:
+    """Whether one of the two denies a word that the other says only plainly.
+
+    A bullet with more denials than the whole of its source is so as well: what it
+    denies may be said there in other words.
+    """
+    told, said = _clauses(bullet), _clauses(source)
+    if _denials(told) > _denials(said):
+        return True
+    here, there = _polarities(told), _polarities(said)
+    return any(here[word].isdisjoint(there[word]) for word in here.keys() & there.keys())
+
+
+def opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:
+    """The words of a bullet for which the source says only the opposite."""
+    told, said = set(words.needed(bullet)), set(words.terms(source))
+    found = [
+        (word, other)
+        for word in told - said
+        for other in OPPOSITES.get(word, frozenset()) & said - told
+    ]
+    for pair in _HAN:
+        for here, there in (pair, pair[::-1]):
+            if here in bullet and here not in source and there in source:
+                found.append((here, there))
+    return tuple(sorted(found))
+
+
+_Clause = list[str | None]
+
+
+def _denials(clauses: list[_Clause]) -> int:
+    return sum(clause.count(None) for clause in clauses)
+
+
+def _polarities(clauses: list[_Clause]) -> dict[str, set[bool]]:
+    """Each word's stem, and whether it is said plainly, denied, or both."""
+    found: dict[str, set[bool]] = {}
+    for clause in clauses:
+        denied = set(_denied(clause))
+        for at, word in enumerate(clause):
+            if word:
+                found.setdefault(word, set()).add(at in denied)
+    return found
+
+
+def _denied(clause: _Clause) -> Iterator[int]:
+    """The places of what a clause denies: what follows a "not", else what is before."""
+    for at, word in enumerate(clause):
+        if word is None:
+            after = range(at + 1, min(at + 1 + REACH, len(clause)))
+            yield from after or range(max(0, at - 2), at)
+
+
+def _clauses(text: str) -> list[_Clause]:
+    """The words of each clause as stems; None for a "not", "" for what says nothing."""
+    found: list[_Clause] = [[]]
+    for match in _TOKEN.finditer(text.lower()):
+        word = match["word"]
+        if match["end"]:
+            found.append([])
+        elif not word or word in _NOTS or word.endswith(("n't", "n’t")):
+            found[-1].append(None)
+        else:
+            root = "" if word in STOP_WORDS else next(iter(words.needed(word)), "")
+            found[-1].append(root)
+    return found
