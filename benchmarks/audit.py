@@ -113,10 +113,26 @@ class Planter:
             }
             for kind, text in forms.items():
                 yield kind, Claim(text, (base.place,)), source
+            yield from self._two(base, forms["planted true"], source)
             start = self._chance.choice([base.text, forms["planted true"]])
             for kind, changed in self._changed(start, source):
                 yield kind, Claim(changed, (base.place,)), source
             yield from self._misplaced(base.text, [*forms.values()], source)
+
+    def _two(
+        self, base: bullets.Base, text: str, source: Source
+    ) -> Iterator[tuple[str, Claim, Source]]:
+        """One bullet of two sentences that stand in different events."""
+        others = [
+            other
+            for other in bullets.bases(source.stretch.events, self._chance, 2)
+            if other.place != base.place
+        ]
+        for other in others[:1]:
+            said = bullets.planted(other.text, self._chance).rstrip(".")
+            joint = self._chance.choice(["; ", ", and ", " and "])
+            joined = f"{text.rstrip('.')}{joint}{said[0].lower()}{said[1:]}"
+            yield "two sentences in one", Claim(joined, (base.place, other.place)), source
 
     def _changed(self, text: str, source: Source) -> Iterator[tuple[str, str]]:
         others = self._chance.choice([source.names, self._names])

@@ -94,7 +94,10 @@ _NAME = re.compile(
     r"(?<![\w./:<\-])(?:\w[\w.\-]*/\w[\w./\-]*\w|\w+(?:[._]\w+)+|[a-z]+[A-Z]\w+"
     r"|[A-Z][a-z0-9]+[A-Z]\w*|--[a-z][\w\-]+)(?![\w/:])"
 )
-_NUMBER = re.compile(r"(?<![\w.#/\-:])\d+(?:\.\d+)?(?![\w/\-:]|\.\d)")
+_NUMBER = re.compile(
+    r"(?<![\w.#/\-:])\d+(?:\.\d+)?"
+    r"(?=(?:ms|s|m|h|[kKmMgG][bB]|px|x|%)?(?![\w/\-:%]|\.\d))"
+)
 _AUXILIARY = re.compile(
     r"\b(?:is|are|was|were|will|can|should|has|have|had|must|would|could|does|did|ist"
     r"|sind|war|wird|wurde|kann|hat|muss|soll)\b(?!['’])(?! (?:not|no|never|nicht|kein)\b)"

@@ -7,11 +7,12 @@ else **supported**. That is wording found in the source, never truth.
 """
 
 import hashlib
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from memtui.memory import contradictions, deeds, particulars
+from memtui.memory import contradictions, deeds, particulars, words
 from memtui.memory.events import Event
 from memtui.memory.passages import Passage, Passages
 from memtui.memory.segments import counted_text
@@ -25,6 +26,13 @@ SUPPORTED_SHARE = 0.60
 
 HASH_BYTES = 16
 """How long the hash of a quoted text is, in bytes."""
+
+
+PART_TERMS = 4
+"""Fewer terms are no clause that could be looked for alone."""
+
+_CUTS = (re.compile("[;；。] ?|(?<=[.!?]) "), re.compile(r"[,，] (?:and|but|und) "), re.compile(r" (?:and|but|und) "))
+"""Where a bullet of several clauses is cut, the plainest cut first."""
 
 
 class Support(StrEnum):
@@ -158,10 +166,29 @@ def _audited(claim: Claim, source: Passages) -> Verdict:
 
 def _verdict(text: str, source: Passages, places: Collection[int] | None) -> Verdict:
     whole = _held_by(text, source, places)
-    pieces = deeds.pieces(text)
-    if whole.support is Support.SUPPORTED or not pieces:
+    if whole.support is Support.SUPPORTED:
         return whole
-    return _joined([_held_by(piece, source, places) for piece in pieces])
+    if pieces := deeds.pieces(text):
+        return _joined([_held_by(piece, source, places) for piece in pieces])
+    parts = _parts(text)
+    if len(parts) > 1:
+        joined = _joined([_held_by(part, source, places) for part in parts])
+        if joined.support is Support.SUPPORTED:
+            return joined
+    return whole
+
+
+def _parts(text: str) -> list[str]:
+    """The clauses of a bullet that could each rest on a passage of its own."""
+    for cut in _CUTS:
+        parts = cut.split(text)
+        if len(parts) > 1:
+            break
+    else:
+        return []
+    if any(len(words.needed(part)) < PART_TERMS for part in parts):
+        return []
+    return parts
 
 
 def _joined(parts: Sequence[Verdict]) -> Verdict:

@@ -86,8 +86,8 @@ def missing(
 def _is_named(
     name: str, held: Sequence[set[str]], shared: Collection[str]
 ) -> bool:
-    others = set(shared) - {name, *words.needed(name)}
-    forms = words.terms(name)[:1]
+    own = words.terms(name)
+    others, forms = set(shared).difference(own), own[:1]
     last = words.fold(name.rstrip("/").rpartition("/")[2])
     if "/" in name and "." in last:
         forms.append(last)

@@ -1,24 +1,26 @@
 """Passages: the stretch of a text that says most of a phrase.
 
-The texts of a source are cut into sentences; a passage is one of them or up to three
-that follow each other, as long as each adds enough.
+The texts of a source are cut into sentences; a passage is one of them, or up to three
+that follow each other as long as each adds enough.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from memtui.memory import excerpts
-from memtui.memory.fits import Fits, rarity
+from memtui.memory import excerpts, fits, words
 from memtui.memory.vocabulary import NARRATION
 
 SENTENCE_CHARS = 400
 """A longer sentence is cut on a word: a log or a blob, that would hold anything."""
 
+PASSAGE_CHARS = 600
+"""The most characters of a passage: more is no place that somebody could be shown."""
+
 WRAPPED_CHARS = 40
 """A line of more characters may go on in one that begins with a small letter."""
 
 TRIED = 6
-"""How many of the sentences that fit best are looked at with their neighbours."""
+"""How many of the sentences that hold most are looked at with their neighbours."""
 
 SPANS = ((0, 0), (-1, 0), (0, 1), (-1, 1), (-2, 0), (0, 2))
 """The stretches around a sentence that can be a passage."""
@@ -26,9 +28,8 @@ SPANS = ((0, 0), (-1, 0), (0, 1), (-1, 1), (-2, 0), (0, 2))
 LONGER = 0.03
 """What each further sentence has to add to the share of the phrase that is held."""
 
-FITTING = 0.01
-"""What fitting well counts between passages that hold as much."""
-
+EXACT = 0.03
+"""What saying a word in the very same form counts beside saying it at all."""
 
 TELLING = 0.3
 """What a word counts with which a summary tells who said what."""
@@ -46,11 +47,9 @@ class Passage:
     sentences: range
     """Which of all sentences it is made of."""
     held: frozenset[str]
-    """The phrase's terms that it holds, in their loosest form."""
+    """The phrase's terms that it holds."""
     covered: float
     """The share of the phrase's weight that these are: 0 to 1."""
-    worth: float
-    """What passages are compared by."""
 
 
 class Passages:
@@ -63,8 +62,11 @@ class Passages:
             for place, text in enumerate(texts)
             for start, end in _sentences(text)
         ]
-        self._fits = Fits([texts[at][start:end] for at, start, end in self._spans])
-        self._most = rarity(len(self._spans), 1)
+        self._holding: dict[str, list[int]] = {}
+        for at, (place, start, end) in enumerate(self._spans):
+            for term in set(words.terms(texts[place][start:end])):
+                self._holding.setdefault(term, []).append(at)
+        self._most = fits.rarity(len(self._spans), 1)
 
     def best(
         self, phrase: str, places: Collection[int] | None = None
@@ -75,17 +77,20 @@ class Passages:
             phrase: What is looked for.
             places: The texts that may hold it; any if None.
         """
-        scores = self._fits.scores(phrase)
-        if places is not None:
-            scores = {at: n for at, n in scores.items() if self._spans[at][0] in places}
-        tried = sorted(scores, key=lambda at: (-scores[at], at))[:TRIED]
         weights = self.weights(phrase)
-        found = (
-            self._passage(start, end, weights, FITTING * scores[at])
-            for at in tried
+        held: dict[int, set[str]] = {}
+        for term in weights:
+            for at in self._holding.get(term, ()):
+                if places is None or self._spans[at][0] in places:
+                    held.setdefault(at, set()).add(term)
+        gain = {at: sum(map(weights.__getitem__, one)) for at, one in held.items()}
+        tried = sorted(gain, key=lambda at: (-gain[at], self._length(at, at), at))
+        found = [
+            self._passage(start, end, held, weights)
+            for at in tried[:TRIED]
             for start, end in self._stretches(at)
-        )
-        return max(found, key=lambda one: (one.worth, -one.place), default=None)
+        ]
+        return max(found, key=_worth, default=None)
 
     def text(self, passage: Passage) -> str:
         """A passage's words, exactly as they stand in their text."""
@@ -97,14 +102,18 @@ class Passages:
         return [self.texts[place][start:end] for place, start, end in spans]
 
     def weights(self, phrase: str) -> dict[str, float]:
-        """The phrase's terms, each in its loosest form, and what they weigh.
+        """The phrase's terms and what they weigh: each word's loosest form nearly all.
 
         A word that is not said weighs no more than one said once.
         """
-        return {
-            term: min(weight, self._most) * (TELLING if term in NARRATION else 1.0)
-            for term, weight in self._fits.weights(phrase).items()
+        size = len(self._spans)
+        loose = {
+            term: min(self._most, fits.rarity(size, len(self._holding.get(term, ()))))
+            * (TELLING if term in NARRATION else 1.0)
+            for term in words.needed(phrase)
         }
+        exact = EXACT * self._most
+        return dict.fromkeys(words.terms(phrase), exact) | loose
 
     def _stretches(self, at: int) -> Iterator[tuple[int, int]]:
         """The stretches around a sentence that do not leave its text."""
@@ -115,19 +124,30 @@ class Passages:
                 start >= 0
                 and end <= last
                 and self._spans[start][0] == place == self._spans[end][0]
+                and (start == end or self._length(start, end) <= PASSAGE_CHARS)
             ):
                 yield start, end
 
+    def _length(self, start: int, end: int) -> int:
+        return self._spans[end][2] - self._spans[start][1]
+
     def _passage(
-        self, start: int, end: int, weights: dict[str, float], bonus: float
+        self,
+        start: int,
+        end: int,
+        held: Mapping[int, set[str]],
+        weights: Mapping[str, float],
     ) -> Passage:
-        held = self._fits.held(weights, start, end)
-        covered = sum(weights[term] for term in held) / (sum(weights.values()) or 1.0)
+        sentences = range(start, end + 1)
+        terms = frozenset[str]().union(*(held.get(at, ()) for at in sentences))
+        share = sum(map(weights.__getitem__, terms)) / (sum(weights.values()) or 1.0)
         place, first, _ = self._spans[start]
-        worth = covered - LONGER * (end - start) + bonus
-        return Passage(
-            place, first, self._spans[end][2], range(start, end + 1), held, covered, worth
-        )
+        return Passage(place, first, self._spans[end][2], sentences, terms, share)
+
+
+def _worth(passage: Passage) -> float:
+    """What passages are compared by; of equal ones the first is taken."""
+    return round(passage.covered - LONGER * (len(passage.sentences) - 1), 6)
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -145,9 +165,10 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 def _wraps(text: str, start: int, end: int, following: int) -> bool:
     """Whether a line goes on in the one that follows."""
     return (
-        text[end:following] == "\n"
-        and end - text.rfind("\n", start, end) > WRAPPED_CHARS
+        following == end + 1
+        and text[end] == "\n"
         and text[following].islower()
+        and end - text.rfind("\n", start, end) > WRAPPED_CHARS
         and text[end - 1] not in ".!?:;{}"
     )
 
