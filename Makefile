@@ -47,12 +47,15 @@ bench-hook: $(VENV)/.runs
 bench-tail: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.tail $(ARGS)
 
-.PHONY: eval eval-grips
+.PHONY: eval eval-grips eval-audit
 
-eval: eval-grips
+eval: eval-grips eval-audit
 
 eval-grips: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.grips $(ARGS)
+
+eval-audit: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.audit $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache

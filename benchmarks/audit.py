@@ -14,7 +14,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks import bullets, grips, transcripts
@@ -31,7 +31,7 @@ EACH = 40
 AIMS = {
     "verbatim": 0.97,
     "extractive summariser's own": 0.97,
-    "planted true": 0.55,
+    "planted true": 0.90,
     "paraphrased": 0.55,
     "swapped identifier": -0.03,
     "changed number": -0.08,
@@ -69,16 +69,18 @@ class Table:
 
     def lines(self) -> Iterator[str]:
         """The table as it is printed."""
-        head = "".join(f"{half + ' ' + s[:6]:>12}" for half in ("dev", "held") for s in Support)
-        yield f"{'':36}{'dev':>6}{'held':>6}{head}{'aim':>9}"
+        head = "".join(f"{support:>13}" for support in Support)
+        yield f"{'':36}{'n':>6}{head}{'n':>8}{head}{'aim':>8}"
         for kind, halves in self.rows.items():
-            counts = "".join(f"{halves[half].total():6}" for half in (False, True))
-            shares = "".join(
-                f"{halves[half][support] / (halves[half].total() or 1):12.3f}"
-                for half in (False, True)
-                for support in Support
-            )
-            yield f"{kind:36}{counts}{shares}{_aim(kind):>9}"
+            tuned, held = _shares(halves[False]), _shares(halves[True])
+            yield f"{kind:36}{tuned}  {held}{_aim(kind):>8}"
+
+
+def _shares(counts: Counter[Support]) -> str:
+    every = counts.total()
+    if not every:
+        return f"{0:6}" + f"{'–':>13}" * len(Support)
+    return f"{every:6}" + "".join(f"{counts[one] / every:13.3f}" for one in Support)
 
 
 def _aim(kind: str) -> str:
@@ -132,7 +134,11 @@ class Planter:
             said = bullets.planted(other.text, self._chance).rstrip(".")
             joint = self._chance.choice(["; ", ", and ", " and "])
             joined = f"{text.rstrip('.')}{joint}{said[0].lower()}{said[1:]}"
-            yield "two sentences in one", Claim(joined, (base.place, other.place)), source
+            yield (
+                "two sentences in one",
+                Claim(joined, (base.place, other.place)),
+                source,
+            )
 
     def _changed(self, text: str, source: Source) -> Iterator[tuple[str, str]]:
         others = self._chance.choice([source.names, self._names])
@@ -198,15 +204,15 @@ def main() -> int:
 def _tell_data(stretches: Sequence[Stretch]) -> None:
     agents = Counter(one.agent for one in stretches)
     told = ", ".join(f"{agent} {count}" for agent, count in agents.most_common())
-    held = [one for one in stretches if one.is_held_out]
-    print(
-        f"{len(stretches)} segments of {len({one.session for one in stretches})} sessions"
-        f" ({told}); held out {len(held)} of {len({one.session for one in held})}"
-    )
+    for name, half in (("dev", False), ("held out", True)):
+        some = [one for one in stretches if one.is_held_out is half]
+        sessions = {one.session for one in some}
+        print(f"{name}: {len(some)} segments of {len(sessions)} sessions")
+    print(f"by {told}; first dev, then held out")
 
 
 def _written_by_others() -> Iterator[tuple[str, bool, Verdict]]:
-    """Verdicts on LoCoMo's facts and QMSum's sentences, in their place and a wrong one."""
+    """Verdicts on LoCoMo's facts and QMSum's sentences, against theirs and another."""
     for name, asked in (("LoCoMo fact", grips.facts()), ("QMSum", _by_meeting())):
         sources = [Passages(one.turns) for one in asked]
         near = Fits([" ".join(one.turns) for one in asked])
@@ -234,18 +240,16 @@ def _verdict(claim: Claim, source: Passages) -> Verdict:
     return audit.of_texts([claim], source)[0]
 
 
-def _tell_time(stretches: Iterable[Stretch]) -> None:
+def _tell_time(stretches: Sequence[Stretch]) -> None:
     """What anchoring and auditing a segment's bullets cost, preparing included."""
-    took_s = 0.0
-    count = 0
-    for one in stretches:
-        claims = extract.summarize(one.events).bullets
-        began = time.process_time()
+    told = [(one, extract.summarize(one.events).bullets) for one in stretches]
+    began = time.process_time()
+    for one, claims in told:
         places.find(claims, Fits(one.texts))
         audit.of_events(claims, one.events)
-        took_s += time.process_time() - began
-        count += len(claims)
-    print(f"{1000 * took_s / count:.2f} ms a bullet, anchoring and preparing included")
+    took_ms = 1000 * (time.process_time() - began)
+    count = sum(len(claims) for _, claims in told)
+    print(f"{took_ms / count:.2f} ms a bullet, anchoring and preparing included")
 
 
 if __name__ == "__main__":

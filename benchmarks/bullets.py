@@ -19,9 +19,7 @@ FEWEST_TERMS, MOST_CHARS, FEWEST_CHARS = 5, 240, 30
 ENUMERATOR = 6
 """A number among the first characters is a list's, and no claim."""
 
-SYNONYMS = dict(
-    pair.split("=")
-    for pair in """
+_OTHERWISE = """
     add=introduce adds=introduces added=introduced adding=introducing
     remove=drop removes=drops removed=dropped removing=dropping delete=erase
     deleted=erased create=make creates=makes created=made creating=making
@@ -54,9 +52,9 @@ SYNONYMS = dict(
     dependencies=deps message=msg messages=msgs
     ändern=anpassen geändert=angepasst hinzugefügt=ergänzt entfernt=gelöscht
     Fehler=Problem behoben=gelöst erstellt=angelegt
-    """.split()
-)
-"""Words and what an honest writer might say instead, common abbreviations among them."""
+"""
+SYNONYMS: dict[str, str] = dict(re.findall(r"(\S+)=(\S+)", _OTHERWISE))
+"""Words and what an honest writer might say instead, usual abbreviations among them."""
 
 _SPOKEN = {
     "I'm": "the assistant is",
@@ -100,7 +98,8 @@ _NUMBER = re.compile(
 )
 _AUXILIARY = re.compile(
     r"\b(?:is|are|was|were|will|can|should|has|have|had|must|would|could|does|did|ist"
-    r"|sind|war|wird|wurde|kann|hat|muss|soll)\b(?!['’])(?! (?:not|no|never|nicht|kein)\b)"
+    r"|sind|war|wird|wurde|kann|hat|muss|soll)\b"
+    r"(?!['’])(?! (?:not|no|never|nicht|kein)\b)"
 )
 _VERB = re.compile(
     r"\b(?P<is>works|passes|fails|uses|needs|supports|returns|shows|runs|handles|adds"
@@ -196,9 +195,7 @@ def swapped(text: str, chance: random.Random, others: Sequence[str]) -> str | No
         return None
     kind = _kind(old[0])
     held = text.lower()
-    fitting = [
-        one for one in others if _kind(one) == kind and one.lower() not in held
-    ]
+    fitting = [one for one in others if _kind(one) == kind and one.lower() not in held]
     if not fitting:
         return None
     return text[: old.start()] + chance.choice(fitting) + text[old.end() :]

@@ -31,7 +31,11 @@ HASH_BYTES = 16
 PART_TERMS = 4
 """Fewer terms are no clause that could be looked for alone."""
 
-_CUTS = (re.compile("[;；。] ?|(?<=[.!?]) "), re.compile(r"[,，] (?:and|but|und) "), re.compile(r" (?:and|but|und) "))
+_CUTS = (
+    re.compile(r"[;；。]\s*(?=\S)|(?<=[.!?])\s+"),
+    re.compile(r", (?:and|but|und|aber) |，(?=\S)"),
+    re.compile(r" (?:and|but|und|aber) "),
+)
 """Where a bullet of several clauses is cut, the plainest cut first."""
 
 
@@ -95,7 +99,8 @@ class Verdict:
     matched: tuple[str, ...] = ()
     """The bullet's terms that the source holds, for ``words.spans`` to mark."""
     quotes: tuple[Quote, ...] = ()
-    """One, or one for each piece of a bullet that tells deeds; none if unsupported."""
+    """The closest wording there is: one passage, or one for each clause or deed; none
+    when no word of the bullet is said."""
     is_repaired: bool = False
     """Whether another text supports it better than those it cites."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from memtui.memory import words
 from memtui.memory.stems import stem
-from memtui.memory.vocabulary import STOP_WORDS
+from memtui.memory.vocabulary import NOTS, STOP_WORDS
 
 REACH = 4
 """How many words after a "not" it denies."""
@@ -17,12 +17,6 @@ REACH = 4
 _TOKEN = re.compile(
     r"(?P<han>[不没沒未无無别勿])|(?P<word>[\w'’]+)"
     r"|(?P<end>[,;:.!?()—–](?=\s|$)|[，。；：！？\n])"
-)
-_NOTS = frozenset(
-    """
-    not never cannot without neither nor no none nothing nobody unable nicht nie niemals
-    ohne weder nichts kein keine keinen keinem keiner keines
-    """.split()
 )
 _HAN = (
     ("添加", "删除"),
@@ -76,7 +70,9 @@ def is_negated_otherwise(bullet: str, source: str) -> bool:
     if _denials(told) > _denials(said):
         return True
     here, there = _polarities(told), _polarities(said)
-    return any(here[word].isdisjoint(there[word]) for word in here.keys() & there.keys())
+    return any(
+        here[word].isdisjoint(there[word]) for word in here.keys() & there.keys()
+    )
 
 
 def opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:
@@ -127,7 +123,7 @@ def _clauses(text: str) -> list[_Clause]:
         word = match["word"]
         if match["end"]:
             found.append([])
-        elif not word or word in _NOTS or word.endswith(("n't", "n’t")):
+        elif not word or word in NOTS or word.endswith(("n't", "n’t")):
             found[-1].append(None)
         else:
             root = "" if word in STOP_WORDS else next(iter(words.needed(word)), "")

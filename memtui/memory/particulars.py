@@ -5,7 +5,7 @@ stands; and it must be said of the same thing, not merely somewhere near.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from memtui.memory import words
@@ -83,9 +83,7 @@ def missing(
     )
 
 
-def _is_named(
-    name: str, held: Sequence[set[str]], shared: Collection[str]
-) -> bool:
+def _is_named(name: str, held: Sequence[set[str]], shared: Collection[str]) -> bool:
     own = words.terms(name)
     others, forms = set(shared).difference(own), own[:1]
     last = words.fold(name.rstrip("/").rpartition("/")[2])

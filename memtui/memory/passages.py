@@ -83,14 +83,24 @@ class Passages:
             for at in self._holding.get(term, ()):
                 if places is None or self._spans[at][0] in places:
                     held.setdefault(at, set()).add(term)
-        gain = {at: sum(map(weights.__getitem__, one)) for at, one in held.items()}
+        total = sum(weights.values()) or 1.0
+        gain = {
+            at: sum(map(weights.__getitem__, one)) / total for at, one in held.items()
+        }
         tried = sorted(gain, key=lambda at: (-gain[at], self._length(at, at), at))
-        found = [
-            self._passage(start, end, held, weights)
-            for at in tried[:TRIED]
-            for start, end in self._stretches(at)
-        ]
-        return max(found, key=_worth, default=None)
+        best, most = (0, -1), 0.0
+        for at in tried[:TRIED]:
+            for start, end in self._stretches(at):
+                if most >= 1.0 - LONGER * (end - start):
+                    continue
+                share = gain[at]
+                if start < end:
+                    terms = _together(held, start, end)
+                    share = sum(map(weights.__getitem__, terms)) / total
+                worth = round(share - LONGER * (end - start), 6)
+                if worth > most:
+                    best, most = (start, end), worth
+        return self._passage(*best, held, weights) if tried else None
 
     def text(self, passage: Passage) -> str:
         """A passage's words, exactly as they stand in their text."""
@@ -138,16 +148,16 @@ class Passages:
         held: Mapping[int, set[str]],
         weights: Mapping[str, float],
     ) -> Passage:
-        sentences = range(start, end + 1)
-        terms = frozenset[str]().union(*(held.get(at, ()) for at in sentences))
+        terms = _together(held, start, end)
         share = sum(map(weights.__getitem__, terms)) / (sum(weights.values()) or 1.0)
         place, first, _ = self._spans[start]
-        return Passage(place, first, self._spans[end][2], sentences, terms, share)
+        last = self._spans[end][2]
+        return Passage(place, first, last, range(start, end + 1), terms, share)
 
 
-def _worth(passage: Passage) -> float:
-    """What passages are compared by; of equal ones the first is taken."""
-    return round(passage.covered - LONGER * (len(passage.sentences) - 1), 6)
+def _together(held: Mapping[int, set[str]], start: int, end: int) -> frozenset[str]:
+    """What the sentences start to end hold."""
+    return frozenset().union(*(held.get(at, ()) for at in range(start, end + 1)))
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

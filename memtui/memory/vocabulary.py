@@ -100,3 +100,11 @@ NARRATION = _set(
     """
 )
 """Stems with which a summary tells who said what: its own words, not the source's."""
+
+NOTS = _set(
+    """
+    not never cannot without neither nor no none nothing nobody unable nicht nie niemals
+    ohne weder nichts kein keine keinen keinem keiner keines
+    """
+)
+"""Words that deny what follows them, beside those that end in "n't"."""
