@@ -4,7 +4,7 @@
 # make bench-import, make bench-secrets, make bench-start, make bench-hook,
 # make bench-tail
 #              measure; see benchmarks/
-# make eval   how well bullets find their sources, on labelled data; see docs/audit.md
+# make eval    how well bullets find their sources, on labelled data; see docs/audit.md
 # make picture draw the README's picture anew
 
 VENV := .venv

@@ -9,6 +9,7 @@ that no rule of ours made. Run it from the checkout:
     python -m benchmarks.audit
 """
 
+import json
 import random
 import re
 import sys
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 
 from benchmarks import bullets, grips, transcripts
 from benchmarks.transcripts import Stretch
-from memtui.memory import audit, extract, places
+from memtui.memory import audit, extract, places, prose
 from memtui.memory.audit import Support, Verdict
 from memtui.memory.fits import Fits
 from memtui.memory.passages import Passages
@@ -27,6 +28,9 @@ from memtui.memory.summaries import Claim
 
 EACH = 40
 """How many sentences of a segment become bullets at most."""
+
+FEWEST_WORDS = 5
+"""A field of fewer words is a name, not a sentence."""
 
 AIMS = {
     "verbatim": 0.97,
@@ -194,7 +198,7 @@ def main() -> int:
         own = extract.summarize(source.stretch.events).bullets
         for verdict in audit.of_texts(own, source.passages):
             table.add("extractive summariser's own", half, verdict)
-    for row in _written_by_others():
+    for row in _written_by_others(stretches):
         table.add(*row)
     print("\n".join(table.lines()))
     _tell_time(stretches)
@@ -211,9 +215,15 @@ def _tell_data(stretches: Sequence[Stretch]) -> None:
     print(f"by {told}; first dev, then held out")
 
 
-def _written_by_others() -> Iterator[tuple[str, bool, Verdict]]:
-    """Verdicts on LoCoMo's facts and QMSum's sentences, against theirs and another."""
-    for name, asked in (("LoCoMo fact", grips.facts()), ("QMSum", _by_meeting())):
+def _written_by_others(
+    stretches: Sequence[Stretch],
+) -> Iterator[tuple[str, bool, Verdict]]:
+    """Verdicts on what others wrote, against what it is about and the next best."""
+    for name, asked in (
+        ("LoCoMo fact", grips.facts()),
+        ("QMSum sentence", _by_meeting()),
+        ("Entire sentence", _by_session(stretches)),
+    ):
         sources = [Passages(one.turns) for one in asked]
         near = Fits([" ".join(one.turns) for one in asked])
         for at, one in enumerate(asked):
@@ -234,6 +244,33 @@ def _by_meeting() -> list[grips.Asked]:
         )
         whole.claims.extend(one.claims)
     return list(found.values())
+
+
+def _by_session(stretches: Sequence[Stretch]) -> list[grips.Asked]:
+    """Entire's summaries of sessions, written by a model and checked by nobody."""
+    found = []
+    for path in sorted((transcripts.DATA / "summaries" / "entire").rglob("*.json")):
+        told = json.loads(path.read_text("utf-8"))
+        of_it = [one for one in stretches if one.session == told["session_id"]]
+        texts = [text for one in of_it for text in one.texts]
+        claims = [
+            Claim(part)
+            for line in _lines(told["summary"])
+            for part in prose.split(line)
+        ]
+        if texts:
+            held_out = transcripts.is_held_out(told["session_id"])
+            found.append(grips.Asked(claims, [], texts, held_out))
+    return found
+
+
+def _lines(value: object) -> Iterator[str]:
+    """The texts of a summary's fields that are sentences."""
+    if isinstance(value, str) and len(value.split()) >= FEWEST_WORDS:
+        yield value
+    elif isinstance(value, dict | list):
+        for held in value.values() if isinstance(value, dict) else value:
+            yield from _lines(held)
 
 
 def _verdict(claim: Claim, source: Passages) -> Verdict:

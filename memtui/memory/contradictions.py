@@ -6,16 +6,19 @@ or the other way round, and a word of which the source says only the opposite.
 
 import re
 from collections.abc import Iterator
+from enum import Enum
 
 from memtui.memory import words
 from memtui.memory.stems import stem
 from memtui.memory.vocabulary import NOTS, STOP_WORDS
 
-REACH = 4
-"""How many words after a "not" it denies."""
+REACH = 2
+"""How many telling words after a "not" it surely denies; the rest of the clause it may
+deny or not."""
 
+_HAN_NOT = re.compile("([不没沒未无無别勿])")
 _TOKEN = re.compile(
-    r"(?P<han>[不没沒未无無别勿])|(?P<word>[\w'’]+)"
+    r"(?P<han>[\u3400-\u9fff]+)|(?P<word>[^\W\u3400-\u9fff](?:[^\W\u3400-\u9fff]|['’])*)"
     r"|(?P<end>[,;:.!?()—–](?=\s|$)|[，。；：！？\n])"
 )
 _HAN = (
@@ -71,7 +74,8 @@ def is_negated_otherwise(bullet: str, source: str) -> bool:
         return True
     here, there = _polarities(told), _polarities(said)
     return any(
-        here[word].isdisjoint(there[word]) for word in here.keys() & there.keys()
+        {here[word], there[word]} == {_Said.DENIED, _Said.PLAINLY}
+        for word in here.keys() & there.keys()
     )
 
 
@@ -97,35 +101,51 @@ def _denials(clauses: list[_Clause]) -> int:
     return sum(clause.count(None) for clause in clauses)
 
 
-def _polarities(clauses: list[_Clause]) -> dict[str, set[bool]]:
-    """Each word's stem, and whether it is said plainly, denied, or both."""
-    found: dict[str, set[bool]] = {}
+class _Said(Enum):
+    PLAINLY = "plainly"
+    DENIED = "denied"
+    EITHER = "either"
+
+
+def _polarities(clauses: list[_Clause]) -> dict[str, _Said]:
+    """How each word is said, by its stem."""
+    found: dict[str, _Said] = {}
     for clause in clauses:
-        denied = set(_denied(clause))
-        for at, word in enumerate(clause):
-            if word:
-                found.setdefault(word, set()).add(at in denied)
+        for word, said in _said(clause):
+            before = found.setdefault(word, said)
+            if before is not said:
+                found[word] = _Said.EITHER
     return found
 
 
-def _denied(clause: _Clause) -> Iterator[int]:
-    """The places of what a clause denies: what follows a "not", else what is before."""
+def _said(clause: _Clause) -> Iterator[tuple[str, _Said]]:
+    """How a clause says its words; a "not" after which nothing comes looks back."""
+    nots = [at for at, word in enumerate(clause) if word is None]
+    looks_back = bool(nots) and nots[0] == len(clause) - 1
     for at, word in enumerate(clause):
         if word is None:
-            after = range(at + 1, min(at + 1 + REACH, len(clause)))
-            yield from after or range(max(0, at - 2), at)
+            continue
+        is_denied = any(0 < at - place <= REACH for place in nots)
+        if is_denied or (looks_back and nots[0] - at <= REACH):
+            yield word, _Said.DENIED
+        else:
+            is_before = not nots or at < nots[0]
+            yield word, _Said.PLAINLY if is_before else _Said.EITHER
 
 
 def _clauses(text: str) -> list[_Clause]:
-    """The words of each clause as stems; None for a "not", "" for what says nothing."""
+    """The telling words of each clause as stems; None for a "not"."""
     found: list[_Clause] = [[]]
     for match in _TOKEN.finditer(text.lower()):
         word = match["word"]
         if match["end"]:
             found.append([])
-        elif not word or word in NOTS or word.endswith(("n't", "n’t")):
+        elif match["han"]:
+            for part in filter(None, _HAN_NOT.split(match["han"])):
+                is_not = _HAN_NOT.match(part)
+                found[-1].extend([None] if is_not else words.needed(part))
+        elif word in NOTS or word.endswith(("n't", "n’t")):
             found[-1].append(None)
-        else:
-            root = "" if word in STOP_WORDS else next(iter(words.needed(word)), "")
-            found[-1].append(root)
+        elif word not in STOP_WORDS:
+            found[-1].extend(words.needed(word)[:1])
     return found

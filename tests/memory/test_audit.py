@@ -1,0 +1,267 @@
+"""Audit: what of a bullet's wording its source holds."""
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.memory import audit, events
+from memtui.memory.audit import HASH_BYTES, Features, Support, Verdict
+from memtui.memory.events import Event, EventType
+from memtui.memory.passages import PASSAGE_CHARS, Passages
+from memtui.memory.summaries import Claim
+
+TALK = [
+    "The login page shows a blank screen after the redirect.",
+    "I read src/router.py. The redirect drops the session cookie in 3 of 12 tests.",
+    "Edit: src/router.py\nupdated",
+    "Bash: pytest tests/router\n12 passed in 0.4s",
+    "Invoices: totals are rounded twice. `Ledger.total` rounds once more at the end.",
+    "Edit: src/ledger.py\nupdated",
+    "The cache is enabled by default and does not need `REDIS_URL` any longer.",
+    "Die Rechnungen werden jetzt nur noch einmal gerundet, und zwar in ledger.py.",
+    "我们修复了登录页面的重定向问题，会话 cookie 不再丢失。测试全部成功。",
+]
+
+
+def verdict(bullet: str, *refs: int, texts: list[str] = TALK) -> Verdict:
+    return audit.of_texts([Claim(bullet, refs)], Passages(texts))[0]
+
+
+def quoted(found: Verdict, texts: list[str] = TALK) -> list[str]:
+    return [texts[one.place][one.start : one.end] for one in found.quotes]
+
+
+@pytest.mark.parametrize(
+    ("bullet", "place"),
+    [
+        ("The redirect drops the session cookie in 3 of 12 tests.", 1),
+        ("Redirects were dropping session cookies", 1),
+        ("Invoice totals were being rounded twice", 4),
+        ("The user said that the login page shows a blank screen after redirecting", 0),
+        ("Rechnungen werden nur noch einmal gerundet, in ledger.py", 7),
+        ("修复登录页面的重定向问题，会话 cookie 不再丢失", 8),
+        ("登录页面 redirect: 会话 cookie 不再丢失", 8),
+    ],
+)
+def test_what_is_said_is_supported_where_it_is_said(bullet: str, place: int) -> None:
+    found = verdict(bullet)
+    assert found.support is Support.SUPPORTED, found.features
+    assert found.quotes[0].place == place
+
+
+@pytest.mark.parametrize(
+    "bullet",
+    [
+        "Kubernetes autoscaling was configured for the staging cluster",
+        "Die Datenbank wurde auf den neuen Server umgezogen",
+        "数据库迁移到新的服务器",
+        "",
+        "…",
+    ],
+)
+def test_what_nobody_said_is_unsupported(bullet: str) -> None:
+    assert verdict(bullet).support is Support.UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("bullet", "token"),
+    [
+        ("The redirect drops the session cookie in src/ledger.py", "src/ledger.py"),
+        ("The redirect drops the session cookie in 4 of 12 tests", "4"),
+        ("The redirect drops the session cookie in four of twelve tests", "4"),
+        ("Totals are rounded twice: `Ledger.sum` rounds once more", "Ledger.sum"),
+        ("The cache does not need `REDIS_HOST` any longer", "REDIS_HOST"),
+        ("Rechnungen werden nur noch einmal gerundet, in router.py", "router.py"),
+    ],
+)
+def test_a_name_or_number_that_is_not_there_makes_it_weak(
+    bullet: str, token: str
+) -> None:
+    found = verdict(bullet)
+    assert found.features.missing == (token,)
+    assert found.support is Support.WEAK
+
+
+def test_numbers_written_out_and_grouped_are_the_same_numbers() -> None:
+    texts = ["All 1,290 tests ran in three runs."]
+    found = verdict("1290 tests ran in 3 runs", texts=texts)
+    assert found.support is Support.SUPPORTED
+    assert verdict("1291 tests ran in 3 runs", texts=texts).support is Support.WEAK
+
+
+def test_the_number_of_a_list_entry_is_no_claim() -> None:
+    found = verdict("7. The redirect drops the session cookie")
+    assert found.features.missing == ()
+
+
+def test_a_number_said_of_something_else_is_missing() -> None:
+    texts = ["Step 6: deploy the site. All three checks pass and the 9 jobs are done."]
+    assert verdict("All 6 checks pass", texts=texts).features.missing == ("6",)
+
+
+def test_a_name_said_in_another_sentence_about_something_else_is_missing() -> None:
+    texts = ["We read LangGraph.\nTodoMVC is set up in the container and runs."]
+    found = verdict("LangGraph is set up in the container and runs", texts=texts)
+    assert found.support is Support.WEAK
+
+
+@pytest.mark.parametrize(
+    "bullet",
+    [
+        "The redirect does not drop the session cookie",
+        "The redirect never drops the session cookie",
+        "The redirect doesn't drop the session cookie",
+        "The cache is enabled by default and needs `REDIS_URL`",
+        "Die Rechnungen werden nicht einmal gerundet, in ledger.py",
+        "修复了登录页面的重定向问题，会话 cookie 丢失",
+    ],
+)
+def test_a_denial_on_one_side_alone_makes_it_weak(bullet: str) -> None:
+    found = verdict(bullet)
+    assert found.features.is_negated_otherwise
+    assert found.support is Support.WEAK
+
+
+def test_a_denial_said_in_another_form_is_the_same() -> None:
+    texts = ["The parser can't load the export data of this package."]
+    found = verdict("The parser cannot load the package's export data", texts=texts)
+    assert found.support is Support.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("bullet", "pair"),
+    [
+        ("The cache is disabled by default", ("disabl", "enabl")),
+        ("修复了登录页面的重定向问题，测试全部失败", ("失败", "成功")),
+    ],
+)
+def test_an_opposite_makes_it_weak(bullet: str, pair: tuple[str, str]) -> None:
+    found = verdict(bullet)
+    assert pair in found.features.opposites
+    assert found.support is Support.WEAK
+
+
+def test_both_sides_of_each_limit() -> None:
+    for limit, below, above in (
+        (audit.WEAK_SHARE, Support.UNSUPPORTED, Support.WEAK),
+        (audit.SUPPORTED_SHARE, Support.WEAK, Support.SUPPORTED),
+    ):
+        assert Features(covered=limit - 0.001).support is below
+        assert Features(covered=limit).support is above
+
+
+def test_a_quote_is_verbatim_and_its_hash_tells_when_it_changed() -> None:
+    found = verdict("Redirects were dropping session cookies")
+    (text,) = quoted(found)
+    assert text == "The redirect drops the session cookie in 3 of 12 tests."
+    digest = hashlib.blake2b(text.encode(), digest_size=HASH_BYTES).hexdigest()
+    assert found.quotes[0].text_hash == digest
+    assert {"redirect", "session", "cooki"} <= set(found.matched)
+
+
+def test_a_bullet_that_another_event_supports_is_given_to_it() -> None:
+    found = verdict("Invoice totals were being rounded twice", 0, 3)
+    assert found.is_repaired
+    assert found.quotes[0].place == 4
+    assert found.support is Support.SUPPORTED
+
+
+def test_an_event_cited_rightly_is_kept_though_another_says_it_too() -> None:
+    texts = ["Deploy the canary today.", "Something else.", "Deploy the canary today."]
+    found = verdict("The canary is to be deployed today", 2, texts=texts)
+    assert not found.is_repaired
+    assert found.quotes[0].place == 2
+
+
+def test_refs_that_lead_nowhere_are_no_refs() -> None:
+    found = verdict("Invoice totals were being rounded twice", 99, -1)
+    assert found.support is Support.SUPPORTED
+    assert not found.is_repaired
+
+
+def test_a_line_of_deeds_rests_on_each_of_them() -> None:
+    found = verdict("Edited router.py, ledger.py; ran pytest tests/router", 2, 3, 5)
+    assert found.support is Support.SUPPORTED
+    assert [quote.place for quote in found.quotes] == [2, 5, 3]
+    wrong = verdict("Edited router.py, parser.py; ran pytest tests/router")
+    assert wrong.support is not Support.SUPPORTED
+
+
+def test_two_clauses_may_rest_on_two_passages() -> None:
+    bullet = (
+        "The redirect was dropping the session cookie, and invoice totals are rounded"
+        " twice"
+    )
+    found = verdict(bullet, 1, 4)
+    assert found.support is Support.SUPPORTED
+    assert [quote.place for quote in found.quotes] == [1, 4]
+    half = verdict(f"{bullet.partition(',')[0]}, and Kubernetes scales staging pods up")
+    assert half.support is Support.WEAK
+
+
+def test_a_segment_is_audited_by_its_events() -> None:
+    run = conversation(TALK)
+    (found,) = audit.of_events([Claim("Invoice totals were rounded twice")], run)
+    assert run[found.quotes[0].place].text == TALK[4]
+
+
+def conversation(texts: list[str]) -> list[Event]:
+    return [
+        events.make(
+            agent="claude-code",
+            session_id="s1",
+            timestamp=datetime(2024, 1, 15, 9, tzinfo=UTC) + timedelta(minutes=at),
+            event_type=EventType.USER_MESSAGE,
+            text=text,
+            key=str(at),
+        )
+        for at, text in enumerate(texts)
+    ]
+
+
+def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> None:
+    bullets = ["Redirects dropped the session cookie", "Totals are rounded once"]
+    claims = [
+        Claim("The redirect dropped session cookies", (0,)),
+        Claim("Totals are rounded once", (1,)),
+        Claim("The billing service was rewritten", (1,)),
+    ]
+    kept, drifted, invented = audit.of_children(claims, bullets, [TALK[:2], TALK[:2]])
+    assert kept.support is Support.SUPPORTED
+    assert kept.quotes[0].place == 0
+    assert drifted.support is Support.UNSUPPORTED
+    assert invented.support is Support.UNSUPPORTED
+    (alone,) = audit.of_children(claims[1:2], bullets, [(), ()])
+    assert alone.support is Support.SUPPORTED
+
+
+def test_a_blob_supports_nothing_by_holding_everything() -> None:
+    blob = " ".join(f"redirect{n} drops{n} cookie session" for n in range(900))
+    found = verdict("The redirect drops the session cookie", texts=[blob, *TALK[1:2]])
+    assert found.quotes[0].place == 1
+    assert all(quote.end - quote.start <= PASSAGE_CHARS for quote in found.quotes)
+
+
+def test_wrapped_lines_are_read_as_one_sentence() -> None:
+    texts = ["The importer now keeps its place after each of the files it\nhas read."]
+    assert quoted(
+        verdict("It keeps its place after each file", texts=texts), texts
+    ) == [texts[0]]
+
+
+@given(st.lists(st.text(max_size=300), max_size=5), st.text(max_size=300))
+def test_whatever_is_said_a_quote_is_verbatim(texts: list[str], bullet: str) -> None:
+    source = Passages(texts)
+    for claim in (Claim(bullet, (0, 2)), *map(Claim, texts)):
+        (found,) = audit.of_texts([claim], source)
+        for quote in found.quotes:
+            told = texts[quote.place][quote.start : quote.end]
+            digest = hashlib.blake2b(
+                told.encode("utf-8", "replace"), digest_size=HASH_BYTES
+            )
+            assert told
+            assert quote.text_hash == digest.hexdigest()
+        assert 0.0 <= found.features.covered <= 1.0 + 1e-9
