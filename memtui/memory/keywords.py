@@ -58,6 +58,19 @@ def of_events(events: Sequence[Event]) -> tuple[str, ...]:
     Args:
         events: The events of the segment, the overlap left out.
     """
+    weighed, shown = _weighed(events)
+    best = sorted(weighed, key=lambda root: (-weighed[root], root))
+    telling = (shown[root] for root in best if weighed[root] > 0)
+    return _distinct(telling, KEYWORDS[TocLevel.SEGMENT])
+
+
+def weights(events: Sequence[Event]) -> dict[str, float]:
+    """What each word weighs that could be a keyword of a segment, by its root."""
+    return _weighed(events)[0]
+
+
+def _weighed(events: Sequence[Event]) -> tuple[dict[str, float], dict[str, str]]:
+    """The weight of each root, and the form to show it in."""
     said: dict[str, float] = defaultdict(float)
     spread: dict[str, int] = defaultdict(int)
     forms: dict[str, dict[str, int]] = {}
@@ -73,9 +86,7 @@ def of_events(events: Sequence[Event]) -> tuple[str, ...]:
             written[name] = written.get(name, 0) + count
     shown = {root: _shown(written) for root, written in forms.items()}
     weighed = {root: _weight(shown[root], said[root], spread[root]) for root in said}
-    best = sorted(weighed, key=lambda root: (-weighed[root], root))
-    telling = (shown[root] for root in best if weighed[root] > 0)
-    return _distinct(telling, KEYWORDS[TocLevel.SEGMENT])
+    return weighed, shown
 
 
 def of_children(level: TocLevel, children: Iterable[Sequence[str]]) -> tuple[str, ...]:

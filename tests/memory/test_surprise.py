@@ -1,0 +1,137 @@
+"""Surprise: its anchors, on made and on real sessions."""
+
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks import transcripts
+from memtui.memory import events, surprise
+from memtui.memory.events import Event, EventType
+
+SUBJECTS = {
+    "auth": "token refresh session cookie redirect router login expiry middleware oauth"
+    " header scope claim issuer",
+    "billing": "invoice ledger rounding tax currency refund receipt discount customer"
+    " quarter balance payment export",
+    "mac": "notarization certificate keychain signing bundle entitlement staple dmg"
+    " installer quarantine gatekeeper xcode",
+}
+
+
+class Sessions:
+    """What a store keeps for surprise: each term's sessions, and how many there are."""
+
+    def __init__(self) -> None:
+        self.holding: dict[str, set[int]] = defaultdict(set)
+        self.count = 0
+
+    def weigh(self, run: list[Event]) -> float:
+        return surprise.of(surprise.terms(run), self.holding, self.count)
+
+    def add(self, *runs: list[Event]) -> None:
+        for run in runs:
+            for term in surprise.terms(run):
+                self.holding[term].add(self.count)
+        self.count += 1
+
+
+def said(text: str) -> list[Event]:
+    return [
+        events.make(
+            agent="claude-code",
+            session_id="s1",
+            timestamp=datetime(2024, 1, 15, tzinfo=UTC) + timedelta(minutes=at),
+            event_type=EventType.USER_MESSAGE,
+            text=text,
+            key=str(at),
+        )
+        for at in range(2)
+    ]
+
+
+@pytest.fixture
+def sessions() -> Sessions:
+    kept = Sessions()
+    for text in (SUBJECTS["auth"], SUBJECTS["billing"], SUBJECTS["auth"]):
+        kept.add(said(text))
+    return kept
+
+
+def test_the_same_again_is_expected(sessions: Sessions) -> None:
+    assert sessions.weigh(said(SUBJECTS["auth"])) == 0.0
+
+
+def test_what_no_session_spoke_of_breaks_the_picture(sessions: Sessions) -> None:
+    assert sessions.weigh(said(SUBJECTS["mac"])) == 1.0
+    assert Sessions().weigh(said(SUBJECTS["mac"])) == 1.0
+
+
+def test_a_bit_of_news_is_a_minor_gain_and_a_new_subject_a_pivot(
+    sessions: Sessions,
+) -> None:
+    auth, mac = SUBJECTS["auth"].split(), SUBJECTS["mac"].split()
+    gain = sessions.weigh(said(" ".join(auth[:12] + mac[:2])))
+    pivot = sessions.weigh(said(" ".join(auth[:4] + mac[:10])))
+    assert 0.0 < gain <= 0.3
+    assert 0.5 < pivot < 1.0
+
+
+def test_known_words_joined_anew_surprise_less_than_new_ones(
+    sessions: Sessions,
+) -> None:
+    auth, billing, mac = (SUBJECTS[name].split()[:7] for name in SUBJECTS)
+    joined = sessions.weigh(said(" ".join(auth + billing)))
+    new = sessions.weigh(said(" ".join(auth + mac)))
+    assert 0.0 < joined < new
+
+
+def test_a_word_or_two_say_too_little_to_surprise(sessions: Sessions) -> None:
+    assert sessions.weigh(said("zeppelin")) < 0.1
+    assert sessions.weigh(said("ok")) == 0.0
+    assert sessions.weigh([]) == 0.0
+
+
+def test_chinese_is_compared_by_pairs_of_characters() -> None:
+    kept = Sessions()
+    kept.add(said("我们修复了登录页面的重定向问题，会话不再丢失"))
+    again = kept.weigh(said("登录页面的重定向问题，会话丢失"))
+    other = kept.weigh(said("数据库迁移到新的服务器，备份已经完成验证"))
+    assert again < 0.4 < other
+
+
+def test_a_segment_is_compared_by_a_bounded_number_of_terms() -> None:
+    long = " ".join(f"{a}{b}ion" for a in SUBJECTS["auth"] for b in "abcdef")
+    assert len(surprise.terms(said(long))) == surprise.TERMS
+
+
+@given(
+    st.dictionaries(st.text(max_size=3), st.floats(0.01, 50.0), max_size=60),
+    st.dictionaries(st.text(max_size=3), st.sets(st.integers(0, 9)), max_size=60),
+    st.integers(0, 10),
+)
+def test_it_always_lies_between_its_anchors(
+    told: dict[str, float], holding: dict[str, set[int]], count: int
+) -> None:
+    assert 0.0 <= surprise.of(told, holding, count) <= 1.0
+
+
+def test_real_sessions_lie_where_their_subjects_put_them(shared: Path) -> None:
+    assert (shared / "claude_code").is_dir()
+    runs: dict[str, list[list[Event]]] = defaultdict(list)
+    for one in transcripts.stretches():
+        runs[one.session].append(list(one.events))
+    kept = Sessions()
+    found: dict[str, float] = {}
+    for name in sorted(runs, key=lambda name: runs[name][0][0].timestamp):
+        found[name[:8]] = max(map(kept.weigh, runs[name]))
+        kept.add(*runs[name])
+        assert max(map(kept.weigh, runs[name])) == 0.0
+    going_on = [found[name] for name in ("b8985a85", "c72bdaa1", "540a8f92")]
+    new_subject = [found[name] for name in ("8ecab05f", "dbaea254", "eebd3a1f")]
+    assert max(going_on) < 0.45 < 0.69 < min(new_subject)
+    assert found["666ba1ad"] == 1.0
+    assert 0.5 < sorted(found.values())[len(found) // 2] < 0.7
