@@ -47,15 +47,18 @@ bench-hook: $(VENV)/.runs
 bench-tail: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.tail $(ARGS)
 
-.PHONY: eval eval-grips eval-audit
+.PHONY: eval eval-grips eval-audit eval-summaries
 
-eval: eval-grips eval-audit
+eval: eval-grips eval-audit eval-summaries
 
 eval-grips: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.grips $(ARGS)
 
 eval-audit: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.audit $(ARGS)
+
+eval-summaries: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.summaries $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache

@@ -1,0 +1,203 @@
+"""How much of what people find worth saying the extractive summaries hold.
+
+Each summary is held against its text's beginning and against sentences drawn at random,
+cut to the same number of characters: the share of the reference's stems they hold, the
+rare ones (in all of that set's texts) weighing more. References are LoCoMo's summaries
+of sessions, QMSum's of whole meetings, and Entire's of sessions of coding agents; the
+bullets of all of a text's segments are taken together. Run it from the checkout:
+
+    python -m benchmarks.summaries
+"""
+
+import json
+import math
+import random
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from benchmarks import grips, transcripts
+from memtui.memory import events, extract, fits, prose, segments, words
+from memtui.memory.events import Event, EventType
+from memtui.memory.segments import Rules
+from memtui.memory.tokens import estimate
+
+_NOISE, _BEFORE_MARK = re.compile(r"\{\w+\}"), re.compile(r" (?=[.,?!])")
+"""What a transcriber put in, and the blanks before marks."""
+
+START = datetime(2024, 1, 15, 9, tzinfo=UTC)
+DRAWN = 20
+"""How many random summaries of each text are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A text in segments, and what somebody wrote about it."""
+
+    segments: list[list[Event]]
+    reference: str
+
+
+def talk(name: str, turns: Sequence[dict[str, str]]) -> list[list[Event]]:
+    """A conversation's segments: who speaks first asks, the others answer."""
+    told = [
+        events.make(
+            agent="talk",
+            session_id=name,
+            timestamp=START + timedelta(seconds=at),
+            event_type=(
+                EventType.USER_MESSAGE
+                if turn["speaker"] == turns[0]["speaker"]
+                else EventType.ASSISTANT_MESSAGE
+            ),
+            text=_BEFORE_MARK.sub("", _NOISE.sub("", turn["text"])).strip() or "…",
+            key=str(at),
+        )
+        for at, turn in enumerate(turns)
+    ]
+    counted = [replace(event, tokens=estimate(event.text)) for event in told]
+    return segments.cut(counted, Rules())
+
+
+def locomo() -> Iterator[Task]:
+    """LoCoMo's sessions."""
+    told = grips.rows(grips.LOCOMO / "sessions.jsonl")
+    turns = {row["session_id"]: row["turns"] for row in told}
+    for row in grips.rows(grips.LOCOMO / "session_summaries.jsonl"):
+        name = row["session_id"]
+        yield Task(talk(name, turns[name]), row["summary"])
+
+
+def meetings() -> Iterator[Task]:
+    """QMSum's meetings."""
+    told = grips.rows(grips.QMSUM / "sessions.jsonl")
+    turns = {row["session_id"]: row["turns"] for row in told}
+    for row in grips.rows(grips.QMSUM / "queries.jsonl"):
+        if row["kind"] == "general":
+            name = row["session_id"]
+            yield Task(talk(name, turns[name]), row["reference_summary"])
+
+
+def sessions() -> Iterator[Task]:
+    """Sessions of coding agents."""
+    kept = transcripts.stretches()
+    for path in sorted((transcripts.DATA / "summaries" / "entire").rglob("*.json")):
+        told = json.loads(path.read_text("utf-8"))
+        runs = [list(one.events) for one in kept if one.session == told["session_id"]]
+        if runs:
+            yield Task(runs, " ".join(_texts(told["summary"])))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for held in value.values() if isinstance(value, dict) else value:
+            yield from _texts(held)
+
+
+Summarize = Callable[[list[Event], int], list[str]]
+
+
+def ours(run: list[Event], _: int) -> list[str]:
+    """The extractive summary's bullets."""
+    return [claim.text for claim in extract.summarize(run).bullets]
+
+
+def lead(run: list[Event], chars: int) -> list[str]:
+    """The first sentences."""
+    return _cut(_said(run), chars)
+
+
+def drawn(run: list[Event], chars: int) -> list[str]:
+    """Sentences drawn at random, anew each time it is asked."""
+    every = _said(run)
+    return _cut(_CHANCE.sample(every, len(every)), chars)
+
+
+_CHANCE = random.Random(0)
+
+
+def _said(run: list[Event]) -> list[str]:
+    return [
+        part.text
+        for event in run
+        if event.is_message
+        for part in prose.sentences(event.text)
+    ]
+
+
+def _cut(told: Sequence[str], chars: int) -> list[str]:
+    """As many sentences as fit, the last one shortened."""
+    kept: list[str] = []
+    for one in told:
+        left = chars - sum(map(len, kept))
+        if left <= 0:
+            break
+        kept.append(one[:left])
+    return kept
+
+
+def main() -> int:
+    """Print the figures."""
+    if not grips.QMSUM.is_dir():
+        print(f"no data at {grips.QMSUM}", file=sys.stderr)
+        return 1
+    print(f"{'':28}{'n':>5}{'ours':>8}{'lead':>8}{'random':>8}{'chars':>8}")
+    for name, tasks in (
+        ("LoCoMo sessions", list(locomo())),
+        ("QMSum meetings", list(meetings())),
+        ("agents' sessions (Entire)", list(sessions())),
+    ):
+        _tell(name, tasks)
+    runs = [list(one.events) for one in transcripts.stretches()]
+    began = time.process_time()
+    for run in runs:
+        extract.summarize(run)
+    took_ms = 1000 * (time.process_time() - began)
+    print(f"{took_ms / len(runs):.1f} ms a segment, over {len(runs)} real ones")
+    return 0
+
+
+def _tell(name: str, tasks: Sequence[Task]) -> None:
+    holding = Counter(term for task in tasks for term in set(words.terms(_whole(task))))
+    weight = {term: fits.rarity(len(tasks), count) for term, count in holding.items()}
+    shares = [_shares(task, weight) for task in tasks]
+    *means, chars = (sum(column) / len(tasks) for column in zip(*shares, strict=True))
+    told = "".join(f"{mean:8.3f}" for mean in means)
+    print(f"{name:28}{len(tasks):5}{told}{chars:8.0f}")
+
+
+def _whole(task: Task) -> str:
+    return "\n".join(event.text for run in task.segments for event in run)
+
+
+def _shares(task: Task, weight: dict[str, float]) -> tuple[float, float, float, float]:
+    """What each way holds of the reference's stems that the text has at all."""
+    wanted = {
+        term: weight[term] for term in words.needed(task.reference) if term in weight
+    }
+    made = [ours(run, 0) for run in task.segments]
+    sizes = [sum(map(len, told)) for told in made]
+
+    def share(way: Summarize) -> float:
+        told = [
+            part
+            for run, chars in zip(task.segments, sizes, strict=True)
+            for part in way(run, chars)
+        ]
+        held = set(words.terms("\n".join(told)))
+        return sum(w for term, w in wanted.items() if term in held) / math.fsum(
+            wanted.values()
+        )
+
+    random_share = sum(share(drawn) for _ in range(DRAWN)) / DRAWN
+    return share(ours), share(lead), random_share, sum(sizes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
