@@ -53,7 +53,8 @@ def anchor(
     """Find what each bullet rests on.
 
     Args:
-        claims: The bullets of one node; their ``refs`` only break ties.
+        claims: The bullets of one node; their ``refs`` decide between events that fit
+            about as well.
         events: The events of its segment in their order, the overlap left out.
         node_id: The node the grips belong to.
         source: The process that asks.

@@ -1,8 +1,9 @@
 """Places: where in a run of events a bullet stands.
 
-A bullet stands where its words do; among places that hold them about as well it stands
-near the bullets next to it, since neighbours in a summary come from neighbouring turns.
-A bullet that strings pieces together stands where its pieces do.
+A bullet stands where its words do. Among places that hold them about as well it stands
+where it says itself, else near the bullets next to it, since neighbours in a summary
+come from neighbouring turns. A bullet that strings pieces together stands where its
+pieces do.
 """
 
 import re
@@ -25,8 +26,11 @@ MOST = 3
 """How many places a bullet that strings pieces together has: those of the pieces that
 tell most. Four more edits of the same files add nothing to follow."""
 
+CITED_SHARE = 0.8
+"""From this share of the best score on, an event that the bullet cites is its place."""
+
 OPEN_SHARE = 0.7
-"""From this share of the best score on, the bullets nearby decide between places."""
+"""From this share on, the bullets nearby decide between places, if none is cited."""
 
 NEIGHBOURS = (1.0, 0.5)
 """What the bullets one and two before and after it count."""
@@ -51,7 +55,8 @@ def find(claims: Sequence[Claim], fits: Fits) -> list[tuple[Place, ...]]:
     """Find where each bullet of a summary stands.
 
     Args:
-        claims: The bullets in their order; their ``refs`` only break ties.
+        claims: The bullets in their order; their ``refs`` decide between places that
+            fit about as well.
         fits: The texts of the events.
 
     Returns:
@@ -148,12 +153,13 @@ def _place(
     if not scores:
         return None
     most = max(scores.values())
+    cited = {at for at in refs if scores.get(at, 0.0) >= CITED_SHARE * most}
     fitting = {
-        at: round(score + _nearby(around, at), 6)
-        for at, score in scores.items()
-        if score >= OPEN_SHARE * most
+        at: round(scores[at] + (0.0 if cited else _nearby(around, at)), 6)
+        for at in cited or scores
+        if scores[at] >= OPEN_SHARE * most
     }
-    best = max(fitting, key=lambda at: (fitting[at], at in refs, -at))
+    best = max(fitting, key=lambda at: (fitting[at], -at))
     limit = EXTEND_SHARE * scores[best]
     start = end = best
     while scores.get(start - 1, 0.0) >= limit:

@@ -40,6 +40,14 @@ def test_neighbours_do_not_move_a_bullet_from_where_its_words_are() -> None:
     ]
 
 
+def test_a_cited_event_is_taken_where_it_fits_about_as_well_but_not_elsewhere() -> None:
+    fits = Fits(TALK)
+    for cited, place in ((LATE, LATE), (EARLY, EARLY), (0, EARLY)):
+        (found,) = places.nearest([Claim("We changed the approach", (cited,))], fits)
+        assert found is not None
+        assert found.best == place
+
+
 def test_a_bullet_without_a_word_in_common_stands_nowhere() -> None:
     assert standing("Kubernetes", "") == [None, None]
 
