@@ -18,6 +18,9 @@ from memtui.memory.passages import Passage, Passages
 from memtui.memory.segments import counted_text
 from memtui.memory.summaries import Claim
 
+RULE = "audit-1"
+"""The name to record with verdicts: other limits or features, another name."""
+
 WEAK_SHARE = 0.35
 """Below this share of its weighted wording a bullet is unsupported."""
 
@@ -26,7 +29,6 @@ SUPPORTED_SHARE = 0.60
 
 HASH_BYTES = 16
 """How long the hash of a quoted text is, in bytes."""
-
 
 PART_TERMS = 4
 """Fewer terms are no clause that could be looked for alone."""

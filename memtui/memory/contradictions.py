@@ -18,7 +18,8 @@ deny or not."""
 
 _HAN_NOT = re.compile("([不没沒未无無别勿])")
 _TOKEN = re.compile(
-    r"(?P<han>[\u3400-\u9fff]+)|(?P<word>[^\W\u3400-\u9fff](?:[^\W\u3400-\u9fff]|['’])*)"
+    r"(?P<han>[\u3400-\u9fff]+)|(?P<fails>\b(?:fail|refus)\w{0,3} to\b)"
+    r"|(?P<word>[^\W\u3400-\u9fff](?:[^\W\u3400-\u9fff]|['’])*)"
     r"|(?P<end>[,;:.!?()—–](?=\s|$)|[，。；：！？\n])"
 )
 _HAN = (
@@ -39,6 +40,7 @@ _PAIRS = """
     connect disconnect; open close; start stop; begin end; lock unlock; push pull
     valid invalid; true false; always never; more less; more fewer; faster slower
     higher lower; better worse; before after; first last; maximum minimum; max min
+    up down; above below
     sync async; synchronous asynchronous; mutable immutable; public private; safe unsafe
     encrypt decrypt; compress decompress; load unload; mount unmount; import export
     read write; encode decode; required optional; possible impossible; success error
@@ -81,7 +83,7 @@ def is_negated_otherwise(bullet: str, source: str) -> bool:
 
 def opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:
     """The words of a bullet for which the source says only the opposite."""
-    told, said = set(words.needed(bullet)), set(words.terms(source))
+    told, said = _words(bullet), _words(source)
     found = [
         (word, other)
         for word in told - said
@@ -92,6 +94,12 @@ def opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:
             if here in bullet and here not in source and there in source:
                 found.append((here, there))
     return tuple(sorted(found))
+
+
+def _words(text: str) -> set[str]:
+    """The stems of a text's words, those that tell little among them."""
+    small = (stem(words.fold(chunk)) for chunk in words.chunks(text))
+    return {*words.terms(text), *small}
 
 
 _Clause = list[str | None]
@@ -144,7 +152,7 @@ def _clauses(text: str) -> list[_Clause]:
             for part in filter(None, _HAN_NOT.split(match["han"])):
                 is_not = _HAN_NOT.match(part)
                 found[-1].extend([None] if is_not else words.needed(part))
-        elif word in NOTS or word.endswith(("n't", "n’t")):
+        elif match["fails"] or word in NOTS or word.endswith(("n't", "n’t")):
             found[-1].append(None)
         elif word not in STOP_WORDS:
             found[-1].extend(words.needed(word)[:1])

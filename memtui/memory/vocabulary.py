@@ -95,8 +95,8 @@ ACRONYMS = _set(
 
 NARRATION = _set(
     """
-    agent answer ask assistant confirm discuss explain mention note report repli
-    request said sai session state stat tell told user convers suggest
+    answer ask assistant confirm convers discuss explain mention note repli request
+    said sai suggest tell told user
     """
 )
 """Stems with which a summary tells who said what: its own words, not the source's."""

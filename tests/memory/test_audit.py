@@ -113,6 +113,7 @@ def test_a_name_said_in_another_sentence_about_something_else_is_missing() -> No
     [
         "The redirect does not drop the session cookie",
         "The redirect never drops the session cookie",
+        "The redirect fails to drop the session cookie",
         "The redirect doesn't drop the session cookie",
         "The cache is enabled by default and needs `REDIS_URL`",
         "Die Rechnungen werden nicht einmal gerundet, in ledger.py",
@@ -135,6 +136,10 @@ def test_a_denial_said_in_another_form_is_the_same() -> None:
     ("bullet", "pair"),
     [
         ("The cache is disabled by default", ("disabl", "enabl")),
+        (
+            "The login page shows a blank screen before the redirect",
+            ("befor", "after"),
+        ),
         ("修复了登录页面的重定向问题，测试全部失败", ("失败", "成功")),
     ],
 )
