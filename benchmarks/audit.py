@@ -3,13 +3,12 @@
 Bullets are made of the real transcripts' sentences (``benchmarks/bullets.py``) and held
 against the segment they are from, or a wrong one. Sessions are split in two by their
 name: the rule was set on one half, the other is held out. LoCoMo's facts, written by a
-model and checked by people, and QMSum's human sentences show how it does on wording
-that no rule of ours made. Run it from the checkout:
+model and checked by people, and more by others (``benchmarks/written.py``) show how it
+does on wording that no rule of ours made. Run it from the checkout:
 
     python -m benchmarks.audit
 """
 
-import json
 import random
 import re
 import sys
@@ -18,9 +17,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks import bullets, grips, transcripts
+from benchmarks import bullets, grips, transcripts, written
 from benchmarks.transcripts import Stretch
-from memtui.memory import audit, extract, places, prose
+from memtui.memory import audit, extract, places
 from memtui.memory.audit import Support, Verdict
 from memtui.memory.fits import Fits
 from memtui.memory.passages import Passages
@@ -28,9 +27,6 @@ from memtui.memory.summaries import Claim
 
 EACH = 40
 """How many sentences of a segment become bullets at most."""
-
-FEWEST_WORDS = 5
-"""A field of fewer words is a name, not a sentence."""
 
 AIMS = {
     "verbatim": 0.97,
@@ -206,12 +202,13 @@ def main() -> int:
 
 
 def _tell_data(stretches: Sequence[Stretch]) -> None:
-    agents = Counter(one.agent for one in stretches)
-    told = ", ".join(f"{agent} {count}" for agent, count in agents.most_common())
     for name, half in (("dev", False), ("held out", True)):
         some = [one for one in stretches if one.is_held_out is half]
-        sessions = {one.session for one in some}
-        print(f"{name}: {len(some)} segments of {len(sessions)} sessions")
+        print(
+            f"{name}: {len(some)} segments, {len({s.session for s in some})} sessions"
+        )
+    agents = Counter(one.agent for one in stretches).most_common()
+    told = ", ".join(f"{agent} {count}" for agent, count in agents)
     print(f"by {told}; first dev, then held out")
 
 
@@ -219,13 +216,16 @@ def _written_by_others(
     stretches: Sequence[Stretch],
 ) -> Iterator[tuple[str, bool, Verdict]]:
     """Verdicts on what others wrote, against what it is about and the next best."""
+    for one in written.commits(stretches):
+        verdict = _verdict(one.claims[0], Passages(one.turns))
+        yield "commit's subject, its segment", one.is_held_out, verdict
     for name, asked in (
         ("LoCoMo fact", grips.facts()),
-        ("QMSum sentence", _by_meeting()),
-        ("Entire sentence", _by_session(stretches)),
+        ("QMSum sentence", written.meetings()),
+        ("Entire sentence", written.sessions(stretches)),
     ):
         sources = [Passages(one.turns) for one in asked]
-        near = Fits([" ".join(one.turns) for one in asked])
+        near = Fits(["\n".join(one.turns) for one in asked])
         for at, one in enumerate(asked):
             for claim in one.claims:
                 scores = near.scores(claim.text)
@@ -234,43 +234,6 @@ def _written_by_others(
                 half = one.is_held_out
                 yield f"{name}, its own", half, _verdict(claim, sources[at])
                 yield f"{name}, nearest other", half, _verdict(claim, sources[nearest])
-
-
-def _by_meeting() -> list[grips.Asked]:
-    found: dict[str, grips.Asked] = {}
-    for one in grips.meetings():
-        whole = found.setdefault(
-            "\n".join(one.turns), grips.Asked([], [], one.turns, one.is_held_out)
-        )
-        whole.claims.extend(one.claims)
-    return list(found.values())
-
-
-def _by_session(stretches: Sequence[Stretch]) -> list[grips.Asked]:
-    """Entire's summaries of sessions, written by a model and checked by nobody."""
-    found = []
-    for path in sorted((transcripts.DATA / "summaries" / "entire").rglob("*.json")):
-        told = json.loads(path.read_text("utf-8"))
-        of_it = [one for one in stretches if one.session == told["session_id"]]
-        texts = [text for one in of_it for text in one.texts]
-        claims = [
-            Claim(part)
-            for line in _lines(told["summary"])
-            for part in prose.split(line)
-        ]
-        if texts:
-            held_out = transcripts.is_held_out(told["session_id"])
-            found.append(grips.Asked(claims, [], texts, held_out))
-    return found
-
-
-def _lines(value: object) -> Iterator[str]:
-    """The texts of a summary's fields that are sentences."""
-    if isinstance(value, str) and len(value.split()) >= FEWEST_WORDS:
-        yield value
-    elif isinstance(value, dict | list):
-        for held in value.values() if isinstance(value, dict) else value:
-            yield from _lines(held)
 
 
 def _verdict(claim: Claim, source: Passages) -> Verdict:

@@ -233,12 +233,13 @@ def _held_by(text: str, source: Passages, places: Collection[int] | None) -> Ver
 
 
 def _features(text: str, passage: Passage, source: Passages) -> Features:
-    quoted = source.text(passage)
+    quoted, hard = source.text(passage), particulars.of(text)
+    sentences = source.sentences(passage)
     return Features(
         covered=passage.covered,
         terms=len(source.weights(text)),
-        hard=particulars.of(text),
-        missing=particulars.missing(text, source.sentences(passage), passage.held),
+        hard=hard,
+        missing=particulars.missing(text, hard, sentences, passage.held),
         is_negated_otherwise=contradictions.is_negated_otherwise(text, quoted),
         opposites=contradictions.opposites(text, quoted),
     )

@@ -22,6 +22,13 @@ _TOKEN = re.compile(
     r"|(?P<word>[^\W\u3400-\u9fff](?:[^\W\u3400-\u9fff]|['’])*)"
     r"|(?P<end>[,;:.!?()—–](?=\s|$)|[，。；：！？\n])"
 )
+_DENIAL = re.compile(
+    rf"\b(?:{'|'.join(sorted(NOTS))})\b|n['’]t\b|[不没沒未无無别勿]"
+    r"|\b(?:fail|refus)\w{0,3} to\b",
+    re.IGNORECASE,
+)
+"""Where anything is denied at all: most bullets and sources deny nothing."""
+
 _HAN = (
     ("添加", "删除"),
     ("增加", "减少"),
@@ -71,6 +78,8 @@ def is_negated_otherwise(bullet: str, source: str) -> bool:
     A bullet with more denials than the whole of its source is so as well: what it
     denies may be said there in other words.
     """
+    if not _DENIAL.search(bullet) and not _DENIAL.search(source):
+        return False
     told, said = _clauses(bullet), _clauses(source)
     if _denials(told) > _denials(said):
         return True

@@ -55,18 +55,21 @@ def of(text: str) -> tuple[str, ...]:
 
 
 def missing(
-    bullet: str, sentences: Sequence[str], shared: Collection[str]
+    bullet: str,
+    tokens: Sequence[str],
+    sentences: Sequence[str],
+    shared: Collection[str],
 ) -> tuple[str, ...]:
     """The names and numbers of a bullet that its source does not say of the same thing.
 
     Args:
         bullet: The bullet.
+        tokens: Its names and numbers, as ``of`` gives them.
         sentences: Those of the source that it rests on.
         shared: The bullet's terms that these hold. A name counts in a sentence that
             holds another of them, a number beside one that it stands beside in the
             bullet: elsewhere they are said of something else.
     """
-    tokens = of(bullet)
     if not tokens:
         return ()
     held = [set(words.terms(one)) for one in sentences]

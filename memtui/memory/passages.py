@@ -4,6 +4,7 @@ The texts of a source are cut into sentences; a passage is one of them, or up to
 that follow each other as long as each adds enough.
 """
 
+import heapq
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -87,9 +88,11 @@ class Passages:
         gain = {
             at: sum(map(weights.__getitem__, one)) / total for at, one in held.items()
         }
-        tried = sorted(gain, key=lambda at: (-gain[at], self._length(at, at), at))
+        tried = heapq.nsmallest(
+            TRIED, gain, key=lambda at: (-gain[at], self._length(at, at), at)
+        )
         best, most = (0, -1), 0.0
-        for at in tried[:TRIED]:
+        for at in tried:
             for start, end in self._stretches(at):
                 if most >= 1.0 - LONGER * (end - start):
                     continue
