@@ -107,6 +107,17 @@ class Verdict:
     """Whether another text supports it better than those it cites."""
 
 
+@dataclass(frozen=True, slots=True)
+class Below:
+    """A child's bullet, as its parent's are held against it."""
+
+    text: str
+    support: Support = Support.SUPPORTED
+    """What its own audit found."""
+    leaves: tuple[str, ...] = ()
+    """The texts of the events behind its grips."""
+
+
 def of_events(claims: Sequence[Claim], events: Sequence[Event]) -> list[Verdict]:
     """Audit a segment's bullets.
 
@@ -125,39 +136,32 @@ def of_texts(claims: Sequence[Claim], source: Passages) -> list[Verdict]:
     return [_audited(claim, source) for claim in claims]
 
 
-def of_children(
-    claims: Sequence[Claim],
-    bullets: Sequence[str],
-    leaves: Sequence[Collection[str]],
-) -> list[Verdict]:
+def of_children(claims: Sequence[Claim], below: Sequence[Below]) -> list[Verdict]:
     """Audit a parent's bullets: against its children's, and against what these cite.
 
     Args:
-        claims: The parent's bullets; ``refs`` are places in ``bullets``.
-        bullets: The children's bullets in a row.
-        leaves: For each of these the texts of the events behind its grips.
+        claims: The parent's bullets; their ``refs`` are places in ``below``.
+        below: The children's bullets in a row.
 
     Returns:
-        A verdict for each: the worse of the two, with the quotes among the children's
-        bullets. Where a bullet has no leaf behind it, the children's alone decides.
+        For each the worst of three verdicts: against the children's bullets, where its
+        quotes are; that on those it rests on; and, unless it is one of them word for
+        word, against the events behind their grips, if there are any.
     """
+    told = of_texts(claims, Passages([one.text for one in below]))
     return [
-        _with_leaves(claim, verdict, leaves)
-        for claim, verdict in zip(
-            claims, of_texts(claims, Passages(bullets)), strict=True
-        )
+        _with_leaves(claim.text, verdict, below)
+        for claim, verdict in zip(claims, told, strict=True)
     ]
 
 
-def _with_leaves(
-    claim: Claim, verdict: Verdict, leaves: Sequence[Collection[str]]
-) -> Verdict:
-    places = {quote.place for quote in verdict.quotes}
-    texts = [text for place in sorted(places) for text in leaves[place]]
-    if not texts:
-        return verdict
-    below = _audited(Claim(claim.text), Passages(texts)).support
-    return replace(verdict, support=max(verdict.support, below, key=_WORSE.index))
+def _with_leaves(text: str, verdict: Verdict, below: Sequence[Below]) -> Verdict:
+    rests_on = [below[place] for place in sorted({q.place for q in verdict.quotes})]
+    leaves = [leaf for one in rests_on for leaf in one.leaves]
+    found = [verdict.support, *(one.support for one in rests_on)]
+    if leaves and all(one.text != text for one in rests_on):
+        found.append(_audited(Claim(text), Passages(leaves)).support)
+    return replace(verdict, support=max(found, key=_WORSE.index))
 
 
 def _audited(claim: Claim, source: Passages) -> Verdict:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.memory import audit, events
-from memtui.memory.audit import HASH_BYTES, Features, Support, Verdict
+from memtui.memory.audit import HASH_BYTES, Below, Features, Support, Verdict
 from memtui.memory.events import Event, EventType
 from memtui.memory.passages import PASSAGE_CHARS, Passages
 from memtui.memory.summaries import Claim
@@ -228,19 +228,31 @@ def conversation(texts: list[str]) -> list[Event]:
 
 
 def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> None:
-    bullets = ["Redirects dropped the session cookie", "Totals are rounded once"]
+    leaves = tuple(TALK[:2])
+    below = [
+        Below("Redirects dropped the session cookie", leaves=leaves),
+        Below("Totals of invoices are rounded once", leaves=leaves),
+        Below("The cache is enabled", Support.WEAK),
+    ]
     claims = [
         Claim("The redirect dropped session cookies", (0,)),
-        Claim("Totals are rounded once", (1,)),
+        Claim("Invoice totals are being rounded once", (1,)),
         Claim("The billing service was rewritten", (1,)),
+        Claim("The cache is enabled", (2,)),
     ]
-    kept, drifted, invented = audit.of_children(claims, bullets, [TALK[:2], TALK[:2]])
+    kept, drifted, invented, weak = audit.of_children(claims, below)
     assert kept.support is Support.SUPPORTED
     assert kept.quotes[0].place == 0
     assert drifted.support is Support.UNSUPPORTED
     assert invented.support is Support.UNSUPPORTED
-    (alone,) = audit.of_children(claims[1:2], bullets, [(), ()])
-    assert alone.support is Support.SUPPORTED
+    assert weak.support is Support.WEAK
+
+
+def test_a_childs_bullet_taken_over_as_it_stands_keeps_its_verdict() -> None:
+    deeds = "Edited a.py, b.py, c.py, d.py; ran pytest tests/router"
+    below = [Below(deeds, leaves=("Edit: a.py\nupdated", TALK[3]))]
+    (found,) = audit.of_children([Claim(deeds, (0,))], below)
+    assert found.support is Support.SUPPORTED
 
 
 def test_a_blob_supports_nothing_by_holding_everything() -> None:
