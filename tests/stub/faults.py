@@ -1,0 +1,125 @@
+"""What can be made to go wrong with one request to the stub."""
+
+import json
+from dataclasses import dataclass
+
+JSON = "application/json; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """How one reply differs from a good one. ``after`` counts lines of the stream."""
+
+    status: int = 200
+    body: bytes | None = None
+    """What is answered instead of a reply."""
+    content_type: str = JSON
+    location: str = ""
+    after: int | None = None
+    """Before which line of the stream it happens; before the headers if negative."""
+    at_byte: int | None = None
+    """Before which byte of the stream it happens."""
+    ends: str = ""
+    """``eof``, ``reset`` or ``stall``."""
+    said: bytes = b""
+    """What is sent just before that."""
+    cut_text: int | None = None
+    """After how many bytes the model's own text is cut for its length."""
+    text: str | None = None
+    """What the model says, whatever its persona."""
+    remote_host: str = ""
+    done_reason: str = ""
+    truncates: bool = False
+    """A server that does not know ``truncate: false``."""
+
+
+GOOD = Fault()
+
+
+def refused(status: int, error: object) -> Fault:
+    """A plain error answer."""
+    return Fault(status, json.dumps({"error": error}).encode())
+
+
+def page(status: int, html: str) -> Fault:
+    """What a proxy in between answers."""
+    return Fault(status, html.encode(), "text/html")
+
+
+def redirect(location: str) -> Fault:
+    return Fault(307, b"", location=location)
+
+
+def stalled(after: int) -> Fault:
+    return Fault(after=after, ends="stall")
+
+
+def reset(after: int) -> Fault:
+    return Fault(after=after, ends="reset")
+
+
+def ended(after: int) -> Fault:
+    """The stream is over without ``done``."""
+    return Fault(after=after, ends="eof")
+
+
+def cut(at_byte: int) -> Fault:
+    """The stream is over before this byte."""
+    return Fault(at_byte=at_byte, ends="eof")
+
+
+def broken_off(error: str, after: int) -> Fault:
+    """An error in the middle of a stream."""
+    said = json.dumps({"error": error}).encode() + b"\n"
+    return Fault(after=after, ends="eof", said=said)
+
+
+def garbled(after: int) -> Fault:
+    """Bytes that are not UTF-8."""
+    said = b'{"message":{"content":"\xff\xfe"}}\n'
+    return Fault(after=after, ends="eof", said=said)
+
+
+def shortened(at_byte: int) -> Fault:
+    """The model reached ``num_predict`` after so many bytes of its text."""
+    return Fault(cut_text=at_byte)
+
+
+def saying(text: str) -> Fault:
+    return Fault(text=text)
+
+
+def too_long(prompt: int, window: int) -> Fault:
+    """The runner's own words, as JSON inside the error's text."""
+    return refused(
+        400,
+        json.dumps(
+            {
+                "error": {
+                    "code": 400,
+                    "message": f"request ({prompt} tokens) exceeds the available"
+                    f" context size ({window} tokens), try increasing it",
+                    "type": "exceed_context_size_error",
+                    "n_prompt_tokens": prompt,
+                    "n_ctx": window,
+                }
+            }
+        ),
+    )
+
+
+BUSY = refused(503, "server busy, please try again.  maximum pending requests exceeded")
+MISSING = refused(404, "model 'qwen3:4b' not found")
+CRASHED = refused(
+    500,
+    "model runner has unexpectedly stopped, this may be due to resource limitations or"
+    " an internal error, check ollama server logs for details",
+)
+NO_MEMORY = refused(
+    500, "model requires more system memory (5.6 GiB) than is available (3.1 GiB)"
+)
+NO_THINKING = refused(400, '"qwen3:4b" does not support thinking')
+BAD_FORMAT = refused(500, "failed to load model vocabulary required for format")
+PROXY = page(502, "<html><body><h1>502 Bad Gateway</h1></body></html>")
+FORBIDDEN = Fault(403, b"")
+NOT_DONE = Fault(body=b'{"model":"qwen3:4b","done":false}\n')
