@@ -10,6 +10,7 @@
   - SearchError     the index cannot be opened or written
   - HooksError      an agent's settings cannot be read or changed
   - TokensError     the tokeniser's vocabulary cannot be fetched
+  - ModelError      a model does not summarise now; ``llm.faults`` tells the kinds
 """
 
 
@@ -51,3 +52,7 @@ class HooksError(MemtuiError):
 
 class TokensError(MemtuiError):
     """The tokeniser's vocabulary cannot be fetched."""
+
+
+class ModelError(MemtuiError):
+    """A model does not summarise now; what there is without it stays."""

@@ -5,19 +5,30 @@ from typing import Protocol
 
 from memtui.memory.segments import Segment
 from memtui.memory.summaries import Summary
+from memtui.memory.summarizers import Health
 from memtui.memory.toc import TocLevel, TocNode
 
 
 class Summarizer(Protocol):
     """Turns events into a summary, and summaries into a shorter one.
 
-    What it answers is a draft: sanitising, grips and storage are the stage's, so that
-    every summariser passes the same gate.
+    What it answers is a draft with the facts of its making: redaction, sanitising,
+    audit, grips and storage are the stage's, so that every summariser passes the same
+    gate. It answers or raises a ``ModelError``, and is asked by one thread at a time.
     """
 
     @property
     def identity(self) -> str:
         """Who it is and by which rules it works; another identity, another version."""
+
+    def health(self) -> Health:
+        """Look whether it can be asked now; quick, and never an exception."""
+
+    def cancel(self) -> None:
+        """End what it is doing and refuse what comes; callable from any thread."""
+
+    def resume(self) -> None:
+        """Accept requests again after ``cancel``."""
 
     def summarize_segment(self, segment: Segment) -> Summary:
         """Say what a segment holds; its ``refs`` are places in ``segment.events``."""

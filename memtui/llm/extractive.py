@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from memtui.memory import extract, rollups
 from memtui.memory.segments import Segment
 from memtui.memory.summaries import Summary
+from memtui.memory.summarizers import Condition, Health
 from memtui.memory.toc import TocLevel, TocNode
 
 
@@ -15,6 +16,16 @@ class Extractive:
     def identity(self) -> str:
         """The name and the version of its rules."""
         return "extractive-1"
+
+    def health(self) -> Health:
+        """It is always ready."""
+        return Health(Condition.READY)
+
+    def cancel(self) -> None:
+        """Do nothing: it is done before anybody could ask for that."""
+
+    def resume(self) -> None:
+        """Do nothing: it never stopped."""
 
     def summarize_segment(self, segment: Segment) -> Summary:
         """Say what a segment holds in its own sentences."""

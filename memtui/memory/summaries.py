@@ -1,6 +1,6 @@
 """A summary: what a summariser makes of events, before its claims are checked."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtui.memory.events import clean
 
@@ -19,12 +19,45 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Facts:
+    """What was measured while a model wrote; all empty where none did."""
+
+    model: str = ""
+    digest: str = ""
+    """The model's own, so that a model pulled anew under its old name is another."""
+    server: str = ""
+    """The server's version."""
+    prompt: str = ""
+    """The version of the prompt and of the schema."""
+    mode: str = ""
+    """How the model was held to the schema."""
+    options: str = ""
+    """The options of the last request, as compact JSON."""
+    requests: int = 0
+    """How many requests it took, those that failed counted."""
+    parts: int = 0
+    """How many parts were read one by one."""
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    load_ms: int = 0
+    prompt_ms: int = 0
+    reply_ms: int = 0
+    total_ms: int = 0
+    """From the first request to the last reply, waits counted."""
+    left_out: int = 0
+    """How many bullets named no place in the source, or said nothing of their own."""
+    was_cut: bool = False
+    """Whether a reply reached its limit and only its whole bullets were kept."""
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """A title, a few claims and the words to find them by (seed 0)."""
 
     title: str
     bullets: tuple[Claim, ...]
     keywords: tuple[str, ...]
+    facts: Facts = Facts()
 
 
 BULLET_CHARS = 300
@@ -46,7 +79,8 @@ def sane(draft: Summary) -> Summary:
         if (text := _line(claim.text, BULLET_CHARS))
     )
     keywords = (_line(word, TITLE_CHARS) for word in draft.keywords)
-    return Summary(
+    return replace(
+        draft,
         title=_line(draft.title, TITLE_CHARS) or "Untitled",
         bullets=bullets,
         keywords=tuple(dict.fromkeys(word for word in keywords if word)),

@@ -1,0 +1,67 @@
+"""What can be told of who summarises: how it is, and how far it has come."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Condition(StrEnum):
+    """How a summariser is."""
+
+    READY = "ready"
+    OFFLINE = "offline"
+    """Nobody answers where the server should be."""
+    MODEL_MISSING = "model missing"
+    """The server has no model that would do."""
+    REFUSED = "refused"
+    """It must not be asked: another host, or a model that is not on this machine."""
+    RESTING = "resting"
+    """It failed too often, or has used its minutes; it is asked again later."""
+    UNWELL = "unwell"
+    """It answers, but not as it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a summariser is, and what stands behind it."""
+
+    condition: Condition
+    says: str = ""
+    """What to tell a person, in a sentence; "" when all is well."""
+    model: str = ""
+    digest: str = ""
+    server: str = ""
+    """The server's version."""
+    window_tokens: int = 0
+    on_cpu: bool = False
+    """Whether the model, as it is loaded, uses no graphics card at all."""
+    retry_s: float = 0.0
+    """In how many seconds to ask again; 0 for whenever one likes."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be asked now."""
+        return self.condition is Condition.READY
+
+
+class Phase(StrEnum):
+    """What a model is doing."""
+
+    WAITING = "waiting"
+    """Before it is asked again."""
+    LOADING = "loading"
+    READING = "reading"
+    WRITING = "writing"
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """How far a summary has come."""
+
+    phase: Phase
+    part: int = 1
+    parts: int = 1
+    """How many parts are known of; a merge of their summaries is one more."""
+    written: int = 0
+    """How many tokens of this part's reply are there."""
+    most: int = 0
+    """How many there can be."""
