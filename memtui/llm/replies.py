@@ -1,0 +1,207 @@
+"""Replies: what a model wrote, read as a draft, or the reason why it is none.
+
+A bullet without its refs is no bullet, so that a reply cut anywhere never gives a
+claim that stands on nothing. Whatever is written, the answer is a draft or a
+``BadReply``.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memtui.llm.faults import BadReply
+from memtui.llm.prompts import KEYWORDS, TITLE_CHARS, WORD_CHARS, Log
+from memtui.memory.events import clean
+from memtui.memory.summaries import Claim, Summary
+
+READ_CHARS = 40_000
+"""How much of a reply is looked at."""
+
+LEAST_CHARS = 3
+"""A shorter bullet says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A draft, and how many of its bullets could not be used."""
+
+    summary: Summary
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    bullets: Sequence[tuple[Sequence[int], str]]
+    title: str = ""
+    keywords: Sequence[str] = ()
+
+
+def read(text: str, log: Log, *, is_whole: bool = True) -> Reply:
+    """Read a reply to what was asked about a log.
+
+    Args:
+        text: What the model wrote: JSON, JSON in prose, or a list.
+        log: What it was asked about; refs become the places of its turns.
+        is_whole: Whether the model was done; if not, only bullets that are whole
+            count, and a last line without its end does not.
+
+    Raises:
+        BadReply: No bullet can be read, or none names a place in the log.
+    """
+    shown = _without_thoughts(text[:READ_CHARS])
+    whole = is_whole and len(text) <= READ_CHARS
+    said = _of_json(shown) or _salvaged(shown) or _of_list(shown, whole)
+    if said is None:
+        raise BadReply("the reply is no summary" if shown.strip() else "an empty reply")
+    fence = log.fence
+    claims = list(_claims(said, log, fence))
+    kept = tuple(dict.fromkeys(claims))[: log.bullets[1]]
+    if not kept:
+        raise BadReply("no bullet of the reply names a place in the log")
+    title = _line(said.title, fence) or kept[0].text
+    words = (_line(word, fence) for word in said.keywords)
+    keywords = dict.fromkeys(w for w in words if 0 < len(w) <= WORD_CHARS)
+    summary = Summary(_short(title), kept, tuple(keywords)[:KEYWORDS])
+    return Reply(summary, len(said.bullets) - len(kept))
+
+
+def _claims(said: _Said, log: Log, fence: str) -> Iterator[Claim]:
+    """The bullets whose refs are turns of the log, with the places of these."""
+    for refs, text in said.bullets:
+        shown = _line(text, fence)
+        turns = [log.turns[ref - 1] for ref in refs if 1 <= ref <= len(log.turns)]
+        places = sorted({place for turn in turns for place in turn.places})
+        if len(shown) >= LEAST_CHARS and places:
+            yield Claim(shown, tuple(places))
+
+
+def _line(text: str, fence: str) -> str:
+    """A text as one line; "" if it repeats the prompt's own fences."""
+    return "" if fence in text else " ".join(clean(text).split())
+
+
+def _short(title: str) -> str:
+    if len(title) <= TITLE_CHARS:
+        return title
+    head, _, _ = title[: TITLE_CHARS - 1].rpartition(" ")
+    return f"{head or title[: TITLE_CHARS - 1]}…"
+
+
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+
+
+def _without_thoughts(text: str) -> str:
+    """What was meant to be read; an unclosed thought goes on to the end."""
+    if "</think" in text and "<think" not in text:
+        return text.rpartition("</think")[2].partition(">")[2]
+    return _THOUGHTS.sub("", text)
+
+
+_decoder = json.JSONDecoder(strict=False)
+
+
+def _decoded(text: str, at: int) -> tuple[Any, int]:
+    """The JSON value at a place and where it ends; None where there is none."""
+    try:
+        return _decoder.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None, at
+
+
+def _of_json(text: str) -> _Said | None:
+    """The first object in a text that has bullets."""
+    for found in re.finditer(r"\{(?=\s*\")", text):
+        value, _ = _decoded(text, found.start())
+        if isinstance(value, dict) and isinstance(value.get("bullets"), list):
+            return _Said(
+                [read for one in value["bullets"] if (read := _bullet(one))],
+                _text(value.get("title")),
+                [_text(word) for word in _list(value.get("keywords"))],
+            )
+    return None
+
+
+_BULLETS = re.compile(r'"bullets"\s*:\s*\[')
+
+
+def _salvaged(text: str) -> _Said | None:
+    """The whole bullets of an object that breaks off."""
+    head = _BULLETS.search(text)
+    if head is None:
+        return None
+    at, found = head.end(), []
+    while value := _decoded(text, at := _skipped(text, at)):
+        one, end = value
+        if end == at:
+            break
+        if read := _bullet(one):
+            found.append(read)
+        at = end
+    return _Said(found)
+
+
+def _skipped(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n,":
+        at += 1
+    return at
+
+
+def _bullet(value: object) -> tuple[list[int], str] | None:
+    if not isinstance(value, dict):
+        return None
+    refs = value.get("refs", value.get("ref"))
+    numbers = [n for ref in _list(refs) if (n := _number(ref)) is not None]
+    return numbers, _text(value.get("text"))
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _number(value: object) -> int | None:
+    if isinstance(value, str) and re.fullmatch(r"\d{1,6}", value.strip(), re.ASCII):
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+_ITEM = re.compile(r"\s*(?:[-*•–]|\d{1,3}[.)])\s+(.*)")
+_NAMED = r"[\[(]\s*(?:(?:refs?|lines?):?\s*)?(\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\s*[\])]"
+_FIRST = re.compile(rf"{_NAMED}[\s:.–-]*", re.IGNORECASE)
+_LAST = re.compile(rf"[\s:–-]*{_NAMED}\W*$", re.IGNORECASE)
+_HEAD = re.compile(r"\W*(title|titel|keywords?)\W*:\W*(.+)", re.IGNORECASE)
+
+
+def _of_list(text: str, is_whole: bool) -> _Said | None:
+    """A list whose lines name their refs in brackets."""
+    rows = text.splitlines(keepends=True)
+    if rows and not is_whole and not rows[-1].endswith("\n"):
+        rows.pop()
+    heads: dict[str, str] = {}
+    found: list[tuple[list[int], str]] = []
+    for row in map(str.strip, rows):
+        if head := _HEAD.fullmatch(row):
+            heads.setdefault(head[1].lower()[:3], head[2].strip("* "))
+        elif item := _ITEM.fullmatch(row):
+            said = item[1]
+            if refs := _FIRST.match(said) or _LAST.search(said):
+                words = said[: refs.start()] + said[refs.end() :]
+                found.append((_numbers(refs[1]), words))
+    if not found:
+        return None
+    keywords = re.split(r"\s*[,;]\s*", heads.get("key", ""))
+    return _Said(found, heads.get("tit", ""), keywords)
+
+
+def _numbers(text: str) -> list[int]:
+    """The numbers of ``3, 5`` and of ``3-5``."""
+    found: list[int] = []
+    for part in re.split(r"[,;]", text):
+        first, *last = (int(n) for n in re.findall(r"\d+", part))
+        found += range(first, min(last[0], first + 9) + 1) if last else [first]
+    return found

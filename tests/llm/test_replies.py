@@ -1,0 +1,165 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.llm import prompts, replies
+from memtui.llm.faults import BadReply
+from memtui.llm.prompts import Log, Turn
+from memtui.memory.summaries import Claim, Summary
+from tests.llm.conftest import segment_of
+from tests.stub import personas
+from tests.stub.personas import Prompt
+
+LOG = prompts.of_segment(segment_of())
+PROMPT = Prompt(prompts.messages(LOG, with_schema=True)[1]["content"], True)
+
+WRITERS = [
+    personas.honest,
+    personas.listing,
+    personas.chatty,
+    personas.thinking_aloud,
+    personas.wrong_refs,
+    personas.long_winded,
+    personas.foreign,
+]
+
+
+def read(text: str, *, is_whole: bool = True) -> Summary:
+    return replies.read(text, LOG, is_whole=is_whole).summary
+
+
+def test_refs_become_the_places_of_what_they_name() -> None:
+    log = Log((Turn((4,), "user", "a"), Turn((4,), "user", "b"), Turn((7,), "x", "c")))
+    said = personas.reply([([3, 1, 2], "Fixed it.")])
+    assert replies.read(said, log).summary.bullets == (Claim("Fixed it.", (4, 7)),)
+
+
+@pytest.mark.parametrize("persona", WRITERS)
+def test_whatever_stands_around_it_a_summary_is_read(
+    persona: personas.Persona,
+) -> None:
+    summary = read(persona(PROMPT))
+    assert summary.title and 1 <= len(summary.bullets) <= 5
+    assert all(claim.refs and claim.text for claim in summary.bullets)
+
+
+def test_a_list_and_json_say_the_same() -> None:
+    assert read(personas.listing(PROMPT)).bullets == (
+        read(personas.honest(PROMPT)).bullets
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- [1, 3] Fixed it.",
+        "* (1,3) Fixed it.",
+        "2. Fixed it. [1, 3]",
+        "• Fixed it. (refs: 1, 3).",
+        "- [1;3]: Fixed it.",
+    ],
+)
+def test_a_line_names_its_refs_before_or_after(line: str) -> None:
+    (claim,) = read(line).bullets
+    assert claim.refs == (0, 2)
+    assert claim.text.startswith("Fixed it")
+
+
+def test_a_number_within_a_line_is_not_a_ref() -> None:
+    (claim,) = read("- Retried (4) times. [1]").bullets
+    assert claim == Claim("Retried (4) times.", (0,))
+
+
+@pytest.mark.parametrize("persona", WRITERS)
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_reply_cut_anywhere_never_gives_a_claim_it_did_not_make(
+    persona: personas.Persona, is_whole: bool
+) -> None:
+    raw = persona(PROMPT).encode()
+    made = set(read(raw.decode()).bullets)
+    for end in range(len(raw)):
+        try:
+            summary = read(raw[:end].decode(errors="ignore"), is_whole=is_whole)
+        except BadReply:
+            continue
+        for claim in summary.bullets:
+            assert claim.refs
+            assert is_whole or claim in made
+
+
+def test_the_whole_bullets_of_a_cut_reply_are_kept() -> None:
+    whole = personas.honest(PROMPT)
+    third = whole.index('"text"', whole.index('"refs": [3]'))
+    assert read(whole[:third], is_whole=False).bullets == read(whole).bullets[:2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   \n",
+        "{}",
+        "null",
+        "I cannot help with that.",
+        '{"bullets": []}',
+        '{"bullets": [{"refs": [], "text": "a claim"}]}',
+        '{"bullets": [{"refs": [99], "text": "a claim"}]}',
+        '{"bullets": [{"refs": [true, 1.5, null, {}], "text": "a claim"}]}',
+        '{"bullets": [{"refs": [1], "text": 3}, 4, null, "x"]}',
+        '{"bullets": {"refs": [1]}}',
+        "<think>" + personas.honest(PROMPT),
+        "[" * 100_000,
+        '{"a":' * 5000,
+        '{"bullets": [{"refs": [' + "9" * 5000 + '], "text": "a claim"}]}',
+    ],
+    ids=lambda text: repr(text[:24]),
+)
+def test_what_is_no_summary_is_said_to_be_none(text: str) -> None:
+    with pytest.raises(BadReply):
+        read(text)
+
+
+def test_a_bullet_that_repeats_the_fences_is_left_out() -> None:
+    said = personas.reply([([1], f"END-{LOG.fence} was reached"), ([2], "Fixed it.")])
+    reply = replies.read(said, LOG)
+    assert [claim.text for claim in reply.summary.bullets] == ["Fixed it."]
+    assert reply.left_out == 1
+
+
+def test_refs_as_words_and_alone_are_understood() -> None:
+    said = json.dumps({"bullets": [{"refs": "2", "text": "Fixed it."}]})
+    assert read(said).bullets == (Claim("Fixed it.", (1,)),)
+
+
+def test_a_summary_without_a_title_takes_its_first_bullet() -> None:
+    said = json.dumps({"bullets": [{"refs": [2], "text": "Fixed the page " * 12}]})
+    title = read(said).title
+    assert title.startswith("Fixed the page") and title.endswith("page…")
+    assert len(title) <= prompts.TITLE_CHARS
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["bullets", "refs", "text", "title", "keywords", "x"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(json_values.map(json.dumps) | st.text(max_size=200), st.booleans())
+def test_no_reply_is_too_strange_to_be_read(text: str, is_whole: bool) -> None:
+    try:
+        summary = read(text, is_whole=is_whole)
+    except BadReply:
+        return
+    assert summary.title
+    assert all(claim.refs and claim.text for claim in summary.bullets)
+    assert all(isinstance(word, str) for word in summary.keywords)
