@@ -1,0 +1,48 @@
+import pytest
+
+from memtui.llm import hosts
+from memtui.llm.faults import Refused
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        (hosts.URL, "http://127.0.0.1:11434"),
+        ("localhost:11434", "http://127.0.0.1:11434"),
+        ("http://LOCALHOST", "http://127.0.0.1:11434"),
+        ("http://127.9.9.9:80/", "http://127.9.9.9:80"),
+        ("http://[::1]:1234", "http://[::1]:1234"),
+        ("0.0.0.0", "http://127.0.0.1:11434"),
+    ],
+)
+def test_this_machine_may_be_asked(url: str, shown: str) -> None:
+    found = hosts.address(url)
+    assert (found.url, found.is_loopback) == (shown, True)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org",
+        "http://192.168.1.5:11434",
+        "http://127.0.0.1.example.org",
+        "http://localhost.example.org",
+        "http://user:word@127.0.0.1",
+        "http://127.0.0.1@example.org",
+        "http://127.0.0.1/api",
+        "ftp://127.0.0.1",
+        "http://127.0.0.1:99999",
+        "http://",
+        "",
+    ],
+)
+def test_nothing_else_is(url: str) -> None:
+    with pytest.raises(Refused):
+        hosts.address(url)
+
+
+def test_a_machine_that_is_named_may_be_asked() -> None:
+    found = hosts.address("https://Box.local:8443", allowed=["box.local"])
+    assert (found.url, found.is_loopback) == ("https://box.local:8443", False)
+    with pytest.raises(Refused):
+        hosts.address("http://other.local", allowed=["box.local"])

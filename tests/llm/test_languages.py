@@ -1,0 +1,35 @@
+import pytest
+
+from memtui.llm import languages
+
+ENGLISH = "The login page is broken and the tests fail with an error in the cookie."
+GERMAN = "Die Anmeldeseite ist kaputt und die Tests schlagen mit einem Fehler fehl."
+CHINESE = "登录页面坏了，测试因为会话标识错误而失败，需要尽快修复这个问题。"
+CODE = "token.py:42 KeyError session_id pytest src/auth/token.py --maxfail=1 " * 5
+
+
+@pytest.mark.parametrize(
+    ("reply", "log"),
+    [(CHINESE, ENGLISH * 3), (GERMAN * 2, ENGLISH * 3), (ENGLISH * 2, GERMAN * 3)],
+)
+def test_a_reply_in_another_language_is_noticed(reply: str, log: str) -> None:
+    assert languages.is_foreign(reply, log)
+
+
+@pytest.mark.parametrize(
+    ("reply", "log"),
+    [
+        (ENGLISH, ENGLISH * 3),
+        (GERMAN, GERMAN),
+        (CHINESE, CHINESE + CODE),
+        (CHINESE, CHINESE + ENGLISH),
+        (ENGLISH, CODE),
+        (ENGLISH, GERMAN + ENGLISH),
+        (CODE, CHINESE + CODE),
+        (ENGLISH, ""),
+        ("", ENGLISH),
+        ("42 %", CHINESE),
+    ],
+)
+def test_one_that_the_log_speaks_is_not(reply: str, log: str) -> None:
+    assert not languages.is_foreign(reply, log)
