@@ -28,6 +28,7 @@ def loaded(code: str) -> set[str]:
         "store.toc",
         "sources",
         "llm.extractive",
+        "llm.ollama",
         "search.index",
         "stages.works",
         "recall.browse",
@@ -54,3 +55,7 @@ def test_help_loads_neither_store_nor_screen() -> None:
 
 def test_the_way_to_the_first_screen_is_free_of_what_it_does_not_need() -> None:
     assert loaded("import memtui.house, memtui.app").isdisjoint(HEAVY)
+
+
+def test_a_model_is_at_hand_without_what_asks_it() -> None:
+    assert loaded("import memtui.llm.ollama").isdisjoint(HEAVY)

@@ -46,6 +46,11 @@ class Breaker:
             self._open_s = min(self._open_s * 2 or FIRST_S, LONGEST_S)
             self._until = self.clock() + self._open_s
 
+    def seen(self) -> None:
+        """Close if it opened only because nobody answered: somebody does."""
+        if self._faults and set(self._faults) <= {Offline}:
+            self.succeeded()
+
     def succeeded(self) -> None:
         """Close, and forget all faults."""
         self._faults.clear()
@@ -73,9 +78,10 @@ class Record:
             last = self._replies.setdefault(model, deque(maxlen=LOOKED_AT))
             last.append(fault is None)
 
-    def is_poor(self, model: str) -> bool:
-        """Whether a model writes too many replies that are no summaries."""
-        return self._replies.get(model, deque()).count(False) >= POOR
+    @property
+    def poor(self) -> set[str]:
+        """The models that write too many replies that are no summaries."""
+        return {m for m, last in self._replies.items() if last.count(False) >= POOR}
 
 
 @dataclass(slots=True)

@@ -91,10 +91,10 @@ def of_children(level: TocLevel, children: Sequence[TocNode]) -> Log:
     return Log(tuple(turns), bullets=BULLETS[level], kind=f"list of notes on a {level}")
 
 
-def of_parts(log: Log, parts: Sequence[Sequence[Turn]]) -> Log:
-    """The log that merges the summaries of a longer log's parts."""
-    turns = tuple(turn for part in parts for turn in part)
-    return Log(turns, bullets=log.bullets, kind=f"list of notes on one {log.kind}")
+def of_notes(log: Log, notes: Sequence[Turn]) -> Log:
+    """The log that merges what was noted about a longer log's parts."""
+    kind = log.kind if log.kind.startswith("list") else f"list of notes on a {log.kind}"
+    return Log(tuple(notes), bullets=log.bullets, kind=kind)
 
 
 def _name(child: TocNode) -> str:

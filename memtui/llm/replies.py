@@ -67,6 +67,25 @@ def read(text: str, log: Log, *, is_whole: bool = True) -> Reply:
     return Reply(summary, len(said.bullets) - len(kept))
 
 
+def joined(parts: Sequence[Summary], most: int) -> Summary:
+    """The summaries of a log's parts as one, without a word changed.
+
+    Args:
+        parts: In their order.
+        most: How many bullets to keep: the first ones of each part.
+    """
+    row = [
+        (rank, place, claim)
+        for place, part in enumerate(parts)
+        for rank, claim in enumerate(part.bullets)
+    ]
+    ranked = sorted(row, key=lambda one: one[:2])
+    kept = sorted(ranked[:most], key=lambda one: (one[1], one[0]))
+    words = dict.fromkeys(word for part in parts for word in part.keywords)
+    bullets = tuple(dict.fromkeys(claim for *_, claim in kept))
+    return Summary(parts[0].title, bullets, tuple(words)[:KEYWORDS])
+
+
 def _claims(said: _Said, log: Log, fence: str) -> Iterator[Claim]:
     """The bullets whose refs are turns of the log, with the places of these."""
     for refs, text in said.bullets:

@@ -1,13 +1,20 @@
 """Segments to be summarised, and a server to ask."""
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from memtui.llm.looking import Wishes
+from memtui.llm.ollama import Ollama
+from memtui.llm.transport import Deadlines
 from memtui.memory import events
 from memtui.memory.events import Event, EventType
 from memtui.memory.segments import Segment
+from memtui.memory.summarizers import Doing
+from tests.stub.server import Stub, serving
 
 AT = datetime(2026, 8, 1, 9, tzinfo=UTC)
 
@@ -60,3 +67,76 @@ def segment_of(
 def segment() -> Segment:
     """The short conversation."""
     return segment_of()
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    """A server with one ordinary model."""
+    with serving() as stub:
+        yield stub
+
+
+QUICK = Deadlines(
+    connect_s=0.5,
+    answer_s=0.3,
+    load_s=0.3,
+    first_s=0.3,
+    token_s=0.0,
+    idle_s=0.2,
+    total_s=5.0,
+)
+"""Deadlines that nobody wants to wait for in a test."""
+
+
+@dataclass
+class Asker:
+    """A summariser that waits for nothing, and what it told meanwhile."""
+
+    url: str
+    slept: list[float] = field(default_factory=list)
+    told: list[Doing] = field(default_factory=list)
+    now: float = 1000.0
+
+    async def sleep(self, seconds: float) -> None:
+        """Remember how long it wanted to wait."""
+        self.slept.append(seconds)
+
+    def clock(self) -> float:
+        """A clock that stands unless a test moves it."""
+        return self.now
+
+    def ollama(self, wishes: Wishes | None = None, **more: object) -> Ollama:
+        """The summariser."""
+        handed = {
+            "report": self.told.append,
+            "clock": self.clock,
+            "sleep": self.sleep,
+            "jitter": lambda: 1.0,
+            **more,
+        }
+        wanted = wishes or Wishes(self.url, deadlines=QUICK)
+        return Ollama(wanted, **handed)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def asker(stub: Stub) -> Asker:
+    """Asks the ordinary server."""
+    return Asker(stub.url)
+
+
+_connected: list[object] = []
+
+
+def _watch(event: str, args: tuple[object, ...]) -> None:
+    if event == "socket.connect":
+        _connected.append(args[1])
+
+
+sys.addaudithook(_watch)
+
+
+@pytest.fixture
+def connected() -> list[object]:
+    """The addresses that anything connects to during a test."""
+    _connected.clear()
+    return _connected

@@ -95,13 +95,23 @@ def test_a_model_is_poor_when_half_of_its_last_replies_were_bad() -> None:
         record.add("a", BadReply(""))
         record.add("a", None)
         record.add("b", Stalled(""))
-    assert not record.is_poor("a")
+    assert record.poor == set()
     record.add("a", BadReply(""))
-    assert record.is_poor("a")
-    assert not record.is_poor("b")
+    assert record.poor == {"a"}
     for _ in range(10):
         record.add("a", None)
-    assert not record.is_poor("a")
+    assert record.poor == set()
+
+
+def test_a_server_that_is_seen_again_is_asked_at_once(clock: Clock) -> None:
+    breaker = Breaker(clock)
+    breaker.failed(Offline(""))
+    breaker.seen()
+    assert breaker.wait_s() == 0
+    for _ in range(3):
+        breaker.failed(Stalled(""))
+    breaker.seen()
+    assert breaker.wait_s() == 60
 
 
 def test_minutes_come_back_an_hour_after_they_were_used(clock: Clock) -> None:

@@ -1,0 +1,198 @@
+"""Asking: one summary from its first request to its last, whatever goes wrong between.
+
+What is done about each fault stands with it in ``llm.faults``. No prompt is sent again
+as it was, unless the server never read it.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memtui.llm import budgets, languages, prompts, replies
+from memtui.llm.faults import (
+    BadReply,
+    Busy,
+    Fault,
+    ModelMissing,
+    ModeRefused,
+    NothingToSay,
+    OutOfMemory,
+    Overflow,
+    TooLong,
+    Unwell,
+)
+from memtui.llm.prompts import Log, Turn
+from memtui.llm.replies import Reply
+from memtui.llm.serving import Serving
+from memtui.llm.standing import Tries
+from memtui.memory.summaries import Summary
+
+WARM = 0.3
+"""The temperature of the one other try after a bad reply."""
+
+HALVES = 3
+"""How often a part is made smaller before it is given up."""
+
+MERGES = 3
+"""How often the summaries of parts are summarised again; beyond, they are joined."""
+
+
+class _Smaller(Exception):
+    """The same text must be asked about in smaller parts; ``fault`` says why."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__()
+        self.fault = fault
+
+
+class Asking:
+    """One summary's requests."""
+
+    def __init__(self, serving: Serving) -> None:
+        """Remember whom to ask."""
+        self._serving = serving
+        self._was_short = self._was_missing = self._was_refused = False
+
+    async def summary(self, log: Log) -> Summary:
+        """Summarise a log.
+
+        Raises:
+            Fault: It cannot be done now, or not with this model.
+        """
+        if not log.turns:
+            raise NothingToSay("there is no text to summarise")
+        serving = self._serving
+        began = serving.tools.clock()
+        await serving.choose()
+        summary = await self._whole(log)
+        model = serving.found.model
+        took_ms = round((serving.tools.clock() - began) * 1000)
+        facts = replace(
+            serving.facts,
+            model=model.name,
+            digest=model.digest,
+            server=serving.found.server,
+            prompt=prompts.VERSION,
+            mode=serving.mode.value,
+            total_ms=took_ms,
+        )
+        return replace(summary, facts=facts)
+
+    async def _whole(self, log: Log, merges: int = 0) -> Summary:
+        """The summary of a log of any length: part by part, then merged."""
+        serving, done = self._serving, list[Summary]()
+        waiting = deque((part, 0) for part in serving.cut(log))
+        while waiting:
+            part, depth = waiting.popleft()
+            serving.part, serving.parts = len(done) + 1, len(done) + 1 + len(waiting)
+            try:
+                done.append(await self._asked(part))
+            except _Smaller as smaller:
+                pieces = self._pieces(part, smaller.fault)
+                if depth >= HALVES or pieces == [part]:
+                    raise smaller.fault from None
+                waiting.extendleft((piece, depth + 1) for piece in reversed(pieces))
+        facts = serving.facts
+        serving.facts = replace(facts, parts=facts.parts + len(done))
+        return done[0] if len(done) == 1 else await self._merged(log, done, merges)
+
+    def _pieces(self, part: Log, fault: Fault) -> list[Log]:
+        """A part in smaller ones: cut anew if it was only estimated wrongly."""
+        anew = self._serving.cut(part) if isinstance(fault, Overflow) else []
+        return anew if len(anew) > 1 else budgets.halves(part)
+
+    async def _merged(self, log: Log, done: Sequence[Summary], merges: int) -> Summary:
+        """The summaries of a log's parts as one; joined as they are where few."""
+        most = log.bullets[1]
+        joined = replies.joined(done, most)
+        if merges >= MERGES or sum(len(one.bullets) for one in done) <= most:
+            return joined
+        notes = [
+            Turn(claim.refs, "note", claim.text[: prompts.TEXT_CHARS])
+            for one in done
+            for claim in one.bullets
+        ]
+        try:
+            return await self._whole(prompts.of_notes(log, notes), merges + 1)
+        except (BadReply, TooLong):
+            return joined
+
+    async def _asked(self, log: Log) -> Summary:
+        """The summary of one part, after as many tries as the faults allow.
+
+        Raises:
+            _Smaller: It must be asked about in smaller parts.
+            Fault: There is none.
+        """
+        serving, tries = self._serving, Tries()
+        while True:
+            try:
+                return self._read((await serving.write(log, tries)).text, log)
+            except (Busy, Unwell) as fault:
+                await serving.rest(tries, fault)
+            except BadReply as fault:
+                serving.memory.record.add(serving.found.model.name, fault)
+                if tries.temperature:
+                    raise
+                tries.temperature, tries.seed = WARM, tries.seed + 1
+            except TooLong as fault:
+                return self._salvaged(fault, log)
+            except Overflow as fault:
+                raise _Smaller(fault) from fault
+            except (OutOfMemory, ModelMissing, ModeRefused) as fault:
+                await self._changed(fault)
+
+    async def _changed(self, fault: Fault) -> None:
+        """Ask differently: half the text, another model, another mode; each once.
+
+        Raises:
+            _Smaller: Half the text is to be tried first.
+            Fault: That was tried already.
+        """
+        if isinstance(fault, OutOfMemory):
+            if not self._was_short:
+                self._was_short = True
+                raise _Smaller(fault)
+            await self._serving.smaller(fault)
+        elif isinstance(fault, ModelMissing):
+            if self._was_missing:
+                raise fault
+            self._was_missing = True
+            await self._serving.without()
+        else:
+            if self._was_refused:
+                raise fault
+            self._was_refused = True
+            await self._serving.relearn()
+
+    def _read(self, text: str, log: Log, *, is_whole: bool = True) -> Summary:
+        """What a model wrote, as a draft that may be taken.
+
+        Raises:
+            BadReply: It may not.
+        """
+        serving = self._serving
+        reply: Reply = replies.read(text, log, is_whole=is_whole)
+        said = " ".join(claim.text for claim in reply.summary.bullets)
+        spoken = [turn.text for turn in log.turns if turn.role != "tool"]
+        if languages.is_foreign(said, "\n".join(spoken)):
+            raise BadReply("the reply is in another language than the log")
+        if reason := serving.tools.accept(reply.summary, log):
+            raise BadReply(reason)
+        serving.memory.record.add(serving.found.model.name, None)
+        left_out = serving.facts.left_out + reply.left_out
+        serving.facts = replace(serving.facts, left_out=left_out)
+        return reply.summary
+
+    def _salvaged(self, fault: TooLong, log: Log) -> Summary:
+        """The whole bullets of a reply that reached its limit.
+
+        Raises:
+            _Smaller: It has none.
+        """
+        try:
+            summary = self._read(fault.text, log, is_whole=False)
+        except BadReply:
+            raise _Smaller(fault) from fault
+        self._serving.facts = replace(self._serving.facts, was_cut=True)
+        return summary

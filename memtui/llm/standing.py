@@ -1,0 +1,60 @@
+"""Standing: what is remembered of models and tries, and what asking is handed."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+
+from memtui.llm.breaker import Breaker, Record
+from memtui.llm.budgets import Scale
+from memtui.llm.faults import Busy, Fault, Unwell
+from memtui.llm.probing import Capability, Mode
+from memtui.llm.prompts import Log
+from memtui.memory.summaries import Summary
+from memtui.memory.summarizers import Doing
+
+SEED = 1
+"""The first seed; a further try takes the next, so that it is another request."""
+
+
+@dataclass(slots=True)
+class Memory:
+    """What is remembered from one summary to the next."""
+
+    breaker: Breaker
+    record: Record = field(default_factory=Record)
+    windows: dict[str, int] = field(default_factory=dict)
+    """The window of each model, by its digest."""
+    scales: dict[str, Scale] = field(default_factory=dict)
+    """How each model counts, by its digest."""
+    modes: dict[tuple[str, str], Mode] = field(default_factory=dict)
+    """How each model is asked, by server version and digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What asking is handed."""
+
+    sleep: Callable[[float], Awaitable[None]]
+    clock: Callable[[], float]
+    """Seconds that only go forward."""
+    jitter: Callable[[], float]
+    """What a wait is multiplied by, about 1."""
+    report: Callable[[Doing], None]
+    learned: Callable[[Capability], None]
+    """Told what was found out about a model, to be kept."""
+    accept: Callable[[Summary, Log], str]
+    """Why a draft is not to be taken; "" if it is."""
+
+
+@dataclass(slots=True)
+class Tries:
+    """What has been tried with one prompt."""
+
+    temperature: float = 0.0
+    seed: int = SEED
+    _waits: dict[type[Fault], Iterator[float]] = field(default_factory=dict)
+
+    def wait_s(self, fault: Fault) -> float | None:
+        """How long to wait before the next try; None if there is none."""
+        kind = Busy if isinstance(fault, Busy) else Unwell
+        self.seed += kind is Unwell
+        return next(self._waits.setdefault(kind, iter(fault.waits_s)), None)
