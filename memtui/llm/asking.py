@@ -51,7 +51,7 @@ class Asking:
     def __init__(self, serving: Serving) -> None:
         """Remember whom to ask."""
         self._serving = serving
-        self._was_short = self._was_missing = self._was_refused = False
+        self._was_short = self._was_refused = False
 
     async def summary(self, log: Log) -> Summary:
         """Summarise a log.
@@ -143,11 +143,11 @@ class Asking:
                 await self._changed(fault)
 
     async def _changed(self, fault: Fault) -> None:
-        """Ask differently: half the text, another model, another mode; each once.
+        """Ask differently: half the text, another model, another mode.
 
         Raises:
             _Smaller: Half the text is to be tried first.
-            Fault: That was tried already.
+            Fault: There is no other way to ask.
         """
         if isinstance(fault, OutOfMemory):
             if not self._was_short:
@@ -155,10 +155,7 @@ class Asking:
                 raise _Smaller(fault)
             await self._serving.smaller(fault)
         elif isinstance(fault, ModelMissing):
-            if self._was_missing:
-                raise fault
-            self._was_missing = True
-            await self._serving.without()
+            await self._serving.without(fault)
         else:
             if self._was_refused:
                 raise fault

@@ -46,6 +46,7 @@ _CONDITIONS: dict[type[Fault], Condition] = {
     ModelMissing: Condition.MODEL_MISSING,
     Refused: Condition.REFUSED,
     Busy: Condition.RESTING,
+    Cancelled: Condition.RESTING,
 }
 
 

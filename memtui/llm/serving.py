@@ -57,19 +57,31 @@ class Serving:
         while True:
             try:
                 await self._look()
+            except ModelMissing as fault:
+                raise short or fault from None
+            try:
                 await self._load()
                 await self._learn()
                 return
-            except ModelMissing as fault:
-                raise short or fault from None
             except OutOfMemory as fault:
                 short = fault
                 self._avoid_larger(fault)
+            except ModelMissing as fault:
+                self._avoid(fault)
 
-    async def without(self) -> None:
-        """Choose another model than this one."""
-        self._avoided.add(self.found.model.name)
+    async def without(self, fault: ModelMissing) -> None:
+        """Choose another model than this one, which has gone.
+
+        Raises:
+            Fault: There is none, or this one was asked for by its name.
+        """
+        self._avoid(fault)
         await self.choose()
+
+    def _avoid(self, fault: ModelMissing) -> None:
+        if self._wishes.model:
+            raise fault
+        self._avoided.add(self.found.model.name)
 
     async def smaller(self, fault: OutOfMemory) -> None:
         """Choose a smaller model.

@@ -123,14 +123,14 @@ class Handler(BaseHTTPRequestHandler):
             return
         asked.window = self.stub.memory.load(model, body.get("options") or {})
         text = "\n".join(str(one["content"]) for one in body["messages"])
-        asked.tokens = wire.tokens(text) + OVERHEAD
+        asked.tokens = wire.tokens(text, model.token_bytes) + OVERHEAD
         read = asked.tokens
         if read > asked.window:
             if body.get("truncate") is False and not self.stub.truncates:
                 self._refuse_length(asked)
                 return
             read = asked.window // 2 + 2
-            text = wire.last_tokens(text, read - OVERHEAD)
+            text = wire.last_tokens(text, read - OVERHEAD, model.token_bytes)
         said, thought = _written(model, body, text)
         if fault.text is not None:
             said = fault.text

@@ -29,6 +29,8 @@ class Model:
     schema_with_thinking: bool = True
     without_schema: Persona = listing
     on_gpu: bool = True
+    token_bytes: int = 4
+    """How coarse its tokeniser is."""
 
     @property
     def digest(self) -> str:

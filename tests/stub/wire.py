@@ -31,11 +31,12 @@ def without_zeros(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def tokens(text: str) -> int:
-    """The fake tokeniser: a token for every four bytes begun."""
-    return -(-len(text.encode()) // 4)
+def tokens(text: str, size: int = 4) -> int:
+    """The fake tokeniser: a token for every so many bytes begun."""
+    return -(-len(text.encode()) // size)
 
 
-def last_tokens(text: str, count: int) -> str:
+def last_tokens(text: str, count: int, size: int = 4) -> str:
     """The end of a text that is so many tokens long."""
-    return text.encode()[-4 * count :].decode(errors="ignore") if count > 0 else ""
+    kept = text.encode()[-size * count :] if count > 0 else b""
+    return kept.decode(errors="ignore")

@@ -1,0 +1,135 @@
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from memtui.llm.faults import Cancelled
+from memtui.llm.ollama import Ollama
+from memtui.llm.probing import Capability, Mode
+from memtui.memory.segments import Segment
+from memtui.memory.summarizers import Condition
+from tests.llm.conftest import Asker, segment_of
+from tests.stub import faults
+from tests.stub.server import Stub, serving
+
+PROMPT_S = 0.5
+"""Far more than calling off takes, and far less than anybody who quits would wait."""
+
+
+class Call:
+    """A summary that is asked for on a thread of its own."""
+
+    def __init__(self, ollama: Ollama, segment: Segment) -> None:
+        self._ollama, self._segment = ollama, segment
+        self.raised: BaseException | None = None
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._ollama.summarize_segment(self._segment)
+        except BaseException as error:
+            self.raised = error
+
+    def cancelled_within_s(self) -> float:
+        """Call it off; how long it took until the thread was free."""
+        began = time.monotonic()
+        self._ollama.cancel()
+        self.thread.join(10)
+        took = time.monotonic() - began
+        assert not self.thread.is_alive()
+        assert isinstance(self.raised, Cancelled)
+        return took
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[tuple[Stub, Asker]]:
+    """A server that many are called off at."""
+    with serving() as stub:
+        Asker(stub.url).ollama().summarize_segment(segment_of())
+        yield stub, Asker(stub.url)
+
+
+@pytest.mark.parametrize("line", [-1, *range(0, 48, 3), 47, 48])
+def test_it_is_called_off_at_any_line_of_a_reply(
+    running: tuple[Stub, Asker], line: int
+) -> None:
+    stub, asker = running
+    before = threading.active_count()
+    known = [Capability(stub.version, stub.models[0].digest, Mode.QUIET)]
+    ollama = asker.ollama(known=known)
+    seen = len(stub.chats())
+    stub.script(faults.stalled(line))
+    call = Call(ollama, segment_of())
+    asked = stub.wait_for(seen + 1)
+    assert asked.holds.wait(10)
+    assert call.cancelled_within_s() < PROMPT_S
+    assert asked.dropped.wait(5)
+    assert asked.ended.wait(5)
+    assert threading.active_count() <= before + 1
+    assert len(stub.chats()) == seen + 1
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/version", "/api/tags", "/api/ps", "/api/show", "/api/generate"]
+)
+def test_it_is_called_off_before_it_asks(stub: Stub, asker: Asker, path: str) -> None:
+    stub.script(faults.stalled(-1), path=path)
+    call = Call(asker.ollama(), segment_of())
+    asked = stub.wait_for(1, path)
+    assert asked.holds.wait(10)
+    assert call.cancelled_within_s() < PROMPT_S
+    assert asked.dropped.wait(5)
+
+
+def test_it_is_called_off_while_it_waits_to_ask_again(stub: Stub, asker: Asker) -> None:
+    waits = threading.Event()
+
+    async def sleep(seconds: float) -> None:
+        waits.set()
+        await asyncio.sleep(seconds)
+
+    stub.always(faults.BUSY)
+    call = Call(asker.ollama(sleep=sleep, jitter=lambda: 100.0), segment_of())
+    assert waits.wait(10)
+    assert call.cancelled_within_s() < PROMPT_S
+
+
+def test_what_was_called_off_stays_off_until_it_is_resumed(
+    stub: Stub, asker: Asker, segment: Segment
+) -> None:
+    ollama = asker.ollama()
+    ollama.cancel()
+    with pytest.raises(Cancelled):
+        ollama.summarize_segment(segment)
+    assert ollama.health().condition is Condition.RESTING
+    assert stub.received == []
+    ollama.resume()
+    assert ollama.summarize_segment(segment).bullets
+
+
+def test_calling_off_does_not_count_against_the_server(
+    stub: Stub, asker: Asker, segment: Segment
+) -> None:
+    ollama = asker.ollama()
+    for count in range(1, 5):
+        stub.script(faults.stalled(1))
+        call = Call(ollama, segment)
+        assert stub.wait_for(count).holds.wait(10)
+        call.cancelled_within_s()
+        ollama.resume()
+    assert ollama.health().is_ready
+    assert ollama.summarize_segment(segment).bullets
+
+
+def test_health_is_called_off_too(stub: Stub, asker: Asker) -> None:
+    stub.script(faults.stalled(-1), path="/api/tags")
+    ollama = asker.ollama()
+    thread = threading.Thread(target=ollama.health, daemon=True)
+    thread.start()
+    assert stub.wait_for(1, "/api/tags").holds.wait(10)
+    ollama.cancel()
+    thread.join(PROMPT_S)
+    assert not thread.is_alive()

@@ -1,0 +1,375 @@
+"""What is done about each thing that can go wrong."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memtui.errors import ModelError
+from memtui.llm import faults as ours
+from memtui.llm.faults import Fault
+from memtui.llm.looking import Wishes
+from memtui.llm.probing import Capability, Mode
+from memtui.memory.segments import Segment
+from memtui.memory.summarizers import Condition, Phase
+from tests.llm.conftest import HASTY, PATIENT, TALK, Asker, segment_of
+from tests.stub import faults, personas
+from tests.stub.models import Model
+from tests.stub.server import Received, Stub, serving
+
+EVENTS = [("user", f"Please fix page {n} of the shop.") for n in range(16)]
+
+
+@pytest.fixture
+def known(stub: Stub) -> list[Capability]:
+    """What spares the stub the probe, so that each request is about a segment."""
+    return [Capability(stub.version, stub.models[0].digest, Mode.QUIET)]
+
+
+def bodies(stub: Stub) -> list[dict[str, Any]]:
+    return [one.body for one in stub.chats()]
+
+
+def none_sent_twice(asked: Sequence[Received]) -> bool:
+    said = [json.dumps(one.body, sort_keys=True) for one in asked]
+    return len(set(said)) == len(said)
+
+
+def test_a_server_that_is_offline_is_not_asked_again_for_a_minute(
+    stub: Stub, asker: Asker, segment: Segment
+) -> None:
+    stub.stop()
+    ollama = asker.ollama()
+    with pytest.raises(ours.Offline):
+        ollama.summarize_segment(segment)
+    with pytest.raises(ours.Resting) as caught:
+        ollama.summarize_segment(segment)
+    assert caught.value.retry_s == 60
+    assert asker.slept == []
+
+
+def test_a_busy_server_is_waited_for(
+    stub: Stub, asker: Asker, segment: Segment, known: list[Capability]
+) -> None:
+    stub.script(*[faults.BUSY] * 5)
+    ollama = asker.ollama(known=known)
+    assert ollama.summarize_segment(segment).bullets
+    assert asker.slept == [1, 2, 4, 8, 16]
+    assert [d.phase for d in asker.told].count(Phase.WAITING) == 5
+    stub.script(*[faults.BUSY] * 6)
+    with pytest.raises(ours.Busy):
+        ollama.summarize_segment(segment)
+    assert ollama.health().is_ready
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        faults.reset(2),
+        faults.ended(2),
+        faults.cut(200),
+        faults.NOT_DONE,
+        faults.garbled(1),
+        faults.CRASHED,
+        faults.PROXY,
+        faults.broken_off("an unknown error was encountered", 2),
+    ],
+    ids=lambda fault: repr(fault)[:60],
+)
+def test_a_server_that_is_unwell_gets_two_more_tries_then_a_rest(
+    stub: Stub,
+    asker: Asker,
+    segment: Segment,
+    known: list[Capability],
+    fault: faults.Fault,
+) -> None:
+    stub.script(fault, fault)
+    ollama = asker.ollama(known=known)
+    assert ollama.summarize_segment(segment).facts.requests == 3
+    assert asker.slept == [1, 5]
+    stub.always(fault)
+    with pytest.raises(ours.Unwell):
+        ollama.summarize_segment(segment)
+    assert none_sent_twice(stub.chats()[:3])
+    with pytest.raises(ours.Resting):
+        ollama.summarize_segment(segment)
+    assert ollama.health().condition is Condition.RESTING
+    asker.now += 60
+    stub.always(faults.GOOD)
+    assert ollama.summarize_segment(segment).bullets
+
+
+@pytest.mark.parametrize("after", [-1, 2])
+def test_a_server_that_falls_silent_is_asked_again(
+    stub: Stub, asker: Asker, segment: Segment, known: list[Capability], after: int
+) -> None:
+    stub.script(faults.stalled(after))
+    ollama = asker.ollama(Wishes(stub.url, deadlines=HASTY), known=known)
+    assert ollama.summarize_segment(segment).facts.requests == 2
+    assert asker.slept == [1]
+    assert stub.chats()[0].dropped.wait(5)
+
+
+def test_too_little_memory_means_half_the_text_then_a_smaller_model(
+    segment: Segment,
+) -> None:
+    big = Model("qwen3:8b", size="8.2B")
+    with serving(big, Model("qwen3:4b")) as stub:
+        asker = Asker(stub.url)
+        known = [Capability(stub.version, m.digest, Mode.QUIET) for m in stub.models]
+        stub.script(faults.NO_MEMORY, faults.NO_MEMORY)
+        summary = asker.ollama(known=known).summarize_segment(segment)
+        assert [body["model"] for body in bodies(stub)] == [
+            "qwen3:8b",
+            "qwen3:8b",
+            "qwen3:4b",
+            "qwen3:4b",
+        ]
+        assert summary.facts.model == "qwen3:4b" and summary.facts.parts == 2
+        assert {claim.refs for claim in summary.bullets} == {(n,) for n in range(5)}
+        assert none_sent_twice(stub.chats())
+
+
+def test_a_model_that_cannot_even_be_loaded_makes_room_for_a_smaller_one(
+    segment: Segment,
+) -> None:
+    with serving(Model("qwen3:8b", size="8.2B"), Model("qwen3:4b")) as stub:
+        stub.script(faults.NO_MEMORY, path="/api/generate")
+        summary = Asker(stub.url).ollama().summarize_segment(segment)
+        assert summary.facts.model == "qwen3:4b"
+
+
+def test_without_a_smaller_model_memory_is_what_is_missing(
+    stub: Stub, asker: Asker, segment: Segment
+) -> None:
+    stub.always(faults.NO_MEMORY)
+    with pytest.raises(ours.OutOfMemory):
+        asker.ollama().summarize_segment(segment)
+
+
+def test_a_prompt_that_is_too_long_is_cut_anew_and_never_sent_again(
+    stub: Stub, asker: Asker, known: list[Capability]
+) -> None:
+    stub.script(faults.too_long(9000, 8192))
+    ollama = asker.ollama(known=known)
+    summary = ollama.summarize_segment(segment_of(*EVENTS))
+    assert summary.facts.parts >= 2
+    assert none_sent_twice(stub.chats())
+    refs = {place for claim in summary.bullets for place in claim.refs}
+    assert min(refs) < 8 <= max(refs)
+
+
+@pytest.mark.parametrize("truncates", [False, True])
+def test_a_model_that_counts_otherwise_is_given_less(truncates: bool) -> None:
+    with serving(Model(window=4096, token_bytes=1)) as stub:
+        stub.truncates = truncates
+        known = [Capability(stub.version, stub.models[0].digest, Mode.QUIET)]
+        ollama = Asker(stub.url).ollama(known=known)
+        talk = [("user", f"Fix page {n}: " + NUMBERS) for n in range(8)]
+        for _ in range(2):
+            first = len(stub.chats())
+            summary = ollama.summarize_segment(segment_of(*talk))
+            assert {claim.refs for claim in summary.bullets} <= {(n,) for n in range(8)}
+            assert none_sent_twice(stub.chats()[first:])
+        over = [one.tokens > one.window for one in stub.chats()]
+        assert over[0] and not any(over[first:])
+
+
+NUMBERS = " ".join(f"{n * n % 997:x}" for n in range(250))
+
+
+def test_a_model_that_has_gone_is_replaced_by_another(segment: Segment) -> None:
+    with serving(Model("qwen3:8b", size="8.2B"), Model("qwen3:4b")) as stub:
+        stub.script(faults.MISSING)
+        summary = Asker(stub.url).ollama().summarize_segment(segment)
+        assert summary.facts.model == "qwen3:4b"
+
+
+def test_without_another_the_model_to_pull_is_named(segment: Segment) -> None:
+    with serving(Model("nomic-embed-text", size="137M")) as stub:
+        with pytest.raises(ours.ModelMissing, match="ollama pull qwen3:4b"):
+            Asker(stub.url).ollama().summarize_segment(segment)
+        wishes = Wishes(stub.url, model="mine:8b", deadlines=PATIENT)
+        with pytest.raises(ours.ModelMissing, match="ollama pull mine:8b"):
+            Asker(stub.url).ollama(wishes).summarize_segment(segment)
+
+
+def test_a_reply_cut_for_its_length_keeps_its_whole_bullets(
+    stub: Stub, asker: Asker, segment: Segment, known: list[Capability]
+) -> None:
+    stub.script(faults.shortened(220))
+    summary = asker.ollama(known=known).summarize_segment(segment)
+    assert [claim.text for claim in summary.bullets] == [
+        TALK[0][1],
+        TALK[1][1].replace("\n", " "),
+    ]
+    assert summary.facts.was_cut and summary.facts.requests == 1
+
+
+def test_one_without_a_whole_bullet_is_asked_for_in_halves(
+    stub: Stub, asker: Asker, segment: Segment, known: list[Capability]
+) -> None:
+    stub.script(faults.shortened(40))
+    summary = asker.ollama(known=known).summarize_segment(segment)
+    assert summary.facts.parts == 2 and len(summary.bullets) == 5
+    assert none_sent_twice(stub.chats())
+
+
+def test_one_that_is_too_long_however_little_is_asked_is_given_up(
+    stub: Stub, asker: Asker, segment: Segment, known: list[Capability]
+) -> None:
+    stub.always(faults.shortened(10))
+    with pytest.raises(ours.TooLong):
+        asker.ollama(known=known).summarize_segment(segment)
+    assert none_sent_twice(stub.chats())
+
+
+@pytest.mark.parametrize("cut", range(0, 640, 11))
+def test_a_reply_cut_at_any_byte_gives_what_was_said_or_a_fault(
+    cut: int, cuts: tuple[Stub, Asker]
+) -> None:
+    stub, asker = cuts
+    known = [Capability(stub.version, stub.models[0].digest, Mode.QUIET)]
+    stub.always(faults.shortened(cut))
+    try:
+        summary = asker.ollama(known=known).summarize_segment(segment_of())
+    except ours.TooLong:
+        return
+    said = [" ".join(text.split()) for _, text in TALK]
+    for claim in summary.bullets:
+        assert [said[place] for place in claim.refs] == [claim.text]
+
+
+@pytest.fixture(scope="module")
+def cuts() -> Any:
+    """One server for many cuts."""
+    with serving() as stub:
+        yield stub, Asker(stub.url)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "I am sorry, I cannot do that.",
+        '{"bullets": []}',
+        '{"bullets": [{"refs": [1], "text": "' + "and again " * 200,
+        '{"bullets": [' + "\n" * 500,
+        json.dumps({"bullets": [{"refs": [0, 77], "text": "a claim"}]}),
+        personas.reply(
+            [([1], "登录页面的错误已经修复，所有测试都通过了，可以发布新版本。")]
+        ),
+    ],
+    ids=lambda text: repr(text)[:40],
+)
+def test_a_bad_reply_gets_one_other_try(
+    stub: Stub, asker: Asker, segment: Segment, known: list[Capability], text: str
+) -> None:
+    stub.script(faults.saying(text))
+    ollama = asker.ollama(known=known)
+    assert len(ollama.summarize_segment(segment).bullets) == 5
+    first, second = (body["options"] for body in bodies(stub))
+    assert (first["temperature"], first["seed"]) == (0.0, 1)
+    assert (second["temperature"], second["seed"]) == (0.3, 2)
+    stub.script(*[faults.saying(text)] * 2)
+    with pytest.raises(ours.BadReply):
+        ollama.summarize_segment(segment)
+    assert asker.slept == []
+    assert ollama.health().is_ready
+
+
+def test_a_model_whose_replies_are_bad_makes_room_for_another(
+    segment: Segment,
+) -> None:
+    poor = Model(
+        "qwen3:8b", size="8.2B", persona=personas.empty, without_schema=personas.empty
+    )
+    with serving(poor, Model("llama3.2:3b", size="3.2B")) as stub:
+        ollama = Asker(stub.url).ollama()
+        for _ in range(3):
+            with pytest.raises(ours.BadReply):
+                ollama.summarize_segment(segment)
+        assert ollama.summarize_segment(segment).facts.model == "llama3.2:3b"
+
+
+def test_a_model_that_no_longer_thinks_is_probed_anew(segment: Segment) -> None:
+    with serving(Model(capabilities=("completion", "thinking"))) as stub:
+        digest = stub.models[0].digest
+        asker = Asker(stub.url)
+        ollama = asker.ollama(known=[Capability("0.33.0", digest, Mode.THINKING)])
+        stub.script(faults.NO_THINKING)
+        summary = ollama.summarize_segment(segment)
+        assert (summary.facts.mode, len(summary.bullets)) == ("A", 5)
+
+
+def test_a_server_that_refuses_us_is_not_asked_again(
+    stub: Stub, asker: Asker, segment: Segment
+) -> None:
+    stub.always(faults.FORBIDDEN, path="/api/version")
+    ollama = asker.ollama()
+    with pytest.raises(ours.Refused):
+        ollama.summarize_segment(segment)
+    assert ollama.health().condition is Condition.REFUSED
+    assert asker.slept == []
+
+
+def test_plain_answers_go_wrong_too(stub: Stub, asker: Asker, segment: Segment) -> None:
+    for path in ("/api/version", "/api/tags", "/api/ps", "/api/show"):
+        for fault in (faults.PROXY, faults.reset(-1)):
+            stub.script(fault, path=path)
+            with pytest.raises(ours.Unwell):
+                asker.ollama().summarize_segment(segment)
+            stub.script(fault, path=path)
+            assert asker.ollama().health().condition is Condition.UNWELL
+
+
+FAULTS = st.sampled_from(
+    [
+        faults.GOOD,
+        faults.BUSY,
+        faults.CRASHED,
+        faults.NO_MEMORY,
+        faults.PROXY,
+        faults.FORBIDDEN,
+        faults.NOT_DONE,
+        faults.MISSING,
+        faults.NO_THINKING,
+        faults.BAD_FORMAT,
+        faults.too_long(9000, 8192),
+        faults.ended(2),
+        faults.reset(1),
+        faults.garbled(1),
+        faults.broken_off("CUDA error: out of memory", 1),
+        faults.shortened(150),
+        faults.shortened(5),
+        faults.saying(""),
+        faults.saying("\u0085\u2028"),
+        faults.Fault(done_reason="unload"),
+        faults.Fault(remote_host="https://ollama.com"),
+    ]
+)
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.lists(FAULTS, max_size=12))
+def test_whatever_goes_wrong_it_answers_or_raises_a_fault(
+    cuts: tuple[Stub, Asker], script: list[faults.Fault]
+) -> None:
+    with serving() as stub:
+        stub.script(*script)
+        ollama = Asker(stub.url).ollama()
+        try:
+            summary = ollama.summarize_segment(segment_of())
+        except Fault as fault:
+            assert isinstance(fault, ModelError) and str(fault)
+        else:
+            assert summary.bullets and all(claim.refs for claim in summary.bullets)
+        assert len(stub.chats()) < 60
+        assert all(one.body["truncate"] is False for one in stub.chats())
