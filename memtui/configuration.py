@@ -12,7 +12,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memtui.errors import SettingsError
-from memtui.settings import BY_NAME, Held, Setting, Settings, Value
+from memtui.setting import Setting, Value
+from memtui.settings import BY_NAME, Held, Settings
 
 PREFIX = "MEMTUI_"
 """How the settings' names begin in the environment; ``__`` stands between section and

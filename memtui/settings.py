@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-Value = str | int | float | bool | tuple[str, ...]
+from memtui.model_settings import MODELS
+from memtui.setting import Setting, Value
 
 ASKED, EVERY = "asked", "all"
 """What stands for the agents a person agreed to, and for all that are found."""
@@ -18,22 +19,6 @@ AGENTS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "aide
 
 BUILT_IN = "built in"
 """Where a value comes from that nobody has set."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting."""
-
-    name: str
-    """``section.key``."""
-    default: Value
-    says: str
-    """What it means, in whole sentences."""
-    unit: str = ""
-    choices: tuple[str, ...] = ()
-    """What the text, or each text of a list, may be; anything if empty."""
-    least: float | None = None
-    """The least a number may be."""
 
 
 ALL = (
@@ -116,6 +101,7 @@ ALL = (
         "Whether what helpers of an agent do is cut into segments with the main"
         " conversation. It is kept either way.",
     ),
+    *MODELS,
     Setting(
         "screen.theme",
         "memtui-dark",

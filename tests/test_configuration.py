@@ -3,8 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui import configuration, settings
+from memtui import configuration, settings, summarising
 from memtui.errors import SettingsError
+from memtui.llm import hosts
+from memtui.llm.looking import Wishes
 
 
 def load(tmp_path: Path, text: str = "", **given: object) -> settings.Settings:
@@ -118,3 +120,16 @@ def test_a_setting_with_one_underscore_is_pointed_to_two(
     monkeypatch.setenv("MEMTUI_SILENCE_MIN", "1")
     with pytest.raises(SettingsError, match="MEMTUI_SEGMENTS__SILENCE_MIN"):
         load(tmp_path)
+
+
+def test_what_is_wanted_of_a_model_follows_from_the_settings(tmp_path: Path) -> None:
+    assert summarising.wishes(load(tmp_path)) == Wishes(hosts.URL, cpu_minutes=15.0)
+    read = load(
+        tmp_path,
+        "[summaries]\nmodel = 'qwen3:4b'\nurl = 'http://box:1'\nidle_s = 5\n"
+        "allowed_hosts = ['box']\nwindow_tokens = 4096\n",
+    )
+    wanted = summarising.wishes(read)
+    assert (wanted.model, wanted.window_tokens) == ("qwen3:4b", 4096)
+    assert hosts.address(wanted.url, wanted.allowed_hosts).url == "http://box:1"
+    assert (wanted.deadlines.idle_s, wanted.deadlines.total_s) == (5.0, 600.0)

@@ -26,6 +26,9 @@ PREFERRED = (
 WINDOW_TOKENS = 8192
 """The window of a model that nobody else has loaded."""
 
+LEAST_WINDOW_TOKENS = 2048
+"""A window that somebody else loaded a model with is taken over from here on."""
+
 SMALLEST_B, USUAL_B = 2.0, (3.0, 9.0)
 """Billions of parameters: fewer are not asked; between these, any model may be."""
 
@@ -214,5 +217,6 @@ def window(model: Model, wanted: int = 0) -> int:
         model: The model, with what ``/api/show`` tells.
         wanted: The window a person named, in tokens; 0 to choose.
     """
-    asked = wanted or model.loaded_window or WINDOW_TOKENS
+    is_enough = model.loaded_window >= LEAST_WINDOW_TOKENS
+    asked = wanted or (model.loaded_window if is_enough else WINDOW_TOKENS)
     return min(asked, model.longest_window or asked)

@@ -124,6 +124,9 @@ class Ollama:
         except Fault as fault:
             kinds = (c for kind, c in _CONDITIONS.items() if isinstance(fault, kind))
             return self._health(next(kinds, Condition.UNWELL), str(fault))
+        if found.model.name in self._memory.record.poor:
+            says = f"{found.model.name} rarely writes a summary that can be used"
+            return self._health(Condition.UNWELL, says)
         return self._health(Condition.READY)
 
     def _health(self, condition: Condition, says: str = "", wait: float = 0) -> Health:

@@ -254,7 +254,7 @@ class Serving:
         Raises:
             Fault: There is none; it is the one that was.
         """
-        wait = tries.wait_s(fault)
+        wait = tries.again(fault)
         if wait is None:
             raise fault
         self.tell(Phase.WAITING)

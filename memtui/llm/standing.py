@@ -53,8 +53,8 @@ class Tries:
     seed: int = SEED
     _waits: dict[type[Fault], Iterator[float]] = field(default_factory=dict)
 
-    def wait_s(self, fault: Fault) -> float | None:
-        """How long to wait before the next try; None if there is none."""
+    def again(self, fault: Fault) -> float | None:
+        """Go on to the next try: how long to wait for it; None if there is none."""
         kind = Busy if isinstance(fault, Busy) else Unwell
         self.seed += kind is Unwell
         return next(self._waits.setdefault(kind, iter(fault.waits_s)), None)

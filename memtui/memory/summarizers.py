@@ -51,6 +51,8 @@ class Phase(StrEnum):
     LOADING = "loading"
     READING = "reading"
     WRITING = "writing"
+    AUDITING = "auditing"
+    """Its draft is held against the source."""
 
 
 @dataclass(frozen=True, slots=True)

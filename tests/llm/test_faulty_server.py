@@ -295,6 +295,19 @@ def test_a_model_whose_replies_are_bad_makes_room_for_another(
         assert ollama.summarize_segment(segment).facts.model == "llama3.2:3b"
 
 
+def test_a_model_that_was_named_is_kept_but_said_to_be_poor(segment: Segment) -> None:
+    poor = Model(persona=personas.empty, without_schema=personas.empty)
+    with serving(poor) as stub:
+        wishes = Wishes(stub.url, model="qwen3:4b", deadlines=PATIENT)
+        ollama = Asker(stub.url).ollama(wishes)
+        for _ in range(3):
+            with pytest.raises(ours.BadReply):
+                ollama.summarize_segment(segment)
+        health = ollama.health()
+        assert (health.condition, health.model) == (Condition.UNWELL, "qwen3:4b")
+        assert "rarely" in health.says
+
+
 def test_a_model_that_no_longer_thinks_is_probed_anew(segment: Segment) -> None:
     with serving(Model(capabilities=("completion", "thinking"))) as stub:
         digest = stub.models[0].digest

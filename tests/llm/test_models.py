@@ -102,6 +102,8 @@ def test_the_window_is_the_loaded_one_else_ours_within_what_the_model_can() -> N
     assert models.window(idle) == models.WINDOW_TOKENS
     assert models.window(models.shown(small, Pulled(window=2048).shown())) == 2048
     assert models.window(loaded, wanted=4096) == 4096
+    (tiny,) = server(Pulled(), loaded={"qwen3:4b": 512})
+    assert models.window(tiny) == models.WINDOW_TOKENS
 
 
 def test_a_model_without_a_card_is_known() -> None:
