@@ -31,11 +31,18 @@ MARGIN = 1.03
 EASING = 0.2
 """How quickly an estimate that was too high comes down."""
 
+LOWEST = 1.0
+"""Below this the estimate never comes: texts differ more than models do."""
+
 MOST, LEAST = 4.0, 0.6
 """Between what a count can be, as a share of the estimate; else it tells nothing."""
 
 LEAST_ROOM_TOKENS = 400
 """A window that leaves less than this for a log is too small to be of use."""
+
+
+EVENLY = 1.1
+"""How much larger than the others a part may be: a small rest summarises badly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,8 @@ class Scale:
         target = self.factor * share * MARGIN
         if target > self.factor:
             return replace(self, factor=target)
-        return replace(self, factor=self.factor + EASING * (target - self.factor))
+        eased = self.factor + EASING * (target - self.factor)
+        return replace(self, factor=max(eased, min(self.factor, LOWEST)))
 
 
 def room(window_tokens: int, reply_tokens: int) -> int:
@@ -118,20 +126,30 @@ def parts(
         context, log = (), replace(log, context=())
         frame = scale.prompt(replace(log, turns=()), with_schema=with_schema)
     left = max(room_tokens - frame, 100)
+    sized = [(turn, _size(turn, scale)) for turn in _small(log.turns, left // 2, scale)]
+    found = _packed(sized, left, turns)
+    even = sum(size for _, size in sized) * EVENLY / len(found)
+    fewer = min(turns, -(-len(sized) // len(found)) + 1)
+    evenly = _packed(sized, min(left, round(even)), fewer)
+    return [
+        replace(log, turns=part, context=context if place == 0 else ())
+        for place, part in enumerate(evenly if len(evenly) == len(found) else found)
+    ]
+
+
+def _packed(
+    sized: Sequence[tuple[Turn, int]], limit: int, turns: int
+) -> list[tuple[Turn, ...]]:
+    """Turns in parts of at most so many tokens and so many turns."""
     found: list[list[Turn]] = [[]]
     used = 0
-    for turn in _small(log.turns, left // 2, scale):
-        size = _size(turn, scale)
-        if found[-1] and (used + size > left or len(found[-1]) >= turns):
+    for turn, size in sized:
+        if found[-1] and (used + size > limit or len(found[-1]) >= turns):
             found.append([])
             used = 0
         found[-1].append(turn)
         used += size
-    return [
-        replace(log, turns=tuple(part), context=context if place == 0 else ())
-        for place, part in enumerate(found)
-        if part
-    ]
+    return [tuple(part) for part in found if part] or [()]
 
 
 def _small(turns: Sequence[Turn], limit: int, scale: Scale) -> list[Turn]:

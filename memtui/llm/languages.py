@@ -10,13 +10,13 @@ from collections import Counter
 from functools import lru_cache
 
 _WORDS = {
-    "en": "the and of to in is for with that was it on are this be not from by an",
-    "de": "der die das und ist nicht mit den ein eine wird von zu auf für im sich dem",
-    "fr": "le la les et est dans une pour que des du sur pas avec qui au ce par",
-    "es": "el los las en una que por con para del está se al como más fue y",
-    "pt": "o os em uma não que por com para foi do da no na são ao e",
-    "it": "il lo gli di che è per non una con del della sono alla nel i",
-    "nl": "het een en van niet is dat op te zijn met voor de die wordt",
+    "en": "the and of is was that with this are be it have not will should when which",
+    "de": "der das und ist nicht mit den ein eine wird von für sich dem werden auch",
+    "fr": "le les et est dans une que qui avec au aux cette sont sur pas été",
+    "es": "el los las una por para está como más pero esta fue han cuando también",
+    "pt": "os uma não que por para foi são está com mas esta foram também então",
+    "it": "il gli che è una per non della sono alla nel questo anche stato dei",
+    "nl": "het een van niet dat zijn met voor wordt naar ook maar deze werd",
 }
 _SETS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+")
@@ -26,8 +26,9 @@ CHARS = 20_000
 
 LATIN = "latin"
 
-PLAIN_WORDS, PLAIN_LETTERS, PLAIN = 5, 20, 0.6
-"""How many words or letters tell a language, and the share that settles it."""
+PLAIN_WORDS, KINDS, PLAIN_LETTERS, PLAIN = 5, 3, 20, 0.6
+"""How many words, of how many different ones, or how many letters tell a language, and
+the share that settles it: commands and errors hold a few words of any."""
 
 PRESENT = 0.08
 """A log that holds so much of another language may be summarised in it."""
@@ -79,7 +80,8 @@ def _script(char: str) -> str:
 def _spoken(text: str) -> Counter[str]:
     """How many little words of each language a text has."""
     found = Counter(word.lower() for word in _WORD.findall(text[:CHARS]))
-    own = Counter(
-        {name: sum(found[word] for word in words) for name, words in _SETS.items()}
-    )
-    return Counter({name: count for name, count in own.items() if count})
+    told = {
+        name: [n for word in words if (n := found[word])]
+        for name, words in _SETS.items()
+    }
+    return Counter({name: sum(n) for name, n in told.items() if len(n) >= KINDS})

@@ -44,7 +44,8 @@ def test_a_log_that_fits_is_one_part() -> None:
 def test_a_part_has_no_more_turns_than_it_may() -> None:
     log = prompts.of_segment(segment_of(*[("user", "ok")] * 41))
     parts = budgets.parts(log, 3000, Scale(), 40, with_schema=True)
-    assert [len(part.turns) for part in parts] == [40, 1]
+    assert len(parts) == 2
+    assert 18 <= min(len(part.turns) for part in parts) <= 20
 
 
 def test_context_that_would_fill_the_prompt_is_left_out() -> None:
@@ -63,8 +64,8 @@ def test_a_count_below_the_estimate_is_believed_slowly() -> None:
     lower = scale.after(1000, 900)
     assert 1.4 < lower.factor < 1.5
     for _ in range(60):
-        lower = lower.after(1000, 800) if lower.factor > 1.25 else lower
-    assert lower.factor == pytest.approx(1.25, abs=0.05)
+        lower = lower.after(1000, 700)
+    assert lower.factor == budgets.LOWEST
 
 
 @pytest.mark.parametrize("counted", [0, 3, 100_000])

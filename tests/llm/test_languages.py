@@ -29,6 +29,10 @@ def test_a_reply_in_another_language_is_noticed(reply: str, log: str) -> None:
         (ENGLISH, ""),
         ("", ENGLISH),
         ("42 %", CHINESE),
+        (
+            "npm error code E404 npm error 404 No match, no such tag, no as " * 3,
+            ENGLISH,
+        ),
     ],
 )
 def test_one_that_the_log_speaks_is_not(reply: str, log: str) -> None:

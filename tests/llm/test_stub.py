@@ -1,0 +1,83 @@
+"""That the stub does what the real server was seen to do."""
+
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+
+import pytest
+
+from tests.stub import personas, wire
+from tests.stub.handler import OVERHEAD
+from tests.stub.models import Model
+from tests.stub.server import Stub, serving
+
+
+def post(stub: Stub, path: str, **body: Any) -> list[dict[str, Any]]:
+    """The objects that are answered."""
+    raw = json.dumps({"model": "qwen3:4b", **body}).encode()
+    with urllib.request.urlopen(
+        urllib.request.Request(f"{stub.url}{path}", raw)
+    ) as reply:
+        return [json.loads(line) for line in reply.read().split(b"\n") if line]
+
+
+def chat(stub: Stub, text: str, window: int = 100, **body: Any) -> dict[str, Any]:
+    """The last line of a reply."""
+    said = [{"role": "user", "content": text}]
+    options = {"num_ctx": window, "num_predict": 90}
+    return post(stub, "/api/chat", messages=said, options=options, **body)[-1]
+
+
+def test_a_prompt_that_is_too_long_is_cut_to_half_the_window_in_silence(
+    stub: Stub,
+) -> None:
+    last = chat(stub, "1|user| " + "word " * 200)
+    assert last["prompt_eval_count"] == 100 // 2 + 2
+    assert stub.chats()[0].tokens == wire.tokens("1|user| " + "word " * 200) + OVERHEAD
+
+
+def test_it_is_refused_where_cutting_is_off(stub: Stub) -> None:
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        chat(stub, "word " * 200, truncate=False)
+    assert caught.value.code == 400
+    inner = json.loads(json.loads(caught.value.read())["error"])["error"]
+    assert inner["n_prompt_tokens"] > inner["n_ctx"] == 100
+
+
+def test_another_window_loads_the_model_anew(stub: Stub) -> None:
+    for window in (100, 100, 200, 100):
+        chat(stub, "1|user| hello", window)
+    assert [window for _, window in stub.memory.loads] == [100, 200, 100]
+
+
+def test_it_thinks_unless_it_is_told_not_to() -> None:
+    with serving(Model(capabilities=("completion", "thinking"))) as stub:
+        for think, thinks in ((None, True), (False, False), (True, True)):
+            more = {} if think is None else {"think": think}
+            said = [{"role": "user", "content": "1|user| hello"}]
+            lines = post(stub, "/api/chat", messages=said, **more)
+            assert any(line["message"].get("thinking") for line in lines) is thinks
+
+
+def test_json_is_escaped_as_go_does_and_zeros_are_left_out(stub: Stub) -> None:
+    assert wire.go({"a": "<&>\u2028\u0085é"}) == (
+        b'{"a":"\\u003c\\u0026\\u003e\\u2028\xc2\x85\xc3\xa9"}'
+    )
+    stub.models[0].without_schema = personas.empty
+    assert "eval_count" not in chat(stub, "hello")
+
+
+def test_a_reply_ends_at_its_limit(stub: Stub) -> None:
+    last = chat(stub, "1|user| " + "hello " * 60, window=400)
+    assert (last["done"], last["done_reason"]) == (True, "stop")
+    said = [{"role": "user", "content": "1|user| " + "hello " * 60}]
+    lines = post(stub, "/api/chat", messages=said, options={"num_predict": 3})
+    assert lines[-1]["done_reason"] == "length" and lines[-1]["eval_count"] == 3
+
+
+def test_it_loads_and_lets_go_when_asked(stub: Stub) -> None:
+    assert post(stub, "/api/generate")[0]["done_reason"] == "load"
+    assert list(stub.memory.loaded) == ["qwen3:4b"]
+    assert post(stub, "/api/generate", keep_alive=0)[0]["done_reason"] == "unload"
+    assert not stub.memory.loaded
