@@ -33,8 +33,9 @@ WARM = 0.3
 HALVES = 3
 """How often a part is made smaller before it is given up."""
 
-MERGES = 3
-"""How often the summaries of parts are summarised again; beyond, they are joined."""
+SHRINKS = 0.6
+"""To what share of themselves the parts' bullets must come down by being summarised
+again; else they are joined as they are."""
 
 
 class _Smaller(Exception):
@@ -78,42 +79,45 @@ class Asking:
         )
         return replace(summary, facts=facts)
 
-    async def _whole(self, log: Log, merges: int = 0) -> Summary:
+    async def _whole(self, log: Log) -> Summary:
         """The summary of a log of any length: part by part, then merged."""
         serving, done = self._serving, list[Summary]()
+        before = serving.facts.parts
         waiting = deque((part, 0) for part in serving.cut(log))
         while waiting:
             part, depth = waiting.popleft()
-            serving.part, serving.parts = len(done) + 1, len(done) + 1 + len(waiting)
+            if len(anew := serving.cut(part)) > 1:
+                waiting.extendleft((piece, depth) for piece in reversed(anew))
+                continue
+            serving.part = before + len(done) + 1
+            serving.parts = serving.part + len(waiting)
             try:
                 done.append(await self._asked(part))
             except _Smaller as smaller:
-                pieces = self._pieces(part, smaller.fault)
+                pieces = budgets.halves(part)
+                if isinstance(smaller.fault, Overflow) and len(serving.cut(part)) > 1:
+                    pieces = serving.cut(part)
                 if depth >= HALVES or pieces == [part]:
                     raise smaller.fault from None
                 waiting.extendleft((piece, depth + 1) for piece in reversed(pieces))
         facts = serving.facts
         serving.facts = replace(facts, parts=facts.parts + len(done))
-        return done[0] if len(done) == 1 else await self._merged(log, done, merges)
+        return done[0] if len(done) == 1 else await self._merged(log, done)
 
-    def _pieces(self, part: Log, fault: Fault) -> list[Log]:
-        """A part in smaller ones: cut anew if it was only estimated wrongly."""
-        anew = self._serving.cut(part) if isinstance(fault, Overflow) else []
-        return anew if len(anew) > 1 else budgets.halves(part)
-
-    async def _merged(self, log: Log, done: Sequence[Summary], merges: int) -> Summary:
+    async def _merged(self, log: Log, done: Sequence[Summary]) -> Summary:
         """The summaries of a log's parts as one; joined as they are where few."""
-        most = log.bullets[1]
+        most, places = log.bullets[1], dict[str, set[int]]()
         joined = replies.joined(done, most)
-        if merges >= MERGES or sum(len(one.bullets) for one in done) <= most:
+        for claim in (claim for one in done for claim in one.bullets):
+            note = claim.text[: prompts.TEXT_CHARS]
+            places.setdefault(note, set()).update(claim.refs)
+        notes = [Turn(tuple(sorted(at)), "note", note) for note, at in places.items()]
+        merged = prompts.of_notes(log, notes)
+        parts = len(self._serving.cut(merged))
+        if len(notes) <= most or (parts > 1 and parts * most > len(notes) * SHRINKS):
             return joined
-        notes = [
-            Turn(claim.refs, "note", claim.text[: prompts.TEXT_CHARS])
-            for one in done
-            for claim in one.bullets
-        ]
         try:
-            return await self._whole(prompts.of_notes(log, notes), merges + 1)
+            return await self._whole(merged)
         except (BadReply, TooLong):
             return joined
 
@@ -127,7 +131,7 @@ class Asking:
         serving, tries = self._serving, Tries()
         while True:
             try:
-                return self._read((await serving.write(log, tries)).text, log)
+                return self._read(await serving.write(log, tries), log)
             except (Busy, Unwell) as fault:
                 await serving.rest(tries, fault)
             except BadReply as fault:

@@ -7,13 +7,25 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from memtui.llm.faults import BadReply, Fault, Offline, OutOfMemory, Resting, Unwell
+from memtui.llm.faults import (
+    BadReply,
+    Fault,
+    Offline,
+    OutOfMemory,
+    Overflow,
+    Resting,
+    TooLong,
+    Unwell,
+)
 
 FIRST_S, LONGEST_S = 60.0, 1800.0
 """How long the breaker stays open at first, and at most; it doubles in between."""
 
 IN_A_ROW = {Unwell: 3, OutOfMemory: 2, Offline: 1}
 """How many faults of a kind, with no success between them, open the breaker."""
+
+WELL = (BadReply, Overflow, TooLong)
+"""Faults of a model or of a prompt, told by a server that works."""
 
 LOOKED_AT, POOR = 10, 5
 """A model is poor when so many of its last replies were bad."""
@@ -36,7 +48,10 @@ class Breaker:
         return 0.0 if self._until is None else max(0.0, self._until - self.clock())
 
     def failed(self, fault: Fault) -> None:
-        """Count a fault that no further try mended."""
+        """Count a fault; one that only a server that is well can cause closes."""
+        if isinstance(fault, WELL):
+            self.succeeded()
+            return
         kind = next((kind for kind in IN_A_ROW if isinstance(fault, kind)), None)
         if kind is None:
             return

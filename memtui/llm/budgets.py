@@ -179,7 +179,7 @@ def halves(log: Log) -> list[Log]:
     if len(turns) == 1:
         (turn,) = turns
         texts = pieces(turn.text, max(1, -(-len(turn.text) // 2)))
-        turns = tuple(replace(turn, text=text) for text in texts)
+        turns = tuple(replace(turn, text=text) for text in texts) or turns
     middle = -(-len(turns) // 2)
     first = replace(log, turns=turns[:middle])
     second = replace(log, turns=turns[middle:], context=())

@@ -172,8 +172,8 @@ def choose(
         for one in models
         if not objection(one) and one.name not in avoided and not _invents(one)
     ]
-    loaded = [one for one in able if one.is_loaded]
-    known = sorted((one for one in able if _rank(one) >= 0), key=_rank)
+    loaded = sorted((one for one in able if one.is_loaded), key=_rank)
+    known = sorted((one for one in able if _rank(one) < len(PREFERRED)), key=_rank)
     usual = sorted(
         (one for one in able if USUAL_B[0] <= one.size_b <= USUAL_B[1]),
         key=lambda one: (one.size_b, one.name),
@@ -198,7 +198,7 @@ def _rank(model: Model) -> int:
     for rank, known in enumerate(PREFERRED):
         if name == known or name.startswith(f"{known}-"):
             return rank
-    return -1
+    return len(PREFERRED)
 
 
 def _invents(model: Model) -> bool:

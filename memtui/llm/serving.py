@@ -157,15 +157,15 @@ class Serving:
         self.mode, tries = mode, Tries()
         while True:
             try:
-                written = await self.write(probing.LOG, tries)
+                text = await self.write(probing.LOG, tries)
             except (ModeRefused, BadReply, TooLong):
                 return False
             except (Busy, Unwell) as fault:
                 await self.rest(tries, fault)
             else:
-                return probing.keeps_shape(written.text)
+                return probing.keeps_shape(text)
 
-    async def write(self, log: Log, tries: Tries) -> Written:
+    async def write(self, log: Log, tries: Tries) -> str:
         """What the model writes about one log, with one request.
 
         Raises:
@@ -200,7 +200,9 @@ class Serving:
             raise
         self.memory.breaker.succeeded()
         self._measure(estimated, written)
-        return written
+        if not written.is_whole:
+            raise TooLong(written.text)
+        return written.text
 
     def _measure(self, estimated: int, written: Written) -> None:
         """Add what a reply took, and correct the estimate.

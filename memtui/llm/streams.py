@@ -1,7 +1,7 @@
 """Streams: a reply read from its bytes, line by line, until it is done.
 
 Lines end at a line feed alone: a model may well write U+0085 or U+2028. Only a line
-that says ``done`` for the reason ``stop`` ends a good reply.
+that says ``done`` ends a reply, and only for the reason ``stop`` is it whole.
 """
 
 import json
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memtui.llm import faults
-from memtui.llm.faults import BadReply, CutOff, Refused, ServerFault, TooLong
+from memtui.llm.faults import BadReply, CutOff, Refused, ServerFault
 
 LINE_BYTES = 1_000_000
 """A longer line is not one of a reply."""
@@ -28,9 +28,11 @@ EVERY_CHARS = 100
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A whole reply and what the server measured."""
+    """A reply and what the server measured."""
 
     text: str
+    is_whole: bool = True
+    """Whether the model came to its end, and not to the limit of tokens."""
     prompt_tokens: int = 0
     reply_tokens: int = 0
     load_ms: int = 0
@@ -134,12 +136,11 @@ def is_endless(text: str) -> bool:
 
 def _done(record: dict[str, Any], text: str) -> Written:
     reason = record.get("done_reason")
-    if reason == "length":
-        raise TooLong(text)
-    if reason != "stop":
+    if reason not in ("stop", "length"):
         raise ServerFault(f"the reply ended for another reason: {reason!r}"[:200])
     return Written(
         text,
+        is_whole=reason == "stop",
         prompt_tokens=_count(record, "prompt_eval_count"),
         reply_tokens=_count(record, "eval_count"),
         load_ms=_count(record, "load_duration") // 1_000_000,

@@ -9,9 +9,11 @@ from memtui.llm.faults import (
     Fault,
     Offline,
     OutOfMemory,
+    Overflow,
     Resting,
     ServerFault,
     Stalled,
+    TooLong,
 )
 
 
@@ -54,6 +56,18 @@ def test_a_success_between_them_starts_the_count_anew(clock: Clock) -> None:
     breaker.failed(Stalled(""))
     breaker.succeeded()
     breaker.failed(Stalled(""))
+    assert breaker.wait_s() == 0
+
+
+@pytest.mark.parametrize("fault", [BadReply(""), Overflow(""), TooLong("")])
+def test_a_fault_that_is_not_the_servers_shows_that_it_is_well(
+    clock: Clock, fault: Fault
+) -> None:
+    breaker = Breaker(clock)
+    for _ in range(3):
+        breaker.failed(Stalled(""))
+        breaker.failed(Stalled(""))
+        breaker.failed(fault)
     assert breaker.wait_s() == 0
 
 

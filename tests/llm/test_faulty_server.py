@@ -162,13 +162,17 @@ def test_a_prompt_that_is_too_long_is_cut_anew_and_never_sent_again(
     assert min(refs) < 8 <= max(refs)
 
 
+def numbers(seed: int) -> str:
+    return " ".join(f"{(n + 1) * (n + seed) % 9973:x}" for n in range(250))
+
+
 @pytest.mark.parametrize("truncates", [False, True])
 def test_a_model_that_counts_otherwise_is_given_less(truncates: bool) -> None:
     with serving(Model(window=4096, token_bytes=1)) as stub:
         stub.truncates = truncates
         known = [Capability(stub.version, stub.models[0].digest, Mode.QUIET)]
         ollama = Asker(stub.url).ollama(known=known)
-        talk = [("user", f"Fix page {n}: " + NUMBERS) for n in range(8)]
+        talk = [("user", f"Fix page {n}: {numbers(n)}") for n in range(8)]
         for _ in range(2):
             first = len(stub.chats())
             summary = ollama.summarize_segment(segment_of(*talk))
@@ -176,9 +180,6 @@ def test_a_model_that_counts_otherwise_is_given_less(truncates: bool) -> None:
             assert none_sent_twice(stub.chats()[first:])
         over = [one.tokens > one.window for one in stub.chats()]
         assert over[0] and not any(over[first:])
-
-
-NUMBERS = " ".join(f"{n * n % 997:x}" for n in range(250))
 
 
 def test_a_model_that_has_gone_is_replaced_by_another(segment: Segment) -> None:

@@ -88,6 +88,8 @@ def test_a_long_segment_is_read_in_parts_and_merged(stub: Stub, asker: Asker) ->
     for claim in summary.bullets:
         (place,) = claim.refs
         assert claim.text.startswith(f"Fix page {place} of the shop")
+    parts = [doing.part for doing in asker.told]
+    assert parts == sorted(parts) and parts[-1] == summary.facts.parts
     assert asker.told[-1].part == asker.told[-1].parts
     is_kept(stub)
 
