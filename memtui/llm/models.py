@@ -82,7 +82,9 @@ def listed(tags: Mapping[str, Any], ps: Mapping[str, Any]) -> list[Model]:
 
 def _rows(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = answer.get("models")
-    return [one for one in rows if isinstance(one, dict)] if rows else []
+    return (
+        [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
+    )
 
 
 def _name(row: Mapping[str, Any]) -> str:

@@ -114,7 +114,12 @@ def test_a_model_without_a_card_is_known() -> None:
 
 @pytest.mark.parametrize(
     ("tags", "ps"),
-    [({}, {}), ({"models": None}, {"models": None}), ({"models": [1, {}]}, {})],
+    [
+        ({}, {}),
+        ({"models": None}, {"models": None}),
+        ({"models": [1, {}]}, {}),
+        ({"models": 5}, {}),
+    ],
 )
 def test_a_server_that_tells_nothing_has_no_models(
     tags: dict[str, Any], ps: dict[str, Any]

@@ -1,0 +1,112 @@
+"""That no answer is so strange that anything but a fault comes of it."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memtui.llm import hosts, models
+from memtui.llm.faults import Fault, ModelMissing, Refused
+from memtui.llm.streams import Stream
+from tests.llm.conftest import Asker, segment_of
+from tests.stub.faults import Fault as Scripted
+from tests.stub.server import serving
+
+NAMES = st.sampled_from(
+    [
+        "models",
+        "name",
+        "model",
+        "details",
+        "parameter_size",
+        "size",
+        "size_vram",
+        "digest",
+        "context_length",
+        "capabilities",
+        "model_info",
+        "general.architecture",
+        "qwen3.context_length",
+        "version",
+        "error",
+        "remote_host",
+        "message",
+        "content",
+        "thinking",
+        "done",
+        "done_reason",
+        "prompt_eval_count",
+    ]
+)
+PLAIN = (
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 10**12)
+    | st.floats()
+    | st.sampled_from(["qwen3:4b", "4.0B", "completion", "stop", "length", "qwen3", ""])
+    | st.text(max_size=8)
+)
+VALUES = st.recursive(
+    PLAIN,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=6)
+    ),
+    max_leaves=24,
+)
+OBJECTS = st.dictionaries(NAMES, VALUES, max_size=6)
+NAMED = st.fixed_dictionaries(
+    {"model": PLAIN, "size": PLAIN}, optional={"details": VALUES, "size_vram": PLAIN}
+)
+LISTS = st.fixed_dictionaries(
+    {"models": st.lists(NAMED | OBJECTS, max_size=3) | VALUES}
+)
+SHOWN = st.fixed_dictionaries(
+    {}, optional={"capabilities": VALUES, "model_info": VALUES, "remote_host": PLAIN}
+)
+
+
+@given(LISTS, LISTS, SHOWN)
+def test_whatever_a_server_lists_a_model_is_chosen_or_missing(
+    tags: dict[str, Any], ps: dict[str, Any], show: dict[str, Any]
+) -> None:
+    with suppress(ModelMissing, Refused):
+        chosen = models.shown(models.choose(models.listed(tags, ps)), show)
+        assert chosen.name and models.window(chosen) > 0
+
+
+@given(st.lists(OBJECTS.map(json.dumps).map(str.encode) | st.binary(max_size=30)))
+def test_whatever_a_stream_brings_it_is_a_reply_or_a_fault(lines: list[bytes]) -> None:
+    stream = Stream()
+    with suppress(Fault):
+        for line in lines:
+            stream.feed(line + b"\n")
+        assert stream.end().text is not None
+
+
+@given(
+    st.text(max_size=30) | st.from_regex(r"[a-z]{0,5}:?/{0,2}[\[\]:@.0-9a-z/]{0,12}")
+)
+def test_whatever_an_address_is_it_is_this_machine_or_refused(url: str) -> None:
+    with suppress(Refused):
+        assert hosts.address(url).is_loopback
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.sampled_from(["/api/version", "/api/tags", "/api/ps", "/api/show", "/api/chat"]),
+    st.lists(
+        (LISTS | SHOWN | VALUES).map(json.dumps).map(str.encode), min_size=1, max_size=4
+    ),
+    st.sampled_from([200, 200, 200, 400, 404, 500]),
+)
+def test_whatever_it_answers_there_is_a_summary_or_a_fault(
+    path: str, answers: list[bytes], status: int
+) -> None:
+    with serving() as stub:
+        stub.script(*(Scripted(status, answer) for answer in answers), path=path)
+        ollama = Asker(stub.url).ollama()
+        assert isinstance(ollama.health().says, str)
+        with suppress(Fault):
+            assert ollama.summarize_segment(segment_of()).bullets
