@@ -10,13 +10,19 @@ from collections import Counter
 from functools import lru_cache
 
 _WORDS = {
-    "en": "the and of is was that with this are be it have not will should when which",
-    "de": "der das und ist nicht mit den ein eine wird von für sich dem werden auch",
-    "fr": "le les et est dans une que qui avec au aux cette sont sur pas été",
-    "es": "el los las una por para está como más pero esta fue han cuando también",
-    "pt": "os uma não que por para foi são está com mas esta foram também então",
-    "it": "il gli che è una per non della sono alla nel questo anche stato dei",
-    "nl": "het een van niet dat zijn met voor wordt naar ook maar deze werd",
+    "en": "the and of is was that with this are be it have not will should when which"
+    " from they has been now",
+    "de": "der die das und ist nicht mit den ein eine wird von für sich dem werden auch"
+    " sind wurde noch nach bei oder",
+    "fr": "le les et est dans une que qui avec au aux cette sont sur pas été mais plus"
+    " il elle",
+    "es": "el los las una por para está como más pero esta fue han cuando también se"
+    " del con",
+    "pt": "os uma não que por para foi são está com mas esta foram também então na da"
+    " dos",
+    "it": "il gli che è una per non della sono alla nel questo anche stato dei con più"
+    " sul",
+    "nl": "het een van niet dat zijn met voor wordt naar ook maar deze werd bij nog",
 }
 _SETS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+")

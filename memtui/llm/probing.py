@@ -5,7 +5,7 @@ know no schema at all. What is found holds for one server version and one model.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -39,9 +39,6 @@ class Capability:
     digest: str
     mode: Mode
 
-
-Known = Callable[[str, str], Mode | None]
-"""What is known of a server version and a model's digest."""
 
 LOG = Log(
     (

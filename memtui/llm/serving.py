@@ -149,7 +149,7 @@ class Serving:
 
     async def relearn(self) -> None:
         """Find out anew how the model is asked: what was known is refused."""
-        del self.memory.modes[self.found.server, self.found.model.digest]
+        self.memory.modes.pop((self.found.server, self.found.model.digest), None)
         await self._learn()
 
     async def _keeps(self, mode: Mode) -> bool:

@@ -1,7 +1,7 @@
 """Segments to be summarised, and a server to ask."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -33,8 +33,6 @@ TALK = (
     ("assistant", "Fixed: token.py sets session_id first; all 42 tests pass now."),
 )
 """A short conversation with names, numbers and paths in it."""
-
-SegmentOf = Callable[..., Segment]
 
 
 def told(talk: Sequence[tuple[str, str]], after_min: int = 0) -> tuple[Event, ...]:

@@ -282,6 +282,33 @@ def test_a_bad_reply_gets_one_other_try(
     assert ollama.health().is_ready
 
 
+@pytest.mark.parametrize(
+    "persona",
+    [
+        personas.empty,
+        personas.without_bullets,
+        personas.refs_beyond,
+        personas.foreign,
+        personas.germanic,
+        personas.blank,
+        personas.repeating,
+    ],
+)
+def test_a_model_that_writes_no_summary_is_asked_twice(
+    stub: Stub,
+    asker: Asker,
+    segment: Segment,
+    known: list[Capability],
+    persona: personas.Persona,
+) -> None:
+    stub.models[0].persona = persona
+    with pytest.raises(ours.BadReply):
+        asker.ollama(known=known).summarize_segment(segment)
+    assert len(stub.chats()) == 2
+    written = [doing.written for doing in asker.told]
+    assert max(written) * 12 < 1200
+
+
 def test_a_model_whose_replies_are_bad_makes_room_for_another(
     segment: Segment,
 ) -> None:

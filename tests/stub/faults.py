@@ -29,8 +29,6 @@ class Fault:
     """What the model says, whatever its persona."""
     remote_host: str = ""
     done_reason: str = ""
-    truncates: bool = False
-    """A server that does not know ``truncate: false``."""
 
 
 GOOD = Fault()
