@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -117,10 +118,10 @@ def asker(stub: Stub) -> Asker:
     return Asker(stub.url)
 
 
-_connected: list[object] = []
+_connected: list[tuple[Any, ...]] = []
 
 
-def _watch(event: str, args: tuple[object, ...]) -> None:
+def _watch(event: str, args: tuple[Any, ...]) -> None:
     if event == "socket.connect":
         _connected.append(args[1])
 
@@ -129,7 +130,7 @@ sys.addaudithook(_watch)
 
 
 @pytest.fixture
-def connected() -> list[object]:
+def connected() -> list[tuple[Any, ...]]:
     """The addresses that anything connects to during a test."""
     _connected.clear()
     return _connected

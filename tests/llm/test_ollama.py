@@ -2,6 +2,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -287,7 +288,7 @@ def test_a_reply_from_elsewhere_is_not_taken(
 
 
 def test_another_machine_is_not_even_connected_to(
-    asker: Asker, segment: Segment, connected: list[object]
+    asker: Asker, segment: Segment, connected: list[tuple[Any, ...]]
 ) -> None:
     ollama = asker.ollama(Wishes("http://192.0.2.1:11434", deadlines=PATIENT))
     with pytest.raises(Refused):

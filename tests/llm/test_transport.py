@@ -130,7 +130,7 @@ def test_a_silent_server_does_not_hold_up_a_plain_question(stub: Stub) -> None:
 
 
 def test_the_environment_leads_nowhere(
-    stub: Stub, monkeypatch: pytest.MonkeyPatch, connected: list[object]
+    stub: Stub, monkeypatch: pytest.MonkeyPatch, connected: list[tuple[Any, ...]]
 ) -> None:
     with serving() as other:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
@@ -140,7 +140,7 @@ def test_the_environment_leads_nowhere(
         chat(stub)
         assert other.received == []
     assert "authorization" not in stub.chats()[0].headers
-    assert connected and all(to[0] == "127.0.0.1" for to in map(tuple, connected))
+    assert connected and {place[0] for place in connected} == {"127.0.0.1"}
 
 
 def test_a_redirect_is_not_followed(stub: Stub) -> None:
