@@ -189,6 +189,8 @@ def _text(setting: Setting, value: object, where: str) -> str:
         raise SettingsError(f"{where}: {name} is one of {listed}, not {value!r}{hint}")
     if name == "store.time_zone" and value:
         _check_zone(value, where)
+    if setting.check and (wrong := setting.check(value)):
+        raise SettingsError(f"{where}: {name} cannot be {value!r}: {wrong}")
     return value
 
 

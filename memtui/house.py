@@ -24,6 +24,7 @@ from memtui.store import database, facts
 
 if TYPE_CHECKING:
     from memtui.curate.quarantine import Quarantine, Retried
+    from memtui.memory.schedules import Plan
     from memtui.stages.works import Setup, Works
 
 log = logging.getLogger(__name__)
@@ -74,6 +75,13 @@ class House:
         from memtui.curate.quarantine import Quarantine  # noqa: PLC0415 - seldom asked
 
         return Quarantine(self.paths.spool)
+
+    @property
+    def plan(self) -> "Plan":
+        """When the model's jobs are due."""
+        from memtui import scheduling  # noqa: PLC0415 - not on the way to a screen
+
+        return scheduling.plan(self.settings, self.zone, self.paths.store)
 
     def _setup(self) -> "Setup":
         from memtui import tokenizer  # noqa: PLC0415

@@ -1,5 +1,6 @@
 """What a setting is."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 Value = str | int | float | bool | tuple[str, ...]
@@ -19,3 +20,5 @@ class Setting:
     """What the text, or each text of a list, may be; anything if empty."""
     least: float | None = None
     """The least a number may be."""
+    check: Callable[[str], str] | None = None
+    """Says what is wrong with a text; "" if nothing is."""

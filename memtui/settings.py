@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memtui.job_settings import JOBS
 from memtui.model_settings import MODELS
 from memtui.setting import Setting, Value
 
@@ -102,6 +103,7 @@ ALL = (
         " conversation. It is kept either way.",
     ),
     *MODELS,
+    *JOBS,
     Setting(
         "screen.theme",
         "memtui-dark",

@@ -1,12 +1,14 @@
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from memtui import configuration, settings, summarising
+from memtui import configuration, scheduling, settings, summarising
 from memtui.errors import SettingsError
 from memtui.llm import hosts
 from memtui.llm.looking import Wishes
+from memtui.memory.jobs import ROLL_UPS
 
 
 def load(tmp_path: Path, text: str = "", **given: object) -> settings.Settings:
@@ -56,6 +58,11 @@ def test_the_command_line_wins_over_all_others(
         ("[log]\nlevel = 'infos'\n", "did you mean info?"),
         ("[store]\ntime_zone = 'Mars/Olympus'\n", "there is no time zone"),
         ("[store\n", "config.toml:"),
+        ("[jobs]\nday = '0 1 * *'\n", "config.toml:2: jobs.day cannot be '0 1 * *'"),
+        ("[jobs]\n\nyear = '0 1 * 13 *'\n", "config.toml:3: jobs.year cannot be"),
+        ("[jobs]\nweek = '0 25 * * 0'\n", "that is no hour"),
+        ("[jobs]\nmonth = 3\n", "jobs.month is text, not 3"),
+        ("[jobs]\njitter_s = -1\n", "jobs.jitter_s is at least 0"),
     ],
 )
 def test_a_wrong_key_or_value_is_said_with_file_and_line(
@@ -133,3 +140,18 @@ def test_what_is_wanted_of_a_model_follows_from_the_settings(tmp_path: Path) -> 
     assert (wanted.model, wanted.window_tokens) == ("qwen3:4b", 4096)
     assert hosts.address(wanted.url, wanted.allowed_hosts).url == "http://box:1"
     assert (wanted.deadlines.idle_s, wanted.deadlines.total_s) == (5.0, 600.0)
+
+
+def test_when_jobs_are_due_follows_from_the_settings(tmp_path: Path) -> None:
+    text = "[jobs]\nday = '*/30 6 * * *'\njitter_s = 0\n"
+    store = tmp_path / "memory.db"
+    plan = scheduling.plan(load(tmp_path, text), UTC, store)
+    now = datetime(2024, 5, 2, 6, tzinfo=UTC)
+    times = {job: plan.times(job) for job in ROLL_UPS}
+    assert [str(one.next_run(now))[:16] for one in times.values() if one] == [
+        "2024-05-02 06:30",
+        "2024-05-05 02:00",
+        "2024-06-01 03:00",
+        "2025-01-01 04:00",
+    ]
+    assert plan.store == str(store)
