@@ -13,6 +13,8 @@ from memtui.store.tables import (
     ALL,
     CursorRow,
     HelperRow,
+    JobRow,
+    JobRunRow,
     MetaRow,
     RedactionRow,
     SeenRow,
@@ -85,7 +87,12 @@ def _to_2() -> None:
     _guard()
 
 
-STEPS: tuple[Callable[[], None], ...] = (_to_2,)
+def _to_3() -> None:
+    """What is remembered of the model's jobs."""
+    db.create_tables((JobRow, JobRunRow))
+
+
+STEPS: tuple[Callable[[], None], ...] = (_to_2, _to_3)
 """What brings a store from schema n to n + 1, for n = 1, 2, …"""
 
 LATEST = len(STEPS) + 1

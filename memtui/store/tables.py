@@ -365,6 +365,41 @@ class ProblemRow(Table):
         primary_key = peewee.CompositeKey("source", "reason")
 
 
+class JobRow(Table):
+    """What a person wants of a job: ``asked_ms`` is when they asked for a run now."""
+
+    name = peewee.TextField(primary_key=True)
+    is_paused = peewee.BooleanField(default=False)
+    asked_ms = peewee.BigIntegerField(null=True)
+    since_ms = peewee.BigIntegerField(null=True)
+
+    class Meta:
+        table_name = "jobs"
+        without_rowid = True
+
+
+class JobRunRow(Table):
+    """One run of a job; it has no ``ended_ms`` and no ``result`` while it runs."""
+
+    id = AutoIncrementField()
+    job = peewee.TextField()
+    reason = peewee.TextField()
+    began_ms = peewee.BigIntegerField()
+    seen_ms = peewee.BigIntegerField()
+    ended_ms = peewee.BigIntegerField(null=True)
+    result = peewee.TextField(null=True)
+    error = peewee.TextField(default="")
+    made = peewee.IntegerField(default=0)
+    rejected = peewee.IntegerField(default=0)
+    failed = peewee.IntegerField(default=0)
+    waiting = peewee.IntegerField(default=0)
+    skipped = peewee.IntegerField(default=0)
+
+    class Meta:
+        table_name = "job_runs"
+        indexes: ClassVar = ((("job", "id"), False),)
+
+
 class ForgettingRow(Table):
     """The door for forgetting: events can be deleted only while a row stands here."""
 
@@ -394,6 +429,8 @@ ALL = (
     RedactionRow,
     TombstoneRow,
     ProblemRow,
+    JobRow,
+    JobRunRow,
     ForgettingRow,
 )
 """Every table, in the order they can be made."""

@@ -1,0 +1,199 @@
+"""What a person wants of each job, and the runs there were: no words of anybody's."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memtui.memory.events import clean, from_ms
+from memtui.memory.jobs import Job, Reason, Result, Run, State
+from memtui.store.tables import JobRow, JobRunRow
+
+KEPT_RUNS = 200
+"""How many runs of each job are remembered."""
+
+ERROR_CHARS = 500
+"""How much of an error is remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a run did since it last told."""
+
+    made: int = 0
+    rejected: int = 0
+    failed: int = 0
+
+
+def states() -> dict[Job, State]:
+    """What is wanted of every job."""
+    found = {row.name: row for row in JobRow.select()}
+    return {job: _state(found[job]) if job in found else State() for job in Job}
+
+
+def set_paused(jobs: Iterable[Job], is_paused: bool) -> None:
+    """Remember that these jobs rest, or do so no longer.
+
+    A run that was asked for is not wanted any more when its job is to rest.
+    """
+    for job in jobs:
+        values = {"is_paused": is_paused} | ({"asked_ms": None} if is_paused else {})
+        _change(job, **values)
+
+
+def ask(job: Job, now_ms: int) -> None:
+    """Remember that a run is asked for; who asked first is served first."""
+    _change(job)
+    JobRow.update(asked_ms=now_ms).where(
+        JobRow.name == job, JobRow.asked_ms.is_null()
+    ).execute()
+
+
+def keep_times(jobs: Iterable[Job], now_ms: int) -> None:
+    """Remember that these jobs' times are kept from now on, unless they were before.
+
+    A time ahead of now was set by a clock that has been set back since.
+    """
+    for job in jobs:
+        _change(job)
+        JobRow.update(since_ms=now_ms).where(
+            JobRow.name == job,
+            JobRow.since_ms.is_null() | (JobRow.since_ms > now_ms),
+        ).execute()
+
+
+def begin(job: Job, reason: Reason, now_ms: int) -> int:
+    """Remember a run that begins, whose asking is answered; its number."""
+    if reason is Reason.ASKED:
+        _change(job, asked_ms=None)
+    number: int = JobRunRow.insert(
+        job=job, reason=reason, began_ms=now_ms, seen_ms=now_ms
+    ).execute()
+    rows = JobRunRow.select(JobRunRow.id).where(JobRunRow.job == job)
+    older = rows.order_by(JobRunRow.id.desc()).limit(1).offset(KEPT_RUNS).scalar()
+    if older:
+        JobRunRow.delete().where(JobRunRow.job == job, JobRunRow.id <= older).execute()
+    return number
+
+
+def note(number: int, now_ms: int, counts: Counts, waiting: int | None) -> None:
+    """Remember what a run did since it last told.
+
+    Args:
+        number: The run.
+        now_ms: The time, in milliseconds.
+        counts: What it did since then.
+        waiting: What is left to do; None if that is not known.
+    """
+    left = {} if waiting is None else {"waiting": waiting}
+    JobRunRow.update(
+        seen_ms=now_ms,
+        made=JobRunRow.made + counts.made,
+        rejected=JobRunRow.rejected + counts.rejected,
+        failed=JobRunRow.failed + counts.failed,
+        **left,
+    ).where(JobRunRow.id == number).execute()
+
+
+def end(
+    number: int, result: Result, now_ms: int, *, error: str = "", skipped: int = 0
+) -> None:
+    """Remember what came of a run.
+
+    Args:
+        number: The run.
+        result: How it ended.
+        now_ms: The time, in milliseconds.
+        error: What went wrong; kept without its secrets.
+        skipped: How many times of its job passed meanwhile.
+    """
+    JobRunRow.update(
+        seen_ms=now_ms,
+        ended_ms=now_ms,
+        result=result,
+        error=_kept(error),
+        skipped=skipped,
+    ).where(JobRunRow.id == number).execute()
+
+
+def forget_empty(number: int) -> None:
+    """Take a run back that did nothing."""
+    JobRunRow.delete().where(
+        JobRunRow.id == number,
+        JobRunRow.result == Result.DONE,
+        JobRunRow.made + JobRunRow.rejected + JobRunRow.failed == 0,
+    ).execute()
+
+
+def break_off() -> None:
+    """Say of every run that never ended that it was broken off when last seen.
+
+    Only who holds the claim may: a run of another process has not ended yet.
+    """
+    JobRunRow.update(result=Result.BROKEN_OFF, ended_ms=JobRunRow.seen_ms).where(
+        JobRunRow.ended_ms.is_null()
+    ).execute()
+
+
+def history(job: Job | None = None, limit: int | None = None) -> list[Run]:
+    """The runs of a job, or of all, the latest first.
+
+    Args:
+        job: Whose; everyone's when None.
+        limit: How many; all when None.
+    """
+    rows = JobRunRow.select().order_by(JobRunRow.id.desc()).limit(limit)
+    return [_run(row) for row in (rows.where(JobRunRow.job == job) if job else rows)]
+
+
+def last_over(job: Job, now_ms: int) -> Run | None:
+    """The last run of a job that came to its end, good or bad; None if none did.
+
+    One that ended later than now was noted by a clock that has been set back since.
+    """
+    over = JobRunRow.result.in_([Result.DONE, Result.FAILED])
+    row = (
+        JobRunRow.select()
+        .where(JobRunRow.job == job, over, JobRunRow.ended_ms <= now_ms)
+        .order_by(JobRunRow.id.desc())
+        .first()
+    )
+    return _run(row) if row else None
+
+
+def _change(job: Job, **values: object) -> None:
+    JobRow.insert(name=job).on_conflict_ignore().execute()
+    if values:
+        JobRow.update(**values).where(JobRow.name == job).execute()
+
+
+def _kept(error: str) -> str:
+    if not error:
+        return ""
+    from memtui.memory import secrets  # noqa: PLC0415 - only what went wrong needs it
+
+    said = " ".join(secrets.redact(clean(error)).text.split())
+    return said if len(said) <= ERROR_CHARS else f"{said[: ERROR_CHARS - 1]}…"
+
+
+def _state(row: JobRow) -> State:
+    return State(
+        is_paused=bool(row.is_paused),
+        asked_at=None if row.asked_ms is None else from_ms(row.asked_ms),
+        since_at=None if row.since_ms is None else from_ms(row.since_ms),
+    )
+
+
+def _run(row: JobRunRow) -> Run:
+    return Run(
+        job=Job(row.job),
+        reason=Reason(row.reason),
+        began_at=from_ms(row.began_ms),
+        seen_at=from_ms(row.seen_ms),
+        ended_at=None if row.ended_ms is None else from_ms(row.ended_ms),
+        result=Result(row.result) if row.result else None,
+        error=row.error,
+        made=row.made,
+        rejected=row.rejected,
+        failed=row.failed,
+        waiting=row.waiting,
+        skipped=row.skipped,
+    )
