@@ -1,0 +1,393 @@
+"""When jobs run, stepped by hand at times of our choosing, on a real store."""
+
+import signal
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memtui import store
+from memtui.curate import jobs as steered
+from memtui.memory.jobs import ROLL_UPS, Job, Reason, Result, Run
+from memtui.memory.schedules import Plan
+from memtui.recall import jobs as asked
+from memtui.stages.schedule import LATE, TRIES, Due, Schedule
+
+PLAN = Plan(
+    {
+        Job.DAY: "0 1 * * *",
+        Job.WEEK: "0 2 * * 0",
+        Job.MONTH: "0 3 1 * *",
+        Job.YEAR: "0 4 1 1 *",
+    },
+    UTC,
+    0,
+    "a",
+)
+SECOND = timedelta(seconds=1)
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+"""A Wednesday."""
+ONE = datetime(2024, 5, 2, 1, tzinfo=UTC)
+"""When a day is due next."""
+
+KILLED = """
+import os, signal, sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from memtui import store
+from memtui.memory.jobs import Job, Reason
+from memtui.memory.schedules import Plan
+from memtui.stages.schedule import Schedule
+store.open_at(Path(sys.argv[1]))
+now = datetime.fromisoformat(sys.argv[2])
+schedule = Schedule(Plan({Job.DAY: "0 1 * * *"}, UTC, 0, "a"))
+due = schedule.due(now)
+assert due is not None and due.job is Job.DAY, due
+schedule.begin(due.job, due.reason, now)
+schedule.noted(due.job, now + timedelta(seconds=90), made=2, waiting=5)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+"""A process that begins what is due and is killed."""
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "memory.db"
+    store.open_at(file)
+    return file
+
+
+@pytest.fixture
+def schedule() -> Schedule:
+    """One that was looked at first on Wednesday at noon."""
+    schedule = Schedule(PLAN)
+    assert schedule.due(NOON) is None
+    return schedule
+
+
+def ran(
+    schedule: Schedule,
+    due: Due | None,
+    now: datetime,
+    result: Result = Result.DONE,
+    took: timedelta = timedelta(),
+) -> None:
+    assert due is not None
+    schedule.begin(due.job, due.reason, now)
+    schedule.noted(due.job, now + took, made=1)
+    schedule.end(due.job, result, now + took)
+
+
+def runs(job: Job | None = None) -> list[Run]:
+    return asked.history(job, limit=500, is_worked=True)
+
+
+def killed(file: Path, now: datetime) -> None:
+    argv = [sys.executable, "-c", KILLED, str(file), now.isoformat()]
+    told = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert told.returncode == -signal.SIGKILL, told.stderr
+
+
+def test_a_new_store_has_missed_nothing() -> None:
+    assert Schedule(PLAN).due(NOON) is None
+
+
+def test_a_job_is_due_from_its_second_on_and_once(schedule: Schedule) -> None:
+    assert schedule.due(ONE - SECOND) is None
+    assert schedule.due(ONE) == Due(Job.DAY, Reason.SCHEDULE)
+    ran(schedule, schedule.due(ONE), ONE)
+    assert schedule.due(ONE + SECOND) is None
+    assert schedule.due(ONE + timedelta(days=1) - SECOND) is None
+    assert schedule.due(ONE + timedelta(days=1)) == Due(Job.DAY, Reason.SCHEDULE)
+
+
+def test_what_runs_already_is_not_due(schedule: Schedule) -> None:
+    schedule.begin(Job.DAY, Reason.SCHEDULE, ONE)
+    assert schedule.is_running(Job.DAY)
+    assert schedule.due(ONE + SECOND) is None
+    with pytest.raises(RuntimeError, match="rollup_day runs already"):
+        schedule.begin(Job.DAY, Reason.ASKED, ONE)
+
+
+def test_what_is_due_together_goes_from_the_days_up(schedule: Schedule) -> None:
+    start = datetime(2024, 12, 1, 12, tzinfo=UTC)
+    for _ in ROLL_UPS:
+        if due := schedule.due(start):
+            ran(schedule, due, start)
+    now = datetime(2025, 1, 5, 12, tzinfo=UTC)
+    found = []
+    while due := schedule.due(now):
+        found.append(due.job)
+        ran(schedule, due, now)
+    assert found == list(ROLL_UPS)
+
+
+def test_times_that_pass_while_a_job_runs_are_skipped_and_counted(
+    schedule: Schedule,
+) -> None:
+    took = timedelta(days=2)
+    ran(schedule, schedule.due(ONE), ONE, took=took - SECOND)
+    assert runs()[0].skipped == 1
+    assert schedule.due(ONE + took - SECOND) is None
+    assert schedule.due(ONE + took) == Due(Job.DAY, Reason.SCHEDULE)
+
+
+def test_a_time_at_the_very_end_of_a_run_is_skipped_too(schedule: Schedule) -> None:
+    ran(schedule, schedule.due(ONE), ONE, took=timedelta(days=1))
+    assert runs()[0].skipped == 1
+    assert schedule.due(ONE + timedelta(days=1)) is None
+
+
+def test_what_was_missed_is_made_up_for_once_at_the_start(schedule: Schedule) -> None:
+    ran(schedule, schedule.due(ONE), ONE)
+    later = ONE + timedelta(days=9, hours=7)
+    again = Schedule(PLAN)
+    found = []
+    while due := again.due(later):
+        found.append(due)
+        ran(again, due, later)
+    assert found == [Due(Job.DAY, Reason.MISSED), Due(Job.WEEK, Reason.MISSED)]
+    assert Schedule(PLAN).due(later + SECOND) is None
+
+
+def test_a_time_just_passed_when_memtui_starts_was_missed(schedule: Schedule) -> None:
+    assert Schedule(PLAN).due(ONE + SECOND) == Due(Job.DAY, Reason.MISSED)
+    assert Schedule(PLAN).due(ONE) == Due(Job.DAY, Reason.SCHEDULE)
+
+
+def test_a_run_that_comes_late_says_that_it_makes_up(schedule: Schedule) -> None:
+    assert schedule.due(ONE + LATE) == Due(Job.DAY, Reason.SCHEDULE)
+    assert schedule.due(ONE + LATE + SECOND) == Due(Job.DAY, Reason.MISSED)
+
+
+def test_what_is_asked_for_comes_first_and_in_the_order_it_was_asked(
+    schedule: Schedule,
+) -> None:
+    steered.ask([Job.YEAR], NOON + SECOND)
+    steered.ask([Job.SEGMENTS, Job.DAY], NOON + 2 * SECOND)
+    found = []
+    while due := schedule.due(ONE):
+        found.append(due)
+        ran(schedule, due, ONE)
+    wanted = [Job.YEAR, Job.SEGMENTS, Job.DAY]
+    assert found == [Due(job, Reason.ASKED) for job in wanted]
+
+
+def test_asking_again_while_it_runs_gives_another_run(schedule: Schedule) -> None:
+    steered.ask([Job.DAY], NOON)
+    schedule.begin(Job.DAY, Reason.ASKED, NOON)
+    steered.ask([Job.DAY], NOON + SECOND)
+    assert schedule.due(NOON + SECOND) is None
+    schedule.end(Job.DAY, Result.DONE, NOON + 2 * SECOND)
+    assert schedule.due(NOON + 2 * SECOND) == Due(Job.DAY, Reason.ASKED)
+
+
+def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: Schedule) -> None:
+    steered.pause(list(Job))
+    assert schedule.is_paused(Job.SEGMENTS)
+    schedule.drained()
+    assert schedule.due(ONE) is None
+    steered.ask([Job.DAY], ONE)
+    assert schedule.due(ONE) == Due(Job.DAY, Reason.ASKED)
+    ran(schedule, schedule.due(ONE), ONE)
+    assert schedule.due(ONE) is None
+    assert schedule.is_paused(Job.DAY)
+
+
+def test_what_is_resumed_makes_up_for_what_it_missed(schedule: Schedule) -> None:
+    steered.pause([Job.DAY])
+    assert schedule.due(ONE) is None
+    steered.resume([Job.DAY])
+    assert not schedule.is_paused(Job.DAY)
+    assert schedule.due(ONE + SECOND) == Due(Job.DAY, Reason.SCHEDULE)
+
+
+def test_what_a_pause_stopped_goes_on_when_it_is_resumed(schedule: Schedule) -> None:
+    schedule.begin(Job.DAY, Reason.SCHEDULE, ONE)
+    steered.pause([Job.DAY])
+    schedule.end(Job.DAY, Result.STOPPED, ONE + SECOND)
+    assert schedule.due(ONE + 2 * SECOND) is None
+    steered.resume([Job.DAY])
+    assert schedule.due(ONE + 3 * SECOND) == Due(Job.DAY, Reason.SCHEDULE)
+
+
+def test_a_pause_outlives_a_restart(file: Path, schedule: Schedule) -> None:
+    steered.pause([Job.DAY])
+    store.open_at(file)
+    again = Schedule(PLAN)
+    assert again.due(ONE) is None
+    assert again.is_paused(Job.DAY)
+
+
+def test_what_was_stopped_is_made_up_for_after_the_next_start(
+    schedule: Schedule,
+) -> None:
+    ran(schedule, schedule.due(ONE), ONE, Result.STOPPED)
+    assert schedule.due(ONE + SECOND) is None
+    assert Schedule(PLAN).due(ONE + SECOND) == Due(Job.DAY, Reason.MISSED)
+
+
+def test_what_failed_waits_for_its_next_time(schedule: Schedule) -> None:
+    ran(schedule, schedule.due(ONE), ONE, Result.FAILED)
+    assert schedule.due(ONE + SECOND) is None
+    assert Schedule(PLAN).due(ONE + SECOND) is None
+
+
+def test_what_was_asked_for_and_stopped_stays_asked_for(schedule: Schedule) -> None:
+    steered.ask([Job.YEAR], NOON)
+    ran(schedule, schedule.due(NOON), NOON, Result.STOPPED)
+    assert schedule.due(NOON + SECOND) is None
+    assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.YEAR, Reason.ASKED)
+    steered.pause([Job.YEAR])
+    assert Schedule(PLAN).due(NOON + SECOND) is None
+
+
+def test_once_no_segment_waits_all_is_rolled_up_once(schedule: Schedule) -> None:
+    schedule.drained()
+    found = []
+    while due := schedule.due(NOON):
+        found.append(due)
+        ran(schedule, due, NOON)
+        schedule.drained()
+    assert found == [Due(job, Reason.DRAINED) for job in ROLL_UPS]
+
+
+def test_it_is_rolled_up_again_after_more_segments_were_made(
+    schedule: Schedule,
+) -> None:
+    schedule.drained()
+    while due := schedule.due(NOON):
+        ran(schedule, due, NOON)
+    schedule.begin(Job.SEGMENTS, Reason.WAITING, NOON)
+    schedule.noted(Job.SEGMENTS, NOON, rejected=1)
+    schedule.drained()
+    assert schedule.due(NOON) is None
+    schedule.noted(Job.SEGMENTS, NOON, made=1)
+    schedule.end(Job.SEGMENTS, Result.DONE, NOON)
+    schedule.drained()
+    assert schedule.due(NOON) == Due(Job.DAY, Reason.DRAINED)
+
+
+def test_a_run_by_the_clock_serves_what_was_drained_too(schedule: Schedule) -> None:
+    schedule.drained()
+    assert schedule.due(ONE) == Due(Job.DAY, Reason.SCHEDULE)
+    ran(schedule, schedule.due(ONE), ONE)
+    assert schedule.due(ONE) == Due(Job.WEEK, Reason.DRAINED)
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_kept"),
+    [
+        (Reason.DRAINED, False),
+        (Reason.WAITING, False),
+        (Reason.ASKED, True),
+        (Reason.SCHEDULE, True),
+        (Reason.MISSED, True),
+    ],
+)
+def test_a_run_that_nobody_waits_for_and_did_nothing_is_not_told(
+    schedule: Schedule, reason: Reason, is_kept: bool
+) -> None:
+    schedule.begin(Job.DAY, reason, NOON)
+    schedule.end(Job.DAY, Result.DONE, NOON)
+    assert bool(runs()) is is_kept
+    schedule.begin(Job.DAY, reason, NOON)
+    schedule.end(Job.DAY, Result.FAILED, NOON, "the model is gone")
+    assert runs()[0].error == "the model is gone"
+
+
+def test_jobs_run_beside_each_other(schedule: Schedule) -> None:
+    schedule.begin(Job.SEGMENTS, Reason.WAITING, NOON)
+    ran(schedule, schedule.due(ONE), ONE)
+    schedule.noted(Job.SEGMENTS, ONE, made=3)
+    schedule.end(Job.SEGMENTS, Result.DONE, ONE)
+    assert [(run.job, run.made) for run in runs()] == [(Job.DAY, 1), (Job.SEGMENTS, 3)]
+
+
+def test_a_clock_that_was_set_back_does_not_stop_the_jobs(schedule: Schedule) -> None:
+    ahead = ONE + timedelta(days=400)
+    ran(schedule, schedule.due(ahead), ahead)
+    again = Schedule(PLAN)
+    assert again.due(NOON - timedelta(days=30)) is None
+    due = datetime(2024, 4, 2, 1, tzinfo=UTC)
+    assert again.due(due - SECOND) is None
+    assert again.due(due) == Due(Job.DAY, Reason.SCHEDULE)
+    ran(again, again.due(due), due)
+    assert again.due(due + SECOND) is None
+
+
+def test_a_killed_run_is_broken_off_for_whoever_works_next(
+    file: Path, schedule: Schedule
+) -> None:
+    killed(file, ONE)
+    (seen,) = asked.history(is_worked=True)
+    assert (seen.result, seen.ended_at) == (None, None)
+    (idle,) = asked.history(is_worked=False)
+    assert (idle.result, idle.took_s) == (Result.BROKEN_OFF, 90.0)
+
+    again = Schedule(PLAN)
+    assert again.due(ONE + timedelta(hours=5)) == Due(Job.DAY, Reason.MISSED)
+    (run,) = asked.history(is_worked=True)
+    assert (run.result, run.took_s) == (Result.BROKEN_OFF, 90.0)
+    assert (run.made, run.waiting) == (2, 5)
+    ran(again, again.due(ONE + timedelta(hours=5)), ONE + timedelta(hours=5))
+    assert Schedule(PLAN).due(ONE + timedelta(hours=6)) is None
+
+
+def test_what_was_asked_for_and_killed_is_asked_for_again(
+    file: Path, schedule: Schedule
+) -> None:
+    steered.ask([Job.DAY], NOON)
+    killed(file, NOON)
+    assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.DAY, Reason.ASKED)
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_a_job_that_dies_each_time_waits_for_its_next_time(
+    file: Path, schedule: Schedule, is_asked: bool
+) -> None:
+    if is_asked:
+        steered.ask([Job.DAY], ONE)
+    for number in range(TRIES):
+        killed(file, ONE + number * timedelta(minutes=5))
+    again = Schedule(PLAN)
+    assert again.due(ONE + timedelta(hours=1)) is None
+    next_day = ONE + timedelta(days=1)
+    assert again.due(next_day) == Due(Job.DAY, Reason.SCHEDULE)
+    assert [run.result for run in runs()] == [Result.BROKEN_OFF] * TRIES
+
+
+def test_a_status_tells_what_runs_what_is_late_and_what_comes(
+    schedule: Schedule,
+) -> None:
+    def day(now: datetime, *, is_worked: bool | None = True) -> asked.Status:
+        found = asked.statuses(PLAN, now, is_worked=is_worked)
+        assert [one.job for one in found] == list(Job)
+        return found[1]
+
+    fresh = day(NOON)
+    assert (fresh.last, fresh.next_at) == (None, ONE)
+    assert fresh.schedule == "at 01:00 every day"
+    assert not day(ONE - SECOND).is_overdue
+    assert day(ONE).is_overdue
+    steered.ask([Job.DAY], ONE)
+    assert day(ONE).asked_at == ONE
+    schedule.begin(Job.DAY, Reason.SCHEDULE, ONE)
+    assert day(ONE).is_running
+    assert not day(ONE).is_overdue
+    assert day(ONE, is_worked=None).is_running
+    assert not day(ONE, is_worked=False).is_running
+    schedule.end(Job.DAY, Result.DONE, ONE)
+    assert not day(ONE).is_overdue
+    steered.pause([Job.DAY])
+    paused = day(ONE + timedelta(days=3))
+    assert (paused.is_paused, paused.is_overdue, paused.next_at) == (True, False, None)
+
+
+def test_segments_have_no_times(schedule: Schedule) -> None:
+    status = asked.statuses(PLAN, NOON, is_worked=True)[0]
+    assert (status.job, status.cron, status.next_at) == (Job.SEGMENTS, "", None)
+    assert status.schedule == asked.NO_TIMES
+    assert not status.is_overdue
