@@ -140,6 +140,10 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
             from memtui.shell import copying  # noqa: PLC0415
 
             return copying.run(house, given)
+        if given.command == "jobs":
+            from memtui.shell import steering  # noqa: PLC0415
+
+            return steering.run(house, given)
         if given.command == "quarantine":
             from memtui.shell import quarantining  # noqa: PLC0415
 

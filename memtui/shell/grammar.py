@@ -16,7 +16,7 @@ AGENTS = ("claude-code", "codex", "gemini", "copilot", "opencode")
 """The agents whose hooks can be installed: those of ``memtui.agents.known``."""
 
 
-LISTS = {"hooks": "agents", "sources": "names", "quarantine": "words"}
+LISTS = {"hooks": "agents", "sources": "names", "quarantine": "words", "jobs": "words"}
 """The list that each of these commands ends with."""
 
 
@@ -117,8 +117,23 @@ def _add_working(commands: "Commands") -> None:
     work.add_argument(
         "--until-idle", action="store_true", help="end when nothing is left to do"
     )
+    _add_jobs(commands)
     _command(commands, "reindex", "make the search index anew", json=False)
     _command(commands, "demo", "look around in a made-up memory", json=False)
+
+
+def _add_jobs(commands: "Commands") -> None:
+    jobs = _command(commands, "jobs", "see and steer when the model rolls up")
+    jobs.add_argument(
+        "words",
+        nargs="*",
+        metavar="pause NAME… | resume NAME… | run NAME… | history [NAME]",
+        help="what to do with which job, as they are listed, or all; without one: list"
+        " them",
+    )
+    jobs.add_argument(
+        "--limit", type=_positive, help="how many runs history prints (default 20)"
+    )
 
 
 def _add_housekeeping(commands: "Commands") -> None:

@@ -1,0 +1,174 @@
+"""``jobs``: when the model's jobs run, what came of them, and a hand on the brake."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
+
+from memtui.curate import jobs as steered
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.memory.jobs import Job, Reason, Run, all_named, named
+from memtui.model_settings import EXTRACTIVE
+from memtui.recall import jobs
+from memtui.recall.jobs import Status
+from memtui.shell import output
+from memtui.stages import claim
+
+REASONS = {
+    Reason.SCHEDULE: "on schedule",
+    Reason.ASKED: "asked for",
+    Reason.MISSED: "made up for",
+    Reason.DRAINED: "after the segments",
+    Reason.WAITING: "segments waited",
+}
+"""Why a job ran, in words."""
+
+_MINUTE_S, _HOUR_S = 60, 3600
+
+
+def run(house: House, given: argparse.Namespace) -> int:
+    """Do what was asked for."""
+    action, *names = given.words or ["list"]
+    if action == "list" and not names:
+        return show(house, as_json=given.json)
+    if action == "history" and len(names) <= 1:
+        job = named(names[0]) if names else None
+        return tell(house, job, given.limit or jobs.LIMIT, as_json=given.json)
+    if action in ("pause", "resume", "run") and names:
+        return steer(house, action, all_named(names), as_json=given.json)
+    if action in ("pause", "resume", "run"):
+        raise MemtuiError(f"say which: memtui jobs {action} NAME…|all: {_known()}")
+    raise MemtuiError(
+        "say what to do: memtui jobs | jobs pause NAME…|all | jobs resume NAME…|all |"
+        " jobs run NAME…|all | jobs history [NAME]"
+    )
+
+
+def _known() -> str:
+    return ", ".join(Job)
+
+
+def _is_worked(house: House) -> bool | None:
+    """Whether a memtui works this store; None on a system that does not tell."""
+    holder = claim.holder(house.paths.claim)
+    return None if holder is None else bool(holder)
+
+
+def show(house: House, *, as_json: bool) -> int:
+    """Print how every job stands."""
+    is_worked = _is_worked(house)
+    found = jobs.statuses(house.plan, datetime.now(UTC), is_worked=is_worked)
+    if as_json:
+        said = {"is_worked": is_worked, "time_zone": str(house.zone)}
+        output.as_json({**said, "jobs": found})
+        return 0
+    for one in found:
+        output.lines(_told(one, house.zone))
+    output.lines(["", f"Times are those of {house.zone}."])
+    if note := _no_model(house):
+        output.lines([note])
+    return 0
+
+
+def _told(one: Status, zone: tzinfo) -> Iterator[str]:
+    paused = " · paused" if one.is_paused else ""
+    yield f"{one.job:<13} {one.schedule}{paused}"
+    if one.last is None:
+        yield "    has not run yet"
+    elif one.is_running:
+        began = output.date(one.last.began_at, zone)
+        yield f"    runs since {began} ({REASONS[one.last.reason]})"
+        yield f"    {_counts(one.last)}"
+    else:
+        yield f"    last {_line(one.last, zone)}"
+        yield f"    {_counts(one.last)}"
+    if one.last and one.last.error:
+        yield f"    error: {one.last.error}"
+    if one.asked_at:
+        yield f"    asked for at {output.date(one.asked_at, zone)}, not begun yet"
+    if one.is_overdue:
+        yield "    next as soon as a memtui works: its time has passed"
+    elif one.next_at:
+        yield f"    next {output.date(one.next_at, zone)}"
+
+
+def _line(run: Run, zone: tzinfo) -> str:
+    """When a run was, why, how long it took and how it ended."""
+    began, why = output.date(run.began_at, zone), REASONS[run.reason]
+    if run.result is None:
+        return f"{began} ({why}), still runs"
+    return f"{began} ({why}), {_took(run.took_s)}, {run.result}"
+
+
+def _counts(run: Run) -> str:
+    told = [f"{run.made:,} made", f"{run.rejected:,} rejected"]
+    told += [f"{run.failed:,} failed", f"{run.waiting:,} left"]
+    if run.skipped:
+        told.append(f"{output.number_of(run.skipped, 'time')} skipped")
+    return " · ".join(told)
+
+
+def _took(seconds: float) -> str:
+    if seconds < _MINUTE_S:
+        return f"{seconds:.0f} s"
+    if seconds < _HOUR_S:
+        return f"{seconds // _MINUTE_S:.0f} min {seconds % _MINUTE_S:.0f} s"
+    hours, rest_s = divmod(seconds, _HOUR_S)
+    return f"{hours:.0f} h {rest_s // _MINUTE_S:.0f} min"
+
+
+def tell(house: House, job: Job | None, limit: int, *, as_json: bool) -> int:
+    """Print the runs of a job, or of all, the latest first."""
+    found = jobs.history(job, limit=limit, is_worked=_is_worked(house))
+    if as_json:
+        output.as_json({"runs": found})
+    elif found:
+        for one in found:
+            output.lines([f"{one.job:<13} {_line(one, house.zone)} · {_counts(one)}"])
+            output.lines([f"    error: {one.error}"] * bool(one.error))
+    else:
+        output.lines([f"{job} has not run yet." if job else "No job has run yet."])
+    return 0
+
+
+def steer(house: House, action: str, chosen: Sequence[Job], *, as_json: bool) -> int:
+    """Pause jobs, resume them, or ask for a run, and say who will do it."""
+    now = datetime.now(UTC)
+    if action == "run":
+        steered.ask(chosen, now)
+    elif action == "pause":
+        steered.pause(chosen)
+    else:
+        steered.resume(chosen)
+    is_worked = _is_worked(house)
+    note = _promise(house, is_worked) if action == "run" else ""
+    if as_json:
+        found = jobs.statuses(house.plan, now, is_worked=is_worked)
+        mine = [one for one in found if one.job in chosen]
+        output.as_json({"is_worked": is_worked, "jobs": mine, "note": note})
+        return 0
+    done = {"run": "asked for", "pause": "paused", "resume": "resumed"}[action]
+    output.lines(f"{job}: {done}." for job in chosen)
+    output.lines([note] * bool(note))
+    return 0
+
+
+def _promise(house: House, is_worked: bool | None) -> str:
+    """Who will do what was asked for, and when."""
+    if note := _no_model(house):
+        return note
+    if is_worked is None:
+        return "A memtui that works begins within a second, or the next one that does."
+    if is_worked:
+        return "The memtui that works begins within a second of having time for it."
+    return "No memtui works now: it is done when memtui next runs."
+
+
+def _no_model(house: House) -> str:
+    held = house.settings.held["summaries.provider"]
+    if held.value != EXTRACTIVE:
+        return ""
+    return (
+        f"No model is asked while summaries.provider is {EXTRACTIVE} ({held.origin}):"
+        " none of this runs till then."
+    )

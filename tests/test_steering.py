@@ -1,0 +1,197 @@
+"""The jobs from a shell: real processes, on a real home."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui import store
+from memtui.memory.events import to_ms
+from memtui.memory.jobs import Job, Reason, Result
+from memtui.stages.claim import LOCKS, Claim
+from memtui.store import database, jobs
+
+NAMES = "segments, rollup_day, rollup_week, rollup_month, rollup_year"
+BEGAN = datetime(2024, 5, 2, 1, 0, 5, tzinfo=UTC)
+
+listing = pytest.mark.skipif(
+    not LOCKS.exists(), reason="this system does not list who holds a lock"
+)
+
+
+def memtui(
+    home: Path, *words: str, code: int = 0
+) -> "subprocess.CompletedProcess[str]":
+    told = subprocess.run(
+        [sys.executable, "-m", "memtui", "--home", str(home), *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == code, (told.stdout, told.stderr)
+    assert "Traceback" not in told.stderr
+    return told
+
+
+def statuses(home: Path, *words: str) -> dict[str, Any]:
+    told = json.loads(memtui(home, *words, "jobs", "--json").stdout)
+    return {one["job"]: one for one in told["jobs"]}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home whose days were rolled up twice, the second time in vain."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text('[store]\ntime_zone = "Europe/Berlin"\n')
+    store.open_at(home / "memory.db", time_zone="Europe/Berlin")
+    with database.writing():
+        jobs.keep_times([Job.DAY], to_ms(BEGAN))
+        number = jobs.begin(Job.DAY, Reason.SCHEDULE, to_ms(BEGAN))
+        counts = jobs.Counts(made=1204, rejected=2, failed=1)
+        jobs.note(number, to_ms(BEGAN), counts, 3)
+        ended = BEGAN + timedelta(minutes=4, seconds=2)
+        jobs.end(number, Result.DONE, to_ms(ended), skipped=1)
+        late = BEGAN + timedelta(days=1)
+        number = jobs.begin(Job.DAY, Reason.MISSED, to_ms(late))
+        why = "the model did not answer within 600 s"
+        ended = late + timedelta(hours=1, minutes=2)
+        jobs.end(number, Result.FAILED, to_ms(ended), error=why)
+    return home
+
+
+def test_every_job_is_listed_with_when_it_runs_and_what_came_of_it(home: Path) -> None:
+    told = memtui(home, "--set", "jobs.week=30 4 * * 1", "jobs").stdout
+    lines = told.splitlines()
+    day = lines.index("rollup_day    at 01:00 every day")
+    assert lines[day + 1 : day + 5] == [
+        "    last 2024-05-03 03:00 (made up for), 1 h 2 min, failed",
+        "    0 made · 0 rejected · 0 failed · 0 left",
+        "    error: the model did not answer within 600 s",
+        "    next as soon as a memtui works: its time has passed",
+    ]
+    assert "segments      whenever there is something" in lines
+    assert "rollup_week   at 04:30 on Monday" in lines
+    assert lines[-1] == "Times are those of Europe/Berlin."
+    jobs_told = [one.split()[0] for one in lines[:-1] if one and one[0] != " "]
+    assert jobs_told == NAMES.split(", ")
+
+
+def test_programs_read_the_same_as_people(home: Path) -> None:
+    day = statuses(home)["rollup_day"]
+    assert (day["cron"], day["schedule"]) == ("0 1 * * *", "at 01:00 every day")
+    assert (day["is_paused"], day["is_running"], day["is_overdue"]) == (0, 0, 1)
+    assert day["last"]["result"] == "failed"
+    assert day["last"]["began_at"] == "2024-05-03T01:00:05Z"
+    due = datetime.fromisoformat(day["next_at"])
+    assert timedelta() < due - datetime.now(UTC) < timedelta(days=1, hours=2)
+    assert statuses(home)["segments"]["next_at"] is None
+
+
+def test_what_is_paused_stays_so_until_it_is_resumed(home: Path) -> None:
+    told = memtui(home, "jobs", "pause", "rollup_day", "rollup_week").stdout
+    assert told == "rollup_day: paused.\nrollup_week: paused.\n"
+    found = statuses(home)
+    paused = [name for name, one in found.items() if one["is_paused"]]
+    assert paused == ["rollup_day", "rollup_week"]
+    assert found["rollup_day"]["next_at"] is None
+    shown = memtui(home, "jobs").stdout
+    assert "rollup_day    at 01:00 every day · paused\n" in shown
+    assert memtui(home, "jobs", "resume", "all").stdout.count(": resumed.") == len(Job)
+    assert not any(one["is_paused"] for one in statuses(home).values())
+
+
+@listing
+def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
+    told = memtui(home, "jobs", "run", "rollup_day").stdout
+    assert told == (
+        "rollup_day: asked for.\nNo memtui works now: it is done when memtui next"
+        " runs.\n"
+    )
+    assert "asked for at" in memtui(home, "jobs").stdout
+    claim = Claim(home / "work.lock")
+    assert claim.take()
+    try:
+        told = memtui(home, "jobs", "run", "rollup_week").stdout
+        said = json.loads(memtui(home, "jobs", "run", "segments", "--json").stdout)
+    finally:
+        claim.drop()
+    assert "The memtui that works begins within a second" in told
+    assert said["is_worked"] is True
+    assert said["note"] in told
+    assert [one["job"] for one in said["jobs"]] == ["segments"]
+    asked = [name for name, one in statuses(home).items() if one["asked_at"]]
+    assert asked == ["segments", "rollup_day", "rollup_week"]
+
+
+def test_without_a_model_it_is_said_that_nothing_runs(home: Path) -> None:
+    setting = ("--set", "summaries.provider=extractive")
+    said = "No model is asked while summaries.provider is extractive (command line)"
+    assert said in memtui(home, *setting, "jobs", "run", "all").stdout
+    assert said in memtui(home, *setting, "jobs").stdout
+    assert "No model is asked" not in memtui(home, "jobs").stdout
+
+
+def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
+    told = memtui(home, "jobs", "history").stdout.splitlines()
+    assert told == [
+        "rollup_day    2024-05-03 03:00 (made up for), 1 h 2 min, failed · 0 made ·"
+        " 0 rejected · 0 failed · 0 left",
+        "    error: the model did not answer within 600 s",
+        "rollup_day    2024-05-02 03:00 (on schedule), 4 min 2 s, done · 1,204 made ·"
+        " 2 rejected · 1 failed · 3 left · 1 time skipped",
+    ]
+    shorter = memtui(home, "jobs", "history", "--limit", "1").stdout.splitlines()
+    assert shorter == told[:2]
+    found = json.loads(memtui(home, "jobs", "history", "rollup_day", "--json").stdout)
+    assert [run["made"] for run in found["runs"]] == [0, 1204]
+    told_of_week = memtui(home, "jobs", "history", "rollup_week").stdout
+    assert told_of_week == "rollup_week has not run yet.\n"
+
+
+@listing
+def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> None:
+    with database.writing():
+        jobs.begin(Job.WEEK, Reason.ASKED, to_ms(BEGAN))
+    database.close()
+    told = memtui(home, "jobs").stdout
+    assert "last 2024-05-02 03:00 (asked for), 0 s, broken off" in told
+    claim = Claim(home / "work.lock")
+    assert claim.take()
+    try:
+        told = memtui(home, "jobs").stdout
+        history = memtui(home, "jobs", "history", "rollup_week").stdout
+    finally:
+        claim.drop()
+    assert "    runs since 2024-05-02 03:00 (asked for)\n" in told
+    assert "rollup_week   2024-05-02 03:00 (asked for), still runs" in history
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("pause", "rollup_hour"), f"there is no job 'rollup_hour': {NAMES}"),
+        (("run", "rollup_day", "x"), f"there is no job 'x': {NAMES}"),
+        (("history", "x"), f"there is no job 'x': {NAMES}"),
+        (("resume",), f"say which: memtui jobs resume NAME…|all: {NAMES}"),
+        (("stop", "all"), "say what to do: memtui jobs | jobs pause NAME…"),
+        (("history", "segments", "rollup_day"), "say what to do: memtui jobs"),
+    ],
+)
+def test_what_cannot_be_meant_is_said_with_what_can(
+    home: Path, words: tuple[str, ...], said: str
+) -> None:
+    assert said in memtui(home, "jobs", *words, code=1).stderr
+    assert not any(one["asked_at"] for one in statuses(home).values())
+
+
+def test_a_schedule_that_is_none_is_said_with_its_key(home: Path) -> None:
+    with (home / "config.toml").open("a") as file:
+        file.write("[jobs]\nday = 'every night'\n")
+    told = memtui(home, "jobs", code=1).stderr
+    assert f"{home / 'config.toml'}:4: jobs.day cannot be 'every night'" in told
