@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from memtui.house import House
+from memtui.memory import words
 from memtui.memory.toc import TocNode
 from memtui.recall import browse
 from memtui.recall.expand import expand
@@ -137,8 +138,13 @@ def test_a_parents_bullets_and_keywords_come_from_its_children(
         children = [by_id[name] for name in node.child_node_ids]
         grips = {g for child in children for b in child.bullets for g in b.grip_ids}
         assert {g for bullet in node.bullets for g in bullet.grip_ids} <= grips
-        below = {word for child in children for word in child.keywords}
-        assert set(node.keywords) <= below
+        below = {
+            (words.fold(one.word), one.origin)
+            for child in children
+            for one in child.keywords
+        }
+        assert {(words.fold(k.word), k.origin) for k in node.keywords} <= below
+        assert set(node.words) <= {word for child in children for word in child.words}
         assert node.tally.segments == sum(child.tally.segments for child in children)
 
 

@@ -8,7 +8,7 @@ relevance, Carbonell & Goldstein, 1998).
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from memtui.memory import cues, deeds, keywords, ranking, titles, words
+from memtui.memory import cues, deeds, ranking, titles, words
 from memtui.memory.deeds import Deed
 from memtui.memory.events import Event, EventRole
 from memtui.memory.prose import Sentence, plain, sentences, shorten
@@ -83,7 +83,7 @@ def summarize(events: Sequence[Event], context: Sequence[Event] = ()) -> Summary
         context: The overlap: what was asked there names a segment that says nothing.
 
     Returns:
-        A title, one to five bullets and keywords; ``refs`` are places in ``events``.
+        A title and one to five bullets; ``refs`` are places in ``events``.
     """
     said = _said(events)
     ranked = ranking.rank(events, said)
@@ -99,7 +99,7 @@ def summarize(events: Sequence[Event], context: Sequence[Event] = ()) -> Summary
     title = max(proposals, key=lambda one: one.worth, default=Proposal("", 0.0)).title
     title = title or _least_title(events, said, acts)
     bullets = _bullets(events, ranked, acts, title)
-    return Summary(title, bullets, keywords.of_events(events))
+    return Summary(title, bullets)
 
 
 def _said(events: Sequence[Event]) -> dict[int, list[Sentence]]:

@@ -104,7 +104,7 @@ def _weighed(level: TocLevel, children: Sequence[TocNode]) -> list[Piece]:
     """The children's lines with their worth, best first; each once."""
     found: dict[str, Piece] = {}
     bags = [
-        frozenset(words.needed(" ".join((*child.keywords, child.headline))))
+        frozenset(words.needed(" ".join((*child.words, child.headline))))
         for child in children
     ]
     holding = Counter(term for bag in bags for term in bag)

@@ -1,24 +1,22 @@
-"""Keywords: the words to find a segment by, as a reader would write them.
+"""Keywords: the words to find a node by, as a reader would write them.
 
 A word weighs by how often it is said, how rare such words are in general, and how
-much like a name it looks: a file, a function, a package, an error.
+much like a name it looks: a file, a function, a package, an error. What a model
+proposes counts as far as it was really said. A parent's keywords are chosen among its
+children's alone, so that each leads down to where it was said (decisions §5).
 """
 
-import re
+import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
-from memtui.memory import vocabulary, words
-from memtui.memory.events import Event, EventRole
+from memtui.memory import candidates, origins, words
+from memtui.memory.events import Event, EventRole, clean
+from memtui.memory.origins import RANK, Keyword, Origin
 from memtui.memory.segments import counted_text
 from memtui.memory.toc import KEYWORDS, TocLevel
-
-SHORTEST = 3
-"""A keyword of plain letters has at least this many."""
-
-LONGEST = 40
-"""A longer word is not a keyword but a path, an address or a blob."""
 
 ROLE_WEIGHT = {
     EventRole.USER: 3.0,
@@ -28,123 +26,160 @@ ROLE_WEIGHT = {
 }
 """What a mention counts by who made it."""
 
+IN_A_CALL = 0.25
+"""What a word counts in a tool's call that looks like no name there: ``log``."""
+
 SATURATION = 6.0
 """How many mentions, weighted, come to half of what mentions can give."""
 
-_HEX = re.compile(
-    r"(?=[0-9a-f]*\d)[0-9a-f]{7,}|[0-9a-f]{8}-[0-9a-f]{4}-.*", re.IGNORECASE
-)
-_JUNK = re.compile(
-    r"[\d.:,_/\-#+%]+|\d+(?:px|ms|kb|mb|gb|s|am|pm|m|h|d|x|rd|th|st|nd)|v?\d[\d.\-a-z]*"
-    r"|toolu_.*|msg_.*|(?:\d{1,4}-)+\d+t.*",
-    re.IGNORECASE,
-)
-_BLOB = re.compile(r"(?=.{16,})(?=(?:[^0-9]*[0-9]){4})[A-Za-z0-9_\-]+")
-_FILE = re.compile(
-    r"[\w\-.]*\w\.(?:[a-z]{1,4}|toml|json|yaml|proto|swift|ipynb|svelte|jsonl)"
-)
-_CAMEL = re.compile(r"[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*")
-_ERROR = re.compile(
-    r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|[A-Z]{1,4}\d{3,5}|E[A-Z]{4,})\b"
-)
-_APOSTROPHE_S = re.compile("['’]s$")
-_STARTS = re.compile(r"(?:\A|[.!?:]\s|\n)\W{0,6}[A-Z][a-z]+(?=[\s,:])")
-_ADDRESS = re.compile(r"\w+://|@.*\.|^www\.|.*\.(?:com|org|io|net|dev)$")
+LIKENESS = {
+    Origin.ERROR: 2.0,
+    Origin.FILE: 1.8,
+    Origin.FUNCTION: 1.75,
+    Origin.PACKAGE: 1.75,
+}
+"""What a word of an origin tells; of the other origins it follows from its shape."""
+
+PROPOSED = 1.5
+"""What a model's first keyword gains; the later ones less and less."""
+
+OFTEN = 0.5
+"""What it counts that a child says a word often, against telling what sort it is."""
+
+DAMPING = 4
+"""The keyword in this place, counted from none, counts half of the first one."""
 
 
-def of_events(events: Sequence[Event]) -> tuple[str, ...]:
-    """The keywords of a segment, weightiest first, as the reader would write them.
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The words of a segment that could be keywords, by their roots."""
+
+    weights: Mapping[str, float]
+    shown: Mapping[str, str]
+    origins: Mapping[str, Origin]
+
+
+def of_events(
+    events: Sequence[Event], proposed: Sequence[str] = ()
+) -> tuple[Keyword, ...]:
+    """The keywords of a segment, weightiest first.
 
     Args:
         events: The events of the segment, the overlap left out.
+        proposed: What a model would call it by, the best first; what nobody said in
+            the segment is left out. It gives a word its origin where nothing better
+            does.
     """
-    weighed, shown = _weighed(events)
-    best = sorted(weighed, key=lambda root: (-weighed[root], root))
-    telling = (shown[root] for root in best if weighed[root] > 0)
-    return _distinct(telling, KEYWORDS[TocLevel.SEGMENT])
+    told = _told(events)
+    found = {
+        root: Keyword(told.shown[root], told.origins[root], weight)
+        for root, weight in told.weights.items()
+        if weight > 0
+    }
+    for place, phrase in enumerate(_said(proposed, events) if proposed else ()):
+        root, gain = _root(phrase), PROPOSED * _damped(place)
+        mine = found.get(root)
+        origin = mine.origin if mine else origins.of(phrase, {})
+        parts = [told.weights.get(part, 0.0) for part in words.needed(phrase)]
+        weight = mine.weight if mine else max(parts, default=0.0) / 2
+        found[root] = Keyword(
+            mine.word if mine else phrase,
+            min(origin, Origin.MODEL, key=RANK.__getitem__),
+            weight + gain,
+        )
+    return _best(found, KEYWORDS[TocLevel.SEGMENT])
 
 
 def weights(events: Sequence[Event]) -> dict[str, float]:
     """What each word weighs that could be a keyword of a segment, by its root."""
-    return _weighed(events)[0]
+    return dict(_told(events).weights)
 
 
-def _weighed(events: Sequence[Event]) -> tuple[dict[str, float], dict[str, str]]:
-    """The weight of each root, and the form to show it in."""
-    said: dict[str, float] = defaultdict(float)
-    spread: dict[str, int] = defaultdict(int)
-    forms: dict[str, dict[str, int]] = {}
-    for event in events:
-        weight = ROLE_WEIGHT[event.role]
-        if not weight:
-            continue
-        for name, count in Counter(_names(_telling(event))).items():
-            root = _root(name)
-            said[root] += weight * min(count, 3)
-            spread[root] += 1
-            written = forms.setdefault(root, {})
-            written[name] = written.get(name, 0) + count
-    shown = {root: _shown(written) for root, written in forms.items()}
-    weighed = {root: _weight(shown[root], said[root], spread[root]) for root in said}
-    return weighed, shown
-
-
-def of_children(level: TocLevel, children: Iterable[Sequence[str]]) -> tuple[str, ...]:
+def of_children(
+    level: TocLevel,
+    children: Iterable[Sequence[Keyword]],
+    proposed: Sequence[str] = (),
+) -> tuple[Keyword, ...]:
     """The keywords of a parent, chosen among its children's alone (decisions §5).
 
-    A keyword weighs by how many children have it and how high it stands in each,
-    however it is written there.
+    A keyword weighs by what it weighs in each child, however it is written there; a
+    busy child counts more than a quiet one, but only by the root of how much more. Its
+    origin is the one with most weight, said often counting least.
 
     Args:
         level: The parent's level, which sets how many there are.
         children: The keywords of each child, weightiest first.
+        proposed: What a model would call the parent by; what no child has is left out.
     """
     weight: dict[str, float] = defaultdict(float)
-    shown: dict[str, str] = {}
-    for keywords in children:
-        for place, keyword in enumerate(keywords):
-            folded = words.fold(keyword)
-            shown.setdefault(folded, keyword)
-            weight[folded] += 1 / (1 + place / 4)
-    best = sorted(weight, key=lambda folded: (-weight[folded], folded))
-    return _distinct((shown[folded] for folded in best), KEYWORDS[level])
+    forms: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    kinds: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for row in children:
+        divided = math.sqrt(max((one.weight for one in row), default=0.0)) or 1.0
+        for one in row:
+            folded, mine = words.fold(one.word), one.weight / divided
+            weight[folded] += mine
+            forms[folded][one.word] += mine
+            share = OFTEN if one.origin is Origin.FREQUENCY else 1.0
+            kinds[folded][one.origin] += mine * share
+    top = max(weight.values(), default=0.0)
+    for place, phrase in enumerate(proposed):
+        if (folded := words.fold(candidates.normal(phrase))) in weight:
+            weight[folded] += top * _damped(place) / 2
+    found = {
+        folded: Keyword(
+            _heaviest(forms[folded]), Origin(_heaviest(kinds[folded])), mine
+        )
+        for folded, mine in weight.items()
+    }
+    return _best(found, KEYWORDS[level])
 
 
-def _telling(event: Event) -> str:
-    """What of an event can give keywords: of a tool, the call and the errors' names.
-
-    A capital at the start of a sentence does not make a name.
-    """
-    text = counted_text(event)
-    if event.role is not EventRole.TOOL:
-        return _STARTS.sub(lambda start: start[0].lower(), text)
-    call, _, response = text.partition("\n")
-    return " ".join((call, *_ERROR.findall(response)))
+def of_words(ranked: Sequence[str]) -> tuple[Keyword, ...]:
+    """Keywords of which only the words and their order are known."""
+    return tuple(
+        Keyword(word, origins.of(word, {}), round(_damped(place), 3))
+        for place, word in enumerate(ranked)
+    )
 
 
-def _names(text: str) -> list[str]:
-    """The words that could be keywords; a path gives its last part."""
-    return list(filter(None, map(_name, words.chunks(text))))
+def _heaviest(weights: Mapping[str, float]) -> str:
+    return min(weights, key=lambda key: (-weights[key], key))
 
 
-@lru_cache(maxsize=words.CACHED)
-def _name(chunk: str) -> str:
-    """The name a word or a path gives; an empty string for what is none."""
-    if len(chunk) > words.CHUNK_CHARS or _ADDRESS.search(chunk):
-        return ""
-    name = _APOSTROPHE_S.sub("", chunk.rpartition("/")[2].strip("_-.'’@#"))
-    return "" if not name or _is_junk(name) else name
+def _damped(place: int) -> float:
+    return 1 / (1 + place / DAMPING)
 
 
-def _is_junk(name: str) -> bool:
-    if len(name) > LONGEST or _HEX.fullmatch(name) or _JUNK.fullmatch(name):
-        return True
-    if _BLOB.fullmatch(name) and not _CAMEL.fullmatch(name):
-        return True
-    folded = words.fold(name)
-    if folded in vocabulary.STOP_WORDS or folded in vocabulary.GENERIC:
-        return True
-    return len(name) < SHORTEST and name.isascii()
+def _told(events: Sequence[Event]) -> _Told:
+    """What each root weighs, the form to show it in, and where it comes from."""
+    said: dict[str, float] = defaultdict(float)
+    spread: dict[str, int] = defaultdict(int)
+    forms: dict[str, dict[str, int]] = {}
+    texts = []
+    tools = {words.fold(event.metadata.get("tool_name", "")) for event in events}
+    for event in events:
+        weight = ROLE_WEIGHT[event.role]
+        if not weight:
+            continue
+        texts.append(text := candidates.telling(event))
+        for name, count in Counter(candidates.of(text)).items():
+            if words.fold(name) in tools:
+                continue
+            root = _root(name)
+            is_plain = event.role is EventRole.TOOL and not _looks_named(name)
+            said[root] += weight * min(count, 3) * (IN_A_CALL if is_plain else 1.0)
+            spread[root] += 1
+            written = forms.setdefault(root, {})
+            written[name] = written.get(name, 0) + count
+    used = origins.uses(texts)
+    shown = {root: _shown(written) for root, written in forms.items()}
+    kinds = {root: origins.of(name, used) for root, name in shown.items()}
+    weighed = {
+        root: _often(said[root], spread[root]) * _likeness(shown[root], kinds[root])
+        for root in said
+    }
+    return _Told(weighed, shown, kinds)
 
 
 @lru_cache(maxsize=words.CACHED)
@@ -153,26 +188,27 @@ def _root(name: str) -> str:
     return needed[0] if len(needed) == 1 else words.fold(name)
 
 
-def _weight(name: str, said: float, spread: int) -> float:
-    """How much a word tells: mentions, saturating, times how much of a name it is."""
-    often = said / (said + SATURATION) * (1 + 0.15 * min(spread, 5))
-    return often * _likeness(name)
+def _often(said: float, spread: int) -> float:
+    """How much mentions tell: saturating, more where many events make them."""
+    return said / (said + SATURATION) * (1 + 0.15 * min(spread, 5))
 
 
-@lru_cache(maxsize=words.CACHED)
-def _likeness(name: str) -> float:
+def _likeness(name: str, origin: Origin) -> float:
     """How much like a name a word looks; plain short words least."""
-    if _ERROR.fullmatch(name):
-        return 2.0
-    if _FILE.fullmatch(name):
-        return 1.8
-    if _CAMEL.fullmatch(name) or "_" in name or "::" in name:
+    if told := LIKENESS.get(origin):
+        return told
+    if origins.CAMEL.fullmatch(name) or "_" in name or "::" in name:
         return 1.7
     if "-" in name or name.isupper() or any(map(str.isdigit, name)):
         return 1.4
     if not name.isascii():
         return 1.2
     return 1.2 if name[0].isupper() else 0.6 + 0.08 * min(len(name), 10)
+
+
+@lru_cache(maxsize=words.CACHED)
+def _looks_named(name: str) -> bool:
+    return origins.of(name, {}) is not Origin.FREQUENCY
 
 
 def _shown(forms: Mapping[str, int]) -> str:
@@ -186,16 +222,29 @@ def _shown(forms: Mapping[str, int]) -> str:
     return name
 
 
-def _distinct(ranked: Iterable[str], limit: int) -> tuple[str, ...]:
-    """The first keywords that do not say again what a better one says."""
-    kept: list[str] = []
+def _said(proposed: Sequence[str], events: Sequence[Event]) -> Iterator[str]:
+    """Those of a model's words that one event holds whole, and that tell something."""
+    held = [set(words.terms(counted_text(e))) for e in events if ROLE_WEIGHT[e.role]]
+    for phrase in proposed:
+        line = " ".join(candidates.normal(clean(phrase)).split())
+        needed = set(words.needed(line))
+        if candidates.tells(line) and any(needed <= have for have in held):
+            yield line
+
+
+def _best(found: Mapping[str, Keyword], limit: int) -> tuple[Keyword, ...]:
+    """The weightiest that do not say again what a better one says."""
+    kept: list[Keyword] = []
     held: set[str] = set()
-    for keyword in ranked:
-        terms = set(words.needed(keyword))
-        folded = words.fold(keyword)
-        if folded in held or (terms and terms <= held):
+    ranked = sorted(found, key=lambda root: (-found[root].weight, root))
+    for keyword in (found[root] for root in ranked):
+        terms = set(words.needed(keyword.word))
+        folded = words.fold(keyword.word)
+        says_again = terms and terms <= held and keyword.origin is not Origin.FILE
+        if folded in held or says_again:
             continue
-        kept.append(keyword)
+        rounded = Keyword(keyword.word, keyword.origin, round(keyword.weight, 3))
+        kept.append(rounded)
         held |= terms | {folded}
         if len(kept) == limit:
             break

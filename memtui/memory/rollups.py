@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memtui.memory import cues, deeds, headlines, keywords, titles, words
+from memtui.memory import cues, deeds, headlines, titles, words
 from memtui.memory.summaries import Claim, Summary
 from memtui.memory.toc import BULLETS, TocLevel, TocNode
 
@@ -64,15 +64,14 @@ def summarize(level: TocLevel, children: Sequence[TocNode]) -> Summary:
         children: Its children, oldest first.
 
     Returns:
-        A headline, the chosen bullets in the order they happened, and keywords;
-        ``refs`` are places in the row of all the children's bullets.
+        A headline and the chosen bullets in the order they happened; ``refs`` are
+        places in the row of all the children's bullets.
     """
     lines = _lines(level, children)
     taken = _spread(lines, *BULLETS[level])
     claims = tuple(Claim(one.text, (one.ref,)) for one in taken)
-    chosen = keywords.of_children(level, [child.keywords for child in children])
     best = max(taken, key=lambda one: one.worth).text if taken else ""
-    return Summary(headlines.of_children(level, children, best), claims, chosen)
+    return Summary(headlines.of_children(level, children, best), claims)
 
 
 def _lines(level: TocLevel, children: Sequence[TocNode]) -> list[Line]:
@@ -86,7 +85,7 @@ def _lines(level: TocLevel, children: Sequence[TocNode]) -> list[Line]:
     bags = [frozenset(words.needed(bullet.text)) for *_, bullet in row]
     holding = Counter(term for bag in bags for term in bag)
     topics = [frozenset(words.needed(child.headline)) for child in children]
-    named = [frozenset(words.needed(" ".join(child.keywords))) for child in children]
+    named = [frozenset(words.needed(" ".join(child.words))) for child in children]
     sizes = [math.log(2 + child.tally.events) for child in children]
     for ref, ((at, place, bullet), bag) in enumerate(zip(row, bags, strict=True)):
         if not bullet.is_supported or not bag:

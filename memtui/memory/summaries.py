@@ -52,11 +52,14 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A title, a few claims and the words to find them by (seed 0)."""
+    """A title, a few claims and the words to find them by (seed 0).
+
+    ``keywords`` are what a model proposes beside those that are found without one.
+    """
 
     title: str
     bullets: tuple[Claim, ...]
-    keywords: tuple[str, ...]
+    keywords: tuple[str, ...] = ()
     facts: Facts = Facts()
 
 

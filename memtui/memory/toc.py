@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from memtui.memory.origins import Keyword
+
 
 class TocLevel(StrEnum):
     """A level of the table of contents, from the widest to the narrowest."""
@@ -99,7 +101,8 @@ class TocNode:
     start_time: datetime
     end_time: datetime
     bullets: tuple[Bullet, ...] = ()
-    keywords: tuple[str, ...] = ()
+    keywords: tuple[Keyword, ...] = ()
+    """The words to find it by, weightiest first."""
     child_node_ids: tuple[str, ...] = ()
     version: int = 0
     created_at: datetime | None = None
@@ -112,6 +115,11 @@ class TocNode:
     tally: Tally = field(default_factory=Tally)
     agents: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its keywords as they are read."""
+        return tuple(keyword.word for keyword in self.keywords)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """The lists of words that tell little."""
 
+import re
+
 
 def _set(lines: str) -> frozenset[str]:
     return frozenset(lines.split())
@@ -29,43 +31,63 @@ STOP_WORDS = _set(
 
 GENERIC = _set(
     """
-    aber absolutely actually add added added. adding agent alle alles allow already
-    another answer anything assistant async available await back based bash been
-    better between big bin bit both build call called cannot case change changed
-    changes check class claude clean clear close code com command commit complete
-    completed const contain containing contains content contents context continue
-    conversation correct could create created current currently dann data default
-    details dev diese dieser dieses different directly directory dist documents
-    doing don't done durch edit either else end ensure error errors especially etc
-    everything exactly example excited exist existing exit expected export fail
-    failed failing failures false feature few file file's files final finally find
-    first fix fixed fixes follow following found full fully function github give
-    given glob goes good great grep handle help here high home however http https
-    i'll implement implementation implemented implementing import import: include
-    including index info input instead interface issue issues item items kann key
-    kind know können last later left less let's level lib likely line line: lines
-    list long longer look looking low made main make makes making may maybe means
-    message method might missing modified move multiple must müssen name need needed
-    needs never new next nice node_modules non none note null number nur object
-    often okay old one's open option order org others output overall part pass
-    passed passing path per perfect perhaps place plan please point possible
-    previous probably problem proceed project proper properly provide public put
-    quick quite rather read ready real really remaining remove removed request
-    required response result result: results return returns review right run running
-    same save schon second section see sehr set setup several shall should show
-    shows sich side sie similar simple since sind single size small someone
-    something sometimes soon specific src standard start started state statement
-    status stderr stdout step steps still string stuff success successfully
-    successfully. such summarize summary sure system take task tasks tell test
-    tested testing tests text therefore thing think though three time tmp tmp/ todo
-    todos todowrite together tool top total toward true try turn two type types
-    undefined under understand unless unter update updated updated. updated: updates
-    updating use used user user's users uses using usr usually value values var
-    various version wait want way webfetch wenn werden whether whole work working
-    works would write writing written wrong wurde wurden www yet you're über
+    aber above absolutely actual actually add added added. adding additional agent alle
+    alles allow already another answer anything appear appears approach appropriate
+    appropriately ask asked asking assigned assistant async automatically available
+    await back based bash basic basically been behind below better between beyond big
+    bin bit both build bunx call called cannot case cat cause change changed changes
+    check checking class claude clean cleaning clear close code com command commit
+    committed complete completed completely comprehensive const contain containing
+    contains content contents context continue continued conversation correct correctly
+    could create created creating critical crucial current currently dann data default
+    deleting detailed details dev diese dieser dieses different directly directory dist
+    documents doing don't done durch easily echo edit edited editing edits effective
+    efficient efficiently either else end enhance enhanced enhancement enhancements
+    ensure error errors especially etc everything exact exactly examine example excited
+    exist existing exit expected expects explain explained explicit explicitly export
+    fail failed failing failures false feature few file file's files final finally find
+    first fix fixed fixes fixing focused follow follow-up following found full fully
+    func function functionality git github give given glob goes good great grep handle
+    handled handles handling head help here high home however http https i'll identified
+    identify implement implementation implemented implementing implicitly import import:
+    important improvement improvements include including indeed index info input instead
+    interface issue issues item items kann key kind know können landed last later left
+    less let's level lib likely line line: lines list locations long longer look looking
+    looks low made main make makes making may maybe means mentioned message method might
+    missing modified move moved multiple must müssen name need needed needs never new
+    next nice node_modules non none note nothing npx null number nur object obvious
+    often okay old one's oneline onto open option order org others output overall part
+    pass passed passes passing path pedantic per perfect perhaps perspective
+    perspectives place plan please point possible pre-existing previous previously print
+    probably problem proceed project proper properly properties provide public put quick
+    quickly quite rather read ready real really recommendation recommendations
+    recommended relevant remaining remove removed removing renamed replace replaced
+    reply request required resolved response result result: results return returns
+    review right robust rtk run running same save schon second section see seems sehr
+    set setup several shall should show shows sich side sie similar simple since sind
+    single size small someone something sometimes soon specific src standard start
+    started state statement status stay stderr stdout step steps still string stuff
+    success successful successfully successfully. such summarize summary sure system
+    take takes task tasks tell test tested testing tests text therefore thing think
+    thoroughly though three time times tmp tmp/ todo todos todowrite together tool top
+    total toward tries true try turn two type types ultrathink undefined under
+    understand understanding unless unrelated unter update updated updated. updated:
+    updates updating use used user user's users uses using usr usually value values var
+    various verified verify verifying version wait want wants way wc webfetch wenn
+    werden whether whole work working works would write writing written wrong wurde
+    wurden www xargs yet you're über
     """
 )
 """Words too common among people who write programs to find anything by."""
+
+BETWEEN_HAN = re.compile(
+    "[\u3041-\u309f]+"
+    "|我们|你们|他们|它们|这个|那个|这些|那些|这样|什么|怎么|如何|如果|因为|所以|但是|而且"
+    "|或者|还是|以及|然后|已经|可以|应该|需要|能够|没有|不是|就是|是不是|这里|那里|这列|一下"
+    "|一个|一些|进行|通过|实际上|请你|知道|是否|不再|统一|的话|[的了是我你您她它这那吗呢吧啊"
+    "就也都把被很请想做]"
+)
+"""What stands between the words of Chinese and of Japanese: small words, endings."""
 
 VAGUE = _set(
     """

@@ -138,6 +138,11 @@ def chunks(text: str) -> list[str]:
     return _pattern(read).findall(read)
 
 
+def is_unspaced(chunk: str) -> bool:
+    """Whether a chunk is a run of a script that is written without blanks."""
+    return not chunk.isascii() and bool(_IS_UNSPACED.match(chunk))
+
+
 def _without_marks(text: str) -> str:
     """A text with blanks for the marks of what was redacted: nobody said those."""
     if "[redacted: " not in text:

@@ -143,7 +143,7 @@ def _hit(match: Match, node: TocNode, grip: Grip | None, asked: Sequence[str]) -
 def _lines(node: TocNode) -> list[str]:
     """What of a node can answer a query, the most telling first."""
     said = [bullet.text for bullet in node.bullets]
-    return [*said, node.headline, " · ".join(node.keywords)]
+    return [*said, node.headline, " · ".join(node.words)]
 
 
 def _from_store(query: str, limit: int, of: Scope) -> list[Match]:
@@ -153,7 +153,7 @@ def _from_store(query: str, limit: int, of: Scope) -> list[Match]:
         return []
     found = []
     for node in toc.nodes(toc.newest(STORE_NODES, of)):
-        said = [node.title, node.headline, *node.keywords]
+        said = [node.title, node.headline, *node.words]
         held = set(words.terms(" ".join([*said, *(b.text for b in node.bullets)])))
         share = sum(_is_held(term, held) for term in asked) / len(asked)
         if share:

@@ -26,7 +26,7 @@ class Document:
 
 def of_node(node: TocNode, grips: Sequence[Grip]) -> Iterator[Document]:
     """The documents of a node: itself, and the grips that were made for it."""
-    parts = [(node.title, TITLE), (" ".join(node.keywords), KEYWORD)]
+    parts = [(node.title, TITLE), (" ".join(node.words), KEYWORD)]
     if node.headline != node.title:
         parts.append((node.headline, HEADLINE))
     parts += [(bullet.text, BULLET) for bullet in node.bullets]

@@ -48,7 +48,7 @@ def _page(node: TocNode | None, children: list[TocLine], zone: tzinfo) -> Iterat
             span = f"{output.date(node.start_time, zone)} – "
             yield f"{span}{output.clock(node.end_time, zone)} · {_of(node)}"
         if node.keywords:
-            yield " · ".join(node.keywords)
+            yield " · ".join(node.words)
         if node.bullets:
             yield ""
         for bullet in node.bullets:

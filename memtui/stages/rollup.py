@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 
 from memtui.llm import Summarizer
-from memtui.memory import calendar, hashes
+from memtui.memory import calendar, hashes, keywords
 from memtui.memory.events import from_ms, to_ms
 from memtui.memory.summaries import Claim, sane
-from memtui.memory.toc import KEYWORDS, Bullet, Status, Tally, TocLevel, TocNode
+from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocNode
 from memtui.stages.failures import attempted, retry_ms
 from memtui.store import checkpoints, database, dirty, outbox, segments, toc, versions
 
@@ -146,7 +146,9 @@ class RollUp:
             start_time=start,
             end_time=end,
             bullets=_inherit(summary.bullets, children),
-            keywords=summary.keywords[: KEYWORDS[level]],
+            keywords=keywords.of_children(
+                level, [child.keywords for child in children], summary.keywords
+            ),
             child_node_ids=tuple(child.node_id for child in children),
             headline=summary.title,
             status=Status.PROVISIONAL if is_live else Status.CURRENT,

@@ -10,13 +10,13 @@ from datetime import datetime, tzinfo
 from functools import partial
 
 from memtui.llm import Summarizer
-from memtui.memory import calendar, grips, hashes
+from memtui.memory import calendar, grips, hashes, keywords
 from memtui.memory.events import to_ms
 from memtui.memory.grips import Grip
 from memtui.memory.segments import Rules, Segment, overlap
 from memtui.memory.sessions import Session
 from memtui.memory.summaries import Claim, sane
-from memtui.memory.toc import KEYWORDS, Bullet, Status, Tally, TocLevel, TocNode
+from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocNode
 from memtui.stages.failures import attempted, retry_ms
 from memtui.store import database, dirty, outbox, segments, sessions, versions
 from memtui.store import grips as kept_grips
@@ -111,7 +111,7 @@ class Summarize:
             start_time=segment.start_time,
             end_time=segment.end_time,
             bullets=_bullets(summary.bullets, anchored),
-            keywords=summary.keywords[: KEYWORDS[TocLevel.SEGMENT]],
+            keywords=keywords.of_events(segment.events, summary.keywords),
             status=Status.PROVISIONAL if stretch.is_open else Status.CURRENT,
             summarizer=self._summarizer.identity,
             input_hash=_hash(self._summarizer.identity, work),

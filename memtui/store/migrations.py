@@ -3,11 +3,12 @@
 A step is never changed after a release; a later need is a later step.
 """
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 from memtui.errors import StoreTooNew
-from memtui.store import facts
+from memtui.store import facts, versions
 from memtui.store.database import db, path, writing
 from memtui.store.tables import (
     ALL,
@@ -88,8 +89,24 @@ def _to_2() -> None:
 
 
 def _to_3() -> None:
-    """What is remembered of the model's jobs."""
+    """What is remembered of the model's jobs; keywords with their origins."""
     db.create_tables((JobRow, JobRunRow))
+    _tell_origins()
+    _guard()
+
+
+def _tell_origins() -> None:
+    """Give the keywords of every version the origins that their shapes tell."""
+    from memtui.memory import keywords  # noqa: PLC0415 - old stores only
+
+    db.execute_sql("DROP TRIGGER IF EXISTS toc_versions_keep")
+    asked = "SELECT id, keywords FROM toc_versions WHERE keywords != '[]'"
+    rows = [
+        (versions.stored(keywords.of_words(json.loads(stored))), number)
+        for number, stored in db.execute_sql(asked).fetchall()
+    ]
+    told = "UPDATE toc_versions SET keywords = ? WHERE id = ?"
+    db.connection().executemany(told, rows)
 
 
 STEPS: tuple[Callable[[], None], ...] = (_to_2, _to_3)

@@ -8,6 +8,7 @@ from peewee import JOIN, fn
 
 from memtui.memory import calendar
 from memtui.memory.events import from_ms
+from memtui.memory.origins import Keyword, Origin
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocLine, TocNode
 from memtui.store import scopes
@@ -197,7 +198,7 @@ def _node(row: dict[str, Any], bullets: tuple[Bullet, ...]) -> TocNode:
         start_time=line.start_time,
         end_time=line.end_time,
         bullets=bullets,
-        keywords=_strings(row["keywords"]),
+        keywords=_keywords(row["keywords"]),
         child_node_ids=_strings(row["children"]),
         version=row["version"] or 0,
         created_at=from_ms(row["created_ms"]) if row["created_ms"] else None,
@@ -213,3 +214,8 @@ def _node(row: dict[str, Any], bullets: tuple[Bullet, ...]) -> TocNode:
 
 def _strings(stored: str | None) -> tuple[str, ...]:
     return tuple(json.loads(stored)) if stored else ()
+
+
+def _keywords(stored: str | None) -> tuple[Keyword, ...]:
+    rows = json.loads(stored) if stored else ()
+    return tuple(Keyword(word, Origin(origin), weight) for word, origin, weight in rows)

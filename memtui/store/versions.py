@@ -7,6 +7,7 @@ from peewee import fn
 
 from memtui.memory import calendar
 from memtui.memory.events import to_ms
+from memtui.memory.origins import Keyword
 from memtui.memory.toc import Bullet, TocNode
 from memtui.store.database import insert, next_id
 from memtui.store.tables import BulletGripRow, BulletRow, NodeRow, VersionRow
@@ -86,6 +87,11 @@ def since(version: int) -> tuple[int, list[str]]:
     return (found[-1][0] if found else version), [name for _, name in found]
 
 
+def stored(keywords: Sequence[Keyword]) -> str:
+    """Keywords as a version keeps them: JSON of words, origins and weights."""
+    return _json([(k.word, k.origin.value, k.weight) for k in keywords])
+
+
 def _last_versions(node_ids: Sequence[str]) -> dict[str, int]:
     rows = (
         VersionRow.select(VersionRow.node_id, fn.MAX(VersionRow.version))
@@ -107,7 +113,7 @@ def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object
         node.headline,
         to_ms(node.start_time),
         to_ms(node.end_time),
-        _json(node.keywords),
+        stored(node.keywords),
         _json(node.child_node_ids),
         node.status.value,
         node.summarizer,
@@ -138,5 +144,5 @@ def _put_bullets(versions: Sequence[tuple[int, Sequence[Bullet]]]) -> None:
     insert(BulletGripRow, links)
 
 
-def _json(values: Sequence[str]) -> str:
+def _json(values: Sequence[object]) -> str:
     return json.dumps(list(values), ensure_ascii=False)

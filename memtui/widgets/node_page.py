@@ -114,7 +114,7 @@ class NodePage(Vertical):
         ]
         lines.append(Content.styled(" · ".join(filter(None, about)), "$context"))
         if node.keywords:
-            lines.append(Content.styled(" · ".join(node.keywords), "$accent"))
+            lines.append(Content.styled(" · ".join(node.words), "$accent"))
         if not node.bullets:
             lines += [Content(""), Content(NO_BULLETS[node.status])]
         return Content("\n").join(lines)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from memtui.llm.extractive import Extractive
 from memtui.memory import events, extract, prose, rollups, titles
 from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.origins import Keyword
 from memtui.memory.segments import Segment
 from memtui.memory.toc import BULLETS, Bullet, TocLevel, TocNode
 
@@ -239,7 +240,7 @@ def node(
         start_time=START + timedelta(hours=at),
         end_time=START + timedelta(hours=at, minutes=30),
         bullets=tuple(Bullet(text, grip_ids) for text in said),
-        keywords=(f"key{chr(97 + at)}",),
+        keywords=(Keyword(f"key{chr(97 + at)}"),),
         headline=headline,
     )
 

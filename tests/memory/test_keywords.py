@@ -1,18 +1,25 @@
 """Keywords: the words to find a segment by."""
 
+import unicodedata
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import events, keywords
+from memtui.memory import candidates, events, keywords, words
 from memtui.memory.events import Event, EventType
+from memtui.memory.origins import Keyword, Origin
 from memtui.memory.toc import KEYWORDS, TocLevel
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 
 
-def said(text: str, at: int = 0, kind: EventType = EventType.USER_MESSAGE) -> Event:
+def said(
+    text: str,
+    at: int = 0,
+    kind: EventType = EventType.USER_MESSAGE,
+    tool_name: str = "",
+) -> Event:
     return events.make(
         agent="claude-code",
         session_id="s1",
@@ -20,31 +27,45 @@ def said(text: str, at: int = 0, kind: EventType = EventType.USER_MESSAGE) -> Ev
         event_type=kind,
         text=text or "-",
         key=str(at),
+        metadata={"tool_name": tool_name} if tool_name else {},
     )
 
 
+def found_in(*texts: str, proposed: tuple[str, ...] = ()) -> list[str]:
+    run = [said(text, at) for at, text in enumerate(texts)]
+    return [one.word for one in keywords.of_events(run, proposed)]
+
+
+def origins_in(*texts: str, proposed: tuple[str, ...] = ()) -> dict[str, Origin]:
+    run = [said(text, at) for at, text in enumerate(texts)]
+    return {one.word: one.origin for one in keywords.of_events(run, proposed)}
+
+
+def rated(*row: str) -> list[Keyword]:
+    return [Keyword(word, weight=2 - at / 10) for at, word in enumerate(row)]
+
+
 def test_names_stand_before_plain_words() -> None:
-    found = keywords.of_events(
-        [said("The redirect in src/auth/session.py raises a KeyError in loadToken")]
+    found = found_in(
+        "The redirect in src/auth/session.py raises a KeyError in loadToken"
     )
     assert set(found[:3]) == {"session.py", "KeyError", "loadToken"}
 
 
 def test_forms_of_a_word_give_one_keyword() -> None:
-    found = keywords.of_events([said("cache caching caches cached redis")])
+    found = found_in("cache caching caches cached redis")
     assert len([word for word in found if word.startswith("cach")]) == 1
 
 
 def test_hashes_addresses_and_numbers_are_no_keywords() -> None:
-    found = keywords.of_events(
-        [
-            said(
-                "https://example.com/x 3f2b9c1d8e7a 12345 "
-                "123e4567-e89b-12d3-a456-426614174000 10:45:12 webhook"
-            )
-        ]
-    )
-    assert found == ("webhook",)
+    assert found_in(
+        "https://example.com/x 3f2b9c1d8e7a 12345 "
+        "123e4567-e89b-12d3-a456-426614174000 10:45:12 webhook"
+    ) == ["webhook"]
+
+
+def test_what_is_contracted_is_no_keyword_whichever_apostrophe_it_has() -> None:
+    assert found_in("I’m sure we’ll see it doesn’t, I'm not: webhook’s") == ["webhook"]
 
 
 def test_a_tools_response_gives_the_names_of_errors_alone() -> None:
@@ -52,31 +73,134 @@ def test_a_tools_response_gives_the_names_of_errors_alone() -> None:
         "Bash: pytest\nbanana banana banana ValueError: no banana",
         kind=EventType.TOOL_RESULT,
     )
-    found = keywords.of_events([call])
+    found = [one.word for one in keywords.of_events([call])]
     assert "ValueError" in found
     assert "banana" not in found
 
 
+def test_the_names_of_tools_and_of_their_options_are_no_keywords() -> None:
+    calls = [
+        said(
+            f"exec_command: cargo test --no-fail-fast -p ferry{at}",
+            at,
+            EventType.TOOL_RESULT,
+            "exec_command",
+        )
+        for at in range(4)
+    ]
+    told = said("I call exec_command for the ferry once more", 9)
+    found = {one.word for one in keywords.of_events([*calls, told])}
+    assert "ferry" in found
+    assert found.isdisjoint({"exec_command", "no-fail-fast"})
+
+
+def test_of_a_served_tool_its_server_is_named() -> None:
+    call = said("mcp__attio__search: notes", 0, EventType.TOOL_RESULT, "attio_search")
+    assert "attio" in {one.word for one in keywords.of_events([call])}
+
+
 def test_a_capital_at_the_start_of_a_sentence_makes_no_name() -> None:
-    texts = ["Wrapping the handler in Sentry.", "- Wrapping it again for Sentry."]
-    found = keywords.of_events([said(text, at) for at, text in enumerate(texts)])
-    assert set(found) == {"wrapping", "handler", "Sentry"}
+    found = origins_in("Wrapping the handler in Sentry.", "- Wrapping it for Sentry.")
+    assert found["wrapping"] is Origin.FREQUENCY
+    assert found["Sentry"] is Origin.NAME
+
+
+def test_of_a_clause_without_blanks_the_words_are_taken() -> None:
+    found = found_in("请你分析一下我这列的处理", "如果是图片的处理，我想知道分析的结果")
+    assert set(found) >= {"分析", "处理", "图片"}
+    assert max(map(len, found)) <= candidates.LONGEST_RUN
+
+
+def test_a_decomposed_letter_makes_no_other_keyword() -> None:
+    told = "Müllabfuhr"
+    split = unicodedata.normalize("NFD", told)
+    assert found_in(f"{told} {split} {split}") == [told]
+
+
+def test_each_keyword_tells_where_it_comes_from() -> None:
+    found = origins_in(
+        "The redirect in src/auth/session.py raises KeyError in load_token().",
+        "Then `npm install left-pad`, for Playwright retries: retries, retries.",
+    )
+    assert {word: found[word] for word in ("session.py", "KeyError", "load_token")} == {
+        "session.py": Origin.FILE,
+        "KeyError": Origin.ERROR,
+        "load_token": Origin.FUNCTION,
+    }
+    assert found["left-pad"] is Origin.PACKAGE
+    assert found["Playwright"] is Origin.NAME
+    assert found["retries"] is Origin.FREQUENCY
+
+
+def test_of_a_models_words_those_are_taken_that_were_said() -> None:
+    told = "The ferry importer drops every timetable that is out of season."
+    found = origins_in(told, proposed=("Timetables", "Kubernetes", "ferry importer"))
+    assert found["timetable"] is Origin.MODEL
+    assert found["ferry importer"] is Origin.MODEL
+    assert not {"Kubernetes", "kubernetes"} & set(found)
+
+
+def test_a_models_word_must_stand_in_one_event_whole() -> None:
+    texts = ("The ferry is late", "The importer is broken")
+    assert "ferry importer" not in found_in(*texts, proposed=("ferry importer",))
+
+
+def test_a_models_word_keeps_the_origin_that_it_has_anyway() -> None:
+    found = origins_in("Look at ferry.py and at ferry", proposed=("ferry.py", "error"))
+    assert found["ferry.py"] is Origin.FILE
+    assert "error" not in found
+
+
+def test_a_models_word_stands_higher_than_without_it() -> None:
+    texts = ("ferry ferry ferry harbour harbour harbour timetable",)
+    assert found_in(*texts)[-1] == "timetable"
+    assert found_in(*texts, proposed=("timetable",))[0] == "timetable"
 
 
 def test_a_parent_takes_its_keywords_from_its_children() -> None:
-    children = [["redis", "cache"], ["cache", "oauth"], ["tokens"]]
-    found = keywords.of_children(TocLevel.DAY, children)
+    children = [rated("redis", "cache"), rated("cache", "oauth"), rated("tokens")]
+    found = [one.word for one in keywords.of_children(TocLevel.DAY, children)]
     assert found[0] == "cache"
     assert set(found) == {"redis", "cache", "oauth", "tokens"}
 
 
 def test_a_keyword_of_two_children_counts_twice_however_it_is_written() -> None:
-    children = [["redis", "Prisma"], ["oauth", "prisma"]]
-    assert keywords.of_children(TocLevel.DAY, children)[0] == "Prisma"
+    children = [
+        [Keyword("redis", weight=2), Keyword("Prisma", Origin.NAME, 1.9)],
+        [Keyword("oauth", weight=2), Keyword("prisma", weight=1.8)],
+    ]
+    first = keywords.of_children(TocLevel.DAY, children)[0]
+    assert (first.word, first.origin) == ("Prisma", Origin.NAME)
+
+
+def test_a_busy_child_does_not_drown_a_quiet_one() -> None:
+    busy = [Keyword(f"busy{chr(97 + at)}", weight=20 - at) for at in range(10)]
+    quiet = [Keyword("quiet", Origin.FILE, 2.0)]
+    found = keywords.of_children(TocLevel.DAY, [busy, quiet, quiet, quiet])
+    assert "quiet" in {one.word for one in found}
+    assert found[0].word == "busya"
+
+
+def test_a_parent_takes_from_a_model_only_what_its_children_have() -> None:
+    children = [rated("redis", "cache", "oauth")]
+    proposed = ("Kafka", "OAuth")
+    found = keywords.of_children(TocLevel.DAY, children, proposed)
+    assert [one.word for one in found] == ["oauth", "redis", "cache"]
+
+
+def test_two_files_with_the_same_words_are_two_keywords() -> None:
+    children = [rated("settings.local.json", "settings.json", "settings")]
+    found = [one.word for one in keywords.of_children(TocLevel.DAY, children)]
+    assert "settings" not in found
+    files = [
+        Keyword(word, Origin.FILE, 1.0)
+        for word in ("settings.local.json", "settings.json")
+    ]
+    assert len(keywords.of_children(TocLevel.DAY, [files])) == 2
 
 
 def test_a_month_has_fewer_keywords_than_a_week() -> None:
-    children = [[f"word{chr(97 + n)}x" for n in range(20)]]
+    children = [rated(*(f"word{chr(97 + n)}x" for n in range(20)))]
     counts = [
         len(keywords.of_children(level, children))
         for level in (TocLevel.WEEK, TocLevel.MONTH)
@@ -84,20 +208,51 @@ def test_a_month_has_fewer_keywords_than_a_week() -> None:
     assert counts == [KEYWORDS[TocLevel.WEEK], KEYWORDS[TocLevel.MONTH]]
 
 
-@given(st.lists(st.text(max_size=200), min_size=1, max_size=5))
-def test_any_text_gives_few_keywords_and_the_same_again(texts: list[str]) -> None:
+@given(
+    st.lists(st.text(max_size=200), min_size=1, max_size=5),
+    st.lists(st.text(max_size=60), max_size=6),
+)
+def test_any_text_gives_few_keywords_each_in_one_form(
+    texts: list[str], proposed: list[str]
+) -> None:
     run = []
     for at, text in enumerate(texts):
         try:
             run.append(said(text, at))
         except events.EventRefused:
             continue
-    found = keywords.of_events(run)
+    found = keywords.of_events(run, proposed)
     assert len(found) <= KEYWORDS[TocLevel.SEGMENT]
-    assert found == keywords.of_events(run)
+    assert found == keywords.of_events(run, proposed)
+    assert len({words.fold(one.word) for one in found}) == len(found)
+    for one in found:
+        assert 0 < len(one.word) <= candidates.LONGEST
+        assert one.word == " ".join(unicodedata.normalize("NFC", one.word).split())
+        assert not any(unicodedata.category(char) == "Cc" for char in one.word)
+        assert one.weight > 0
 
 
-@given(st.lists(st.lists(st.text(max_size=20), max_size=12), max_size=6))
-def test_a_parent_never_invents_a_keyword(children: list[list[str]]) -> None:
-    found = keywords.of_children(TocLevel.YEAR, children)
-    assert set(found) <= {word for child in children for word in child}
+@given(
+    st.lists(
+        st.lists(
+            st.builds(
+                Keyword,
+                st.text(max_size=20),
+                st.sampled_from(Origin),
+                st.floats(0, 20),
+            ),
+            max_size=12,
+        ),
+        max_size=6,
+    ),
+    st.lists(st.text(max_size=20), max_size=4),
+)
+def test_a_parent_never_invents_a_keyword(
+    children: list[list[Keyword]], proposed: list[str]
+) -> None:
+    found = keywords.of_children(TocLevel.YEAR, children, proposed)
+    below = {(one.word, one.origin) for child in children for one in child}
+    assert {one.word for one in found} <= {word for word, _ in below}
+    for one in found:
+        same = {o for word, o in below if words.fold(word) == words.fold(one.word)}
+        assert one.origin in same

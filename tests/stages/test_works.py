@@ -285,7 +285,7 @@ def test_whatever_a_summariser_answers_passes_the_same_gate(
     (segment,) = browse.children("toc:day:2025-03-14")
     node = browse.node(segment.node_id)
     assert node is not None
-    assert (node.title, node.keywords) == ("Red title", ("ab",))
+    assert (node.title, node.words) == ("Red title", ("importer", "ferry"))
     assert [(b.text, b.is_supported) for b in node.bullets] == [
         ("nobody said anything like this", False)
     ]

@@ -8,7 +8,8 @@ import pytest
 
 from memtui import store
 from memtui.errors import StoreTooNew
-from memtui.store import database, facts, migrations, problems
+from memtui.memory.origins import Origin
+from memtui.store import database, facts, migrations, problems, toc
 from memtui.store.problems import Kind
 
 OLD = Path(__file__).parent.parent / "data" / "schema_1.sql"
@@ -42,6 +43,14 @@ def old(tmp_path: Path) -> Path:
         " 1, 1, 'hook');"
         "INSERT INTO events VALUES ('01HQ0000000000000000000000', 1, 1, 1,"
         " 'user_message', 'user', '', 'Hello', '', 1, 'estimate-1', 'hook', x'00');"
+        "INSERT INTO toc_versions (node_id, version, level, title, headline, start_ms,"
+        " end_ms, keywords, children, status, summarizer, input_hash, created_ms,"
+        " segments, events, messages, subagent_events, bullets, supported, agents,"
+        " projects) VALUES ('toc:day:2024-01-15', 1, 'day', '', '', 1, 2,"
+        """ '["session.py", "cache", "KeyError"]', '[]', 'current', '', '', 1, 0, 0,"""
+        " 0, 0, 0, 0, '[]', '[]');"
+        "INSERT INTO toc_latest VALUES ('toc:day:2024-01-15', 'day', NULL, 1, 1, 0, 0,"
+        " 0, 0);"
         "INSERT INTO problems VALUES ('a', 'damaged', 1, 3, 2, 5);"
         "INSERT INTO problems VALUES ('a', 'system', 0, 4, 7, 5);"
     )
@@ -70,6 +79,25 @@ def test_what_an_old_store_holds_stays(old: Path) -> None:
     assert rows == [("Hello", None)]
     with pytest.raises(peewee.IntegrityError), database.writing():
         database.db.execute_sql("UPDATE events SET text = 'changed'")
+
+
+def test_the_keywords_of_an_old_store_get_the_origins_that_they_show(
+    old: Path,
+) -> None:
+    store.open_at(old)
+    with database.connected():
+        node = toc.node("toc:day:2024-01-15")
+    assert node is not None
+    assert [(one.word, one.origin) for one in node.keywords] == [
+        ("session.py", Origin.FILE),
+        ("cache", Origin.FREQUENCY),
+        ("KeyError", Origin.ERROR),
+    ]
+    assert sorted(one.weight for one in node.keywords)[::-1] == [
+        one.weight for one in node.keywords
+    ]
+    with pytest.raises(peewee.IntegrityError), database.writing():
+        database.db.execute_sql("UPDATE toc_versions SET title = 'changed'")
 
 
 def test_the_store_of_a_later_memtui_is_not_touched(tmp_path: Path) -> None:

@@ -1,0 +1,115 @@
+"""Origins: what sort of word a keyword is."""
+
+import pytest
+
+from memtui.memory import origins, words
+from memtui.memory.origins import Origin
+
+
+def told(text: str, word: str) -> Origin:
+    return origins.of(word, origins.uses([text]))
+
+
+@pytest.mark.parametrize(
+    ("word", "origin"),
+    [
+        ("KeyError", Origin.ERROR),
+        ("NullPointerException", Origin.ERROR),
+        ("EACCES", Origin.ERROR),
+        ("ERESOLVE", Origin.ERROR),
+        ("SIGSEGV", Origin.ERROR),
+        ("E0308", Origin.ERROR),
+        ("TS2345", Origin.ERROR),
+        ("SHA256", Origin.NAME),
+        ("NoError", Origin.NAME),
+        ("ENTIRE", Origin.NAME),
+        ("token.rs", Origin.FILE),
+        ("docs-finder.test.ts", Origin.FILE),
+        ("Dockerfile", Origin.FILE),
+        (".gitignore", Origin.FILE),
+        ("console.log", Origin.NAME),
+        ("Node.js", Origin.PACKAGE),
+        ("loadToken", Origin.NAME),
+        ("record_id", Origin.NAME),
+        ("gpt-5", Origin.NAME),
+        ("Playwright", Origin.NAME),
+        ("streaming", Origin.FREQUENCY),
+        ("plan-first", Origin.FREQUENCY),
+        ("图片", Origin.FREQUENCY),
+    ],
+)
+def test_a_word_shows_its_origin_in_its_shape(word: str, origin: Origin) -> None:
+    assert origins.of(word, {}) is origin
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("import peewee\n", "peewee"),
+        ("from playhouse.sqlite_ext import AutoIncrementField", "playhouse"),
+        ("Add `import numpy as np` there", "numpy"),
+        ("import { render } from 'preact/hooks'", "preact"),
+        ("const x = require('lodash')", "lodash"),
+        ("use serde::Deserialize;", "serde"),
+        ("pip install -U 'x' whoosh", ""),
+        ("pip install -U whoosh==2.7.4", "whoosh"),
+        ("uv add httpx[http2]", "httpx"),
+        ("npm install --save-dev left-pad@1.3 vitest", "vitest"),
+        ("bun add @chakra-ui/react", "@chakra-ui/react"),
+        ("go get github.com/spf13/cobra@latest", "cobra"),
+        ("cargo add tokio", "tokio"),
+        ("npx knip", "knip"),
+    ],
+)
+def test_what_is_imported_or_installed_is_a_package(text: str, word: str) -> None:
+    if word:
+        assert told(text, word) is Origin.PACKAGE
+    else:
+        assert Origin.PACKAGE not in origins.uses([text]).values()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The import works again",
+        "We import the old timetable there",
+        "npm install to the cache",
+        "It came from 'timetable' alone",
+    ],
+)
+def test_prose_on_imports_and_installing_makes_no_package(text: str) -> None:
+    assert Origin.PACKAGE not in origins.uses([text]).values()
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("it calls loadToken() twice", "loadToken"),
+        ("then time.Now() is read", "time.Now"),
+        ("def parse(self, line):", "parse"),
+        ("func (s *Server) Serve(ctx)", "Serve"),
+        ("fn new<T>(x: T)", "new"),
+    ],
+)
+def test_what_is_called_or_defined_is_a_function(text: str, word: str) -> None:
+    assert told(text, word) is Origin.FUNCTION
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the file(s) are gone", "feat(api): add notes", "Bash(git log)", "MCP (see)"],
+)
+def test_a_word_with_an_aside_in_brackets_is_no_function(text: str) -> None:
+    assert Origin.FUNCTION not in origins.uses([text]).values()
+
+
+def test_a_word_alone_between_backticks_is_a_name() -> None:
+    assert told("set `entire` and `git push` up", "entire") is Origin.NAME
+    assert told("set `entire` and `git push` up", "push") is Origin.FREQUENCY
+
+
+def test_what_says_more_of_a_word_counts() -> None:
+    text = "`vitest` is called as vitest(), after npm install vitest"
+    assert told(text, "vitest") is Origin.PACKAGE
+    assert told("`ferry.py` it is", "ferry.py") is Origin.FILE
+    assert set(origins.uses([text])) == {words.fold("vitest")}
