@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 from benchmarks import bullets, grips, transcripts, written
 from benchmarks.transcripts import Stretch
 from memtui.memory import audit, extract, places
-from memtui.memory.audit import Support, Verdict
 from memtui.memory.fits import Fits
 from memtui.memory.passages import Passages
 from memtui.memory.summaries import Claim
+from memtui.memory.verdicts import Support, Verdict
 
 EACH = 40
 """How many sentences of a segment become bullets at most."""

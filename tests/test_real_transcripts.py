@@ -115,7 +115,7 @@ def test_every_grip_of_every_level_expands_to_its_excerpt(read_house: House) -> 
         assert node.headline
         for bullet in node.bullets:
             assert bullet.text
-            levels[node.level] += bullet.is_supported
+            levels[node.level] += bullet.stands
             for grip_id in bullet.grip_ids:
                 found = expand(grip_id)
                 assert found.grip is not None

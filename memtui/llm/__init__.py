@@ -30,17 +30,24 @@ class Summarizer(Protocol):
     def resume(self) -> None:
         """Accept requests again after ``cancel``."""
 
-    def summarize_segment(self, segment: Segment) -> Summary:
-        """Say what a segment holds; its ``refs`` are places in ``segment.events``."""
+    def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
+        """Say what a segment holds; its ``refs`` are places in ``segment.events``.
+
+        Args:
+            segment: The segment.
+            attempt: How often it was summarised already: a person who asks again
+                wants other words, if there are any.
+        """
 
     def summarize_children(
-        self, level: TocLevel, children: Sequence[TocNode]
+        self, level: TocLevel, children: Sequence[TocNode], *, attempt: int = 0
     ) -> Summary:
         """Say what a node of this level holds.
 
         Args:
             level: The level of the node the summary is for.
             children: Its children, oldest first, none of them pending.
+            attempt: How often it was summarised already.
 
         Returns:
             A summary whose ``refs`` are places in the row of all the children's

@@ -24,11 +24,14 @@ from memtui.llm.faults import (
 from memtui.llm.prompts import Log, Turn
 from memtui.llm.replies import Reply
 from memtui.llm.serving import Serving
-from memtui.llm.standing import Tries
+from memtui.llm.standing import SEED, Tries
 from memtui.memory.summaries import Summary
 
 WARM = 0.3
-"""The temperature of the one other try after a bad reply."""
+"""The temperature of the one other try after a bad reply, and of further attempts."""
+
+APART = 100
+"""How far apart the seeds of attempts are, more than one of them ever uses."""
 
 HALVES = 3
 """How often a part is made smaller before it is given up."""
@@ -49,9 +52,9 @@ class _Smaller(Exception):
 class Asking:
     """One summary's requests."""
 
-    def __init__(self, serving: Serving) -> None:
-        """Remember whom to ask."""
-        self._serving = serving
+    def __init__(self, serving: Serving, attempt: int = 0) -> None:
+        """Remember whom to ask, and how often the same was asked before."""
+        self._serving, self._attempt = serving, attempt
         self._was_short = self._was_refused = False
 
     async def summary(self, log: Log) -> Summary:
@@ -129,6 +132,9 @@ class Asking:
             Fault: There is none.
         """
         serving, tries = self._serving, Tries()
+        if self._attempt:
+            tries.temperature, tries.seed = WARM, SEED + APART * self._attempt
+        was_warmed = False
         while True:
             try:
                 return self._read(await serving.write(log, tries), log)
@@ -136,8 +142,9 @@ class Asking:
                 await serving.rest(tries, fault)
             except BadReply as fault:
                 serving.memory.record.add(serving.found.model.name, fault)
-                if tries.temperature:
+                if was_warmed:
                     raise
+                was_warmed = True
                 tries.temperature, tries.seed = WARM, tries.seed + 1
             except TooLong as fault:
                 return self._salvaged(fault, log)

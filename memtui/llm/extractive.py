@@ -27,12 +27,12 @@ class Extractive:
     def resume(self) -> None:
         """Do nothing: it never stopped."""
 
-    def summarize_segment(self, segment: Segment) -> Summary:
+    def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
         """Say what a segment holds in its own sentences."""
         return extract.summarize(segment.events, segment.overlap_events)
 
     def summarize_children(
-        self, level: TocLevel, children: Sequence[TocNode]
+        self, level: TocLevel, children: Sequence[TocNode], *, attempt: int = 0
     ) -> Summary:
         """Say what a node holds in its children's bullets."""
         return rollups.summarize(level, children)

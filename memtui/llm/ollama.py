@@ -175,32 +175,32 @@ class Ollama:
         with self._lock:
             self._is_cancelled = False
 
-    def summarize_segment(self, segment: Segment) -> Summary:
+    def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
         """Say what a segment holds.
 
         Raises:
             Fault: Not now, or not with this model; its kind says why.
         """
-        return self._summarize(prompts.of_segment(segment))
+        return self._summarize(prompts.of_segment(segment), attempt)
 
     def summarize_children(
-        self, level: TocLevel, children: Sequence[TocNode]
+        self, level: TocLevel, children: Sequence[TocNode], *, attempt: int = 0
     ) -> Summary:
         """Say what a node holds, out of its children's bullets.
 
         Raises:
             Fault: Not now, or not with this model; its kind says why.
         """
-        return self._summarize(prompts.of_children(level, children))
+        return self._summarize(prompts.of_children(level, children), attempt)
 
-    def _summarize(self, log: Log) -> Summary:
+    def _summarize(self, log: Log, attempt: int) -> Summary:
         self._check(self._found)
         began = self._tools.clock()
 
         async def ask(transport: Transport) -> Summary:
             serving = Serving(transport, self._wishes, self._memory, self._tools)
             try:
-                return await Asking(serving).summary(log)
+                return await Asking(serving, attempt).summary(log)
             finally:
                 if serving.found.model.name:
                     self._found = serving.found

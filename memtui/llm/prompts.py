@@ -85,7 +85,7 @@ def of_children(level: TocLevel, children: Sequence[TocNode]) -> Log:
     for child in children:
         for bullet in child.bullets:
             text = sanitised(bullet.text)
-            if bullet.is_supported and text:
+            if bullet.stands and text:
                 turns.append(Turn((place,), _name(child), text))
             place += 1
     return Log(tuple(turns), bullets=BULLETS[level], kind=f"list of notes on a {level}")

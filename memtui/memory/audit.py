@@ -10,22 +10,16 @@ import hashlib
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from memtui.memory import contradictions, deeds, particulars, words
 from memtui.memory.events import Event
 from memtui.memory.passages import Passage, Passages
 from memtui.memory.segments import counted_text
 from memtui.memory.summaries import Claim
+from memtui.memory.verdicts import SAID, Features, Quote, Span, Support, Verdict
 
 RULE = "audit-1"
 """The name to record with verdicts: other limits or features, another name."""
-
-WEAK_SHARE = 0.35
-"""Below this share of its weighted wording a bullet is unsupported."""
-
-SUPPORTED_SHARE = 0.60
-"""From this share on it is supported, if nothing speaks against it."""
 
 HASH_BYTES = 16
 """How long the hash of a quoted text is, in bytes."""
@@ -40,71 +34,7 @@ _CUTS = (
 )
 """Where a bullet of several clauses is cut, the plainest cut first."""
 
-
-class Support(StrEnum):
-    """How much of a bullet's wording its source holds."""
-
-    SUPPORTED = "supported"
-    WEAK = "weak"
-    UNSUPPORTED = "unsupported"
-
-
 _WORSE = tuple(Support)
-
-
-@dataclass(frozen=True, slots=True)
-class Features:
-    """What a verdict follows from, kept so that its limits can be set anew."""
-
-    covered: float = 0.0
-    """The share of the bullet's weighted wording that the passage holds: 0 to 1."""
-    terms: int = 0
-    """How many terms the bullet has."""
-    hard: tuple[str, ...] = ()
-    """The bullet's names and numbers."""
-    missing: tuple[str, ...] = ()
-    """Those of them that the passage lacks."""
-    is_negated_otherwise: bool = False
-    opposites: tuple[tuple[str, str], ...] = ()
-    """Words of the bullet, each with the opposite that the passage says instead."""
-
-    @property
-    def support(self) -> Support:
-        """The verdict they give."""
-        if self.covered < WEAK_SHARE:
-            return Support.UNSUPPORTED
-        is_against = self.missing or self.is_negated_otherwise or self.opposites
-        if is_against or self.covered < SUPPORTED_SHARE:
-            return Support.WEAK
-        return Support.SUPPORTED
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """The stretch of the source that a bullet rests on."""
-
-    place: int
-    """Which of the texts it stands in."""
-    start: int
-    end: int
-    """Offsets of characters in that text."""
-    text_hash: str
-    """BLAKE2b of the quoted text, which shows later that it still says the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the audit found of one bullet."""
-
-    support: Support
-    features: Features = Features()
-    matched: tuple[str, ...] = ()
-    """The bullet's terms that the source holds, for ``words.spans`` to mark."""
-    quotes: tuple[Quote, ...] = ()
-    """The closest wording there is: one passage, or one for each clause or deed; none
-    when no word of the bullet is said."""
-    is_repaired: bool = False
-    """Whether another text supports it better than those it cites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +42,10 @@ class Below:
     """A child's bullet, as its parent's are held against it."""
 
     text: str
-    support: Support = Support.SUPPORTED
+    verdict: Verdict = SAID
     """What its own audit found."""
-    leaves: tuple[str, ...] = ()
-    """The texts of the events behind its grips."""
+    leaves: tuple[Event, ...] = ()
+    """The events behind its grips; needed only for bullets that word it otherwise."""
 
 
 def of_events(claims: Sequence[Claim], events: Sequence[Event]) -> list[Verdict]:
@@ -128,7 +58,17 @@ def of_events(claims: Sequence[Claim], events: Sequence[Event]) -> list[Verdict]
     Returns:
         A verdict for each; the places of its quotes are those of the events.
     """
-    return of_texts(claims, Passages([counted_text(event) for event in events]))
+    source = Passages([counted_text(event) for event in events])
+    return [spanned(one, events) for one in of_texts(claims, source)]
+
+
+def spanned(verdict: Verdict, events: Sequence[Event]) -> Verdict:
+    """A verdict with its quotes as stretches of these events, its source."""
+    spans = (
+        Span(events[one.place].event_id, one.start, one.end, one.text_hash)
+        for one in verdict.quotes
+    )
+    return replace(verdict, spans=tuple(spans))
 
 
 def of_texts(claims: Sequence[Claim], source: Passages) -> list[Verdict]:
@@ -145,23 +85,44 @@ def of_children(claims: Sequence[Claim], below: Sequence[Below]) -> list[Verdict
 
     Returns:
         For each the worst of three verdicts: against the children's bullets, where its
-        quotes are; that on those it rests on; and, unless it is one of them word for
-        word, against the events behind their grips, if there are any.
+        quotes are; that on those it rests on; and against the events behind their
+        grips, if there are any. One that is a child's word for word keeps its verdict.
     """
-    told = of_texts(claims, Passages([one.text for one in below]))
-    return [
-        _with_leaves(claim.text, verdict, below)
-        for claim, verdict in zip(claims, told, strict=True)
-    ]
+    said = {one.text: at for at, one in reversed([*enumerate(below)])}
+    row: Passages | None = None
+    found: list[Verdict] = []
+    for claim in claims:
+        if claim.text in said:
+            cited = (at for at in claim.refs if _says(below, at, claim.text))
+            found.append(_taken_over(below, next(cited, said[claim.text])))
+        else:
+            row = row or Passages([one.text for one in below])
+            found.append(_reworded(claim, row, below))
+    return found
 
 
-def _with_leaves(text: str, verdict: Verdict, below: Sequence[Below]) -> Verdict:
+def _says(below: Sequence[Below], at: int, text: str) -> bool:
+    return 0 <= at < len(below) and below[at].text == text
+
+
+def _taken_over(below: Sequence[Below], at: int) -> Verdict:
+    text = below[at].text
+    quote = Quote(at, 0, len(text), _hash(text))
+    return replace(below[at].verdict, quotes=(quote,), is_repaired=False)
+
+
+def _reworded(claim: Claim, row: Passages, below: Sequence[Below]) -> Verdict:
+    verdict = _audited(claim, row)
     rests_on = [below[place] for place in sorted({q.place for q in verdict.quotes})]
-    leaves = [leaf for one in rests_on for leaf in one.leaves]
-    found = [verdict.support, *(one.support for one in rests_on)]
-    if leaves and all(one.text != text for one in rests_on):
-        found.append(_audited(Claim(text), Passages(leaves)).support)
-    return replace(verdict, support=max(found, key=_WORSE.index))
+    found = [verdict.support, *(one.verdict.support for one in rests_on)]
+    spans = [span for one in rests_on for span in one.verdict.spans]
+    leaves = list({e.event_id: e for one in rests_on for e in one.leaves}.values())
+    if leaves:
+        (held,) = of_events([Claim(claim.text)], leaves)
+        found.append(held.support)
+        spans = list(held.spans) or spans
+    support = max(found, key=_WORSE.index)
+    return replace(verdict, support=support, spans=tuple(dict.fromkeys(spans)))
 
 
 def _audited(claim: Claim, source: Passages) -> Verdict:
@@ -250,7 +211,9 @@ def _features(text: str, passage: Passage, source: Passages) -> Features:
 
 
 def _quote(passage: Passage, quoted: str) -> Quote:
-    digest = hashlib.blake2b(
-        quoted.encode("utf-8", "replace"), digest_size=HASH_BYTES
-    ).hexdigest()
-    return Quote(passage.place, passage.start, passage.end, digest)
+    return Quote(passage.place, passage.start, passage.end, _hash(quoted))
+
+
+def _hash(quoted: str) -> str:
+    raw = quoted.encode("utf-8", "replace")
+    return hashlib.blake2b(raw, digest_size=HASH_BYTES).hexdigest()

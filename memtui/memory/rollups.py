@@ -88,7 +88,7 @@ def _lines(level: TocLevel, children: Sequence[TocNode]) -> list[Line]:
     named = [frozenset(words.needed(" ".join(child.words))) for child in children]
     sizes = [math.log(2 + child.tally.events) for child in children]
     for ref, ((at, place, bullet), bag) in enumerate(zip(row, bags, strict=True)):
-        if not bullet.is_supported or not bag:
+        if not bullet.stands or not bag:
             continue
         about = sum(math.log(1 + len(row) / holding[term]) for term in bag)
         worth = (

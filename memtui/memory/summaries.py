@@ -50,6 +50,10 @@ class Facts:
     """Whether a reply reached its limit and only its whole bullets were kept."""
 
 
+UNMEASURED = Facts()
+"""Of what no model wrote."""
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """A title, a few claims and the words to find them by (seed 0).
@@ -60,7 +64,7 @@ class Summary:
     title: str
     bullets: tuple[Claim, ...]
     keywords: tuple[str, ...] = ()
-    facts: Facts = Facts()
+    facts: Facts = UNMEASURED
 
 
 BULLET_CHARS = 300

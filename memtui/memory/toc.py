@@ -9,6 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from memtui.memory.origins import Keyword
+from memtui.memory.summaries import UNMEASURED, Facts
+from memtui.memory.verdicts import UNSAID, Support, Verdict
 
 
 class TocLevel(StrEnum):
@@ -63,15 +65,21 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """One claim of a node and the grips it rests on; without any it is unsupported."""
+    """One claim of a node, the grips it rests on, and what its audit found."""
 
     text: str
     grip_ids: tuple[str, ...] = ()
+    verdict: Verdict = UNSAID
 
     @property
-    def is_supported(self) -> bool:
-        """Whether wording found in the source stands behind it."""
-        return bool(self.grip_ids)
+    def support(self) -> Support:
+        """How much of its wording its source holds; nothing does without a grip."""
+        return self.verdict.support if self.grip_ids else Support.UNSUPPORTED
+
+    @property
+    def stands(self) -> bool:
+        """Whether wording found in the source stands behind it, were it only some."""
+        return self.support is not Support.UNSUPPORTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +109,8 @@ class TocNode:
     start_time: datetime
     end_time: datetime
     bullets: tuple[Bullet, ...] = ()
+    withheld: tuple[Bullet, ...] = ()
+    """What a model claimed and no source says: kept for the record, never rolled up."""
     keywords: tuple[Keyword, ...] = ()
     """The words to find it by, weightiest first."""
     child_node_ids: tuple[str, ...] = ()
@@ -115,6 +125,17 @@ class TocNode:
     tally: Tally = field(default_factory=Tally)
     agents: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
+    facts: Facts = UNMEASURED
+    """What was measured while a model wrote it."""
+    rejected: str = ""
+    """Why a model's version is not shown; "" for one that may be."""
+    is_pinned: bool = False
+    """Whether a person wants this version and no other."""
+
+    @property
+    def is_models(self) -> bool:
+        """Whether a model wrote it."""
+        return bool(self.facts.model)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -137,7 +158,31 @@ class TocLine:
     """Whether a segment in it is still open."""
     tally: Tally
     supported: int
-    """How many of its bullets have a grip."""
+    """How many of its bullets are supported."""
+    weak: int
+    """How many of them are weak."""
     bullets: int
+    is_models: bool
+    """Whether a model wrote what it says."""
+    is_pinned: bool
     agents: tuple[str, ...]
     projects: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TocEdition:
+    """A version of a node as one line of its history."""
+
+    version: int
+    headline: str
+    summarizer: str
+    created_at: datetime
+    supported: int
+    weak: int
+    bullets: int
+    withheld: int
+    rejected: str
+    """Why a model's version is not shown; "" for one that may be."""
+    is_models: bool
+    is_shown: bool
+    is_pinned: bool

@@ -65,8 +65,8 @@ def _of(node: TocNode) -> str:
 
 
 def _bullet(bullet: Bullet) -> Iterator[str]:
-    yield f"{'✓' if bullet.is_supported else '✗'} {bullet.text}"
-    if not bullet.is_supported:
+    yield f"{'✓' if bullet.stands else '✗'} {bullet.text}"
+    if not bullet.stands:
         yield "    no source says this"
     for grip_id in bullet.grip_ids:
         yield f"    {grip_id}"

@@ -2,20 +2,20 @@
 
 It goes up from the days to the years once nothing below them waits, so that however
 many segments arrive, each node above them is made once. Where they never cease to
-arrive it goes up now and then. A bullet inherits the grips of the children's bullets
-it was made from.
+arrive it goes up now and then.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, tzinfo
 
 from memtui.llm import Summarizer
-from memtui.memory import calendar, hashes, keywords
+from memtui.memory import calendar
 from memtui.memory.events import from_ms, to_ms
-from memtui.memory.summaries import Claim, sane
-from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocNode
+from memtui.memory.toc import TocLevel
+from memtui.stages import making
 from memtui.stages.failures import attempted, retry_ms
+from memtui.stages.making import Made
 from memtui.store import checkpoints, database, dirty, outbox, segments, toc, versions
 
 NODES_AT_ONCE = 20
@@ -119,52 +119,24 @@ class RollUp:
 
     def _roll_up(self, name: str, now_ms: int) -> None:
         with database.connected():
-            ids = toc.child_ids(name)
-            children = [c for c in toc.nodes(ids) if c.status is not Status.PENDING]
-            is_live = bool(toc.live_among(ids))
-            before = toc.node(name)
-        if not children:
-            self._keep(None, name, now_ms, is_live=False)
+            work = making.parent(name, self._zone)
+            before = versions.input_hashes([name])
+        if not work.children:
+            self._keep(None, name, now_ms)
             return
-        digest = _hash(self._summarizer.identity, children, is_live=is_live)
-        if before and before.input_hash == digest:
+        identity = self._summarizer.identity
+        digest = work.input_hash(identity)
+        if before.get(name) == digest:
             with database.writing():
-                dirty.settled(name, is_live=is_live)
+                dirty.settled(name, is_live=work.is_live)
             return
-        self._keep(self._node(name, children, digest, is_live), name, now_ms, is_live)
+        draft = work.draft(self._summarizer)
+        self._keep(work.made(draft, identity, digest, draft.title), name, now_ms)
 
-    def _node(
-        self, name: str, children: Sequence[TocNode], digest: str, is_live: bool
-    ) -> TocNode:
-        level = calendar.period(name).level
-        summary = sane(self._summarizer.summarize_children(level, children))
-        start, end = calendar.bounds(name, self._zone)
-        return TocNode(
-            node_id=name,
-            level=level,
-            title=calendar.title(name),
-            start_time=start,
-            end_time=end,
-            bullets=_inherit(summary.bullets, children),
-            keywords=keywords.of_children(
-                level, [child.keywords for child in children], summary.keywords
-            ),
-            child_node_ids=tuple(child.node_id for child in children),
-            headline=summary.title,
-            status=Status.PROVISIONAL if is_live else Status.CURRENT,
-            summarizer=self._summarizer.identity,
-            input_hash=digest,
-            tally=_sum(child.tally for child in children),
-            agents=_all(child.agents for child in children),
-            projects=_all(child.projects for child in children),
-        )
-
-    def _keep(
-        self, node: TocNode | None, name: str, now_ms: int, is_live: bool
-    ) -> None:
+    def _keep(self, made: Made | None, name: str, now_ms: int) -> None:
         with database.writing():
-            if node:
-                versions.put([(node, is_live)], now_ms)
+            if made:
+                versions.put([(made.node, made.is_live)], now_ms)
             else:
                 toc.retire([name])
             outbox.announce([name], now_ms)
@@ -190,43 +162,3 @@ class RollUp:
 
 class RollUpFailed(Exception):
     """A node could not be rolled up; it is tried again later."""
-
-
-def _inherit(
-    claims: Sequence[Claim], children: Sequence[TocNode]
-) -> tuple[Bullet, ...]:
-    """Bullets with the grips of the children's bullets they name."""
-    row = [bullet for child in children for bullet in child.bullets]
-    return tuple(
-        Bullet(
-            claim.text,
-            tuple(
-                dict.fromkeys(
-                    name
-                    for place in claim.refs
-                    if 0 <= place < len(row)
-                    for name in row[place].grip_ids
-                )
-            ),
-        )
-        for claim in claims
-    )
-
-
-def _sum(tallies: Iterable[Tally]) -> Tally:
-    rows = list(tallies)
-    return Tally(
-        segments=sum(row.segments for row in rows),
-        events=sum(row.events for row in rows),
-        messages=sum(row.messages for row in rows),
-        subagent_events=sum(row.subagent_events for row in rows),
-    )
-
-
-def _all(names: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    return tuple(sorted({name for some in names for name in some}))
-
-
-def _hash(identity: str, children: Sequence[TocNode], *, is_live: bool) -> str:
-    made_of = (f"{child.node_id} {child.input_hash}" for child in children)
-    return hashes.of(identity, str(is_live), *made_of)

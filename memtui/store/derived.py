@@ -75,7 +75,8 @@ def remove(zone: tzinfo, now_ms: int) -> None:
         f"DELETE FROM toc_latest WHERE level = '{_SEGMENT}' AND node_{in_stale}"
     )
     db.execute_sql(
-        "UPDATE toc_latest SET is_dirty = 1, attempts = 0, retry_ms = 0"
+        "UPDATE toc_latest SET is_dirty = 1, attempts = 0, retry_ms = 0,"
+        " is_pinned = 0, is_behind = 0, wants_model = 0, asked_ms = 0"
         f" WHERE node_{in_stale}"
     )
     dirty.mark({str(calendar.parent_id(name)) for name in segments}, zone)
@@ -93,6 +94,7 @@ def _remove_versions() -> None:
     bullets = f"SELECT id FROM bullets WHERE version_id {in_old}"
     db.execute_sql(f"DELETE FROM bullet_grips WHERE bullet_id IN ({bullets})")
     db.execute_sql(f"DELETE FROM bullets WHERE version_id {in_old}")
+    db.execute_sql(f"DELETE FROM makings WHERE version_id {in_old}")
     db.execute_sql(f"DELETE FROM toc_versions WHERE id {in_old}")
     db.execute_sql(
         "DELETE FROM grips WHERE (node_id IN (SELECT id FROM stale)"

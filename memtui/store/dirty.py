@@ -33,6 +33,12 @@ def mark(node_ids: Iterable[str], zone: tzinfo) -> None:
                 False,
                 0,
                 0,
+                False,
+                False,
+                False,
+                0,
+                0,
+                0,
             )
             for name in missing
         ],

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from memtui.memory.events import from_ms, to_ms
+from memtui.memory.events import Event, from_ms, to_ms
 from memtui.memory.grips import Grip
+from memtui.store import events, sessions
 from memtui.store.database import db, insert
 from memtui.store.tables import GripRow
 
@@ -50,6 +51,29 @@ def count() -> int:
     """How many grips the table of contents rests on."""
     asked = f"SELECT count(DISTINCT g.id) {_IN_LATEST}"
     return int(db.execute_sql(asked).fetchone()[0])
+
+
+def leaves(grip_ids: Sequence[str]) -> list[Event]:
+    """The events behind grips, each once, in their order in each session."""
+    found = get(grip_ids).values()
+    ends = events.get([n for g in found for n in (g.event_id_start, g.event_id_end)])
+    told: dict[str, Event] = {}
+    for grip in found:
+        first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
+        if first is not None and last is not None:
+            told |= {event.event_id: event for event in _from_to(first, last)}
+    return sorted(told.values(), key=lambda event: event.order)
+
+
+def _from_to(first: Event, last: Event) -> list[Event]:
+    if first.event_id == last.event_id:
+        return [first]
+    number = sessions.number(first.agent, first.session_id)
+    assert number is not None
+    within = events.between(
+        number, first.timestamp_ms, last.timestamp_ms, subagent=first.subagent
+    )
+    return [event for event in within if first.order <= event.order <= last.order]
 
 
 def _grip(row: GripRow) -> Grip:

@@ -4,7 +4,7 @@ A step is never changed after a release; a later need is a later step.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from memtui.errors import StoreTooNew
@@ -16,6 +16,7 @@ from memtui.store.tables import (
     HelperRow,
     JobRow,
     JobRunRow,
+    MakingRow,
     MetaRow,
     RedactionRow,
     SeenRow,
@@ -89,9 +90,28 @@ def _to_2() -> None:
 
 
 def _to_3() -> None:
-    """What is remembered of the model's jobs; keywords with their origins."""
-    db.create_tables((JobRow, JobRunRow))
+    """Verdicts on bullets, versions by models, pinned versions, jobs."""
+    numbers = ("weak", "withheld", "repaired")
+    of_versions = {"is_models": "INTEGER", **dict.fromkeys(numbers, "INTEGER")}
+    of_versions |= {"rule": "TEXT", "rejected": "TEXT"}
+    of_nodes = dict.fromkeys(("is_pinned", "is_behind", "wants_model"), "INTEGER")
+    of_nodes |= {"model_attempts": "INTEGER", "model_retry_ms": "INTEGER"}
+    of_bullets = {"support": "TEXT", "is_withheld": "INTEGER", "verdict": "TEXT"}
+    _add_columns("toc_versions", of_versions)
+    _add_columns("toc_latest", of_nodes | {"asked_ms": "INTEGER"})
+    _add_columns("bullets", of_bullets)
+    db.execute_sql(
+        "CREATE INDEX toc_latest_wants_model_level_start_ms"
+        " ON toc_latest (wants_model, level, start_ms)"
+    )
+    db.create_tables((MakingRow, JobRow, JobRunRow))
     _tell_origins()
+    # Only what has a source was called supported; it is made anew with its verdicts.
+    db.execute_sql("DROP TRIGGER bullets_keep")
+    db.execute_sql(
+        "UPDATE bullets SET verdict = '{}', support = CASE WHEN id IN"
+        " (SELECT bullet_id FROM bullet_grips) THEN 'supported' ELSE 'unsupported' END"
+    )
     _guard()
 
 
@@ -107,6 +127,14 @@ def _tell_origins() -> None:
     ]
     told = "UPDATE toc_versions SET keywords = ? WHERE id = ?"
     db.connection().executemany(told, rows)
+
+
+def _add_columns(table: str, columns: Mapping[str, str]) -> None:
+    for name, kind in columns.items():
+        empty = "''" if kind == "TEXT" else "0"
+        db.execute_sql(
+            f"ALTER TABLE {table} ADD COLUMN {name} {kind} NOT NULL DEFAULT {empty}"
+        )
 
 
 STEPS: tuple[Callable[[], None], ...] = (_to_2, _to_3)

@@ -163,7 +163,11 @@ class SegmentRow(Table):
 
 
 class VersionRow(Table):
-    """One version of a node: written once."""
+    """One version of a node: written once.
+
+    Of its bullets ``bullets`` are shown and ``withheld`` are not; ``rule`` is the
+    audit's, ``rejected`` why a model's version is not shown.
+    """
 
     id = AutoIncrementField()
     node_id = peewee.TextField()
@@ -187,14 +191,49 @@ class VersionRow(Table):
     supported = peewee.IntegerField()
     agents = peewee.TextField()
     projects = peewee.TextField()
+    is_models = peewee.BooleanField()
+    weak = peewee.IntegerField()
+    withheld = peewee.IntegerField()
+    repaired = peewee.IntegerField()
+    rule = peewee.TextField()
+    rejected = peewee.TextField()
 
     class Meta:
         table_name = "toc_versions"
         indexes: ClassVar = ((("node_id", "version"), True),)
 
 
+class MakingRow(Table):
+    """What was measured while a model wrote a version."""
+
+    version = peewee.ForeignKeyField(VersionRow, primary_key=True)
+    model = peewee.TextField()
+    digest = peewee.TextField()
+    server = peewee.TextField()
+    prompt = peewee.TextField()
+    mode = peewee.TextField()
+    options = peewee.TextField()
+    requests = peewee.IntegerField()
+    parts = peewee.IntegerField()
+    prompt_tokens = peewee.IntegerField()
+    reply_tokens = peewee.IntegerField()
+    load_ms = peewee.IntegerField()
+    prompt_ms = peewee.IntegerField()
+    reply_ms = peewee.IntegerField()
+    total_ms = peewee.IntegerField()
+    left_out = peewee.IntegerField()
+    was_cut = peewee.BooleanField()
+
+    class Meta:
+        table_name = "makings"
+
+
 class NodeRow(Table):
-    """The pointer to a node's latest version; none yet while it is pending."""
+    """The pointer to the version of a node that is shown; none while it is pending.
+
+    It is the latest, unless a person has pinned one; ``is_behind`` when something has
+    changed since that was made. ``asked_ms`` is when a person asked for a new one.
+    """
 
     node_id = peewee.TextField(primary_key=True)
     level = peewee.TextField()
@@ -205,6 +244,12 @@ class NodeRow(Table):
     is_live = peewee.BooleanField(default=False)
     attempts = peewee.IntegerField(default=0)
     retry_ms = peewee.BigIntegerField(default=0)
+    is_pinned = peewee.BooleanField(default=False)
+    is_behind = peewee.BooleanField(default=False)
+    wants_model = peewee.BooleanField(default=False)
+    model_attempts = peewee.IntegerField(default=0)
+    model_retry_ms = peewee.BigIntegerField(default=0)
+    asked_ms = peewee.BigIntegerField(default=0)
 
     class Meta:
         table_name = "toc_latest"
@@ -212,16 +257,20 @@ class NodeRow(Table):
             (("parent_id", "start_ms"), False),
             (("level", "start_ms"), False),
             (("is_dirty", "level"), False),
+            (("wants_model", "level", "start_ms"), False),
         )
 
 
 class BulletRow(Table):
-    """A bullet of a version."""
+    """A bullet of a version; ``verdict`` is what its audit found, as JSON."""
 
     id = peewee.AutoField()
     version = peewee.ForeignKeyField(VersionRow, index=False)
     position = peewee.IntegerField()
     text = peewee.TextField()
+    support = peewee.TextField()
+    is_withheld = peewee.BooleanField()
+    verdict = peewee.TextField()
 
     class Meta:
         table_name = "bullets"
@@ -418,6 +467,7 @@ ALL = (
     HelperRow,
     SegmentRow,
     VersionRow,
+    MakingRow,
     NodeRow,
     BulletRow,
     GripRow,

@@ -1,7 +1,7 @@
-"""The table of contents: versions that are only ever added, and what is the latest."""
+"""The table of contents: versions that are only ever added, and which is shown."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from peewee import JOIN, fn
@@ -10,9 +10,24 @@ from memtui.memory import calendar
 from memtui.memory.events import from_ms
 from memtui.memory.origins import Keyword, Origin
 from memtui.memory.scopes import ALL, Scope
-from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocLine, TocNode
-from memtui.store import scopes
-from memtui.store.tables import BulletGripRow, BulletRow, NodeRow, VersionRow
+from memtui.memory.summaries import UNMEASURED, Facts
+from memtui.memory.toc import (
+    Bullet,
+    Status,
+    Tally,
+    TocEdition,
+    TocLevel,
+    TocLine,
+    TocNode,
+)
+from memtui.store import scopes, verdicts
+from memtui.store.tables import (
+    BulletGripRow,
+    BulletRow,
+    MakingRow,
+    NodeRow,
+    VersionRow,
+)
 
 
 def retire(node_ids: Iterable[str]) -> None:
@@ -21,23 +36,29 @@ def retire(node_ids: Iterable[str]) -> None:
 
 
 def node(node_id: str) -> TocNode | None:
-    """The latest version of a node with its bullets; None if it is not in the tree."""
+    """A node as it is shown, with its bullets; None if it is not in the tree."""
     found = nodes([node_id])
     return found[0] if found else None
 
 
 def nodes(node_ids: Sequence[str]) -> list[TocNode]:
-    """The latest versions of nodes, in the order asked; unknown ones are left out."""
-    rows = {
-        row["node_id"]: row
-        for row in _latest().where(NodeRow.node_id.in_(list(node_ids))).dicts()
-    }
-    bullets = _bullets([row["latest"] for row in rows.values() if row["latest"]])
-    return [
-        _node(rows[name], bullets.get(rows[name]["latest"], ()))
-        for name in node_ids
-        if name in rows
-    ]
+    """Nodes as they are shown, in the order asked; unknown ones are left out."""
+    found = _latest().where(NodeRow.node_id.in_(list(node_ids)))
+    rows = {row["node_id"]: row for row in found.dicts()}
+    return _nodes([rows[name] for name in node_ids if name in rows])
+
+
+def edition(node_id: str, version: int) -> TocNode | None:
+    """Any version of a node that is in the tree, with its bullets; None for no such."""
+    found = _editions(node_id).where(VersionRow.version == version)
+    nodes = _nodes(list(found.dicts()))
+    return nodes[0] if nodes else None
+
+
+def editions(node_id: str) -> list[TocEdition]:
+    """All versions of a node that is in the tree, the latest first."""
+    found = _editions(node_id).order_by(VersionRow.version.desc())
+    return [_edition(row) for row in found.dicts()]
 
 
 def child_ids(node_id: str) -> list[str]:
@@ -116,6 +137,13 @@ def count() -> tuple[int, int, int]:
     return int(row[0]), int(row[1] or 0), int(row[2] or 0)
 
 
+_OF_POINTER = (
+    NodeRow.is_dirty,
+    NodeRow.is_live,
+    NodeRow.is_pinned,
+    NodeRow.is_behind,
+    NodeRow.wants_model,
+)
 _OF_NODE = {"id", "node_id", "level", "start_ms"}
 _OF_VERSION = [
     field for field in VersionRow._meta.sorted_fields if field.name not in _OF_NODE
@@ -129,37 +157,73 @@ def _latest() -> Any:
         NodeRow.level,
         NodeRow.start_ms,
         NodeRow.latest,
-        NodeRow.is_dirty,
-        NodeRow.is_live,
+        *_OF_POINTER,
         *_OF_VERSION,
     ).join(VersionRow, JOIN.LEFT_OUTER)
 
 
-def _bullets(versions: Sequence[int]) -> dict[int, tuple[Bullet, ...]]:
+def _editions(node_id: str) -> Any:
+    """The versions of a node, each as though it were the one that is shown."""
+    shown = NodeRow.latest.alias("shown")
+    columns = (VersionRow.id.alias("latest"), shown, *_OF_POINTER, *_OF_VERSION)
+    return (
+        VersionRow.select(NodeRow.node_id, NodeRow.level, NodeRow.start_ms, *columns)
+        .join(NodeRow, on=(NodeRow.node_id == VersionRow.node_id))
+        .where(VersionRow.node_id == node_id)
+    )
+
+
+def _nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
+    versions = [row["latest"] for row in rows if row["latest"]]
+    bullets = _bullets(versions)
+    facts = _facts([row["latest"] for row in rows if row["is_models"]])
+    return [_node(row, bullets.get(row["latest"], ()), facts) for row in rows]
+
+
+def _facts(versions: Sequence[int]) -> dict[int, Facts]:
+    """What was measured while models wrote these versions."""
+    rows = MakingRow.select().where(MakingRow.version.in_(versions)).tuples()
+    return {row: Facts(*told) for row, *told in rows} if versions else {}
+
+
+def _bullets(versions: Sequence[int]) -> dict[int, Sequence[tuple[Bullet, bool]]]:
+    """The bullets of versions, each with whether it is withheld."""
     rows = (
         BulletRow.select(
-            BulletRow.version, BulletRow.id, BulletRow.text, BulletGripRow.grip
+            BulletRow.version,
+            BulletRow.id,
+            BulletRow.text,
+            BulletRow.support,
+            BulletRow.verdict,
+            BulletRow.is_withheld,
+            BulletGripRow.grip,
         )
         .join(BulletGripRow, JOIN.LEFT_OUTER)
         .where(BulletRow.version.in_(list(versions)))
         .order_by(BulletRow.version, BulletRow.position, BulletGripRow.position)
         .tuples()
     )
-    texts: dict[int, dict[int, tuple[str, list[str]]]] = {}
-    for version, bullet, text, grip in rows:
-        _, grips = texts.setdefault(version, {}).setdefault(bullet, (text, []))
+    told: dict[int, dict[int, tuple[Any, list[str]]]] = {}
+    for version, number, *about, grip in rows:
+        _, grips = told.setdefault(version, {}).setdefault(number, (about, []))
         if grip:
             grips.append(grip)
     return {
-        version: tuple(Bullet(text, tuple(grips)) for text, grips in found.values())
-        for version, found in texts.items()
+        version: [
+            (Bullet(text, tuple(grips), verdicts.read(support, kept)), is_withheld)
+            for (text, support, kept, is_withheld), grips in found.values()
+        ]
+        for version, found in told.items()
     }
 
 
 def _status(row: dict[str, Any]) -> Status:
     if row["latest"] is None:
         return Status.PENDING
-    return Status.STALE if row["is_dirty"] else Status(row["status"])
+    is_outdated = row["is_models"] and row["wants_model"]
+    if row["is_dirty"] or row["is_behind"] or is_outdated:
+        return Status.STALE
+    return Status(row["status"])
 
 
 def _tally(row: dict[str, Any]) -> Tally:
@@ -183,13 +247,37 @@ def _line(row: dict[str, Any]) -> TocLine:
         is_live=bool(row["is_live"]),
         tally=_tally(row),
         supported=row["supported"] or 0,
+        weak=row["weak"] or 0,
         bullets=row["bullets"] or 0,
+        is_models=bool(row["is_models"]),
+        is_pinned=bool(row["is_pinned"]),
         agents=_strings(row["agents"]),
         projects=_strings(row["projects"]),
     )
 
 
-def _node(row: dict[str, Any], bullets: tuple[Bullet, ...]) -> TocNode:
+def _edition(row: dict[str, Any]) -> TocEdition:
+    return TocEdition(
+        version=row["version"],
+        headline=row["headline"],
+        summarizer=row["summarizer"],
+        created_at=from_ms(row["created_ms"]),
+        supported=row["supported"],
+        weak=row["weak"],
+        bullets=row["bullets"],
+        withheld=row["withheld"],
+        rejected=row["rejected"],
+        is_models=bool(row["is_models"]),
+        is_shown=row["latest"] == row["shown"],
+        is_pinned=row["latest"] == row["shown"] and bool(row["is_pinned"]),
+    )
+
+
+def _node(
+    row: dict[str, Any],
+    bullets: Sequence[tuple[Bullet, bool]],
+    facts: Mapping[int, Facts],
+) -> TocNode:
     line = _line(row)
     return TocNode(
         node_id=line.node_id,
@@ -197,7 +285,8 @@ def _node(row: dict[str, Any], bullets: tuple[Bullet, ...]) -> TocNode:
         title=line.title,
         start_time=line.start_time,
         end_time=line.end_time,
-        bullets=bullets,
+        bullets=tuple(one for one, is_withheld in bullets if not is_withheld),
+        withheld=tuple(one for one, is_withheld in bullets if is_withheld),
         keywords=_keywords(row["keywords"]),
         child_node_ids=_strings(row["children"]),
         version=row["version"] or 0,
@@ -209,6 +298,9 @@ def _node(row: dict[str, Any], bullets: tuple[Bullet, ...]) -> TocNode:
         tally=line.tally,
         agents=line.agents,
         projects=line.projects,
+        facts=facts.get(row["latest"], UNMEASURED),
+        rejected=row["rejected"] or "",
+        is_pinned=line.is_pinned,
     )
 
 

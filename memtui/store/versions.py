@@ -2,39 +2,43 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import astuple
 
 from peewee import fn
 
-from memtui.memory import calendar
+from memtui.memory import audit, calendar
 from memtui.memory.events import to_ms
 from memtui.memory.origins import Keyword
-from memtui.memory.toc import Bullet, TocNode
+from memtui.memory.toc import Bullet, Status, TocNode
+from memtui.memory.verdicts import Support
+from memtui.store import verdicts
 from memtui.store.database import insert, next_id
-from memtui.store.tables import BulletGripRow, BulletRow, NodeRow, VersionRow
+from memtui.store.tables import (
+    BulletGripRow,
+    BulletRow,
+    MakingRow,
+    NodeRow,
+    VersionRow,
+)
 
 AT_ONCE = 1000
 """How many versions somebody who follows the tree is told of at once."""
 
 
 def put(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
-    """Add a version of each node and make it the latest.
+    """Add a version of each node, made at once from what there is, and show it.
+
+    A pinned version stays the one that is shown. What is no longer going on wants a
+    version by a model from then on.
 
     Args:
         nodes: Each node, and whether something in it is still going on. Versions and
             times of making are given here.
         now_ms: The time, in milliseconds.
     """
-    before = _last_versions([node.node_id for node, _ in nodes])
-    first = next_id(VersionRow)
-    numbered = [(first + place, *entry) for place, entry in enumerate(nodes)]
-    insert(
-        VersionRow,
-        [
-            _version(row, node, before.get(node.node_id, 0) + 1, now_ms)
-            for row, node, _ in numbered
-        ],
-    )
-    _put_bullets([(row, node.bullets) for row, node, _ in numbered])
+    names = [node.node_id for node, _ in nodes]
+    pins = _pinned(names)
+    rows = _add([node for node, _ in nodes], now_ms)
     insert(
         NodeRow,
         [
@@ -43,26 +47,79 @@ def put(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
                 node.level.value,
                 calendar.parent_id(node.node_id),
                 to_ms(node.start_time),
-                row,
+                pins.get(node.node_id, row),
                 False,
                 is_live,
                 0,
                 0,
+                node.node_id in pins,
+                node.node_id in pins,
+                node.status is not Status.PROVISIONAL,
+                0,
+                0,
+                0,
             )
-            for row, node, is_live in numbered
+            for row, (node, is_live) in zip(rows, nodes, strict=True)
         ],
         conflict="update",
     )
 
 
-def input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
-    """What the latest versions of these nodes were made from."""
-    rows = (
-        NodeRow.select(NodeRow.node_id, VersionRow.input_hash)
-        .join(VersionRow)
-        .where(NodeRow.node_id.in_(list(node_ids)))
+def put_models(node: TocNode, now_ms: int) -> bool:
+    """Add a model's version of a node; show it unless it is rejected, or one is pinned.
+
+    Args:
+        node: The version; why it is rejected stands in it.
+        now_ms: The time, in milliseconds.
+
+    Returns:
+        Whether it is the one that is shown now.
+    """
+    (row,) = _add([node], now_ms)
+    return False if node.rejected else show(node.node_id, row)
+
+
+def show(node_id: str, row: int) -> bool:
+    """Show a version unless another one is pinned; whether it is shown now.
+
+    Args:
+        node_id: The node.
+        row: The version's number in the store.
+    """
+    changed = NodeRow.update(latest=row).where(
+        NodeRow.node_id == node_id, ~NodeRow.is_pinned
     )
-    return dict(rows.tuples())
+    return bool(changed.execute())
+
+
+def input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
+    """What the latest versions of nodes that no model wrote were made from."""
+    rows = (
+        VersionRow.select(
+            VersionRow.node_id,
+            # SQLite answers with the row that has the greatest version.
+            VersionRow.input_hash,
+            fn.MAX(VersionRow.version),
+        )
+        .where(VersionRow.node_id.in_(list(node_ids)), ~VersionRow.is_models)
+        .group_by(VersionRow.node_id)
+    )
+    return {name: hashed for name, hashed, _ in rows.tuples()}
+
+
+def models(node_id: str, input_hash: str) -> tuple[int, str] | None:
+    """A model's version of a node that was made from the same before.
+
+    Returns:
+        Its number in the store, and why it was rejected; None if there is none.
+    """
+    rows = VersionRow.select(VersionRow.id, VersionRow.rejected).where(
+        VersionRow.node_id == node_id,
+        VersionRow.is_models,
+        VersionRow.input_hash == input_hash,
+    )
+    found = rows.order_by(VersionRow.version.desc()).tuples().first()
+    return (int(found[0]), str(found[1])) if found else None
 
 
 def last() -> int:
@@ -90,6 +147,32 @@ def since(version: int) -> tuple[int, list[str]]:
 def stored(keywords: Sequence[Keyword]) -> str:
     """Keywords as a version keeps them: JSON of words, origins and weights."""
     return _json([(k.word, k.origin.value, k.weight) for k in keywords])
+
+
+def _pinned(node_ids: Sequence[str]) -> dict[str, int]:
+    """The numbers of the versions that are pinned among these nodes'."""
+    rows = NodeRow.select(NodeRow.node_id, NodeRow.latest).where(
+        NodeRow.node_id.in_(list(node_ids)), NodeRow.is_pinned
+    )
+    return dict(rows.tuples())
+
+
+def _add(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
+    """Add versions; their numbers in the store."""
+    before = _last_versions([node.node_id for node in nodes])
+    first = next_id(VersionRow)
+    numbered = list(enumerate(nodes, start=first))
+    insert(
+        VersionRow,
+        [
+            _version(row, node, before.get(node.node_id, 0) + 1, now_ms)
+            for row, node in numbered
+        ],
+    )
+    made = [(row, *astuple(node.facts)) for row, node in numbered if node.is_models]
+    insert(MakingRow, made)
+    _put_bullets(numbered)
+    return [row for row, _ in numbered]
 
 
 def _last_versions(node_ids: Sequence[str]) -> dict[str, int]:
@@ -124,24 +207,40 @@ def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object
         tally.messages,
         tally.subagent_events,
         len(node.bullets),
-        sum(bullet.is_supported for bullet in node.bullets),
+        sum(bullet.support is Support.SUPPORTED for bullet in node.bullets),
         _json(node.agents),
         _json(node.projects),
+        node.is_models,
+        sum(bullet.support is Support.WEAK for bullet in node.bullets),
+        len(node.withheld),
+        sum(one.verdict.is_repaired for one in (*node.bullets, *node.withheld)),
+        audit.RULE,
+        node.rejected,
     )
 
 
-def _put_bullets(versions: Sequence[tuple[int, Sequence[Bullet]]]) -> None:
+def _put_bullets(versions: Sequence[tuple[int, TocNode]]) -> None:
     number = next_id(BulletRow)
     bullets: list[tuple[object, ...]] = []
     links: list[tuple[object, ...]] = []
-    for version, row in versions:
-        for position, bullet in enumerate(row):
-            bullets.append((number, version, position, bullet.text))
+    for version, node in versions:
+        for position, bullet in enumerate((*node.bullets, *node.withheld)):
+            is_withheld = position >= len(node.bullets)
+            bullets.append(_bullet(number, version, position, bullet, is_withheld))
             grips = enumerate(bullet.grip_ids)
             links += [(number, place, grip_id) for place, grip_id in grips]
             number += 1
     insert(BulletRow, bullets)
     insert(BulletGripRow, links)
+
+
+def _bullet(
+    number: int, version: int, position: int, bullet: Bullet, is_withheld: bool
+) -> tuple[object, ...]:
+    """A row of ``BulletRow``, its values in the order of the columns."""
+    verdict = bullet.verdict
+    told = (verdict.support.value, is_withheld, verdicts.stored(verdict))
+    return (number, version, position, bullet.text, *told)
 
 
 def _json(values: Sequence[object]) -> str:

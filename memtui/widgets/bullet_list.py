@@ -219,7 +219,7 @@ class BulletList(OptionList, inherit_bindings=False):
 
 def _row(bullet: Bullet, *, is_open: bool) -> Hanging:
     text = Content(" ".join(bullet.text.split()))
-    if not bullet.is_supported:
+    if not bullet.stands:
         mark = Content.styled(f"{wording.UNSUPPORTED} ", "$error")
         return Hanging(mark, text, Content.styled(NO_SOURCE, "$error"))
     mark = Content.styled(f"{wording.SUPPORTED} ", "$context")

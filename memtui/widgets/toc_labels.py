@@ -63,7 +63,7 @@ def _headline(line: TocLine) -> str:
 
 def _mark(line: TocLine, is_open: bool) -> str:
     if line.level is TocLevel.SEGMENT:
-        return wording.verdict(line.supported, line.bullets)
+        return wording.verdict(line.supported, line.weak, line.bullets)
     return wording.LIVE if line.is_live and not is_open else " "
 
 

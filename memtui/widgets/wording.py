@@ -106,13 +106,13 @@ def _week(first: date, end: datetime) -> str:
     return f"{first.day} {first:%b} – {last.day} {last:%b}"
 
 
-def verdict(supported: int, bullets: int) -> str:
+def verdict(supported: int, weak: int, bullets: int) -> str:
     """The mark of a whole node: nothing where nothing is claimed yet."""
     if not bullets:
         return " "
     if supported == bullets:
         return SUPPORTED
-    return PARTLY if supported else UNSUPPORTED
+    return PARTLY if supported or weak else UNSUPPORTED
 
 
 def tally(counts: Tally, level: TocLevel) -> str:

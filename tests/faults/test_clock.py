@@ -28,7 +28,7 @@ class Moody(Extractive):
 
     fails = False
 
-    def summarize_segment(self, segment: Segment) -> Summary:
+    def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
         if self.fails:
             raise ValueError("not now")
         return super().summarize_segment(segment)

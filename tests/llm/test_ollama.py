@@ -14,6 +14,7 @@ from memtui.memory.segments import Segment
 from memtui.memory.summaries import Summary, sane
 from memtui.memory.summarizers import Condition, Phase
 from memtui.memory.toc import Bullet, TocLevel, TocNode
+from memtui.memory.verdicts import SAID
 from tests.llm.conftest import AT, PATIENT, TALK, Asker, segment_of
 from tests.stub import faults, personas
 from tests.stub.models import Model
@@ -68,7 +69,7 @@ def test_a_node_is_summarised_out_of_its_childrens_bullets(
 ) -> None:
     def day(number: int, *texts: str) -> TocNode:
         bullets = tuple(
-            Bullet(text, ("g",) if text[0] != "?" else ()) for text in texts
+            Bullet(text, ("g",) if text[0] != "?" else (), SAID) for text in texts
         )
         name = f"toc:day:2026-08-0{number}"
         return TocNode(name, TocLevel.DAY, name, AT, AT, bullets)

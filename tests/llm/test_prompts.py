@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from memtui.llm import prompts
 from memtui.llm.prompts import Log, Turn
 from memtui.memory.toc import Bullet, TocLevel, TocNode
+from memtui.memory.verdicts import SAID
 from tests.llm.conftest import AT, segment_of
 
 LINE = re.compile(r"(\d+|-)\|[\w-]+\| \S.*")
@@ -97,8 +98,12 @@ def test_a_roll_up_reads_the_bullets_that_have_grips() -> None:
     log = prompts.of_children(
         TocLevel.WEEK,
         [
-            day(1, Bullet("Nobody said this."), Bullet("Fixed the login.", ("g1",))),
-            day(2, Bullet("Wrote the docs.", ("g2",))),
+            day(
+                1,
+                Bullet("Nobody said this."),
+                Bullet("Fixed the login.", ("g1",), SAID),
+            ),
+            day(2, Bullet("Wrote the docs.", ("g2",), SAID)),
         ],
     )
     assert [(t.places, t.role) for t in log.turns] == [

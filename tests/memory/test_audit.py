@@ -8,10 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.memory import audit, events
-from memtui.memory.audit import HASH_BYTES, Below, Features, Support, Verdict
+from memtui.memory.audit import HASH_BYTES, Below
 from memtui.memory.events import Event, EventType
 from memtui.memory.passages import PASSAGE_CHARS, Passages
 from memtui.memory.summaries import Claim
+from memtui.memory.verdicts import (
+    SUPPORTED_SHARE,
+    WEAK_SHARE,
+    Features,
+    Support,
+    Verdict,
+)
 
 TALK = [
     "The login page shows a blank screen after the redirect.",
@@ -151,8 +158,8 @@ def test_an_opposite_makes_it_weak(bullet: str, pair: tuple[str, str]) -> None:
 
 def test_both_sides_of_each_limit() -> None:
     for limit, below, above in (
-        (audit.WEAK_SHARE, Support.UNSUPPORTED, Support.WEAK),
-        (audit.SUPPORTED_SHARE, Support.WEAK, Support.SUPPORTED),
+        (WEAK_SHARE, Support.UNSUPPORTED, Support.WEAK),
+        (SUPPORTED_SHARE, Support.WEAK, Support.SUPPORTED),
     ):
         assert Features(covered=limit - 0.001).support is below
         assert Features(covered=limit).support is above
@@ -228,11 +235,11 @@ def conversation(texts: list[str]) -> list[Event]:
 
 
 def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> None:
-    leaves = tuple(TALK[:2])
+    leaves = tuple(conversation(TALK[:2]))
     below = [
         Below("Redirects dropped the session cookie", leaves=leaves),
         Below("Totals of invoices are rounded once", leaves=leaves),
-        Below("The cache is enabled", Support.WEAK),
+        Below("The cache is enabled", Verdict(Support.WEAK)),
     ]
     claims = [
         Claim("The redirect dropped session cookies", (0,)),
@@ -250,7 +257,7 @@ def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> 
 
 def test_a_childs_bullet_taken_over_as_it_stands_keeps_its_verdict() -> None:
     deeds = "Edited a.py, b.py, c.py, d.py; ran pytest tests/router"
-    below = [Below(deeds, leaves=("Edit: a.py\nupdated", TALK[3]))]
+    below = [Below(deeds, leaves=tuple(conversation(["Edit: a.py\nupdated", TALK[3]])))]
     (found,) = audit.of_children([Claim(deeds, (0,))], below)
     assert found.support is Support.SUPPORTED
 

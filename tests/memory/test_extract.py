@@ -17,6 +17,7 @@ from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.origins import Keyword
 from memtui.memory.segments import Segment
 from memtui.memory.toc import BULLETS, Bullet, TocLevel, TocNode
+from memtui.memory.verdicts import SAID
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 TICKED = re.compile(r"`[^`]*`")
@@ -239,7 +240,7 @@ def node(
         title=headline,
         start_time=START + timedelta(hours=at),
         end_time=START + timedelta(hours=at, minutes=30),
-        bullets=tuple(Bullet(text, grip_ids) for text in said),
+        bullets=tuple(Bullet(text, grip_ids, SAID) for text in said),
         keywords=(Keyword(f"key{chr(97 + at)}"),),
         headline=headline,
     )

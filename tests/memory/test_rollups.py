@@ -6,6 +6,7 @@ import pytest
 
 from memtui.memory import headlines, rollups, titles
 from memtui.memory.toc import BULLETS, Bullet, Tally, TocLevel, TocNode
+from memtui.memory.verdicts import SAID
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 
@@ -19,7 +20,7 @@ def node(
         title=headline,
         start_time=START + timedelta(hours=at),
         end_time=START + timedelta(hours=at, minutes=30),
-        bullets=tuple(Bullet(text, (f"grip:{at}:x",)) for text in said),
+        bullets=tuple(Bullet(text, (f"grip:{at}:x",), SAID) for text in said),
         headline=headline,
         projects=projects,
         tally=Tally(segments=1, events=size),

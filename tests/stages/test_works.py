@@ -235,7 +235,7 @@ class Poisoned(Extractive):
 
     is_ill = True
 
-    def summarize_segment(self, segment: Segment) -> Summary:
+    def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
         if self.is_ill and "poison" in segment.events[0].text:
             raise RuntimeError("cannot read this")
         return super().summarize_segment(segment)
@@ -263,7 +263,7 @@ def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
 class Rambling(Extractive):
     """A summariser whose answers no screen should show as they are."""
 
-    def summarize_segment(self, segment: Segment) -> Summary:
+    def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
         return Summary(
             title="\x1b[31mRed\x1b[0m\ntitle",
             bullets=(Claim("nobody said anything like this"), Claim(" \n ")),
@@ -271,7 +271,7 @@ class Rambling(Extractive):
         )
 
     def summarize_children(
-        self, level: TocLevel, children: Sequence[TocNode]
+        self, level: TocLevel, children: Sequence[TocNode], *, attempt: int = 0
     ) -> Summary:
         return Summary("Week", (Claim("made up", refs=(99, -1)),), ())
 
@@ -286,12 +286,12 @@ def test_whatever_a_summariser_answers_passes_the_same_gate(
     node = browse.node(segment.node_id)
     assert node is not None
     assert (node.title, node.words) == ("Red title", ("importer", "ferry"))
-    assert [(b.text, b.is_supported) for b in node.bullets] == [
+    assert [(b.text, b.stands) for b in node.bullets] == [
         ("nobody said anything like this", False)
     ]
     day = browse.node("toc:day:2025-03-14")
     assert day is not None
-    assert [bullet.is_supported for bullet in day.bullets] == [False]
+    assert [bullet.stands for bullet in day.bullets] == [False]
 
 
 def test_parents_keep_their_calendar_titles(works: Works) -> None:

@@ -18,7 +18,7 @@ def line(level: TocLevel, headline: str, *, is_live: bool = False) -> TocLine:
     start = datetime(2024, 1, 15, 10, tzinfo=UTC)
     return TocLine(
         "id", level, "2024", headline, start, start + timedelta(days=1),
-        Status.CURRENT, is_live, Tally(segments=1204), 1, 3, (), (),
+        Status.CURRENT, is_live, Tally(segments=1204), 1, 0, 3, False, False, (), (),
     )  # fmt: skip
 
 

@@ -27,11 +27,20 @@ def test_how_long_ago_is_said_in_one_unit(before: timedelta, words: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("supported", "bullets", "mark"),
-    [(0, 0, " "), (3, 3, "✓"), (1, 3, "~"), (0, 3, "✗")],
+    ("supported", "weak", "bullets", "mark"),
+    [
+        (0, 0, 0, " "),
+        (3, 0, 3, "✓"),
+        (2, 1, 3, "~"),
+        (1, 0, 3, "~"),
+        (0, 3, 3, "~"),
+        (0, 0, 3, "✗"),
+    ],
 )
-def test_a_verdict_is_a_mark(supported: int, bullets: int, mark: str) -> None:
-    assert wording.verdict(supported, bullets) == mark
+def test_a_verdict_is_a_mark(
+    supported: int, weak: int, bullets: int, mark: str
+) -> None:
+    assert wording.verdict(supported, weak, bullets) == mark
 
 
 @pytest.mark.parametrize(
@@ -52,7 +61,7 @@ def test_a_line_is_named_by_what_its_branch_does_not_say() -> None:
     def named(level: TocLevel, title: str, start: datetime, days: float) -> str:
         line = TocLine(
             "id", level, title, "", start, start + timedelta(days=days),
-            Status.CURRENT, False, Tally(), 0, 0, (), (),
+            Status.CURRENT, False, Tally(), 0, 0, 0, False, False, (), (),
         )  # fmt: skip
         return wording.name_of(line, ZoneInfo("Europe/Berlin"))
 
