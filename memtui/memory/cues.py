@@ -83,14 +83,21 @@ FRAGMENT, FEW_WORDS = 0.12, 6
 LOGGED = 0.5
 """What being a line of a log, pasted among prose, costs a sentence."""
 
-_LOG = re.compile(
-    r"^\[?\d+[:\-/T]\d[\d:.,T\-/Z]*\s|^\[[A-Z]\w+\]|\b\w+ (?:err!|error) <"
-    r"|@ [\w\-]+\.js:\d|^#?\d+[\d. ]*\s(?:npm|error|warn\w*|info)\b"
-    r"|\.\.\.$|^/\w+/"
-    r"|\d+(?:\.\d+)?m?s\b.*\d+(?:\.\d+)?m?s\b|^Tip: |^\w+@\d|\bhttps?://\S+$|^> \w"
-    r"|✓.*✓|\.\w{1,4}:\d+:\d+\b|^Visit https?:"
-    r"|\b[\da-f]{12,}\b|^error: script|exited with code"
+_LOG_BEGINS = re.compile(
+    r"\[?\d+[:\-/T]\d[\d:.,T\-/Z]*\s|\[[A-Z]\w+\]"
+    r"|#?\d+[\d. ]*\s(?:npm|error|warn\w*|info)\b"
+    r"|/\w+/|Tip: |\w+@\d|> \w|Visit https?:|error: script"
 )
+_LOG_HOLDS = (
+    re.compile(
+        r"@ [\w\-]+\.js:\d|\.(?:\.\.$|\w{1,4}:\d+:\d+\b)|✓.*✓"
+        r"|h(?<!\wh)ttps?://\S+$"
+    ),
+    re.compile(r"\w (?:err!|error) <|exited with code"),
+    re.compile(r"\dm?s\b.*\dm?s\b"),
+    re.compile(r"\b[\da-f]{12,}\b"),
+)
+"""Apart, since each of these is read several times as fast as all in one."""
 _CHATS = re.compile(
     r"\W*(?:(?:a+h+|o+h+|h?m+|uh+|wow|ok(?:ay)?|yes|yep|no|nope|wait|sorry|thanks?|great"
     r"|nice|cool|good|perfect|right|sure|done|hi|hey|hello|wth|wtf)\b\W*)*"
@@ -129,6 +136,10 @@ _ROUTINE = re.compile(
     r"|\bchangelog\b|pre-existing|untracked",
     re.IGNORECASE,
 )
+_MAY_BE_ROUTINE = re.compile(
+    "pass|clean|green|succeed|commit|push|up to date|changelog|pre-existing|untracked"
+)
+"""One of these is in every such sentence, and is looked for six times as fast."""
 _PROCESS = re.compile(
     r"(?:check|read|run|re-?run|look|watch|test|commit|push|merge|rebase|review|summari[sz]e"
     r"|go (?:on|for)|continue|list|search(?:ed)? for|what|did|could|why|who|when|“"
@@ -145,7 +156,7 @@ _SIDE = re.compile(
 
 def is_logged(sentence: str) -> bool:
     """Whether it is a program's output rather than somebody's words."""
-    if _LOG.search(sentence) is not None:
+    if _LOG_BEGINS.match(sentence) or any(one.search(sentence) for one in _LOG_HOLDS):
         return True
     said = sentence.split()
     return len(said) >= TABULAR and len(set(said)) < UNLIKE * len(said)
@@ -168,6 +179,8 @@ def leans(sentence: str) -> bool:
 
 def is_routine(sentence: str) -> bool:
     """Whether it tells what is true of every day's work: that the tests pass."""
+    if not _MAY_BE_ROUTINE.search(sentence.lower()):
+        return False
     return _ROUTINE.search(sentence) is not None
 
 

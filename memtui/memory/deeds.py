@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memtui.memory.events import Event, EventType
-from memtui.memory.prose import plain, shorten
+from memtui.memory.prose import letters, plain, shorten
 from memtui.memory.segments import TOOL_CHARS
 
 NAMED = 4
@@ -230,8 +230,7 @@ def _wrong(text: str) -> str:
 
 def _tells(line: str) -> bool:
     """Whether a line of output is words rather than a rule, a gauge or a prompt."""
-    letters = sum(map(str.isalpha, line))
-    return letters > max(5, len(line) // 3) and not _EMPTY.fullmatch(line)
+    return letters(line) > max(5, len(line) // 3) and not _EMPTY.fullmatch(line)
 
 
 def is_composed(bullet: str) -> bool:

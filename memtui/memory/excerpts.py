@@ -11,7 +11,9 @@ EXCERPT_CHARS = 200
 READ_CHARS = 40_000
 """How much of an event's text is searched for its best sentence, in characters."""
 
-_ENDS = re.compile(r"(?<=[.!?])[\"'”’)\]*_`]*\s+|(?<=[。！？])|\n+")
+_ENDS = re.compile(
+    r"[.!?。！？\n](?:(?<=[.!?])[\"'”’)\]*_`]*\s+|(?<=[。！？])|(?<=\n)\n*)"
+)
 _MARKUP = re.compile(r"(?:[#>|*+•\-–—=~_`\s✅❌✓✗☐☑]+|\d+[.)]\s|\[[ xX]?\]\s)+")
 _TRAIL = " \t|*`#_=~"
 
@@ -62,8 +64,9 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where the sentences and lines of a text begin and end; none is empty."""
     start = 0
     for match in _ENDS.finditer(text):
-        if match.start() > start:
-            yield start, match.start()
+        end = match.start() + (match[0][0] != "\n")
+        if end > start:
+            yield start, end
         start = match.end()
     if start < len(text):
         yield start, len(text)

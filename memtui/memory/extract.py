@@ -148,16 +148,18 @@ def _headed(
 
 def _concluded(ranked: Sequence[Candidate]) -> Iterator[Proposal]:
     for one in sorted(ranked, key=_as_title, reverse=True)[:POOL]:
+        if one.role is EventRole.USER:
+            continue
         title = titles.tidy(one.text)
-        if one.role is not EventRole.USER and titles.telling(title) >= titles.TELLING:
+        if titles.telling(title) >= titles.TELLING:
             worth = CONCLUDED + BY_WORTH * _as_title(one)
             yield Proposal(title, min(worth, MOST_CONCLUDED))
 
 
 def _continued(context: Sequence[Event]) -> Iterator[Proposal]:
-    for at, parts in reversed(_said(context).items()):
-        if context[at].role is EventRole.USER:
-            request = titles.of_request(parts)
+    for event in reversed(context):
+        if event.is_message and event.role is EventRole.USER:
+            request = titles.of_request(sentences(event.text))
             if request and request.worth > titles.SLIGHT:
                 yield Proposal(request.title, request.worth * CONTINUED)
 

@@ -5,7 +5,7 @@ each divided by its best, added. Prepared once for a run, then asked for each ph
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,14 +38,14 @@ class Fits:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._size = len(texts)
-        self._held: dict[str, dict[int, int]] = {}
+        self._held: dict[str, dict[int, int]] = defaultdict(dict)
         self._terms: dict[str, _Term] = {}
         lengths = []
         for at, text in enumerate(texts):
-            counts = Counter(words.terms(text))
-            lengths.append(counts.total())
-            for term, count in counts.items():
-                self._held.setdefault(term, {})[at] = count
+            found = words.terms(text)
+            lengths.append(len(found))
+            for term, count in Counter(found).items():
+                self._held[term][at] = count
         near = _spread(dict(enumerate(lengths)), len(lengths))
         self._alone = damping(lengths, ALONE_LENGTH)
         self._near = damping(list(near.values()), NEAR_LENGTH)

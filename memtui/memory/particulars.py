@@ -72,9 +72,9 @@ def missing(
     """
     if not tokens:
         return ()
-    held = [set(words.terms(one)) for one in sentences]
-    counted = [_counted(one) for one in sentences]
     told = _counted(bullet)
+    counted = [_counted(one) for one in sentences] if told else []
+    held = [set(words.terms(one)) for one in sentences]
     return tuple(
         token
         for token in tokens
@@ -110,16 +110,16 @@ def _is_counted(
 
 def _counted(text: str) -> dict[str, set[str]]:
     """The numbers of a text, each with the stems of the words beside it."""
-    row = [
-        (figure, "" if figure else _root(chunk))
-        for chunk in words.chunks(_readable(text))
-        if (figure := _figure(chunk)) or words.fold(chunk) not in STOP_WORDS
-    ]
+    said = words.chunks(_readable(text))
+    if not any(map(_figure, said)):
+        return {}
+    row = [chunk for chunk in said if _figure(chunk) or _tells_any(chunk)]
     found: dict[str, set[str]] = {}
-    for at, (figure, _) in enumerate(row):
-        if figure:
+    for at, chunk in enumerate(row):
+        if figure := _figure(chunk):
             near = row[max(0, at - BESIDE) : at + BESIDE + 1]
-            found.setdefault(figure, set()).update(root for _, root in near if root)
+            roots = (_root(one) for one in near if not _figure(one))
+            found.setdefault(figure, set()).update(filter(None, roots))
     return found
 
 
@@ -127,6 +127,7 @@ def _readable(text: str) -> str:
     return _GROUPED.sub("", _ENUMERATED.sub("", text))
 
 
+@lru_cache(maxsize=words.CACHED)
 def _figure(chunk: str) -> str:
     """The number a word is, in figures; an empty string for any other word."""
     if _FIGURE.fullmatch(chunk):
@@ -135,9 +136,15 @@ def _figure(chunk: str) -> str:
 
 
 def _tells(chunk: str) -> bool:
-    return len(chunk) > 1 and words.fold(chunk) not in STOP_WORDS
+    return len(chunk) > 1 and _tells_any(chunk)
 
 
+@lru_cache(maxsize=words.CACHED)
+def _tells_any(chunk: str) -> bool:
+    return words.fold(chunk) not in STOP_WORDS
+
+
+@lru_cache(maxsize=words.CACHED)
 def _root(chunk: str) -> str:
     return next(iter(words.needed(chunk)), "")
 

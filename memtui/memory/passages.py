@@ -5,6 +5,7 @@ that follow each other as long as each adds enough.
 """
 
 import heapq
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -63,11 +64,12 @@ class Passages:
             for place, text in enumerate(texts)
             for start, end in _sentences(text)
         ]
-        self._holding: dict[str, list[int]] = {}
+        self._holding: dict[str, list[int]] = defaultdict(list)
         for at, (place, start, end) in enumerate(self._spans):
             for term in set(words.terms(texts[place][start:end])):
-                self._holding.setdefault(term, []).append(at)
+                self._holding[term].append(at)
         self._most = fits.rarity(len(self._spans), 1)
+        self._weights: dict[str, dict[str, float]] = {}
 
     def best(
         self, phrase: str, places: Collection[int] | None = None
@@ -119,6 +121,11 @@ class Passages:
 
         A word that is not said weighs no more than one said once.
         """
+        if phrase not in self._weights:
+            self._weights[phrase] = self._weighed(phrase)
+        return self._weights[phrase]
+
+    def _weighed(self, phrase: str) -> dict[str, float]:
         size = len(self._spans)
         loose = {
             term: min(self._most, fits.rarity(size, len(self._holding.get(term, ()))))

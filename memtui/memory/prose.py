@@ -63,15 +63,18 @@ _NOISE = re.compile(
     r"|Unknown slash command|Prompt is too long)",
     re.IGNORECASE,
 )
-_CODE = re.compile(
-    r"[{}]\s*$|^\s*[{}\[\]<@$%❯│├└┌┐┘─]|;\s*$|^\s*(?:import|from|const|let|var|def|class"
+_CODE_BEGINS = re.compile(
+    r"\s*(?:[{}\[\]<@$%❯│├└┌┐┘─]|(?:import|from|const|let|var|def|class"
     r"|function|return|export|public|private|fn|func|async|await|if|for|while)\b.*[(){};=]"
-    r"|^\s*[\w.\"'-]+\s*[:=]\s*[\[{\"'\d]|=>|&&|\|\||^\s*(?://|/\*|\*/|--\w)"
-    r"|^\s*\d+[→:|]\s?|^\s*at .*:\d+:\d+|\\n.*\\n|^\s*\w+ ?\(.*\)\s*[;{]?$"
+    r"|[\w.\"'-]+\s*[:=]\s*[\[{\"'\d]|//|/\*|\*/|--\w"
+    r"|\d+[→:|]|at .*:\d+:\d+|\w+ ?\(.*\)\s*[;{]?$)"
 )
+_CODE_HOLDS = re.compile(r"{\s*$|}\s*$|;\s*$|=>|&&|\|\||\\n.*\\n")
+_NO_LETTERS = bytes(at for at in range(128) if not chr(at).isalpha())
 _BLANKS = re.compile(r"\s+")
 _END = re.compile(
-    r"(?<=[.!?…])[\"'”’)\]`]*\s+(?=[\"'“‘(\[`*]*[^\sa-z.,;:!?\-–—])|(?<=[。！？])"
+    r"[.!?…。！？](?:(?<=[。！？])"
+    r"|(?<=[.!?…])[\"'”’)\]`]*\s+(?=[\"'“‘(\[`*]*[^\sa-z.,;:!?\-–—]))"
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|etc|cf|Dr|Mr|Mrs|z\.B|d\.h|bzw|ca|Nr)|^\d+)\.$"
@@ -174,8 +177,16 @@ def _is_noise(line: str) -> bool:
         return True
     if line.lstrip().startswith("|") or line.count("|") > 2:
         return True
-    letters = sum(map(str.isalpha, line))
     blanks = line.count(" ")
-    if letters < 0.5 * (len(line.strip()) - blanks):
+    if letters(line) < 0.5 * (len(line.strip()) - blanks):
         return True
-    return _CODE.search(line.replace("`", "")) is not None and not _ITEM.match(line)
+    bare = line.replace("`", "")
+    is_code = _CODE_BEGINS.match(bare) or _CODE_HOLDS.search(bare)
+    return is_code is not None and not _ITEM.match(line)
+
+
+def letters(text: str) -> int:
+    """How many characters of a text are letters."""
+    if text.isascii():
+        return len(text.encode().translate(None, _NO_LETTERS))
+    return sum(map(str.isalpha, text))

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memtui.memory import cues, deeds, headlines, titles, words
 from memtui.memory.summaries import Claim, Summary
@@ -104,6 +105,7 @@ def _lines(level: TocLevel, children: Sequence[TocNode]) -> list[Line]:
     return found
 
 
+@lru_cache(maxsize=words.PHRASES)
 def _manner(bullet: str) -> float:
     """What a bullet's wording adds: above a segment it has to stand by itself."""
     score = cues.worth(bullet)

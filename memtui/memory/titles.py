@@ -70,8 +70,8 @@ _TICKET = re.compile(
 )
 _ADDRESS = re.compile(r"https?://(?:www\.)?([\w.\-]+\w)[^\s,)]*")
 _CLAUSE_ENDS = re.compile(
-    r"(?:(?<=\w\w)|(?<=[)\]\"'`%]))(?<!e\.g)(?<!i\.e)(?<! vs)(?<!etc)"
-    r"(?:[.!?]+\s+|;\s+)"
+    r"[.!?;](?:(?<=\w\w.)|(?<=[)\]\"'`%].))"
+    r"(?<!e\.g.)(?<!i\.e.)(?<! vs.)(?<!etc.)(?:(?<=;)|(?<!;)[.!?]*)\s+"
 )
 _ENDINGS = (
     re.compile(r"(?:[;:]|\s[–—\-])\s"),
@@ -205,7 +205,7 @@ def fit(text: str, limit: int = TITLE_CHARS) -> str:
 def _ended(text: str, limit: int) -> str:
     """The longest beginning that says something true by itself; else nothing."""
     for pattern in _ENDINGS:
-        places = [end.start() for end in pattern.finditer(text)]
+        places = list(_up_to(pattern, text, limit))
         for before, place in reversed(list(zip([0, *places], places, strict=False))):
             head = text[:place].rstrip(" ,")
             is_scrap = before and text[before:place].count(" ") < TELLING
@@ -218,6 +218,14 @@ def _ended(text: str, limit: int) -> str:
         if len(head) > AND_CHARS and not is_pair and telling(head) > TELLING:
             return head
     return ""
+
+
+def _up_to(pattern: re.Pattern[str], text: str, limit: int) -> Iterator[int]:
+    """Where a pattern is met, as long as no more than a limit stands before it."""
+    for found in pattern.finditer(text):
+        if len(text[: found.start()].rstrip(" ,")) > limit:
+            return
+        yield found.start()
 
 
 def balanced(text: str) -> str:

@@ -29,6 +29,12 @@ PATH_ENDS = 4
 CACHED = 65_536
 """How many chunks' terms are remembered: words come back far more often than not."""
 
+PHRASE_CHARS = 600
+"""Up to this length, in characters, a text is a phrase: a title, a sentence."""
+
+PHRASES = 4_096
+"""How many phrases' needed terms are remembered: each is weighed several times."""
+
 _UNSPACED = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Khmer
     "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f"
@@ -95,9 +101,8 @@ def needed(text: str) -> list[str]:
     Args:
         text: What a person typed.
     """
-    found = chunks(text)
-    kept = dict.fromkeys(chain.from_iterable(map(_needed, found)))
-    return list(kept or dict.fromkeys(fold(chunk) for chunk in found))
+    of = _needed_by_phrase if len(text) <= PHRASE_CHARS else _needed_by
+    return list(of(text))
 
 
 def spans(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
@@ -118,6 +123,15 @@ def spans(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
         else:
             joined.append((start, end))
     return joined
+
+
+def _needed_by(text: str) -> tuple[str, ...]:
+    found = chunks(text)
+    kept = dict.fromkeys(chain.from_iterable(map(_needed, found)))
+    return tuple(kept or dict.fromkeys(fold(chunk) for chunk in found))
+
+
+_needed_by_phrase = lru_cache(maxsize=PHRASES)(_needed_by)
 
 
 def _matching(text: str, sought: frozenset[str]) -> Iterator[tuple[int, int]]:
