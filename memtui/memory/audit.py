@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from memtui.memory import contradictions, deeds, particulars, words
 from memtui.memory.events import Event
@@ -126,7 +127,7 @@ def _reworded(claim: Claim, row: Passages, below: Sequence[Below]) -> Verdict:
 
 
 def _audited(claim: Claim, source: Passages) -> Verdict:
-    anywhere = _verdict(claim.text, source, None)
+    anywhere = _anywhere(claim.text, source)
     cited = {at for at in claim.refs if 0 <= at < len(source.texts)}
     if not cited or {quote.place for quote in anywhere.quotes} <= cited:
         return anywhere
@@ -134,6 +135,12 @@ def _audited(claim: Claim, source: Passages) -> Verdict:
     if _WORSE.index(there.support) <= _WORSE.index(anywhere.support):
         return there
     return replace(anywhere, is_repaired=True)
+
+
+@lru_cache(maxsize=1)
+def _anywhere(text: str, source: Passages) -> Verdict:
+    """Remembered for whoever asks again of a claim, citing other places."""
+    return _verdict(text, source, None)
 
 
 def _verdict(text: str, source: Passages, places: Collection[int] | None) -> Verdict:

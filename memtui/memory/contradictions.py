@@ -88,11 +88,8 @@ def is_negated_otherwise(bullet: str, source: str) -> bool:
     """
     if not _DENIAL.search(bullet.lower()) and not _DENIAL.search(source.lower()):
         return False
-    told, said = _clauses(bullet), _clauses(source)
-    if _denials(told) > _denials(said):
-        return True
-    here, there = _polarities(told), _polarities(said)
-    return any(
+    (told, here), (said, there) = _denying(bullet), _denying(source)
+    return told > said or any(
         {here[word], there[word]} == {_Said.DENIED, _Said.PLAINLY}
         for word in here.keys() & there.keys()
     )
@@ -126,14 +123,17 @@ def _charged_of(chunk: str) -> frozenset[str]:
 _Clause = list[str | None]
 
 
-def _denials(clauses: list[_Clause]) -> int:
-    return sum(clause.count(None) for clause in clauses)
-
-
 class _Said(Enum):
     PLAINLY = "plainly"
     DENIED = "denied"
     EITHER = "either"
+
+
+@lru_cache(maxsize=words.PHRASES)
+def _denying(text: str) -> tuple[int, dict[str, _Said]]:
+    """How often a text denies anything, and how it says each word."""
+    clauses = _clauses(text)
+    return sum(clause.count(None) for clause in clauses), _polarities(clauses)
 
 
 def _polarities(clauses: list[_Clause]) -> dict[str, _Said]:
@@ -176,5 +176,10 @@ def _clauses(text: str) -> list[_Clause]:
         elif match["fails"] or word in NOTS or word.endswith(("n't", "n’t")):
             found[-1].append(None)
         elif word not in STOP_WORDS:
-            found[-1].extend(words.needed(word)[:1])
+            found[-1].extend(_root(word))
     return found
+
+
+@lru_cache(maxsize=words.CACHED)
+def _root(word: str) -> list[str]:
+    return words.needed(word)[:1]

@@ -77,10 +77,13 @@ class Fits:
         """The places that hold a term of the phrase, and how well they fit: 0 to 2."""
         alone: dict[int, float] = {}
         near: dict[int, float] = {}
-        for term in map(self._term, dict.fromkeys(words.terms(phrase))):
-            for at, gain in term.alone.items():
+        for term in dict.fromkeys(words.terms(phrase)):
+            if term not in self._held:
+                continue
+            gains = self._term(term)
+            for at, gain in gains.alone.items():
                 alone[at] = alone.get(at, 0.0) + gain
-            for at, gain in term.near.items():
+            for at, gain in gains.near.items():
                 near[at] = near.get(at, 0.0) + gain
         if not alone:
             return {}

@@ -35,6 +35,7 @@ FIGURES = {
 """Numbers as people write them out; "one" is as often no number."""
 
 
+@lru_cache(maxsize=words.PHRASES)
 def of(text: str) -> tuple[str, ...]:
     """The names and numbers of a text, each once, in their order.
 

@@ -8,6 +8,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from memtui.memory import excerpts, fits, words
 from memtui.memory.vocabulary import NARRATION
@@ -59,17 +60,23 @@ class Passages:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
-        self._spans = [
+        self._weights: dict[str, dict[str, float]] = {}
+
+    @cached_property
+    def _spans(self) -> list[tuple[int, int, int]]:
+        return [
             (place, start, end)
-            for place, text in enumerate(texts)
+            for place, text in enumerate(self.texts)
             for start, end in _sentences(text)
         ]
-        self._holding: dict[str, list[int]] = defaultdict(list)
+
+    @cached_property
+    def _holding(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
         for at, (place, start, end) in enumerate(self._spans):
-            for term in set(words.terms(texts[place][start:end])):
-                self._holding[term].append(at)
-        self._most = fits.rarity(len(self._spans), 1)
-        self._weights: dict[str, dict[str, float]] = {}
+            for term in set(words.terms(self.texts[place][start:end])):
+                found[term].append(at)
+        return found
 
     def best(
         self, phrase: str, places: Collection[int] | None = None
@@ -127,12 +134,13 @@ class Passages:
 
     def _weighed(self, phrase: str) -> dict[str, float]:
         size = len(self._spans)
+        most = fits.rarity(size, 1)
         loose = {
-            term: min(self._most, fits.rarity(size, len(self._holding.get(term, ()))))
+            term: min(most, fits.rarity(size, len(self._holding.get(term, ()))))
             * (TELLING if term in NARRATION else 1.0)
             for term in words.needed(phrase)
         }
-        exact = EXACT * self._most
+        exact = EXACT * most
         return dict.fromkeys(words.terms(phrase), exact) | loose
 
     def _stretches(self, at: int) -> Iterator[tuple[int, int]]:

@@ -9,7 +9,7 @@ the same terms wherever it is met, so that text and query always meet.
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -87,7 +87,7 @@ def terms(text: str) -> list[str]:
         text: Any string; only its first ``CAP_CHARS`` characters are read.
     """
     found = chunks(text)
-    kept = list(chain.from_iterable(map(_terms, found)))
+    kept = list(chain.from_iterable(map(_TERMS.__getitem__, found)))
     return kept or [fold(chunk) for chunk in found]
 
 
@@ -127,7 +127,7 @@ def spans(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
 
 def _needed_by(text: str) -> tuple[str, ...]:
     found = chunks(text)
-    kept = dict.fromkeys(chain.from_iterable(map(_needed, found)))
+    kept = dict.fromkeys(chain.from_iterable(map(_NEEDED.__getitem__, found)))
     return tuple(kept or dict.fromkeys(fold(chunk) for chunk in found))
 
 
@@ -173,7 +173,22 @@ def _pattern(text: str) -> re.Pattern[str]:
     return _CHUNKS if is_foreign else _ASCII_CHUNKS
 
 
-@lru_cache(maxsize=CACHED)
+class _Remembered(dict[str, tuple[str, ...]]):
+    """What chunks give, worked out once; when there are too many, all are forgotten.
+
+    It is asked for every word of every text, half as long as an ``lru_cache`` would be.
+    """
+
+    def __init__(self, work_out: Callable[[str], tuple[str, ...]]) -> None:
+        self._work_out = work_out
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        if len(self) >= CACHED:
+            self.clear()
+        found = self[chunk] = self._work_out(chunk)
+        return found
+
+
 def _terms(chunk: str) -> tuple[str, ...]:
     """The terms of a chunk; none for a stop word."""
     chunk = chunk[:CHUNK_CHARS]
@@ -190,7 +205,6 @@ def _terms(chunk: str) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=CACHED)
 def _needed(chunk: str) -> tuple[str, ...]:
     chunk = chunk[:CHUNK_CHARS]
     if _IS_UNSPACED.match(chunk):
@@ -204,6 +218,9 @@ def _needed(chunk: str) -> tuple[str, ...]:
     if not alone and min(map(len, words)) == 1:
         return _terms(chunk)[:1]
     return _loosest(inner) or _terms(chunk)[:1]
+
+
+_TERMS, _NEEDED = _Remembered(_terms), _Remembered(_needed)
 
 
 def _loosest(pieces: Collection[Piece]) -> tuple[str, ...]:
