@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from memtui.memory import origins, vocabulary, words
+from memtui.memory import uses, vocabulary, words
 from memtui.memory.events import Event, EventRole
 from memtui.memory.segments import counted_text
 
@@ -53,7 +53,7 @@ def telling(event: Event) -> str:
     call, _, response = text.partition("\n")
     tool, _, given = call.partition(": ")
     served = tool.split("__")[1] if tool.startswith("mcp__") else ""
-    errors = origins.errors(response)
+    errors = uses.errors(response)
     return " ".join((served, _IN_CALL.sub("", given), *errors))
 
 
@@ -106,7 +106,7 @@ def normal(word: str) -> str:
 def _is_junk(name: str) -> bool:
     if len(name) > LONGEST or _HEX.fullmatch(name) or _JUNK.fullmatch(name):
         return True
-    if _BLOB.fullmatch(name) and not origins.CAMEL.fullmatch(name):
+    if _BLOB.fullmatch(name) and not uses.CAMEL.fullmatch(name):
         return True
     folded = words.fold(name)
     if folded in vocabulary.STOP_WORDS or folded in vocabulary.GENERIC:

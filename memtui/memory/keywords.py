@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memtui.memory import candidates, origins, words
+from memtui.memory import candidates, uses, words
 from memtui.memory.events import Event, EventRole, clean
 from memtui.memory.origins import RANK, Keyword, Origin
 from memtui.memory.segments import counted_text
@@ -79,7 +79,7 @@ def of_events(
     for place, phrase in enumerate(_said(proposed, events) if proposed else ()):
         root, gain = _root(phrase), PROPOSED * _damped(place)
         mine = found.get(root)
-        origin = mine.origin if mine else origins.of(phrase, {})
+        origin = mine.origin if mine else uses.origin(phrase, {})
         parts = [told.weights.get(part, 0.0) for part in words.needed(phrase)]
         weight = mine.weight if mine else max(parts, default=0.0) / 2
         found[root] = Keyword(
@@ -138,7 +138,7 @@ def of_children(
 def of_words(ranked: Sequence[str]) -> tuple[Keyword, ...]:
     """Keywords of which only the words and their order are known."""
     return tuple(
-        Keyword(word, origins.of(word, {}), round(_damped(place), 3))
+        Keyword(word, uses.origin(word, {}), round(_damped(place), 3))
         for place, word in enumerate(ranked)
     )
 
@@ -172,9 +172,9 @@ def _told(events: Sequence[Event]) -> _Told:
             spread[root] += 1
             written = forms.setdefault(root, {})
             written[name] = written.get(name, 0) + count
-    used = origins.uses(texts)
+    used = uses.of(texts)
     shown = {root: _shown(written) for root, written in forms.items()}
-    kinds = {root: origins.of(name, used) for root, name in shown.items()}
+    kinds = {root: uses.origin(name, used) for root, name in shown.items()}
     weighed = {
         root: _often(said[root], spread[root]) * _likeness(shown[root], kinds[root])
         for root in said
@@ -197,7 +197,7 @@ def _likeness(name: str, origin: Origin) -> float:
     """How much like a name a word looks; plain short words least."""
     if told := LIKENESS.get(origin):
         return told
-    if origins.CAMEL.fullmatch(name) or "_" in name or "::" in name:
+    if uses.CAMEL.fullmatch(name) or "_" in name or "::" in name:
         return 1.7
     if "-" in name or name.isupper() or any(map(str.isdigit, name)):
         return 1.4
@@ -208,7 +208,7 @@ def _likeness(name: str, origin: Origin) -> float:
 
 @lru_cache(maxsize=words.CACHED)
 def _looks_named(name: str) -> bool:
-    return origins.of(name, {}) is not Origin.FREQUENCY
+    return uses.origin(name, {}) is not Origin.FREQUENCY
 
 
 def _shown(forms: Mapping[str, int]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from memtui.errors import StoreTooNew
-from memtui.store import facts, versions
+from memtui.store import facts
 from memtui.store.database import db, path, writing
 from memtui.store.tables import (
     ALL,
@@ -118,6 +118,7 @@ def _to_3() -> None:
 def _tell_origins() -> None:
     """Give the keywords of every version the origins that their shapes tell."""
     from memtui.memory import keywords  # noqa: PLC0415 - old stores only
+    from memtui.store import versions  # noqa: PLC0415 - old stores only
 
     db.execute_sql("DROP TRIGGER IF EXISTS toc_versions_keep")
     asked = "SELECT id, keywords FROM toc_versions WHERE keywords != '[]'"

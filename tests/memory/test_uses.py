@@ -1,13 +1,13 @@
-"""Origins: what sort of word a keyword is."""
+"""Uses: what sort of word a keyword is."""
 
 import pytest
 
-from memtui.memory import origins, words
+from memtui.memory import uses, words
 from memtui.memory.origins import Origin
 
 
 def told(text: str, word: str) -> Origin:
-    return origins.of(word, origins.uses([text]))
+    return uses.origin(word, uses.of([text]))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def told(text: str, word: str) -> Origin:
     ],
 )
 def test_a_word_shows_its_origin_in_its_shape(word: str, origin: Origin) -> None:
-    assert origins.of(word, {}) is origin
+    assert uses.origin(word, {}) is origin
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_is_imported_or_installed_is_a_package(text: str, word: str) -> Non
     if word:
         assert told(text, word) is Origin.PACKAGE
     else:
-        assert Origin.PACKAGE not in origins.uses([text]).values()
+        assert Origin.PACKAGE not in uses.of([text]).values()
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_is_imported_or_installed_is_a_package(text: str, word: str) -> Non
     ],
 )
 def test_prose_on_imports_and_installing_makes_no_package(text: str) -> None:
-    assert Origin.PACKAGE not in origins.uses([text]).values()
+    assert Origin.PACKAGE not in uses.of([text]).values()
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_is_called_or_defined_is_a_function(text: str, word: str) -> None:
     ["the file(s) are gone", "feat(api): add notes", "Bash(git log)", "MCP (see)"],
 )
 def test_a_word_with_an_aside_in_brackets_is_no_function(text: str) -> None:
-    assert Origin.FUNCTION not in origins.uses([text]).values()
+    assert Origin.FUNCTION not in uses.of([text]).values()
 
 
 def test_a_word_alone_between_backticks_is_a_name() -> None:
@@ -112,4 +112,4 @@ def test_what_says_more_of_a_word_counts() -> None:
     text = "`vitest` is called as vitest(), after npm install vitest"
     assert told(text, "vitest") is Origin.PACKAGE
     assert told("`ferry.py` it is", "ferry.py") is Origin.FILE
-    assert set(origins.uses([text])) == {words.fold("vitest")}
+    assert set(uses.of([text])) == {words.fold("vitest")}
