@@ -59,7 +59,9 @@ def test_from_the_years_down_to_the_words_behind_a_bullet(home: Path) -> None:
     assert [year["node_id"] for year in years] == ["toc:year:2024", "toc:year:2023"]
     (segment,) = asked(home, "show", "toc:day:2024-01-22")["children"]
     bullets = asked(home, "show", segment["node_id"])["node"]["bullets"]
-    (first, *_) = asked(home, "show", segment["node_id"])["node"]["keywords"]
+    shown = asked(home, "show", segment["node_id"])
+    assert 0 <= shown["surprise"] <= 1
+    (first, *_) = shown["node"]["keywords"]
     assert set(first) == {"word", "origin", "weight"}
     grip_id = bullets[0]["grip_ids"][0]
     found = asked(home, "expand", grip_id, "--before", "1", "--after", "1")

@@ -51,7 +51,7 @@ DAMPING = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class Weighed:
     """The words of a segment that could be keywords, by their roots."""
 
     weights: Mapping[str, float]
@@ -60,7 +60,9 @@ class _Told:
 
 
 def of_events(
-    events: Sequence[Event], proposed: Sequence[str] = ()
+    events: Sequence[Event],
+    proposed: Sequence[str] = (),
+    weighed: Weighed | None = None,
 ) -> tuple[Keyword, ...]:
     """The keywords of a segment, weightiest first.
 
@@ -69,8 +71,9 @@ def of_events(
         proposed: What a model would call it by, the best first; what nobody said in
             the segment is left out. It gives a word its origin where nothing better
             does.
+        weighed: What ``weigh`` tells of the events, where that is known already.
     """
-    told = _told(events)
+    told = weighed or weigh(events)
     found = {
         root: Keyword(told.shown[root], told.origins[root], weight)
         for root, weight in told.weights.items()
@@ -88,11 +91,6 @@ def of_events(
             weight + gain,
         )
     return _best(found, KEYWORDS[TocLevel.SEGMENT])
-
-
-def weights(events: Sequence[Event]) -> dict[str, float]:
-    """What each word weighs that could be a keyword of a segment, by its root."""
-    return dict(_told(events).weights)
 
 
 def of_children(
@@ -151,7 +149,7 @@ def _damped(place: int) -> float:
     return 1 / (1 + place / DAMPING)
 
 
-def _told(events: Sequence[Event]) -> _Told:
+def weigh(events: Sequence[Event]) -> Weighed:
     """What each root weighs, the form to show it in, and where it comes from."""
     said: dict[str, float] = defaultdict(float)
     spread: dict[str, int] = defaultdict(int)
@@ -179,7 +177,7 @@ def _told(events: Sequence[Event]) -> _Told:
         root: _often(said[root], spread[root]) * _likeness(shown[root], kinds[root])
         for root in said
     }
-    return _Told(weighed, shown, kinds)
+    return Weighed(weighed, shown, kinds)
 
 
 @lru_cache(maxsize=words.CACHED)

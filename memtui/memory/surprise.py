@@ -9,7 +9,7 @@ What a store has to keep: for every session the terms of its segments (``terms``
 a segment) in a table indexed by term, and how many sessions there are. To weigh a
 segment it looks up its own forty terms among the sessions that began earlier, so that
 the work follows from the segment and not from the history; of a term that very many
-sessions hold the newest ``COMMON`` will do, since it weighs next to nothing. Then the
+sessions hold the newest ``COMMON`` will do, and about how many they are. Then the
 segment's terms are added to those of its session. A session imported late changes what
 the later ones were compared with: these keep their figure until they are summarised
 again.
@@ -17,10 +17,9 @@ again.
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
-from memtui.memory import fits, keywords, words
-from memtui.memory.events import Event
+from memtui.memory import fits, words
 
 TERMS = 40
 """How many of its weightiest terms a segment is compared by."""
@@ -36,17 +35,17 @@ SHARPNESS = 1.6
 known project at 0.7."""
 
 COMMON = 200
-"""Of how many sessions that hold a term it is enough to know."""
+"""Of how many sessions that hold a term it is enough to know which they are."""
 
 
-def terms(events: Sequence[Event]) -> dict[str, float]:
+def terms(told: Mapping[str, float]) -> dict[str, float]:
     """The weightiest terms of a segment and what they weigh in it.
 
     Args:
-        events: The events of the segment, the overlap left out.
+        told: What its words weigh by their roots, as ``keywords.weigh`` tells.
     """
     weights: dict[str, float] = defaultdict(float)
-    for root, weight in keywords.weights(events).items():
+    for root, weight in told.items():
         # Of a script without blanks a keyword may be a clause, which never comes again.
         parts = [root] if root.isascii() else words.needed(root)
         for part in parts:
@@ -56,7 +55,10 @@ def terms(events: Sequence[Event]) -> dict[str, float]:
 
 
 def of(
-    told: Mapping[str, float], holding: Mapping[str, Collection[int]], sessions: int
+    told: Mapping[str, float],
+    holding: Mapping[str, Collection[int]],
+    sessions: int,
+    common: Mapping[str, int] | None = None,
 ) -> float:
     """How surprising a segment is: 0 to 1.
 
@@ -65,10 +67,12 @@ def of(
         holding: For each of these the numbers of the earlier sessions that hold it; a
             term without any may be left out.
         sessions: How many earlier sessions there are.
+        common: How many earlier sessions hold a term of which not all are given.
     """
     every = max(sessions, 1)
+    counts = {term: len(holding.get(term, ())) for term in told} | dict(common or {})
     weights = {
-        term: weight * fits.rarity(every, min(len(holding.get(term, ())) or 1, every))
+        term: weight * fits.rarity(every, min(counts[term] or 1, every))
         for term, weight in told.items()
     }
     whole = sum(weights.values())

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from memtui.memory import calendar
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLine, TocNode
-from memtui.store import database, toc
+from memtui.store import database, surprises, toc
 
 PAGE = 500
 """How many lines are read at once."""
@@ -35,6 +35,12 @@ def node(node_id: str) -> TocNode | None:
     """The latest version of a node with its bullets."""
     with database.connected():
         return toc.node(_ours(node_id))
+
+
+def surprise(segment_id: str) -> float | None:
+    """How surprising a segment is, 0 to 1; None before it was weighed."""
+    with database.connected():
+        return surprises.of([segment_id]).get(segment_id)
 
 
 def path(node_id: str) -> list[str]:

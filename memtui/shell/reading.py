@@ -27,7 +27,10 @@ def show(house: House, node_id: str | None, of: Scope, *, as_json: bool) -> int:
         raise MemtuiError(f"there is no node {node_id}; see the years: memtui show")
     children = browse.children(node.node_id, of=of) if node else browse.years(of=of)
     if as_json:
-        output.as_json({"node": node, "children": children})
+        told: dict[str, object] = {"node": node, "children": children}
+        if node and node.level is TocLevel.SEGMENT:
+            told["surprise"] = browse.surprise(node.node_id)
+        output.as_json(told)
         return 0
     if of.is_narrow and not children:
         output.lines([*_page(node, [], house.zone), f"Nothing here is of {of}."])

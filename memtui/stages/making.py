@@ -11,6 +11,7 @@ from datetime import tzinfo
 from memtui.llm import Summarizer
 from memtui.memory import audit, calendar, hashes, keywords, vouching
 from memtui.memory.grips import Grip
+from memtui.memory.keywords import Weighed
 from memtui.memory.segments import Rules, Segment, overlap
 from memtui.memory.sessions import Session
 from memtui.memory.summaries import Summary, sane
@@ -60,7 +61,14 @@ class OfSegment:
         told = (event.event_id for event in self.segment.events)
         return hashes.of(_who(identity, attempt), counts, *context, "", *told)
 
-    def made(self, draft: Summary, identity: str, digest: str, instead: str) -> Made:
+    def made(
+        self,
+        draft: Summary,
+        identity: str,
+        digest: str,
+        instead: str,
+        weighed: Weighed | None = None,
+    ) -> Made:
         """A version of the node.
 
         Args:
@@ -68,6 +76,7 @@ class OfSegment:
             identity: Who it is.
             digest: The ``input_hash``.
             instead: The title to take where the draft's is not in the source.
+            weighed: What its words weigh, where that is known already.
         """
         segment, stretch = self.segment, self.stretch
         sound = sane(draft)
@@ -81,7 +90,7 @@ class OfSegment:
             headline=vouched.title or instead,
             start_time=segment.start_time,
             end_time=segment.end_time,
-            keywords=keywords.of_events(segment.events, sound.keywords),
+            keywords=keywords.of_events(segment.events, sound.keywords, weighed),
             status=Status.PROVISIONAL if stretch.is_open else Status.CURRENT,
             tally=Tally(1, stretch.events, stretch.messages, stretch.subagent_events),
             agents=(self.agent,),

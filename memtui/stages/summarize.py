@@ -8,15 +8,24 @@ from datetime import datetime, tzinfo
 from functools import partial
 
 from memtui.llm import Summarizer
-from memtui.memory import calendar
+from memtui.memory import calendar, keywords, surprise
 from memtui.memory.events import to_ms
 from memtui.memory.segments import Rules
 from memtui.stages import making
 from memtui.stages.failures import attempted, retry_ms
 from memtui.stages.making import Made, OfSegment
-from memtui.store import database, dirty, outbox, segments, sessions, versions
+from memtui.store import (
+    database,
+    dirty,
+    outbox,
+    segments,
+    sessions,
+    surprises,
+    versions,
+)
 from memtui.store import grips as kept_grips
 from memtui.store.segments import Stretch
+from memtui.store.surprises import Told
 
 SEGMENTS_AT_ONCE = 20
 """How many segments one transaction gives their summaries."""
@@ -48,6 +57,7 @@ class Summarize:
         if not work:
             return 0
         made: list[Made] = []
+        told: list[Told] = []
         done: list[Stretch] = []
         failed: list[tuple[OfSegment, Exception]] = []
         for item in work:
@@ -55,10 +65,12 @@ class Summarize:
             if isinstance(result, Exception):
                 failed.append((item, result))
             else:
-                made.append(result)
+                made.append(result[0])
+                told.append(result[1])
                 done.append(item.stretch)
         with database.writing():
             self._keep(made, now_ms)
+            surprises.put(told)
             segments.summarised(done)
             for item, _ in failed:
                 tries = segments.attempts(item.name)
@@ -69,10 +81,14 @@ class Summarize:
             raise SummaryFailed(item.name) from error
         return len(work)
 
-    def _make(self, work: OfSegment) -> Made:
+    def _make(self, work: OfSegment) -> tuple[Made, Told]:
         identity = self._summarizer.identity
         draft = work.draft(self._summarizer)
-        return work.made(draft, identity, work.input_hash(identity), draft.title)
+        weighed = keywords.weigh(work.segment.events)
+        digest = work.input_hash(identity)
+        made = work.made(draft, identity, digest, draft.title, weighed)
+        terms = surprise.terms(weighed.weights)
+        return made, Told(work.name, work.stretch.number, terms)
 
     def _keep(self, made: Sequence[Made], now_ms: int) -> None:
         before = versions.input_hashes([one.node.node_id for one in made])

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from memtui.store import echoes, unsettled
+from memtui.store import echoes, surprises, unsettled
 from memtui.store.database import db
 from memtui.store.sessions import TITLE_CHARS
 
@@ -61,6 +61,8 @@ def delete() -> None:
     unsettled.note(number for (number,) in kept)
     _set_right()
     db.execute_sql(f"DELETE FROM outbox WHERE session {_IN_SESSIONS}")
+    mine = db.execute_sql(f"SELECT id FROM segments WHERE session_id {_IN_SESSIONS}")
+    surprises.remove(name for (name,) in mine.fetchall())
     db.execute_sql(f"DELETE FROM segments WHERE session_id {_IN_SESSIONS}")
     db.execute_sql(f"DELETE FROM sessions WHERE id {_IN_SESSIONS}")
 

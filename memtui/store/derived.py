@@ -8,7 +8,7 @@ from datetime import tzinfo
 
 from memtui.memory import calendar
 from memtui.memory.toc import TocLevel
-from memtui.store import choice, dirty, outbox
+from memtui.store import choice, dirty, outbox, surprises
 from memtui.store.database import db
 
 REACH_MS = 3_600_000
@@ -69,6 +69,7 @@ def remove(zone: tzinfo, now_ms: int) -> None:
     """
     segments = _names("SELECT id FROM segments WHERE id IN (SELECT id FROM stale)")
     _remove_versions()
+    surprises.remove(segments)
     in_stale = "id IN (SELECT id FROM stale)"
     db.execute_sql(f"DELETE FROM segments WHERE {in_stale}")
     db.execute_sql(

@@ -20,6 +20,7 @@ from memtui.store.tables import (
     MetaRow,
     RedactionRow,
     SeenRow,
+    TermRow,
     ThoughtRow,
     TombstoneRow,
 )
@@ -90,7 +91,7 @@ def _to_2() -> None:
 
 
 def _to_3() -> None:
-    """Verdicts on bullets, versions by models, pinned versions, jobs."""
+    """Verdicts, versions by models and pinned ones, jobs, origins, surprise."""
     numbers = ("weak", "withheld", "repaired")
     of_versions = {"is_models": "INTEGER", **dict.fromkeys(numbers, "INTEGER")}
     of_versions |= {"rule": "TEXT", "rejected": "TEXT"}
@@ -104,8 +105,13 @@ def _to_3() -> None:
         "CREATE INDEX toc_latest_wants_model_level_start_ms"
         " ON toc_latest (wants_model, level, start_ms)"
     )
-    db.create_tables((MakingRow, JobRow, JobRunRow))
+    db.create_tables((MakingRow, JobRow, JobRunRow, TermRow))
     _tell_origins()
+    for column in ("surprise REAL", "terms BLOB"):
+        db.execute_sql(f"ALTER TABLE segments ADD COLUMN {column}")
+    db.execute_sql("CREATE INDEX sessions_created_ms ON sessions (created_ms)")
+    # That weighs them, and makes no version anew that would say the same.
+    db.execute_sql("UPDATE segments SET needs_summary = 1")
     # Only what has a source was called supported; it is made anew with its verdicts.
     db.execute_sql("DROP TRIGGER bullets_keep")
     db.execute_sql(

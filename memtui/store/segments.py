@@ -7,7 +7,7 @@ from peewee import fn
 
 from memtui.memory.events import Event
 from memtui.memory.segments import Segment
-from memtui.store import events
+from memtui.store import events, surprises
 from memtui.store.database import insert, is_due
 from memtui.store.tables import SegmentRow
 
@@ -66,8 +66,11 @@ def since(number: int, from_ms: int) -> list[Stretch]:
 def put(stretches: Sequence[Stretch]) -> None:
     """Keep segments that are new or have changed; each wants a summary."""
     ids = [stretch.segment_id for stretch in stretches]
-    rows = SegmentRow.select(SegmentRow.id, SegmentRow.summarised)
-    seen = dict(rows.where(SegmentRow.id.in_(ids)).tuples()) if ids else {}
+    rows = SegmentRow.select(
+        SegmentRow.id, SegmentRow.summarised, SegmentRow.surprise, SegmentRow.terms
+    ).where(SegmentRow.id.in_(ids))
+    seen = {name: told for name, *told in rows.tuples()} if ids else {}
+    new = (0, None, None)
     insert(
         SegmentRow,
         [
@@ -84,9 +87,10 @@ def put(stretches: Sequence[Stretch]) -> None:
                 s.subagent_events,
                 s.is_open,
                 True,
-                seen.get(s.segment_id, 0),
+                seen.get(s.segment_id, new)[0],
                 0,
                 0,
+                *seen.get(s.segment_id, new)[1:],
             )
             for s in stretches
         ],
@@ -117,6 +121,7 @@ def want_again(number: int) -> None:
 
 def remove(segment_ids: Sequence[str]) -> None:
     """Delete segments that a new cut has done away with."""
+    surprises.remove(segment_ids)
     SegmentRow.delete().where(SegmentRow.id.in_(list(segment_ids))).execute()
 
 

@@ -56,7 +56,11 @@ class SessionRow(Table):
 
     class Meta:
         table_name = "sessions"
-        indexes: ClassVar = ((("agent", "name"), True), (("updated_ms",), False))
+        indexes: ClassVar = (
+            (("agent", "name"), True),
+            (("updated_ms",), False),
+            (("created_ms",), False),
+        )
 
 
 class EventRow(Table):
@@ -135,7 +139,11 @@ class HelperRow(Table):
 
 
 class SegmentRow(Table):
-    """A segment. ``summarised`` is how many events its last summary had seen."""
+    """A segment.
+
+    ``summarised`` is how many events its last summary had seen, ``terms`` what it is
+    compared by: the second its session began, then the terms' numbers.
+    """
 
     id = peewee.TextField(primary_key=True)
     session = peewee.ForeignKeyField(SessionRow, index=False)
@@ -152,6 +160,8 @@ class SegmentRow(Table):
     summarised = peewee.IntegerField(default=0)
     attempts = peewee.IntegerField(default=0)
     retry_ms = peewee.BigIntegerField(default=0)
+    surprise = peewee.FloatField(null=True)
+    terms = peewee.BlobField(null=True)
 
     class Meta:
         table_name = "segments"
@@ -160,6 +170,20 @@ class SegmentRow(Table):
             (("is_open", "end_ms"), False),
             (("needs_summary", "start_ms"), False),
         )
+
+
+class TermRow(Table):
+    """A session that has a term, by the second it began, and in how many segments."""
+
+    term = peewee.IntegerField()
+    began_s = peewee.IntegerField()
+    session = peewee.IntegerField()
+    segments = peewee.IntegerField()
+
+    class Meta:
+        table_name = "terms"
+        primary_key = peewee.CompositeKey("term", "began_s", "session")
+        without_rowid = True
 
 
 class VersionRow(Table):
@@ -466,6 +490,7 @@ ALL = (
     ThoughtRow,
     HelperRow,
     SegmentRow,
+    TermRow,
     VersionRow,
     MakingRow,
     NodeRow,

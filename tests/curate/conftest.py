@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from struct import pack
 from typing import Any
 
 import pytest
 
 from memtui.house import House
 from memtui.memory import secrets
+from memtui.memory.words import needed
 from memtui.recall import browse, health
 from memtui.shell.output import plain
-from memtui.store import database
-from memtui.store.tables import EventRow, GripRow, SessionRow, ThoughtRow
+from memtui.store import database, surprises
+from memtui.store.tables import EventRow, GripRow, SessionRow, TermRow, ThoughtRow
 
 Tree = dict[str, Any]
 
@@ -53,6 +55,14 @@ def tree_of(house: House) -> Tree:
         "hits": hits,
         "stats": plain(health.stats()),
     }
+
+
+def terms_of(words: str) -> list[bytes]:
+    """How the store's file holds a term of the words that sessions are compared by."""
+    numbers = [surprises.number_of(root) for root in needed(words)]
+    with database.connected():
+        kept = TermRow.select().where(TermRow.term.in_(numbers))
+        return [pack(">ii", row.term, row.began_s) for row in kept]
 
 
 def digested(house: House, *paths: Path) -> House:

@@ -29,6 +29,7 @@ from memtui.store.tables import (
 )
 from memtui.store.tombstones import Kind
 from tests.conftest import HISTORY
+from tests.curate.conftest import terms_of
 
 Tree = dict[str, Any]
 TreeOf = Callable[[House], Tree]
@@ -202,6 +203,20 @@ def test_what_is_forgotten_is_in_no_file_even_when_it_is_told_again(
     digest(house, histories)
     database.close()
     assert traces(home) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_number_that_stands_for_a_word_of_it_stays(
+    told_house: House, kind: Kind
+) -> None:
+    house = told_house
+    rows = terms_of(WORDS)
+    assert rows
+    assert all(row in house.paths.store.read_bytes() for row in rows)
+    forget(house, kind, *subjects(kind))
+    assert terms_of(WORDS) == []
+    database.close()
+    assert not any(row in house.paths.store.read_bytes() for row in rows)
 
 
 @pytest.mark.parametrize("kind", (Kind.SESSION, Kind.PROJECT))

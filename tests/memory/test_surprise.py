@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import transcripts
-from memtui.memory import events, surprise
+from memtui.memory import events, keywords, surprise
 from memtui.memory.events import Event, EventType
 
 SUBJECTS = {
@@ -22,6 +22,10 @@ SUBJECTS = {
 }
 
 
+def told(run: list[Event]) -> dict[str, float]:
+    return surprise.terms(keywords.weigh(run).weights)
+
+
 class Sessions:
     """What a store keeps for surprise: each term's sessions, and how many there are."""
 
@@ -30,11 +34,11 @@ class Sessions:
         self.count = 0
 
     def weigh(self, run: list[Event]) -> float:
-        return surprise.of(surprise.terms(run), self.holding, self.count)
+        return surprise.of(told(run), self.holding, self.count)
 
     def add(self, *runs: list[Event]) -> None:
         for run in runs:
-            for term in surprise.terms(run):
+            for term in told(run):
                 self.holding[term].add(self.count)
         self.count += 1
 
@@ -105,7 +109,7 @@ def test_chinese_is_compared_by_pairs_of_characters() -> None:
 
 def test_a_segment_is_compared_by_a_bounded_number_of_terms() -> None:
     long = " ".join(f"{a}{b}ion" for a in SUBJECTS["auth"] for b in "abcdef")
-    assert len(surprise.terms(said(long))) == surprise.TERMS
+    assert len(told(said(long))) == surprise.TERMS
 
 
 @given(
