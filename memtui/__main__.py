@@ -136,6 +136,10 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
             from memtui.shell import curating  # noqa: PLC0415 - not to be waited for
 
             return curating.run(house, given)
+        if given.command in curating_grammar.VERSIONING:
+            from memtui.shell import versioning  # noqa: PLC0415
+
+            return versioning.run(house, given)
         if given.command in curating_grammar.COPYING:
             from memtui.shell import copying  # noqa: PLC0415
 
@@ -188,7 +192,10 @@ def _read(given: argparse.Namespace, house: "House", *, as_json: bool) -> int:
         page = {"offset": given.offset, "limit": given.limit}
         return conversing.show_all(house, of, **page, as_json=as_json)
     if given.command == "show":
-        return reading.show(house, given.node_id, of, as_json=as_json)
+        node_id, version = given.node_id, given.number
+        if version is not None:
+            return reading.show_version(house, node_id, version, as_json=as_json)
+        return reading.show(house, node_id, of, as_json=as_json)
     query = " ".join(given.query)
     return reading.search(house, query, of, limit=given.limit, as_json=as_json)
 

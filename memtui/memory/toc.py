@@ -186,3 +186,27 @@ class TocEdition:
     is_models: bool
     is_shown: bool
     is_pinned: bool
+    facts: Facts = UNMEASURED
+    """What was measured while a model wrote it."""
+
+    @property
+    def unsupported(self) -> int:
+        """How many of its bullets no source says, those that are withheld included."""
+        return self.bullets + self.withheld - self.supported - self.weak
+
+
+@dataclass(frozen=True, slots=True)
+class TocHistory:
+    """All versions of a node, and what a person wants of it."""
+
+    line: TocLine
+    """The node as it is shown."""
+    asked_at: datetime | None
+    """When a new version was asked for that is not made yet."""
+    editions: tuple[TocEdition, ...]
+    """The latest first; none of a node that is pending."""
+
+    @property
+    def shown(self) -> TocEdition | None:
+        """The version that is shown."""
+        return next((one for one in self.editions if one.is_shown), None)

@@ -22,7 +22,7 @@ def children(
 ) -> list[TocLine]:
     """The lines under a node, newest first; empty for a segment or an unknown id."""
     with database.connected():
-        return toc.lines_under(_ours(node_id), offset, limit, of)
+        return toc.lines_under(ours(node_id), offset, limit, of)
 
 
 def lines(node_ids: Sequence[str]) -> list[TocLine]:
@@ -34,7 +34,7 @@ def lines(node_ids: Sequence[str]) -> list[TocLine]:
 def node(node_id: str) -> TocNode | None:
     """The latest version of a node with its bullets."""
     with database.connected():
-        return toc.node(_ours(node_id))
+        return toc.node(ours(node_id))
 
 
 def surprise(segment_id: str) -> float | None:
@@ -46,11 +46,11 @@ def surprise(segment_id: str) -> float | None:
 def path(node_id: str) -> list[str]:
     """The ids from the year down to this node, itself included; empty if unknown."""
     with database.connected():
-        known = toc.lines([_ours(node_id)])
+        known = toc.lines([ours(node_id)])
     return calendar.path(node_id) if known else []
 
 
-def _ours(node_id: str) -> str:
+def ours(node_id: str) -> str:
     """An id in the form we keep; what is no id stays as it is and is not found."""
     try:
         return calendar.canonical(node_id)

@@ -10,6 +10,9 @@ AddCommand = Callable[[str, str], argparse.ArgumentParser]
 CURATING = frozenset({"forget", "redact"})
 """The commands that change what is kept."""
 
+VERSIONING = frozenset({"versions", "pin", "unpin", "anew"})
+"""The commands that tell and choose which version of a node is shown."""
+
 COPYING = frozenset({"backup", "export"})
 """The commands that copy what is kept."""
 
@@ -44,7 +47,29 @@ def add(command: AddCommand) -> None:
     redact.add_argument(
         "--dry-run", action="store_true", help="count them, and change nothing"
     )
+    _add_versioning(command)
     _add_copying(command)
+
+
+def _add_versioning(command: AddCommand) -> None:
+    listing = command("versions", "list the versions of a node, the latest first")
+    pin = command("pin", "show one version of a node, whatever comes after it")
+    unpin = command("unpin", "show the newest version of a node again")
+    anew = command("anew", "ask for a new version of a node by a model")
+    for one in (listing, pin, unpin, anew):
+        one.add_argument("node_id", metavar="NODE_ID", help="a node's id")
+    pin.add_argument(
+        "number",
+        nargs="?",
+        type=int,
+        metavar="N",
+        help="which, as versions lists them; without it: the one that is shown",
+    )
+    pin.add_argument(
+        "--even-rejected",
+        action="store_true",
+        help="also a model's version that was rejected",
+    )
 
 
 def _add_copying(command: AddCommand) -> None:

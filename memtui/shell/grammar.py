@@ -54,6 +54,13 @@ def parser() -> argparse.ArgumentParser:
 def _add_reading(commands: "Commands") -> None:
     show = _command(commands, "show", "print a node and what is under it")
     show.add_argument("node_id", nargs="?", help="a node's id; without one: the years")
+    show.add_argument(
+        "--version",
+        dest="number",
+        type=_positive,
+        metavar="N",
+        help="this version of it, as memtui versions lists them",
+    )
     _scope(show)
     search = _command(commands, "search", "find nodes and quotes by words")
     search.add_argument("query", nargs="+", help="words; the last may be unfinished")

@@ -9,10 +9,10 @@ from memtui.memory.events import Event
 from memtui.memory.grips import Expansion
 from memtui.memory.hits import Answer
 from memtui.memory.scopes import Scope
-from memtui.memory.toc import Bullet, Status, TocLevel, TocLine, TocNode
+from memtui.memory.toc import Status, TocLevel, TocLine, TocNode
 from memtui.recall import browse, health
 from memtui.recall.expand import expand as expanded
-from memtui.shell import output
+from memtui.shell import claims, output, versioning
 
 EVENT_CHARS = 2000
 """How much of one event is printed, in characters."""
@@ -27,10 +27,7 @@ def show(house: House, node_id: str | None, of: Scope, *, as_json: bool) -> int:
         raise MemtuiError(f"there is no node {node_id}; see the years: memtui show")
     children = browse.children(node.node_id, of=of) if node else browse.years(of=of)
     if as_json:
-        told: dict[str, object] = {"node": node, "children": children}
-        if node and node.level is TocLevel.SEGMENT:
-            told["surprise"] = browse.surprise(node.node_id)
-        output.as_json(told)
+        _print_json(node, children)
         return 0
     if of.is_narrow and not children:
         output.lines([*_page(node, [], house.zone), f"Nothing here is of {of}."])
@@ -40,6 +37,25 @@ def show(house: House, node_id: str | None, of: Scope, *, as_json: bool) -> int:
         return 0
     output.lines(_page(node, children, house.zone))
     return 0
+
+
+def show_version(
+    house: House, node_id: str | None, version: int, *, as_json: bool
+) -> int:
+    """Print a version of a node, whichever is shown."""
+    node = versioning.edition(node_id, version)
+    if as_json:
+        _print_json(node, browse.children(node.node_id))
+    else:
+        output.lines([*_made(node, house.zone), *_page(node, [], house.zone)])
+    return 0
+
+
+def _print_json(node: TocNode | None, children: list[TocLine]) -> None:
+    told: dict[str, object] = {"node": claims.as_plain(node), "children": children}
+    if node and node.level is TocLevel.SEGMENT:
+        told["surprise"] = browse.surprise(node.node_id)
+    output.as_json(told)
 
 
 def _page(node: TocNode | None, children: list[TocLine], zone: tzinfo) -> Iterator[str]:
@@ -52,10 +68,17 @@ def _page(node: TocNode | None, children: list[TocLine], zone: tzinfo) -> Iterat
             yield f"{span}{output.clock(node.end_time, zone)} · {_of(node)}"
         if node.keywords:
             yield " · ".join(node.words)
+        if node.is_pinned:
+            yield _pinned(node)
         if node.bullets:
             yield ""
         for bullet in node.bullets:
-            yield from _bullet(bullet)
+            yield from claims.lines(bullet)
+        if node.withheld:
+            yield ""
+            yield "Withheld, since no source says it:"
+        for bullet in node.withheld:
+            yield from claims.lines(bullet)
         if children:
             yield ""
     for line in children:
@@ -67,12 +90,19 @@ def _of(node: TocNode) -> str:
     return " · ".join([*node.projects, *node.agents, messages])
 
 
-def _bullet(bullet: Bullet) -> Iterator[str]:
-    yield f"{'✓' if bullet.stands else '✗'} {bullet.text}"
-    if not bullet.stands:
-        yield "    no source says this"
-    for grip_id in bullet.grip_ids:
-        yield f"    {grip_id}"
+def _pinned(node: TocNode) -> str:
+    said = f"Version {node.version} is pinned"
+    is_old = node.status is Status.STALE
+    return f"{said}; something has changed since." if is_old else f"{said}."
+
+
+def _made(node: TocNode, zone: tzinfo) -> Iterator[str]:
+    """Which version of a node this is, by whom, and why it is not shown."""
+    by = node.facts.model or node.summarizer
+    at = f", {output.date(node.created_at, zone)}" if node.created_at else ""
+    yield f"Version {node.version}, by {by}{at}"
+    if node.rejected:
+        yield f"Rejected: {node.rejected}"
 
 
 def _line(line: TocLine, zone: tzinfo) -> str:

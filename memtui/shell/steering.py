@@ -4,15 +4,14 @@ import argparse
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
+from memtui import promises
 from memtui.curate import jobs as steered
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.jobs import Job, Reason, Run, all_named, named
-from memtui.model_settings import EXTRACTIVE
 from memtui.recall import jobs
 from memtui.recall.jobs import Status
 from memtui.shell import output
-from memtui.stages import claim
 
 REASONS = {
     Reason.SCHEDULE: "on schedule",
@@ -48,15 +47,9 @@ def _known() -> str:
     return ", ".join(Job)
 
 
-def _is_worked(house: House) -> bool | None:
-    """Whether a memtui works this store; None on a system that does not tell."""
-    holder = claim.holder(house.paths.claim)
-    return None if holder is None else bool(holder)
-
-
 def show(house: House, *, as_json: bool) -> int:
     """Print how every job stands."""
-    is_worked = _is_worked(house)
+    is_worked = promises.is_worked(house.paths)
     found = jobs.statuses(house.plan, datetime.now(UTC), is_worked=is_worked)
     if as_json:
         said = {"is_worked": is_worked, "time_zone": str(house.zone)}
@@ -65,7 +58,7 @@ def show(house: House, *, as_json: bool) -> int:
     for one in found:
         output.lines(_told(one, house.zone))
     output.lines(["", f"Times are those of {house.zone}."])
-    if note := _no_model(house):
+    if note := promises.no_model(house.settings):
         output.lines([note])
     return 0
 
@@ -119,7 +112,7 @@ def _took(seconds: float) -> str:
 
 def tell(house: House, job: Job | None, limit: int, *, as_json: bool) -> int:
     """Print the runs of a job, or of all, the latest first."""
-    found = jobs.history(job, limit=limit, is_worked=_is_worked(house))
+    found = jobs.history(job, limit=limit, is_worked=promises.is_worked(house.paths))
     if as_json:
         output.as_json({"runs": found})
     elif found:
@@ -140,8 +133,8 @@ def steer(house: House, action: str, chosen: Sequence[Job], *, as_json: bool) ->
         steered.pause(chosen)
     else:
         steered.resume(chosen)
-    is_worked = _is_worked(house)
-    note = _promise(house, is_worked) if action == "run" else ""
+    is_worked = promises.is_worked(house.paths)
+    note = promises.told(house.settings, is_worked) if action == "run" else ""
     if as_json:
         found = jobs.statuses(house.plan, now, is_worked=is_worked)
         mine = [one for one in found if one.job in chosen]
@@ -151,24 +144,3 @@ def steer(house: House, action: str, chosen: Sequence[Job], *, as_json: bool) ->
     output.lines(f"{job}: {done}." for job in chosen)
     output.lines([note] * bool(note))
     return 0
-
-
-def _promise(house: House, is_worked: bool | None) -> str:
-    """Who will do what was asked for, and when."""
-    if note := _no_model(house):
-        return note
-    if is_worked is None:
-        return "A memtui that works begins within a second, or the next one that does."
-    if is_worked:
-        return "The memtui that works begins within a second of having time for it."
-    return "No memtui works now: it is done when memtui next runs."
-
-
-def _no_model(house: House) -> str:
-    held = house.settings.held["summaries.provider"]
-    if held.value != EXTRACTIVE:
-        return ""
-    return (
-        f"No model is asked while summaries.provider is {EXTRACTIVE} ({held.origin}):"
-        " none of this runs till then."
-    )

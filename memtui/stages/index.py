@@ -26,6 +26,8 @@ class Follow:
         """Remember the index."""
         self._index, self._clock = index, clock
         self._is_checked = False
+        self.changed: set[str] = set()
+        """Nodes that have changed since somebody last emptied this set."""
 
     def step(self) -> int:
         """Index a batch of nodes; how many announcements were followed."""
@@ -48,6 +50,7 @@ class Follow:
             raise
         with database.writing():
             outbox.delete([row for row, _ in rows])
+        self.changed.update(names)
         return len(rows)
 
     def check(self) -> None:

@@ -150,7 +150,8 @@ class Works:
 
     def take_changed(self) -> frozenset[str]:
         """The nodes that changed since this was last asked, by whomever."""
-        told = (self._summarize.changed, self._roll_up.changed, self._by_others)
+        ours = (self._summarize.changed, self._roll_up.changed, self._follow.changed)
+        told = (*ours, self._by_others)
         changed = frozenset[str]().union(*told)
         for some in told:
             some.clear()

@@ -51,14 +51,15 @@ def nodes(node_ids: Sequence[str]) -> list[TocNode]:
 def edition(node_id: str, version: int) -> TocNode | None:
     """Any version of a node that is in the tree, with its bullets; None for no such."""
     found = _editions(node_id).where(VersionRow.version == version)
-    nodes = _nodes(list(found.dicts()))
-    return nodes[0] if nodes else None
+    rows = [{**row, "is_pinned": _is_pinned(row)} for row in found.dicts()]
+    return next(iter(_nodes(rows)), None)
 
 
 def editions(node_id: str) -> list[TocEdition]:
     """All versions of a node that is in the tree, the latest first."""
-    found = _editions(node_id).order_by(VersionRow.version.desc())
-    return [_edition(row) for row in found.dicts()]
+    rows = list(_editions(node_id).order_by(VersionRow.version.desc()).dicts())
+    facts = _facts([row["latest"] for row in rows if row["is_models"]])
+    return [_edition(row, facts) for row in rows]
 
 
 def child_ids(node_id: str) -> list[str]:
@@ -256,7 +257,12 @@ def _line(row: dict[str, Any]) -> TocLine:
     )
 
 
-def _edition(row: dict[str, Any]) -> TocEdition:
+def _is_pinned(row: dict[str, Any]) -> bool:
+    """Whether a version is the one that a person wants to see."""
+    return row["latest"] == row["shown"] and bool(row["is_pinned"])
+
+
+def _edition(row: dict[str, Any], facts: Mapping[int, Facts]) -> TocEdition:
     return TocEdition(
         version=row["version"],
         headline=row["headline"],
@@ -269,7 +275,8 @@ def _edition(row: dict[str, Any]) -> TocEdition:
         rejected=row["rejected"],
         is_models=bool(row["is_models"]),
         is_shown=row["latest"] == row["shown"],
-        is_pinned=row["latest"] == row["shown"] and bool(row["is_pinned"]),
+        is_pinned=_is_pinned(row),
+        facts=facts.get(row["latest"], UNMEASURED),
     )
 
 

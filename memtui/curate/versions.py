@@ -1,0 +1,161 @@
+"""Choosing what is shown of a node: a version for good, or whichever is newest.
+
+All versions stay, whatever is chosen. Index, tree and the nodes above follow by
+themselves where a memtui works.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+
+from memtui.errors import MemtuiError
+from memtui.memory import calendar
+from memtui.memory.events import to_ms
+from memtui.memory.toc import TocEdition
+from memtui.store import database, pins, toc
+
+
+class Rejected(MemtuiError):
+    """A version was rejected: whoever wants it all the same must say so."""
+
+    def __init__(self, edition: TocEdition) -> None:
+        """Say why it was."""
+        self.edition = edition
+        super().__init__(f"version {edition.version} was rejected: {edition.rejected}")
+
+
+def pin(
+    node_id: str,
+    version: int | None,
+    zone: tzinfo,
+    now: datetime,
+    *,
+    even_rejected: bool = False,
+) -> TocEdition:
+    """Show a version of a node, whatever comes after it.
+
+    Args:
+        node_id: The node.
+        version: The version; the one that is shown when None.
+        zone: The store's time zone.
+        now: The time.
+        even_rejected: Whether it is wanted even if it was rejected.
+
+    Returns:
+        What is shown now.
+
+    Raises:
+        MemtuiError: There is no such node or version.
+        Rejected: It was rejected, and that is not wanted.
+    """
+    name = _name(node_id)
+    with database.writing():
+        editions = _editions(name)
+        chosen = _chosen(name, editions, version)
+        if chosen.rejected and not even_rejected:
+            raise Rejected(chosen)
+        pins.pin(name, chosen.version, zone, to_ms(now))
+        return _shown(toc.editions(name))
+
+
+def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocEdition:
+    """Show the newest version of a node that was not rejected, now and from now on.
+
+    Args:
+        node_id: The node.
+        zone: The store's time zone.
+        now: The time.
+
+    Returns:
+        What is shown now.
+
+    Raises:
+        MemtuiError: There is no such node, it has no version, or none is pinned.
+    """
+    name = _name(node_id)
+    with database.writing():
+        if not _shown(_editions(name)).is_pinned:
+            raise MemtuiError(f"no version of {name} is pinned: the newest is shown")
+        pins.unpin(name, zone, to_ms(now))
+        return _shown(toc.editions(name))
+
+
+def ask(node_id: str, now: datetime) -> TocEdition:
+    """Ask for a new version by a model, before all that nobody asked for.
+
+    Args:
+        node_id: The node.
+        now: The time.
+
+    Returns:
+        What is shown until then.
+
+    Raises:
+        MemtuiError: There is no such node, or it has no version yet.
+    """
+    name = _name(node_id)
+    with database.writing():
+        shown = _shown(_editions(name))
+        pins.ask(name, to_ms(now))
+        return shown
+
+
+def _name(node_id: str) -> str:
+    """An id in the form we keep.
+
+    Raises:
+        MemtuiError: It is no id of a node.
+    """
+    try:
+        return calendar.canonical(node_id)
+    except ValueError:
+        raise _unknown(node_id) from None
+
+
+def _unknown(node_id: str) -> MemtuiError:
+    return MemtuiError(f"there is no node {node_id}; see the years: memtui show")
+
+
+def _editions(name: str) -> list[TocEdition]:
+    """The versions of a node, of which there is at least one."""
+    if not toc.lines([name]):
+        raise _unknown(name)
+    found = toc.editions(name)
+    if not any(one.is_shown for one in found):
+        raise MemtuiError(
+            f"{name} has no version yet: it is summarised by itself, as soon as a"
+            " memtui works"
+        )
+    return found
+
+
+def _shown(editions: Sequence[TocEdition]) -> TocEdition:
+    return next(one for one in editions if one.is_shown)
+
+
+def _chosen(
+    name: str, editions: Sequence[TocEdition], version: int | None
+) -> TocEdition:
+    if version is None:
+        return _shown(editions)
+    for one in editions:
+        if one.version == version:
+            return one
+    raise MemtuiError(
+        f"{name} has no version {version}: it has {numbers(editions)}; they are listed"
+        f" by memtui versions {name}"
+    )
+
+
+def numbers(editions: Sequence[TocEdition]) -> str:
+    """Which versions there are: ``version 3 alone``, ``versions 1 to 4``.
+
+    Args:
+        editions: The versions, at least one, in any order.
+    """
+    known = sorted(one.version for one in editions)
+    first, last = known[0], known[-1]
+    if first == last:
+        return f"version {first} alone"
+    if last - first + 1 == len(known):
+        return f"versions {first} to {last}"
+    return f"versions {', '.join(map(str, known[:-1]))} and {last}"

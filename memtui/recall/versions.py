@@ -1,0 +1,21 @@
+"""The versions of a node: its history, and each of them whole."""
+
+from memtui.memory.toc import TocHistory, TocNode
+from memtui.recall import browse
+from memtui.store import database, pins, toc
+
+
+def history(node_id: str) -> TocHistory | None:
+    """All versions of a node, the latest first; None for an unknown node."""
+    name = browse.ours(node_id)
+    with database.connected():
+        found = toc.lines([name])
+        if not found:
+            return None
+        return TocHistory(found[0], pins.asked_at(name), tuple(toc.editions(name)))
+
+
+def edition(node_id: str, version: int) -> TocNode | None:
+    """Any version of a node with its bullets; None if there is no such version."""
+    with database.connected():
+        return toc.edition(browse.ours(node_id), version)

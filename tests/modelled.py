@@ -1,0 +1,86 @@
+"""A version of a node as a model makes it, put into a real store without a model."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from memtui.memory import hashes
+from memtui.memory.events import to_ms
+from memtui.memory.summaries import Facts
+from memtui.memory.toc import Bullet, TocNode
+from memtui.memory.verdicts import Features, Span, Support, Verdict
+from memtui.store import database, toc, versions
+from memtui.store.tables import NodeRow
+
+MODEL = "qwen3:4b"
+DIGEST = "2bfd38a7daafc0ffee"
+AT = datetime(2024, 2, 20, 3, 30, tzinfo=UTC)
+"""When the model's versions are made."""
+
+FACTS = Facts(
+    model=MODEL,
+    digest=DIGEST,
+    server="0.12.3",
+    prompt="1",
+    requests=1,
+    prompt_tokens=1204,
+    reply_tokens=310,
+    total_ms=12_400,
+)
+
+
+def weak(text: str, node: TocNode) -> Bullet:
+    """A bullet of which the source lacks a name and a number."""
+    features = Features(0.5, 8, ("payments.py", "42"), ("payments.py", "42"))
+    verdict = Verdict(Support.WEAK, features, ("session",), spans=_spans(node))
+    return Bullet(text, node.bullets[0].grip_ids, verdict)
+
+
+def _spans(node: TocNode) -> tuple[Span, ...]:
+    return node.bullets[0].verdict.spans
+
+
+def withheld(text: str) -> Bullet:
+    """A bullet that no source says."""
+    return Bullet(text, (), Verdict(Support.UNSUPPORTED, Features(0.1, 6)))
+
+
+def add(
+    node_id: str,
+    headline: str,
+    *,
+    rejected: str = "",
+    held: tuple[Bullet, ...] = (),
+    with_weak: str = "",
+) -> TocNode:
+    """Add a model's version of a node, which is shown unless it is rejected.
+
+    Args:
+        node_id: The node.
+        headline: What it says; its bullets are three supported ones of what is shown.
+        rejected: Why it is not shown.
+        held: Bullets that are withheld.
+        with_weak: The words of a weak bullet, the first of it.
+    """
+    with database.writing():
+        before = toc.node(node_id)
+        assert before is not None
+        sound = [b for b in before.bullets if b.support is Support.SUPPORTED]
+        bullets = tuple(sound[:3])
+        if with_weak:
+            bullets = (weak(with_weak, before), *bullets)
+        node = replace(
+            before,
+            headline=headline,
+            bullets=bullets,
+            withheld=held,
+            summarizer=f"ollama-1 {MODEL} {DIGEST[:12]}",
+            input_hash=hashes.of(MODEL, headline, before.input_hash),
+            facts=FACTS,
+            rejected=rejected,
+        )
+        versions.put_models(node, to_ms(AT))
+        NodeRow.update(wants_model=False).where(NodeRow.node_id == node_id).execute()
+        found = toc.editions(node_id)[0]
+        made = toc.edition(node_id, found.version)
+    assert made is not None
+    return made

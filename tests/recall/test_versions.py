@@ -1,0 +1,75 @@
+"""The history of a node, and each of its versions whole."""
+
+from memtui.curate import versions as chosen
+from memtui.house import House
+from memtui.memory.toc import Status
+from memtui.memory.verdicts import Support
+from memtui.recall import browse, versions
+from tests import modelled
+from tests.conftest import NOW
+
+DAY = "toc:day:2024-01-18"
+WHY = "2 of 3 bullets are not supported by the source"
+
+
+def test_a_history_tells_who_wrote_what_and_what_came_of_it(full_house: House) -> None:
+    held = (modelled.withheld("The moon was counted"),)
+    modelled.add(DAY, "One", with_weak="42 sessions in payments.py")
+    modelled.add(DAY, "Two", rejected=WHY, held=held)
+    found = versions.history(DAY)
+    assert found is not None
+    assert found.asked_at is None
+    rejected, model, first = found.editions
+    assert [one.version for one in found.editions] == [3, 2, 1]
+    assert (rejected.rejected, rejected.unsupported) == (WHY, 1)
+    assert (model.supported, model.weak, model.unsupported) == (3, 1, 0)
+    assert (model.facts, model.created_at) == (modelled.FACTS, modelled.AT)
+    assert found.shown is model
+    assert not first.is_models and first.facts.model == ""
+    assert (found.line.headline, found.line.is_models) == ("One", True)
+
+
+def test_any_version_is_read_whole(full_house: House) -> None:
+    before = browse.node(DAY)
+    held = (modelled.withheld("The moon was counted"),)
+    modelled.add(DAY, "Two", rejected=WHY, held=held)
+    modelled.add(DAY, "Three", with_weak="42 sessions in payments.py")
+    assert before is not None
+    first = versions.edition(DAY, 1)
+    assert first is not None and first.bullets == before.bullets
+    second = versions.edition(DAY, 2)
+    assert second is not None
+    assert (second.headline, second.rejected) == ("Two", WHY)
+    assert [one.text for one in second.withheld] == ["The moon was counted"]
+    third = versions.edition(DAY, 3)
+    assert third is not None
+    assert third.bullets[0].support is Support.WEAK
+    assert third.bullets[0].verdict.features.missing == ("payments.py", "42")
+    assert third.facts == modelled.FACTS
+
+
+def test_only_the_version_a_person_chose_says_that_it_is_pinned(
+    full_house: House,
+) -> None:
+    modelled.add(DAY, "Two")
+    chosen.pin(DAY, 1, full_house.zone, NOW)
+    told = [versions.edition(DAY, number) for number in (1, 2)]
+    assert [one.is_pinned for one in told if one] == [True, False]
+
+
+def test_a_new_version_that_is_asked_for_makes_the_models_stale(
+    full_house: House,
+) -> None:
+    modelled.add(DAY, "Two")
+    chosen.ask(DAY, NOW)
+    found = versions.history(DAY)
+    assert found is not None
+    assert (found.asked_at, found.line.status) == (NOW, Status.STALE)
+
+
+def test_what_is_not_there_has_no_history(full_house: House) -> None:
+    for name in ("toc:day:1999-01-01", "nonsense", ""):
+        assert versions.history(name) is None
+        assert versions.edition(name, 1) is None
+    assert versions.edition(DAY, 2) is None
+    assert versions.edition("toc:week:2024-03", 1) == browse.node("toc:week:2024-W03")

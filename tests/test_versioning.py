@@ -1,0 +1,193 @@
+"""Versions from a shell: real processes, on a real home."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui import store
+from memtui.house import House
+from memtui.stages.claim import LOCKS, Claim
+from memtui.store import database, dirty
+from tests import modelled
+
+DAY = "toc:day:2024-01-18"
+WHY = "1 of 2 bullets are not supported by the source"
+
+listing = pytest.mark.skipif(
+    not LOCKS.exists(), reason="this system does not list who holds a lock"
+)
+
+
+def memtui(
+    home: Path, *words: str, code: int = 0
+) -> "subprocess.CompletedProcess[str]":
+    told = subprocess.run(
+        [sys.executable, "-m", "memtui", "--home", str(home), *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == code, (told.stdout, told.stderr)
+    assert "Traceback" not in told.stderr
+    return told
+
+
+def asked(home: Path, *words: str) -> Any:
+    return json.loads(memtui(home, *words, "--json").stdout)
+
+
+@pytest.fixture
+def home(full_house: House) -> Path:
+    """A home of one of whose days a model wrote two versions."""
+    modelled.add(DAY, "Tokens refreshed", with_weak="42 sessions in payments.py")
+    held = (modelled.withheld("The moon was counted"),)
+    modelled.add(DAY, "Moons counted", rejected=WHY, held=held)
+    full_house.stop()
+    return full_house.paths.store.parent
+
+
+def test_every_version_is_a_line_that_tells_whose_it_is_and_how_it_stands(
+    home: Path,
+) -> None:
+    title, rejected, model, first = memtui(home, "versions", DAY).stdout.splitlines()
+    assert title == "Thursday, January 18, 2024"
+    cost = "1,204 + 310 tokens, 12.4 s"
+    assert rejected == (
+        "  3  2024-02-20 03:30  qwen3:4b 2bfd38a7daaf  3 supported, 0 weak,"
+        f" 1 unsupported  rejected: {WHY}  {cost}"
+    )
+    assert model == (
+        "  2  2024-02-20 03:30  qwen3:4b 2bfd38a7daaf  3 supported, 1 weak,"
+        f" 0 unsupported  shown  {cost}"
+    )
+    assert first.startswith("  1  20") and "  extractive-" in first
+    assert first.endswith("supported, 0 weak, 0 unsupported")
+
+
+def test_programs_read_the_versions_too(home: Path) -> None:
+    told = asked(home, "versions", DAY)
+    assert (told["node"]["node_id"], told["asked_at"]) == (DAY, None)
+    rejected, model, _ = told["versions"]
+    assert (rejected["version"], rejected["rejected"]) == (3, WHY)
+    assert (rejected["unsupported"], rejected["withheld"]) == (1, 1)
+    assert (model["is_shown"], model["is_pinned"], model["is_models"]) == (1, 0, 1)
+    assert model["facts"]["digest"] == modelled.DIGEST
+
+
+def test_an_earlier_version_is_pinned_and_let_go(home: Path) -> None:
+    told = memtui(home, "pin", DAY, "1").stdout
+    assert told == "Version 1 is pinned: it is shown, whatever comes after it.\n"
+    shown = memtui(home, "show", DAY).stdout
+    assert "Tokens refreshed" not in shown
+    assert "Version 1 is pinned.\n" in shown
+    lines = memtui(home, "versions", DAY).stdout.splitlines()
+    assert [line[:3] for line in lines if "pinned" in line] == ["  1"]
+    told = memtui(home, "unpin", DAY).stdout
+    assert told == "Version 2, the newest, is shown, and what comes after it.\n"
+    assert "Tokens refreshed" in memtui(home, "show", DAY).stdout
+    assert "no version" in memtui(home, "unpin", DAY, code=1).stderr
+
+
+def test_a_rejected_version_is_shown_with_its_reason_to_who_insists(
+    home: Path,
+) -> None:
+    said = memtui(home, "pin", DAY, "3", code=1).stderr
+    assert said == (
+        f"memtui: version 3 was rejected: {WHY}; to show it all the same: memtui pin"
+        f" {DAY} 3 --even-rejected\n"
+    )
+    told = asked(home, "pin", DAY, "3", "--even-rejected")
+    assert (told["shown"]["version"], told["shown"]["is_pinned"]) == (3, True)
+    assert f"It was rejected: {WHY}." in told["note"]
+    assert "Moons counted" in memtui(home, "show", DAY).stdout
+
+
+def test_any_version_is_printed_whole(home: Path) -> None:
+    told = memtui(home, "show", DAY, "--version", "3").stdout.splitlines()
+    assert told[:3] == [
+        "Version 3, by qwen3:4b, 2024-02-20 03:30",
+        f"Rejected: {WHY}",
+        "Thursday, January 18, 2024",
+    ]
+    assert told[-3:] == [
+        "Withheld, since no source says it:",
+        "✗ The moon was counted",
+        "    no source says this",
+    ]
+    assert not any("toc:segment" in line for line in told)
+    node = asked(home, "show", DAY, "--version", "1")["node"]
+    assert (node["version"], node["is_models"], node["withheld"]) == (1, False, [])
+
+
+def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) -> None:
+    told = memtui(home, "show", DAY).stdout.splitlines()
+    at = told.index("~ 42 sessions in payments.py")
+    assert told[at + 1] == (
+        "    not in the source: payments.py, 42; 50% of its wording is in the source"
+    )
+    assert told[at + 2].startswith("    grip:")
+    node = asked(home, "show", DAY)["node"]
+    first, second, *_ = node["bullets"]
+    assert (first["support"], first["covered"]) == ("weak", 0.5)
+    assert first["missing"] == ["payments.py", "42"]
+    assert (second["support"], second["missing"]) == ("supported", [])
+    (quote, *_) = second["quotes"]
+    assert len(quote["event_id"]) == 26 and quote["start"] < quote["end"]
+    assert (second["repaired"], "jwt" in second["matched"]) == (False, True)
+    assert node["facts"]["reply_tokens"] == modelled.FACTS.reply_tokens
+
+
+@listing
+def test_who_makes_a_new_version_is_said_to_who_asks_for_one(home: Path) -> None:
+    told = memtui(home, "anew", DAY).stdout
+    assert told == (
+        "A new version is asked for.\nNo memtui works now: it is done when memtui next"
+        " runs.\n"
+    )
+    assert "A new one was asked for at 20" in memtui(home, "versions", DAY).stdout
+    claim = Claim(home / "work.lock")
+    assert claim.take()
+    try:
+        told = memtui(home, "anew", DAY).stdout
+    finally:
+        claim.drop()
+    assert "The memtui that works begins within a second" in told
+    memtui(home, "pin", DAY)
+    assert (
+        "Version 2 is pinned, so it is shown none" in memtui(home, "anew", DAY).stdout
+    )
+
+
+def test_without_a_model_it_is_said_that_nobody_makes_it(home: Path) -> None:
+    setting = ("--set", "summaries.provider=extractive")
+    told = memtui(home, *setting, "anew", DAY).stdout
+    assert "No model is asked while summaries.provider is extractive" in told
+
+
+def test_what_is_not_there_is_named_with_what_is(home: Path) -> None:
+    said = memtui(home, "show", DAY, "--version", "9", code=1).stderr
+    assert said == f"memtui: {DAY} has no version 9: it has versions 1 to 3\n"
+    assert "it has versions 1 to 3" in memtui(home, "pin", DAY, "9", code=1).stderr
+    for command in ("versions", "pin", "unpin", "anew"):
+        told = memtui(home, command, "toc:day:1999-01-01", code=1).stderr
+        assert "there is no node toc:day:1999-01-01; see the years: memtui show" in told
+    assert "say of which node" in memtui(home, "show", "--version", "2", code=1).stderr
+
+
+def test_what_is_not_summarised_yet_says_so(home: Path) -> None:
+    pending = "toc:day:2024-06-01"
+    store.open_at(home / "memory.db")
+    with database.writing():
+        dirty.mark([pending], UTC)
+    said = "toc:day:2024-06-01 has no version yet: it is summarised by itself"
+    assert said in memtui(home, "pin", pending, code=1).stderr
+    assert said in memtui(home, "anew", pending, code=1).stderr
+    assert "Not summarised yet" in memtui(home, "versions", pending).stdout
+    told = memtui(home, "show", pending, "--version", "1", code=1).stderr
+    assert "it has none yet" in told
