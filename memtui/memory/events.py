@@ -260,7 +260,7 @@ def clean(text: str) -> str:
     ANSI sequences, control characters other than newline and tab, and the characters
     that turn the direction of text go; a lone surrogate becomes U+FFFD.
     """
-    if text.isascii() and text.isprintable():
+    if text.replace("\n", "").replace("\t", "").isprintable():
         return text
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -9,7 +9,6 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 LEAST_CHARS = 20
@@ -202,9 +201,18 @@ _INNER = re.compile(
 )
 
 
-def inner(text: str) -> Iterator[int]:
+_IN_INNER = (
+    *("sk-", "gh", "github_pat_", "glpat-", "xox", "k_live_", "npm_"),
+    *("AIza", "AKIA", "hf_"),
+)
+"""Each of them holds one of these, which is found much sooner."""
+
+
+def inner(text: str) -> list[int]:
     """Where keys may start after a name they were given: ``my_ghp_…``."""
-    return (found.end() for found in _INNER.finditer(text))
+    if not any(map(text.__contains__, _IN_INNER)):
+        return []
+    return [found.end() for found in _INNER.finditer(text)]
 
 
 def match(text: str, at: int) -> tuple[int, str] | None:

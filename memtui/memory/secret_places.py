@@ -61,7 +61,7 @@ def found(text: str, low: bytes, signs: bytes) -> Iterator[Span]:
     for part in parts:
         yield from _named(part, text, low, signs, met)
     for anchor, rule in _WITH_FLAGS if b" -" in low else _RULES:
-        if _BESIDE.get(anchor, b"") in (b"", *parts) and anchor in low:
+        if anchor in low and _BESIDE.get(anchor, b"") in (b"", *parts):
             yield from _looked(anchor, rule, text, low)
     if b"@" in low or b"hook" in low:
         yield from _looked(b"://", _url, text, low)
@@ -230,4 +230,4 @@ _WITH_FLAGS = (*_RULES, *secret_commands.RULES)
 """The same where a flag is given to something: no command tells a password without."""
 
 _BESIDE = {b"-----begin": b"key", b"private-lines:": b"key", b"htpasswd": b"pass"}
-"""The part of a name that some never stand without: it is looked for by then."""
+"""The part of a name that some never stand without."""

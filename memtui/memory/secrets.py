@@ -162,6 +162,8 @@ def _keys(text: str, signs: bytes) -> Iterable[Span]:
     """What has the shape of a key, at the start of a run of letters and digits."""
     find, starts = signs.find, shapes.STARTS
     start = find(_RUN)
+    if start < 0:
+        return
     while start >= 0:
         end = find(b" ", start)
         end = end if end >= 0 else len(text)

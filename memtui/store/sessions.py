@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from peewee import fn
 
 from memtui.memory.events import Event, EventRole, clean, from_ms, to_ms
 from memtui.memory.sessions import Helper, Session, SessionFacts
 from memtui.store import tombstones, unsettled
+from memtui.store.database import db
 from memtui.store.tables import EventRow, HelperRow, SessionRow, TellingRow
 
 TITLE_CHARS = 200
@@ -39,8 +41,8 @@ def numbers_of(batch: Iterable[Event]) -> dict[tuple[str, str], Known]:
         span[0], span[1] = min(span[0], at_ms), max(span[1], at_ms)
     known: dict[tuple[str, str], Known] = {}
     for (agent, name), (first, last) in spans.items():
-        row, _ = SessionRow.get_or_create(
-            agent=agent, name=name, defaults={"created_ms": first, "updated_ms": last}
+        row = _row(agent, name) or SessionRow.create(
+            agent=agent, name=name, created_ms=first, updated_ms=last
         )
         known[agent, name] = Known(row)
     return known
@@ -163,10 +165,7 @@ def learn(facts: SessionFacts) -> int | None:
     Returns:
         The session's number if it belongs to another project now, else None.
     """
-    row = SessionRow.get_or_none(
-        SessionRow.agent == clean(facts.agent),
-        SessionRow.name == clean(facts.session_id),
-    )
+    row = _row(clean(facts.agent), clean(facts.session_id))
     if row is None:
         return None
     at_ms = to_ms(facts.at) if facts.at else row.created_ms
@@ -191,10 +190,23 @@ def learn(facts: SessionFacts) -> int | None:
 
 def get(agent: str, session_id: str) -> Session | None:
     """One session, or None if nothing of it is kept."""
-    row = SessionRow.get_or_none(
-        SessionRow.agent == agent, SessionRow.name == session_id
-    )
+    row = _row(agent, session_id)
     return session(row) if row else None
+
+
+def _row(agent: str, name: str) -> SessionRow | None:
+    found = db.execute_sql(_named(), (agent, name)).fetchone()
+    if found is None:
+        return None
+    names = SessionRow._meta.sorted_field_names
+    return SessionRow(**dict(zip(names, found, strict=True)))
+
+
+@cache
+def _named() -> str:
+    """Peewee's statement, kept: building it takes several times as long as running."""
+    rows = SessionRow.select().where(SessionRow.agent == "", SessionRow.name == "")
+    return str(rows.sql()[0])
 
 
 def of_numbers(numbers: Iterable[int]) -> dict[int, Session]:
