@@ -13,6 +13,7 @@ from memtui.errors import SearchError
 from memtui.memory.events import to_ms
 from memtui.search.documents import of_node
 from memtui.search.index import Index
+from memtui.stages.changes import Changes
 from memtui.store import database, facts, grips, outbox, toc
 
 NODES_AT_ONCE = 500
@@ -26,8 +27,7 @@ class Follow:
         """Remember the index."""
         self._index, self._clock = index, clock
         self._is_checked = False
-        self.changed: set[str] = set()
-        """Nodes that have changed since somebody last emptied this set."""
+        self.changed = Changes()
 
     def step(self) -> int:
         """Index a batch of nodes; how many announcements were followed."""

@@ -41,6 +41,7 @@ class Loop:
         report: Callable[[Stepped], None],
         may_work: Callable[[], bool] = lambda: True,
         within: Callable[[], AbstractContextManager[None]] = nullcontext,
+        rests_s: Sequence[float] = IDLE_S,
     ) -> None:
         """Remember the work.
 
@@ -50,9 +51,11 @@ class Loop:
                 empty name, when all have come to rest.
             may_work: Asked before each round.
             within: What the thread keeps open while it runs.
+            rests_s: How long to rest after each empty round, in seconds.
         """
         self._stages, self._report = stages, report
         self._may_work, self._within = may_work, within
+        self._rests_s = rests_s
         self._failing: dict[str, str] = {}
         self._stop = threading.Event()
         self._woken = threading.Event()
@@ -123,6 +126,6 @@ class Loop:
             return 0
         if idle == 0:
             self._report(Stepped("", 0))
-        self._woken.wait(IDLE_S[min(idle, len(IDLE_S) - 1)])
+        self._woken.wait(self._rests_s[min(idle, len(self._rests_s) - 1)])
         self._woken.clear()
         return idle + 1

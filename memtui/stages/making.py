@@ -34,6 +34,10 @@ class Made:
     is_live: bool
     """Whether something in it is still going on."""
 
+    def rejected(self, why: str) -> "Made":
+        """The same as one that is not shown."""
+        return replace(self, node=replace(self.node, rejected=why))
+
 
 @dataclass(frozen=True, slots=True)
 class OfSegment:

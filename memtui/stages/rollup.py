@@ -14,6 +14,7 @@ from memtui.memory import calendar
 from memtui.memory.events import from_ms, to_ms
 from memtui.memory.toc import TocLevel
 from memtui.stages import making
+from memtui.stages.changes import Changes
 from memtui.stages.failures import attempted, retry_ms
 from memtui.stages.making import Made
 from memtui.store import checkpoints, database, dirty, outbox, segments, toc, versions
@@ -53,8 +54,7 @@ class RollUp:
         self._upwards: Iterator[Sequence[str]] | None = None
         self._waits_since_s: float | None = None
         self._took_s = 0.0
-        self.changed: set[str] = set()
-        """Nodes that have changed since somebody last emptied this set."""
+        self.changed = Changes()
 
     def step(self) -> int:
         """Roll up a batch of dirty nodes of one level; how many were tried."""
@@ -142,7 +142,7 @@ class RollUp:
             outbox.announce([name], now_ms)
             if above := calendar.parent_id(name):
                 dirty.mark([above], self._zone)
-                self.changed.add(above)
+                self.changed.update([above])
             self._checkpoint(name, now_ms)
 
     def _checkpoint(self, name: str, now_ms: int) -> None:

@@ -77,6 +77,10 @@ class Schedule:
         """Whether a run of a job was begun and not ended."""
         return job in self._runs
 
+    def is_asked(self, job: Job) -> bool:
+        """Whether a run of it goes on that a person asked for."""
+        return job in self._runs and self._runs[job][2] is Reason.ASKED
+
     def begin(self, job: Job, reason: Reason, now: datetime) -> None:
         """Remember that a job runs from now on."""
         if job in self._runs:

@@ -12,6 +12,7 @@ from memtui.memory import calendar, keywords, surprise
 from memtui.memory.events import to_ms
 from memtui.memory.segments import Rules
 from memtui.stages import making
+from memtui.stages.changes import Changes
 from memtui.stages.failures import attempted, retry_ms
 from memtui.stages.making import Made, OfSegment
 from memtui.store import (
@@ -44,8 +45,7 @@ class Summarize:
         """Remember who summarises."""
         self._summarizer, self._rules = summarizer, rules
         self._zone, self._clock = zone, clock
-        self.changed: set[str] = set()
-        """Nodes that have changed since somebody last emptied this set."""
+        self.changed = Changes()
 
     def step(self) -> int:
         """Summarise a batch of segments; how many were tried."""

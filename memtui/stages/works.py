@@ -1,5 +1,6 @@
 """All the work behind one store: the stages in their order, and who may do it."""
 
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -9,20 +10,24 @@ from pathlib import Path
 
 from memtui.errors import StoreBusy
 from memtui.llm import Summarizer
+from memtui.memory.schedules import Plan
 from memtui.memory.segments import Rules
 from memtui.memory.tokens import Counter
 from memtui.search.index import Index
 from memtui.sources.spool import Spool
 from memtui.sources.watching import Watch
+from memtui.stages.changes import Changes
 from memtui.stages.claim import Claim
 from memtui.stages.files import Files
 from memtui.stages.gate import Admission
 from memtui.stages.importing import PATIENCE_S, Import
+from memtui.stages.improve import Improve, MakeSummarizer
 from memtui.stages.index import NODES_AT_ONCE, Follow
 from memtui.stages.ingest import Ingest
 from memtui.stages.loop import Loop, Stepped
-from memtui.stages.progress import Progress
+from memtui.stages.progress import Model, Progress
 from memtui.stages.rollup import RollUp
+from memtui.stages.schedule import Schedule
 from memtui.stages.segment import Cut
 from memtui.stages.summarize import Summarize
 from memtui.stages.tail import Tail
@@ -30,6 +35,9 @@ from memtui.store import copies, database, dirty, outbox, problems, segments, ve
 
 REPORT_S = 0.2
 """How often the state is told while work goes on, in seconds."""
+
+MODEL_RESTS_S = (1.0,)
+"""How long the model's loop rests when there is nothing for it, in seconds."""
 
 Report = Callable[[Progress], None]
 Watched = Callable[[], Mapping[str, Collection[Path]]]
@@ -46,6 +54,7 @@ class Setup:
     rules: Rules
     counter: Counter
     summarizer: Summarizer
+    """Who summarises at once, and without a model."""
     clock: Callable[[], datetime]
     agent: str
     """The agent of imported events that name none."""
@@ -54,6 +63,10 @@ class Setup:
     """Whose conversations are kept."""
     watched: Watched = dict
     """The folders and files whose transcripts are read as they are written."""
+    model: MakeSummarizer | None = None
+    """Makes who summarises with a model; None if no model is to be asked."""
+    plan: Plan | None = None
+    """When a model rolls up; needed if there is one."""
 
 
 class Works:
@@ -77,16 +90,19 @@ class Works:
             setup.summarizer, setup.zone, setup.clock, lambda: self._tail.is_behind
         )
         self._follow = Follow(Index(setup.index), setup.clock)
+        self._teller: _Teller | None = None
+        self._improve = self._improver()
         self._loop: Loop | None = None
+        self._model_loop: Loop | None = None
         self._watch: Watch | None = None
         self._earlier = 0
         self._seen = 0
-        self._by_others: set[str] = set()
+        self._by_others = Changes()
         self._is_tidy = False
 
     def start(self, report: Report) -> None:
         """Work on a thread of its own until ``stop``; wait while another one works."""
-        teller = _Teller(self, report)
+        self._teller = teller = _Teller(self, report)
         with database.connected():
             self._seen = versions.last()
         self._loop = Loop(
@@ -95,15 +111,46 @@ class Works:
         self._watch = Watch(self._loop.wake)
         self._tail.watch(self._watch, self._setup.spool / "new")
         self._loop.start()
+        if self._improve:
+            self._start_model(self._improve, teller)
+
+    @property
+    def model(self) -> Model:
+        """How the model is, and what it does."""
+        return self._improve.model if self._improve else Model()
 
     def stop(self, *, wait_s: float = 0.5) -> None:
         """Stop after the current step, and let another process work."""
-        if self._loop:
-            self._loop.stop(wait_s=wait_s)
-            self._loop = None
+        if self._improve:
+            self._improve.stop()
+        for loop in filter(None, (self._model_loop, self._loop)):
+            loop.stop(wait_s=wait_s)
+        self._loop = self._model_loop = None
         if self._watch:
             self._watch.stop()
         self.claim.drop()
+
+    def _improver(self) -> Improve | None:
+        setup = self._setup
+        if setup.model is None or setup.plan is None:
+            return None
+        schedule = Schedule(setup.plan)
+        rules, zone = setup.rules, setup.zone
+        return Improve(setup.model, schedule, rules, zone, setup.clock, self._hear)
+
+    def _hear(self) -> None:
+        if self._teller:
+            self._teller.hear()
+
+    def _start_model(self, improve: Improve, teller: "_Teller") -> None:
+        """Ask the model on a thread of its own, where nothing else waits for it."""
+        self._model_loop = Loop(
+            (("improve", improve.step),),
+            teller.tell_model,
+            lambda: self.claim.is_held,
+            rests_s=MODEL_RESTS_S,
+        )
+        self._model_loop.start()
 
     def until_idle(self, report: Report) -> list[Exception]:
         """Work on this thread until nothing is left to do; what went wrong last."""
@@ -150,12 +197,9 @@ class Works:
 
     def take_changed(self) -> frozenset[str]:
         """The nodes that changed since this was last asked, by whomever."""
-        ours = (self._summarize.changed, self._roll_up.changed, self._follow.changed)
-        told = (*ours, self._by_others)
-        changed = frozenset[str]().union(*told)
-        for some in told:
-            some.clear()
-        return changed
+        stages = (self._summarize, self._roll_up, self._follow, self._improve)
+        told = (stage.changed for stage in stages if stage)
+        return frozenset[str]().union(*(c.take() for c in (*told, self._by_others)))
 
     def _tidy(self) -> None:
         """Delete, once, what a restoring left that was killed: nobody does that now."""
@@ -206,34 +250,60 @@ class Works:
 
 
 class _Teller:
-    """Turns steps into reports, not too many of them."""
+    """Turns steps into reports, not too many of them; told by both threads."""
 
     def __init__(self, works: Works, report: Report) -> None:
         self._works, self._report = works, report
+        self._lock = threading.Lock()
         self._last_s = 0.0
-        self._error = ""
+        self._error = self._stage = ""
+        self._counts = 0, 0
 
     def tell(self, stepped: Stepped) -> None:
+        """Report a step of a stage."""
+        with self._lock:
+            self._stage = stepped.stage
+            self._note(stepped)
+            if self._is_due() or stepped.error or not stepped.stage:
+                self._counts = counts()
+                self._say(stepped.done)
+
+    def tell_model(self, stepped: Stepped) -> None:
+        """Report a step of the model's."""
+        with self._lock:
+            self._note(stepped)
+            if stepped.stage:
+                self._say(0)
+
+    def hear(self) -> None:
+        """Report how far the model is."""
+        with self._lock:
+            if self._is_due():
+                self._say(0)
+
+    def _note(self, stepped: Stepped) -> None:
         if stepped.error:
             cause = stepped.error.__cause__
             self._error = str(stepped.error) + (f": {cause}" if cause else "")
         elif stepped.done:
             self._error = ""
-        now_s = time.monotonic()
-        is_due = now_s - self._last_s >= REPORT_S
-        if not (is_due or stepped.error or not stepped.stage):
-            return
-        self._last_s = now_s
-        queued, faults = counts()
+
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._last_s >= REPORT_S
+
+    def _say(self, done: int) -> None:
+        self._last_s = time.monotonic()
+        queued, faults = self._counts
         self._report(
             Progress(
-                stage=stepped.stage,
-                done=stepped.done,
+                stage=self._stage,
+                done=done,
                 queued=queued,
                 problems=faults,
                 is_ours=self._works.claim.is_held,
                 changed=self._works.take_changed(),
                 error=self._error,
+                model=self._works.model,
             )
         )
 

@@ -8,8 +8,12 @@ from memtui.store.tables import MetaRow
 _INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
 _TAKEN, _UNSETTLED = "taken", "unsettled"
 _CLEANING, _REDACTING = "cleaning", "redacting"
+_RULES, _CAPABILITIES = "rules", "capabilities"
 REDACTED = "redacted_by"
 """The name under which the version of the rules stands."""
+
+CAPABILITIES = 50
+"""Of how many models on how many servers it is remembered how they are asked."""
 
 
 def time_zone() -> str:
@@ -112,3 +116,27 @@ def redacting() -> str:
 def set_redacting(place: str) -> None:
     """Remember how far the redaction of what is kept has come."""
     MetaRow.insert(name=_REDACTING, value=place).on_conflict_replace().execute()
+
+
+def rules() -> str:
+    """By which rules the summaries were made that are made at once; "" if unknown."""
+    row = MetaRow.get_or_none(MetaRow.name == _RULES)
+    return str(row.value) if row else ""
+
+
+def set_rules(rules: str) -> None:
+    """Remember by which rules the summaries are made."""
+    MetaRow.insert(name=_RULES, value=rules).on_conflict_replace().execute()
+
+
+def capabilities() -> list[tuple[str, ...]]:
+    """What was found out about models, as (server's version, digest, mode)."""
+    row = MetaRow.get_or_none(MetaRow.name == _CAPABILITIES)
+    return [tuple(told) for told in json.loads(row.value)] if row else []
+
+
+def add_capability(server: str, digest: str, mode: str) -> None:
+    """Remember what was found out about a model, the latest few of them."""
+    others = [one for one in capabilities() if one[:2] != (server, digest)]
+    said = json.dumps([*others, (server, digest, mode)][-CAPABILITIES:])
+    MetaRow.insert(name=_CAPABILITIES, value=said).on_conflict_replace().execute()

@@ -34,6 +34,17 @@ class Stretch:
     is_open: bool
 
 
+def get(segment_id: str) -> Stretch | None:
+    """A segment by its id; None if there is no such any more."""
+    row = SegmentRow.get_or_none(SegmentRow.id == segment_id)
+    return _stretch(row) if row else None
+
+
+def want_all() -> None:
+    """Say that every segment wants another summary."""
+    SegmentRow.update(needs_summary=True, summarised=0).execute()
+
+
 def safe_start(number: int, at_ms: int) -> int:
     """From when a session must be cut again if an event at this time is new.
 

@@ -37,7 +37,7 @@ def put(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
         now_ms: The time, in milliseconds.
     """
     names = [node.node_id for node, _ in nodes]
-    pins = _pinned(names)
+    pins, asked = _pinned(names), _asked(names)
     rows = _add([node for node, _ in nodes], now_ms)
     insert(
         NodeRow,
@@ -57,7 +57,7 @@ def put(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
                 node.status is not Status.PROVISIONAL,
                 0,
                 0,
-                0,
+                asked.get(node.node_id, 0),
             )
             for row, (node, is_live) in zip(rows, nodes, strict=True)
         ],
@@ -153,6 +153,14 @@ def _pinned(node_ids: Sequence[str]) -> dict[str, int]:
     """The numbers of the versions that are pinned among these nodes'."""
     rows = NodeRow.select(NodeRow.node_id, NodeRow.latest).where(
         NodeRow.node_id.in_(list(node_ids)), NodeRow.is_pinned
+    )
+    return dict(rows.tuples())
+
+
+def _asked(node_ids: Sequence[str]) -> dict[str, int]:
+    """When a person asked for another version of some of these nodes."""
+    rows = NodeRow.select(NodeRow.node_id, NodeRow.asked_ms).where(
+        NodeRow.node_id.in_(list(node_ids)), NodeRow.asked_ms > 0
     )
     return dict(rows.tuples())
 

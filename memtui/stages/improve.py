@@ -1,0 +1,213 @@
+"""nodes → better versions by a model, one at a time, as long as there is one.
+
+A person's own wish comes first, then the roll-ups that are due, from the days up, then
+the segments, the newest first. Whatever goes wrong, what was made at once stays.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta, tzinfo
+
+from memtui.llm import Summarizer
+from memtui.llm.faults import Cancelled
+from memtui.memory import calendar
+from memtui.memory.events import to_ms
+from memtui.memory.jobs import ROLL_UPS, Job, Reason, Result
+from memtui.memory.segments import Rules
+from memtui.memory.summarizers import Doing
+from memtui.memory.toc import TocLevel
+from memtui.stages.changes import Changes
+from memtui.stages.progress import Model
+from memtui.stages.rewrite import Kind, Outcome, Rewrite
+from memtui.stages.schedule import Due, Schedule
+from memtui.store import database, wanted
+
+AGES = {
+    TocLevel.DAY: timedelta(hours=1),
+    TocLevel.WEEK: timedelta(hours=24),
+    TocLevel.MONTH: timedelta(hours=24),
+    TocLevel.YEAR: timedelta(days=7),
+}
+"""How long a period must be over before a model sums it up (decisions §7)."""
+
+LOOK_AGAIN = timedelta(seconds=30)
+"""How long to leave a summariser alone that cannot be asked."""
+
+LONGEST_REST = timedelta(minutes=30)
+
+OPEN_PERIODS = 2
+"""How many nodes of a level may begin long enough ago and not be over long enough."""
+
+
+MakeSummarizer = Callable[[Callable[[Doing], None]], Summarizer]
+"""Makes a summariser that tells how far it is."""
+
+
+class Improve:
+    """Gives nodes versions by a model."""
+
+    def __init__(
+        self,
+        make: MakeSummarizer,
+        schedule: Schedule,
+        rules: Rules,
+        zone: tzinfo,
+        clock: Callable[[], datetime],
+        told: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Remember who summarises, and who says when.
+
+        Args:
+            make: Makes who does; told whom to tell how far it is.
+            schedule: Says which job runs.
+            rules: How segments were cut.
+            zone: The time zone whose days are meant.
+            clock: The time, aware.
+            told: Called whenever ``model`` is another; it must not take long.
+        """
+        self._summarizer = summarizer = make(self.doing)
+        self._schedule, self._told = schedule, told
+        self._zone, self._clock = zone, clock
+        self._rewrite = Rewrite(summarizer, rules, zone, clock, self.doing)
+        self._rests_until: datetime | None = None
+        self._maker = ""
+        self._errors: dict[Job, str] = {}
+        self.model = Model()
+        """How it is, and what it does now."""
+        self.changed = Changes()
+
+    def doing(self, doing: Doing) -> None:
+        """Note how far the summary has come."""
+        self._show(self.model.at(doing))
+
+    def stop(self) -> None:
+        """Call off what the model does, for good; from any thread."""
+        self._summarizer.cancel()
+
+    def _show(self, model: Model) -> None:
+        self.model = model
+        self._told()
+
+    def step(self) -> int:
+        """Improve one node; how many were tried."""
+        now = self._clock()
+        if self._rests_until and now < self._rests_until <= now + LONGEST_REST:
+            return 0
+        due, ahead = self._schedule.due(now), self._ahead(now)
+        if not due and not ahead:
+            if not self._is_waiting():
+                self._schedule.drained()
+            return 0
+        if not self._is_ready(now):
+            self._give_up(due, now)
+            return 0
+        if due:
+            self._schedule.begin(due.job, due.reason, now)
+            ahead = self._ahead(now)
+        if not ahead:
+            return 0
+        job, name = ahead
+        if job is Job.SEGMENTS and not self._schedule.is_running(job):
+            self._schedule.begin(job, Reason.WAITING, now)
+        return self._improve(job, name)
+
+    # What comes next
+
+    def _ahead(self, now: datetime) -> tuple[Job | None, str] | None:
+        """The next node and whose run it belongs to; ends the runs that are done."""
+        with database.connected():
+            if names := wanted.asked(to_ms(now), 1):
+                return None, names[0]
+            for job in (*ROLL_UPS, Job.SEGMENTS):
+                is_running = self._schedule.is_running(job)
+                if not (is_running or job is Job.SEGMENTS):
+                    continue
+                if self._schedule.is_paused(job) and not self._schedule.is_asked(job):
+                    if is_running:
+                        self._end(job, Result.STOPPED)
+                elif name := self._next(job, now):
+                    return job, name
+                elif is_running:
+                    self._end(job, Result.DONE)
+        return None
+
+    def _next(self, job: Job, now: datetime) -> str:
+        now_ms = to_ms(now)
+        if job is Job.SEGMENTS:
+            return next(iter(wanted.segments(now_ms, 1)), "")
+        level = job.level
+        begun_ms = to_ms(now - AGES[level])
+        names = wanted.parents(level, now_ms, 1 + OPEN_PERIODS, before_ms=begun_ms)
+        old = (name for name in names if self._is_old(name, now - AGES[level]))
+        return next(old, "")
+
+    def _is_old(self, name: str, at: datetime) -> bool:
+        return calendar.bounds(name, self._zone)[1] <= at
+
+    def _is_waiting(self) -> bool:
+        with database.connected():
+            return wanted.count(TocLevel.SEGMENT) > 0
+
+    def _is_ready(self, now: datetime) -> bool:
+        """Whether the model can be asked; if not, it is left alone for a while."""
+        health = self._summarizer.health()
+        self._show(Model(health))
+        if not health.is_ready:
+            self._rest(health.retry_s)
+            return False
+        self._rests_until = None
+        maker = self._summarizer.identity.split(" ")[0] + " "
+        if maker != self._maker:
+            with database.writing():
+                wanted.want_made_otherwise(maker)
+            self._maker = maker
+        return True
+
+    def _rest(self, seconds: float) -> None:
+        rest = max(timedelta(seconds=seconds), LOOK_AGAIN)
+        self._rests_until = self._clock() + min(rest, LONGEST_REST)
+
+    def _give_up(self, due: Due | None, now: datetime) -> None:
+        """End what runs, and say why it cannot be done to a person who asked."""
+        health = self.model.health
+        says = health.says or health.condition.value if health else ""
+        if due and due.reason is Reason.ASKED:
+            self._schedule.begin(due.job, due.reason, now)
+        for job in Job:
+            if self._schedule.is_running(job):
+                self._errors[job] = says
+                self._end(job, Result.FAILED)
+
+    def _end(self, job: Job, result: Result) -> None:
+        self._schedule.end(job, result, self._clock(), self._errors.pop(job, ""))
+
+    def _improve(self, job: Job | None, name: str) -> int:
+        self._show(self.model.of(name))
+        try:
+            outcome = self._rewrite.run(name, is_asked=job is None)
+        except Cancelled:
+            for running in Job:
+                if self._schedule.is_running(running):
+                    self._end(running, Result.STOPPED)
+            return 0
+        finally:
+            self._show(Model(self.model.health))
+        self.changed.update(outcome.changed)
+        if outcome.rest_s is not None:
+            self._rest(outcome.rest_s)
+        if job:
+            self._note(job, outcome)
+        return 1
+
+    def _note(self, job: Job, outcome: Outcome) -> None:
+        with database.connected():
+            waiting = wanted.count(job.level)
+        if outcome.error:
+            self._errors[job] = outcome.error
+        self._schedule.noted(
+            job,
+            self._clock(),
+            made=outcome.kind is Kind.MADE,
+            rejected=outcome.kind is Kind.REJECTED,
+            failed=outcome.kind is Kind.FAILED,
+            waiting=waiting,
+        )

@@ -1,0 +1,115 @@
+"""Which nodes want a version by a model, and which of them can have one now.
+
+A node wants one from when its summary was made at once until a model's was made, shown
+or rejected. What a person asked for comes before all else.
+"""
+
+from typing import Any
+
+from peewee import fn
+
+from memtui.memory.toc import TocLevel
+from memtui.store.database import db, is_due
+from memtui.store.tables import NodeRow
+
+
+def asked(now_ms: int, limit: int) -> list[str]:
+    """Nodes a person asked for that can be tried now, whoever asked first first."""
+    rows = NodeRow.select(NodeRow.node_id).where(
+        NodeRow.asked_ms > 0, is_due(NodeRow.model_retry_ms, now_ms)
+    )
+    return _names(rows.order_by(NodeRow.asked_ms).limit(limit))
+
+
+def segments(now_ms: int, limit: int) -> list[str]:
+    """Segments that can be tried now, the newest first."""
+    rows = _waiting(TocLevel.SEGMENT).where(is_due(NodeRow.model_retry_ms, now_ms))
+    return _names(rows.order_by(NodeRow.start_ms.desc()).limit(limit))
+
+
+def parents(
+    level: TocLevel, now_ms: int, limit: int, *, before_ms: int | None = None
+) -> list[str]:
+    """Nodes above segments with nothing under them that is to come, the newest first.
+
+    Args:
+        level: Their level.
+        now_ms: The time, in milliseconds: some are tried again only later.
+        limit: How many.
+        before_ms: Leave out what begins at this time or later, in milliseconds.
+    """
+    sooner = NodeRow.start_ms < (2**62 if before_ms is None else before_ms)
+    rows = _waiting(level).where(
+        sooner,
+        ~NodeRow.is_dirty,
+        ~NodeRow.is_live,
+        is_due(NodeRow.model_retry_ms, now_ms),
+        ~_is_waited_for(),
+    )
+    return _names(rows.order_by(NodeRow.start_ms.desc()).limit(limit))
+
+
+def count(level: TocLevel) -> int:
+    """How many nodes of a level want a version by a model."""
+    return int(_waiting(level).count())
+
+
+def done_with(node_id: str) -> None:
+    """Say that a node wants no version by a model any more."""
+    NodeRow.update(
+        wants_model=False, model_attempts=0, model_retry_ms=0, asked_ms=0
+    ).where(NodeRow.node_id == node_id).execute()
+
+
+def attempts(node_id: str) -> int:
+    """How often a model has failed at a node since it last changed."""
+    row = NodeRow.get_or_none(NodeRow.node_id == node_id)
+    return int(row.model_attempts) if row else 0
+
+
+def failed(node_id: str, retry_ms: int) -> None:
+    """Note that a model failed; it is tried again, but not before this time."""
+    NodeRow.update(
+        model_attempts=NodeRow.model_attempts + 1, model_retry_ms=retry_ms
+    ).where(NodeRow.node_id == node_id).execute()
+
+
+def want_made_otherwise(maker: str) -> int:
+    """Say that nodes want another version whose last by a model was made otherwise.
+
+    Args:
+        maker: What the names of summarisers begin with that make them by the prompts
+            of today.
+
+    Returns:
+        How many nodes that are.
+    """
+    changed = db.execute_sql(
+        "UPDATE toc_latest SET wants_model = 1, model_attempts = 0, model_retry_ms = 0"
+        " WHERE NOT wants_model AND node_id IN (SELECT node_id FROM (SELECT node_id,"
+        " summarizer, max(version) FROM toc_versions WHERE is_models GROUP BY node_id)"
+        " WHERE substr(summarizer, 1, ?) <> ?)",
+        (len(maker), maker),
+    )
+    return int(changed.rowcount)
+
+
+def _waiting(level: TocLevel) -> Any:
+    return NodeRow.select(NodeRow.node_id).where(
+        NodeRow.wants_model, NodeRow.level == level.value
+    )
+
+
+def _is_waited_for() -> Any:
+    """Whether a child has not been tried: its parent waits for it, then."""
+    child = NodeRow.alias()
+    tried = child.select().where(
+        child.parent_id == NodeRow.node_id,
+        child.wants_model,
+        child.model_attempts == 0,
+    )
+    return fn.EXISTS(tried)
+
+
+def _names(rows: Any) -> list[str]:
+    return [name for (name,) in rows.tuples()]
