@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from memtui import store
 from memtui.errors import MemtuiError, StoreError
 from memtui.memory.sessions import History
+from memtui.model_settings import EXTRACTIVE
 from memtui.paths import Paths, transcripts
 from memtui.recall.teleport import Teleport
 from memtui.settings import ASKED, EVERY, Settings
@@ -24,7 +25,9 @@ from memtui.store import database, facts
 
 if TYPE_CHECKING:
     from memtui.curate.quarantine import Quarantine, Retried
+    from memtui.llm import Summarizer
     from memtui.memory.schedules import Plan
+    from memtui.memory.summarizers import Doing
     from memtui.stages.works import Setup, Works
 
 log = logging.getLogger(__name__)
@@ -110,7 +113,19 @@ class House:
             with_subagents=settings.with_subagents,
             admission=Admission(Exclusions(settings.exclude), self.project),
             watched=self.watched,
+            model=None if self._asks_nobody else self._summarizer,
+            plan=self.plan,
         )
+
+    @property
+    def _asks_nobody(self) -> bool:
+        held = self.settings.held["summaries.provider"]
+        return self.is_demo or held.value == EXTRACTIVE
+
+    def _summarizer(self, tell: "Callable[[Doing], None]") -> "Summarizer":
+        from memtui import summarising  # noqa: PLC0415 - asyncio and more: 40 ms
+
+        return summarising.ollama(self.settings, tell)
 
     def start(self, report: Report) -> None:
         """Start the workers; reports come from their threads.

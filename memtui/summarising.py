@@ -1,10 +1,33 @@
-"""What the settings want of a model, as plain values for who asks it."""
+"""Who summarises with a model, by what the settings want."""
 
+from collections.abc import Callable
 from typing import Any
 
+from memtui.llm import Summarizer
 from memtui.llm.looking import Wishes
+from memtui.llm.ollama import Ollama
+from memtui.llm.probing import Capability, Mode
+from memtui.llm.prompts import Log
 from memtui.llm.transport import Deadlines
+from memtui.memory import vouching
+from memtui.memory.summaries import Summary
+from memtui.memory.summarizers import Doing
 from memtui.settings import Settings
+from memtui.store import database, facts
+
+
+def ollama(settings: Settings, tell: Callable[[Doing], None]) -> Summarizer:
+    """A model of Ollama that remembers in the store how models are asked.
+
+    Args:
+        settings: What is wanted of it.
+        tell: Told how far a summary has come, on the thread that asks.
+    """
+    with database.connected():
+        known = [Capability(s, d, Mode(mode)) for s, d, mode in facts.capabilities()]
+    return Ollama(
+        wishes(settings), report=tell, known=known, learned=_keep, accept=_why_not
+    )
 
 
 def wishes(settings: Settings) -> Wishes:
@@ -28,3 +51,12 @@ def wishes(settings: Settings) -> Wishes:
             total_s=value("total_s"),
         ),
     )
+
+
+def _keep(found: Capability) -> None:
+    with database.writing():
+        facts.add_capability(found.server, found.digest, found.mode.value)
+
+
+def _why_not(draft: Summary, log: Log) -> str:
+    return vouching.why_not(draft, [turn.text for turn in log.turns])

@@ -44,6 +44,9 @@ SLOW_IS_FINE: dict[str, Any] = {
 }
 """A busy machine is no reason to fail."""
 
+os.environ["MEMTUI_SUMMARIES__PROVIDER"] = "extractive"
+"""No test asks a model of this machine unless it says so."""
+
 trying.register_profile("short", derandomize=True, **SLOW_IS_FINE)
 trying.register_profile("long", max_examples=5000, **SLOW_IS_FINE)
 trying.load_profile("short")
@@ -89,7 +92,8 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def settings() -> Settings:
     """Built-in settings, with a calendar that does not depend on the machine."""
-    return Settings({"store.time_zone": Held("UTC", "test")})
+    own = {"store.time_zone": Held("UTC", "test")}
+    return Settings(own | {"summaries.provider": Held("extractive", "test")})
 
 
 @pytest.fixture

@@ -53,6 +53,20 @@ class Vouched:
         return ""
 
 
+def why_not(draft: Summary, texts: Sequence[str]) -> str:
+    """Why a draft is not worth to be kept at all; "" if some of it stands.
+
+    Args:
+        draft: What a model wrote.
+        texts: What it was shown.
+    """
+    claims = [Claim(claim.text) for claim in draft.bullets]
+    found = audit.of_texts(claims, Passages(texts))
+    if all(one.support is Support.UNSUPPORTED for one in found):
+        return NONE_SUPPORTED if claims else NO_BULLET
+    return ""
+
+
 def of_segment(
     draft: Summary, events: Sequence[Event], *, node_id: str, source: str
 ) -> Vouched:

@@ -4,7 +4,7 @@ A person's own wish comes first, then the roll-ups that are due, from the days u
 the segments, the newest first. Whatever goes wrong, what was made at once stays.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, tzinfo
 
 from memtui.llm import Summarizer
@@ -19,7 +19,7 @@ from memtui.stages.changes import Changes
 from memtui.stages.progress import Model
 from memtui.stages.rewrite import Kind, Outcome, Rewrite
 from memtui.stages.schedule import Due, Schedule
-from memtui.store import database, wanted
+from memtui.store import database, dirty, wanted
 
 AGES = {
     TocLevel.DAY: timedelta(hours=1),
@@ -117,28 +117,50 @@ class Improve:
         with database.connected():
             if names := wanted.asked(to_ms(now), 1):
                 return None, names[0]
-            for job in (*ROLL_UPS, Job.SEGMENTS):
-                is_running = self._schedule.is_running(job)
-                if not (is_running or job is Job.SEGMENTS):
-                    continue
-                if self._schedule.is_paused(job) and not self._schedule.is_asked(job):
-                    if is_running:
-                        self._end(job, Result.STOPPED)
-                elif name := self._next(job, now):
+            for job, is_held_up in self._open_jobs(now):
+                if name := self._next(job, now):
                     return job, name
-                elif is_running:
+                if self._schedule.is_running(job) and not is_held_up:
                     self._end(job, Result.DONE)
         return None
+
+    def _open_jobs(self, now: datetime) -> Iterator[tuple[Job, bool]]:
+        """The jobs that may go on, from the bottom up, each with whether it has to wait.
+
+        What waits holds up all above it.
+        """
+        is_held_up = False
+        for job in (*ROLL_UPS, Job.SEGMENTS):
+            is_running = self._schedule.is_running(job)
+            if self._schedule.is_paused(job) and not self._schedule.is_asked(job):
+                if is_running:
+                    self._end(job, Result.STOPPED)
+            elif job is Job.SEGMENTS:
+                yield job, False
+            elif is_running and not is_held_up:
+                is_held_up = self._must_wait(job, now)
+                yield job, is_held_up
 
     def _next(self, job: Job, now: datetime) -> str:
         now_ms = to_ms(now)
         if job is Job.SEGMENTS:
             return next(iter(wanted.segments(now_ms, 1)), "")
         level = job.level
-        begun_ms = to_ms(now - AGES[level])
+        begun_ms = self._begun_ms(level, now)
         names = wanted.parents(level, now_ms, 1 + OPEN_PERIODS, before_ms=begun_ms)
         old = (name for name in names if self._is_old(name, now - AGES[level]))
         return next(old, "")
+
+    def _must_wait(self, job: Job, now: datetime) -> bool:
+        """Whether something is to be rolled up first, as it is at once."""
+        if not wanted.are_dirty(job.level, self._begun_ms(job.level, now)):
+            return False
+        with database.writing():
+            dirty.hasten()
+        return True
+
+    def _begun_ms(self, level: TocLevel, now: datetime) -> int:
+        return to_ms(now - AGES[level])
 
     def _is_old(self, name: str, at: datetime) -> bool:
         return calendar.bounds(name, self._zone)[1] <= at
@@ -178,7 +200,10 @@ class Improve:
                 self._end(job, Result.FAILED)
 
     def _end(self, job: Job, result: Result) -> None:
-        self._schedule.end(job, result, self._clock(), self._errors.pop(job, ""))
+        error = self._errors.pop(job, "")
+        if error and result is Result.DONE:
+            result = Result.FAILED
+        self._schedule.end(job, result, self._clock(), error)
 
     def _improve(self, job: Job | None, name: str) -> int:
         self._show(self.model.of(name))
@@ -201,7 +226,7 @@ class Improve:
     def _note(self, job: Job, outcome: Outcome) -> None:
         with database.connected():
             waiting = wanted.count(job.level)
-        if outcome.error:
+        if outcome.error and outcome.kind is not Kind.REJECTED:
             self._errors[job] = outcome.error
         self._schedule.noted(
             job,

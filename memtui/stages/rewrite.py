@@ -49,6 +49,10 @@ LAST_WORDS = (BadReply, Overflow, TooLong)
 OF_THE_TEXT = (Unwell, OutOfMemory)
 """Faults that may lie in the text: others are tried before it is tried again."""
 
+PUT_OFF_S = 600.0
+"""How much later what is above a node follows, in seconds: a model writes for hours,
+and each of its versions would make four more."""
+
 Work = OfSegment | OfChildren
 
 
@@ -118,7 +122,8 @@ class Rewrite:
         self._tell(Doing(Phase.AUDITING))
         digest = self._hash(work, attempt)
         identity = self._summarizer.identity
-        made = attempted(lambda: work.made(draft, identity, digest, shown.headline))
+        with database.connected():
+            made = attempted(lambda: work.made(draft, identity, digest, shown.headline))
         if isinstance(made, Exception):
             return self._later(name, repr(made))
         return self._keep(work, made)
@@ -180,9 +185,11 @@ class Rewrite:
 
     def _announced(self, name: str, kind: Kind) -> Outcome:
         """Let search and the nodes above follow a version that is shown now."""
-        outbox.announce([name], to_ms(self._clock()))
+        now_ms = to_ms(self._clock())
+        outbox.announce([name], now_ms)
         if above := calendar.parent_id(name):
-            dirty.mark([above], self._zone)
+            later_ms = now_ms + round(PUT_OFF_S * 1000)
+            dirty.mark([above], self._zone, from_ms=later_ms)
         return Outcome(kind, changed=frozenset([name, *calendar.path(above or name)]))
 
     def _done(self, name: str, kind: Kind) -> Outcome:

@@ -91,7 +91,7 @@ class Works:
         )
         self._follow = Follow(Index(setup.index), setup.clock)
         self._teller: _Teller | None = None
-        self._improve = self._improver()
+        self._improve: Improve | None = None
         self._loop: Loop | None = None
         self._model_loop: Loop | None = None
         self._watch: Watch | None = None
@@ -111,6 +111,7 @@ class Works:
         self._watch = Watch(self._loop.wake)
         self._tail.watch(self._watch, self._setup.spool / "new")
         self._loop.start()
+        self._improve = self._improver()
         if self._improve:
             self._start_model(self._improve, teller)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import tzinfo
+from typing import Any
 
 from memtui.memory import calendar
 from memtui.memory.events import to_ms
@@ -10,12 +11,13 @@ from memtui.store.database import insert, is_due, known
 from memtui.store.tables import NodeRow
 
 
-def mark(node_ids: Iterable[str], zone: tzinfo) -> None:
+def mark(node_ids: Iterable[str], zone: tzinfo, *, from_ms: int = 0) -> None:
     """Say that nodes must be rolled up again, and that all above them exist.
 
     Args:
         node_ids: Days, weeks, months or years.
         zone: The store's time zone, by which a node's bounds are known.
+        from_ms: From when on; one that is to be rolled up sooner stays so.
     """
     names = set(node_ids)
     wanted = {above for name in names for above in calendar.path(name)}
@@ -43,9 +45,19 @@ def mark(node_ids: Iterable[str], zone: tzinfo) -> None:
             for name in missing
         ],
     )
-    NodeRow.update(is_dirty=True).where(
-        NodeRow.node_id.in_(list(names)), ~NodeRow.is_dirty
+    sooner = (NodeRow.attempts == 0) & (NodeRow.retry_ms > from_ms)
+    NodeRow.update(is_dirty=True, retry_ms=from_ms).where(
+        NodeRow.node_id.in_(list(names)), ~NodeRow.is_dirty | sooner
     ).execute()
+
+
+def hasten() -> None:
+    """Say that what was to be rolled up later is to be rolled up now."""
+    NodeRow.update(retry_ms=0).where(NodeRow.is_dirty, _is_put_off()).execute()
+
+
+def _is_put_off() -> Any:
+    return (NodeRow.attempts == 0) & (NodeRow.retry_ms > 0)
 
 
 def of_level(
@@ -76,13 +88,14 @@ def of_level(
 
 
 def count() -> int:
-    """How many nodes are to be rolled up."""
-    return int(NodeRow.select().where(NodeRow.is_dirty).count())
+    """How many nodes are to be rolled up as soon as it can be."""
+    return int(NodeRow.select().where(NodeRow.is_dirty, ~_is_put_off()).count())
 
 
 def count_failing(now_ms: int) -> int:
     """How many nodes could not be rolled up, and wait for another try."""
-    rows = NodeRow.select().where(NodeRow.is_dirty, NodeRow.retry_ms > now_ms)
+    is_later = (NodeRow.attempts > 0) & (NodeRow.retry_ms > now_ms)
+    rows = NodeRow.select().where(NodeRow.is_dirty, is_later)
     return int(rows.count())
 
 

@@ -27,9 +27,7 @@ def segments(now_ms: int, limit: int) -> list[str]:
     return _names(rows.order_by(NodeRow.start_ms.desc()).limit(limit))
 
 
-def parents(
-    level: TocLevel, now_ms: int, limit: int, *, before_ms: int | None = None
-) -> list[str]:
+def parents(level: TocLevel, now_ms: int, limit: int, *, before_ms: int) -> list[str]:
     """Nodes above segments with nothing under them that is to come, the newest first.
 
     Args:
@@ -38,15 +36,22 @@ def parents(
         limit: How many.
         before_ms: Leave out what begins at this time or later, in milliseconds.
     """
-    sooner = NodeRow.start_ms < (2**62 if before_ms is None else before_ms)
     rows = _waiting(level).where(
-        sooner,
+        NodeRow.start_ms < before_ms,
         ~NodeRow.is_dirty,
         ~NodeRow.is_live,
         is_due(NodeRow.model_retry_ms, now_ms),
         ~_is_waited_for(),
     )
     return _names(rows.order_by(NodeRow.start_ms.desc()).limit(limit))
+
+
+def are_dirty(level: TocLevel, before_ms: int) -> bool:
+    """Whether nodes of a level must be rolled up before a model sums them up."""
+    rows = _waiting(level).where(
+        NodeRow.start_ms < before_ms, NodeRow.is_dirty, NodeRow.attempts == 0
+    )
+    return bool(rows.exists())
 
 
 def count(level: TocLevel) -> int:
