@@ -125,7 +125,7 @@ class Improve:
         return None
 
     def _open_jobs(self, now: datetime) -> Iterator[tuple[Job, bool]]:
-        """The jobs that may go on, from the bottom up, each with whether it has to wait.
+        """The jobs that may go on, from the bottom up; whether each has to wait.
 
         What waits holds up all above it.
         """
