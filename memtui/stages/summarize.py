@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 
 from memtui.llm import Summarizer
-from memtui.memory import calendar, keywords, surprise
+from memtui.memory import audit, calendar, keywords, surprise
 from memtui.memory.events import to_ms
 from memtui.memory.segments import Rules
 from memtui.stages import making
@@ -18,6 +18,7 @@ from memtui.stages.making import Made, OfSegment
 from memtui.store import (
     database,
     dirty,
+    facts,
     outbox,
     segments,
     sessions,
@@ -45,10 +46,13 @@ class Summarize:
         """Remember who summarises."""
         self._summarizer, self._rules = summarizer, rules
         self._zone, self._clock = zone, clock
+        self._is_renewed = False
         self.changed = Changes()
 
     def step(self) -> int:
         """Summarise a batch of segments; how many were tried."""
+        if not self._is_renewed:
+            self._renew()
         now_ms = to_ms(self._clock())
         with database.connected():
             waiting = segments.waiting(now_ms, SEGMENTS_AT_ONCE)
@@ -80,6 +84,16 @@ class Summarize:
             item, error = failed[-1]
             raise SummaryFailed(item.name) from error
         return len(work)
+
+    def _renew(self) -> None:
+        """Once, want all summaries anew if they were made by other rules."""
+        rules = f"{self._summarizer.identity} {audit.RULE}"
+        with database.connected():
+            if facts.rules() != rules:
+                with database.writing():
+                    segments.want_all()
+                    facts.set_rules(rules)
+        self._is_renewed = True
 
     def _make(self, work: OfSegment) -> tuple[Made, Told]:
         identity = self._summarizer.identity

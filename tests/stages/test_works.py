@@ -260,6 +260,29 @@ def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
     assert len(browse.children("toc:day:2025-03-14")) == 2
 
 
+class Renewed(Extractive):
+    """The same summariser by rules of a later version."""
+
+    @property
+    def identity(self) -> str:
+        return "extractive-later"
+
+
+def test_what_was_summarised_by_other_rules_is_summarised_anew(
+    house: House, tmp_path: Path, clock: Clock
+) -> None:
+    works = made(house, clock)
+    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
+    settle(works)
+    day = browse.node("toc:day:2025-03-14")
+    settle(made(house, clock))
+    assert browse.node("toc:day:2025-03-14") == day
+    settle(made(house, clock, summarizer=Renewed()))
+    after = browse.node("toc:day:2025-03-14")
+    assert day is not None and after is not None
+    assert (after.version, after.summarizer) == (day.version + 1, "extractive-later")
+
+
 class Rambling(Extractive):
     """A summariser whose answers no screen should show as they are."""
 
