@@ -148,6 +148,18 @@ def test_a_parents_bullets_and_keywords_come_from_its_children(
         assert node.tally.segments == sum(child.tally.segments for child in children)
 
 
+def test_what_every_session_of_an_agent_says_is_no_keyword(read_house: House) -> None:
+    with database.connected():
+        metadata = [m for (m,) in EventRow.select(EventRow.metadata).tuples() if m]
+    tools = {words.fold(json.loads(told).get("tool_name", "")) for told in metadata}
+    assert {"taskupdate", "glob"} <= tools
+    for node in nodes():
+        for one in node.keywords:
+            assert words.fold(one.word) not in tools
+            assert "'" not in one.word
+            assert "’" not in one.word
+
+
 def test_hooks_and_transcript_of_one_session_are_one_session(
     house: House, shared: Path
 ) -> None:

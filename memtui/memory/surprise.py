@@ -34,7 +34,7 @@ SHARPNESS = 1.6
 """The power that puts a day's work like the day before at 0.3, and a new subject in a
 known project at 0.7."""
 
-COMMON = 200
+COMMON = 100
 """Of how many sessions that hold a term it is enough to know which they are."""
 
 

@@ -31,51 +31,52 @@ STOP_WORDS = _set(
 
 GENERIC = _set(
     """
-    aber above absolutely actual actually add added added. adding additional agent alle
-    alles allow already another answer anything appear appears approach appropriate
+    aber above absolutely actual actually add added added. adding additional agent ahhhh
+    alle alles allow already another answer anything appear appears approach appropriate
     appropriately ask asked asking assigned assistant async automatically available
     await back based bash basic basically been behind below better between beyond big
     bin bit both build bunx call called cannot case cat cause change changed changes
     check checking class claude clean cleaning clear close code com command commit
-    committed complete completed completely comprehensive const contain containing
-    contains content contents context continue continued conversation correct correctly
-    could create created creating critical crucial current currently dann data default
-    deleting detailed details dev diese dieser dieses different directly directory dist
-    documents doing don't done durch easily echo edit edited editing edits effective
-    efficient efficiently either else end enhance enhanced enhancement enhancements
-    ensure eof error errors especially etc everything exact exactly examine example
-    excited exist existing exit expected expects explain explained explicit explicitly
-    export fail failed failing failures false feature few file file's files final
-    finally find first fix fixed fixes fixing focused follow follow-up following found
-    full fully func function functionality git github give given glob goes good great
-    grep handle handled handles handling head help here high home however http https
-    i'll identified identify implement implementation implemented implementing
-    implicitly import import: important improvement improvements include including
-    indeed index info input instead interface issue issues item items kann key kind know
-    können landed last later left less let's level lib likely line line: lines list
-    locations long longer look looking looks low made main make makes making may maybe
-    means mentioned message method might missing modified move moved multiple must
-    müssen name need needed needs never new next nice node_modules non none note nothing
-    npx null number nur object obvious often okay old one's oneline onto open option
-    order org others output overall part pass passed passes passing path pedantic per
-    perfect perhaps perspective perspectives place plan please point possible
-    pre-existing previous previously print probably problem proceed project proper
-    properly properties provide public put quick quickly quite rather read ready real
-    really recommendation recommendations recommended relevant remaining remove removed
+    committed complete completed completely comprehensive conditionally const contain
+    containing contains content contents context continue continued conversation correct
+    correctly could create created creating critical crucial current currently dann data
+    default deleting detailed details dev diese dieser dieses different directly
+    directory dist documents doing don't done durch easily echo edit edited editing
+    edits effective efficient efficiently either else end enhance enhanced enhancement
+    enhancements ensure eof error errors especially etc everything exact exactly examine
+    example excited exist existing exit expected expects explain explained explicit
+    explicitly export fail failed failing fails failures false feature few file file's
+    files final finally find first fix fixed fixes fixing focused follow follow-up
+    following found full fully func function functionality git github give given glob
+    goes good great grep handle handled handles handling head help here high home
+    however http https i'll identified identify immediately implement implementation
+    implemented implementing implicitly import import: important improvement
+    improvements incl include including indeed index info input instead interface
+    interpreted introduced issue issues item items kann key kind know können landed last
+    later latest left less let's level lib likely line line: lines list locations long
+    longer look looking looks low made main make makes making may maybe means mentioned
+    message method might missing modified move moved multiple must müssen name need
+    needed needs never new next nice node_modules non none note nothing npx null number
+    nur object obvious often okay old one's oneline onto open option optionally order
+    org others output overall part pass passed passes passing path pedantic per perfect
+    perhaps perspective perspectives place plan please point possible pre-existing
+    previous previously print probably problem proceed project proper properly
+    properties provide public put quick quickly quite rather read ready real really
+    recommendation recommendations recommended relevant remaining remove removed
     removing renamed replace replaced reply request required resolved response result
     result: results return returns review right robust rtk run running same save schon
     second section see seems sehr set setup several shall should show shows sich side
     sie similar simple since sind single size small someone something sometimes soon
-    specific src standard start started state statement status stay stderr stdout step
-    steps still string stuff success successful successfully successfully. such
-    summarize summary sure system take takes task tasks tell test tested testing tests
-    text therefore thing think thoroughly though three time times tmp tmp/ todo todos
-    todowrite together tool top total toward tries true try turn two type types
-    ultrathink undefined under understand understanding unless unrelated unter update
-    updated updated. updated: updates updating use used user user's users uses using usr
-    usually value values var various verified verify verifying version wait want wants
-    way wc webfetch wenn werden whether whole work working works would write writing
-    written wrong wurde wurden www xargs yet you're über
+    specialized specific src standard start started state statement status stay stderr
+    stdout step steps still string stuff success successful successfully successfully.
+    such summarize summary sure system take takes task tasks tell test tested testing
+    tests text therefore thing think thoroughly though three time times tmp tmp/ todo
+    todos todowrite together tool top total touching toward tries true try turn two type
+    types ultrathink undefined under understand understanding unless unrelated unter
+    update updated updated. updated: updates updating use used user user's users uses
+    using usr usually value values var various verified verify verifying version wait
+    want wants way wc webfetch wenn werden whether whole work working works would write
+    writing written wrong wurde wurden www xargs yet you're über
     """
 )
 """Words too common among people who write programs to find anything by."""

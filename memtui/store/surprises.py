@@ -11,19 +11,22 @@ import hashlib
 import json
 import struct
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.memory import surprise
-from memtui.store.database import db
+from memtui.store.database import db, next_id
 from memtui.store.tables import SegmentRow, SessionRow
 
 NUMBER = "<i"
 """How a number is kept: four bytes keep 200,000 terms apart but for five pairs."""
 
+RANKED = 2000
+"""Of about so many sessions it is looked at when they began; of more by share."""
+
 _HOLDING = (
-    "SELECT j.value, (SELECT group_concat(session) || ',' || min(began_s)"
-    " FROM (SELECT session, began_s FROM terms"
+    "SELECT j.value, (SELECT json_insert(json_group_array(session), '$[#]',"
+    " min(began_s)) FROM (SELECT session, began_s FROM terms"
     " WHERE term = j.value AND began_s < ? ORDER BY began_s DESC LIMIT ?))"
     " FROM json_each(?) j"
 )
@@ -38,6 +41,10 @@ _LESS = (
 _NONE = (
     "DELETE FROM terms WHERE term = ? AND began_s = ? AND session = ? AND segments < 1"
 )
+
+
+Said = tuple[int, int, int]
+"""The key of a row: a term's number, the second its session began, the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +64,22 @@ def put(segments: Sequence[Told]) -> None:
     Args:
         segments: Each is weighed against what the ones before it have said, too.
     """
-    remove([told.segment_id for told in segments])
+    before = _kept([told.segment_id for told in segments])
     began = _began({told.number for told in segments})
-    begins = _begins()
+    earlier = _earlier()
     for told in segments:
-        if told.number in began:
-            began_s = began[told.number]
-            numbers = {term: number_of(term) for term in told.terms}
-            figure = _weighed(told.terms, numbers, began_s, begins)
-            row = sorted(set(numbers.values()))
-            db.connection().executemany(_ADD, [(t, began_s, told.number) for t in row])
-            SegmentRow.update(
-                surprise=figure, terms=struct.pack(f"<{len(row) + 1}i", began_s, *row)
-            ).where(SegmentRow.id == told.segment_id).execute()
+        if told.segment_id not in before or told.number not in began:
+            continue
+        began_s = began[told.number]
+        numbers = {term: number_of(term) for term in told.terms}
+        figure = _weighed(told.terms, numbers, began_s, earlier)
+        row = sorted(set(numbers.values()))
+        says = {(number, began_s, told.number) for number in row}
+        _replace(before[told.segment_id], says)
+        db.execute_sql(
+            "UPDATE segments SET surprise = ?, terms = ? WHERE id = ?",
+            (figure, struct.pack(f"<{len(row) + 1}i", began_s, *row), told.segment_id),
+        )
 
 
 def of(segment_ids: Iterable[str]) -> dict[str, float]:
@@ -82,22 +92,12 @@ def of(segment_ids: Iterable[str]) -> dict[str, float]:
 
 def remove(segment_ids: Iterable[str]) -> None:
     """Take away what segments have said; for before they are deleted, too."""
-    names = json.dumps(list(segment_ids))
-    rows = db.execute_sql(
-        "SELECT session_id, terms FROM segments WHERE terms IS NOT NULL"
-        " AND id IN (SELECT value FROM json_each(?))",
-        (names,),
-    ).fetchall()
-    gone = []
-    for session, kept in rows:
-        began_s, *terms = struct.unpack(f"<{len(kept) // 4}i", kept)
-        gone += [(term, began_s, session) for term in terms]
-    db.connection().executemany(_LESS, gone)
-    db.connection().executemany(_NONE, gone)
-    db.execute_sql(
-        "UPDATE segments SET surprise = NULL, terms = NULL WHERE terms IS NOT NULL"
-        " AND id IN (SELECT value FROM json_each(?))",
-        (names,),
+    before = _kept(segment_ids)
+    for said in before.values():
+        _replace(said, set())
+    db.connection().executemany(
+        "UPDATE segments SET surprise = NULL, terms = NULL WHERE id = ?",
+        [(name,) for name, said in before.items() if said],
     )
 
 
@@ -105,6 +105,27 @@ def number_of(term: str) -> int:
     """The number that stands for a term."""
     raw = hashlib.blake2b(term.encode("utf-8", "replace"), digest_size=4).digest()
     return int(struct.unpack(NUMBER, raw)[0])
+
+
+def _kept(segment_ids: Iterable[str]) -> dict[str, set[Said]]:
+    """What these segments have said until now; those there are not are left out."""
+    rows = db.execute_sql(
+        "SELECT id, session_id, terms FROM segments"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(segment_ids)),),
+    ).fetchall()
+    found: dict[str, set[Said]] = {}
+    for name, session, kept in rows:
+        began_s, *terms = struct.unpack(f"<{len(kept) // 4}i", kept) if kept else (0,)
+        found[name] = {(term, began_s, session) for term in terms}
+    return found
+
+
+def _replace(said: set[Said], says: set[Said]) -> None:
+    gone = sorted(said - says)
+    db.connection().executemany(_LESS, gone)
+    db.connection().executemany(_NONE, gone)
+    db.connection().executemany(_ADD, sorted(says - said))
 
 
 def _began(numbers: Iterable[int]) -> dict[int, int]:
@@ -115,33 +136,36 @@ def _began(numbers: Iterable[int]) -> dict[int, int]:
     return {number: at_ms // 1000 for number, at_ms in rows.tuples()}
 
 
-def _begins() -> list[int]:
-    """When all sessions began, in seconds, the earliest first."""
-    rows = SessionRow.select(SessionRow.created_ms).order_by(SessionRow.created_ms)
-    return [at_ms // 1000 for (at_ms,) in rows.tuples()]
+def _earlier() -> Callable[[int], int]:
+    """What tells how many sessions began before a second."""
+    each = max(1, next_id(SessionRow) // RANKED)
+    asked = (
+        "SELECT created_ms / 1000 FROM sessions WHERE id % ? = 0 ORDER BY created_ms"
+    )
+    begins = [began_s for (began_s,) in db.execute_sql(asked, (each,)).fetchall()]
+    return lambda at_s: bisect_left(begins, at_s) * each
 
 
 def _weighed(
     told: Mapping[str, float],
     numbers: Mapping[str, int],
     began_s: int,
-    begins: Sequence[int],
+    earlier: Callable[[int], int],
 ) -> float:
     asked = (began_s, surprise.COMMON, json.dumps(list(numbers.values())))
     held: dict[int, set[int]] = {}
     counts: dict[int, int] = {}
-    earlier = bisect_left(begins, began_s)
-    for number, joined in db.execute_sql(_HOLDING, asked).fetchall():
-        if joined:
-            *sessions, first_s = map(int, joined.split(","))
-            held[number] = set(sessions)
-            if len(sessions) == surprise.COMMON:
-                # As often as among the sessions since the first of these.
-                among = max(earlier - bisect_left(begins, first_s), 1)
-                counts[number] = round(surprise.COMMON * max(earlier / among, 1.0))
+    every = earlier(began_s)
+    for number, told_by in db.execute_sql(_HOLDING, asked).fetchall():
+        *sessions, first_s = json.loads(told_by)
+        held[number] = set(sessions)
+        if len(sessions) == surprise.COMMON:
+            # As often as among the sessions since the first of these.
+            among = max(every - earlier(first_s), 1)
+            counts[number] = round(surprise.COMMON * max(every / among, 1.0))
     return surprise.of(
         told,
         {term: held.get(number, set()) for term, number in numbers.items()},
-        earlier,
+        every,
         {term: counts[number] for term, number in numbers.items() if number in counts},
     )
