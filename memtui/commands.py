@@ -140,6 +140,14 @@ COMMANDS = (
         Group.READ,
     ),
     Command(
+        "show_withheld",
+        ("u",),
+        "u",
+        "unsupported",
+        "Show what a model claimed and no source says, or hide it again.",
+        Group.READ,
+    ),
+    Command(
         "copy_citation",
         ("y",),
         "y",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memtui.memory.grips import Expansion
     from memtui.memory.hits import Answer
     from memtui.memory.toc import TocLine, TocNode
+    from memtui.memory.verdicts import Verdict
     from memtui.stages.progress import Progress
 
 
@@ -181,10 +182,18 @@ class QuotesRead(Message):
 class SourceWanted(Message):
     """A bullet is pointed at, and one of its grips; no grip where it has none."""
 
-    def __init__(self, grip_id: str, place: int, among: int, why_none: str) -> None:
+    def __init__(
+        self,
+        grip_id: str,
+        place: int,
+        among: int,
+        why_none: str,
+        verdict: "Verdict | None" = None,
+    ) -> None:
         super().__init__()
         self.grip_id, self.place, self.among = grip_id, place, among
         self.why_none = why_none
+        self.verdict = verdict
 
 
 class SourceOpened(Message):

@@ -6,7 +6,6 @@ number is missing there, a "not" stands on one side alone, or an opposite is sai
 else **supported**. That is wording found in the source, never truth.
 """
 
-import hashlib
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -17,13 +16,18 @@ from memtui.memory.events import Event
 from memtui.memory.passages import Passage, Passages
 from memtui.memory.segments import counted_text
 from memtui.memory.summaries import Claim
-from memtui.memory.verdicts import SAID, Features, Quote, Span, Support, Verdict
+from memtui.memory.verdicts import (
+    SAID,
+    Features,
+    Quote,
+    Span,
+    Support,
+    Verdict,
+    hashed,
+)
 
 RULE = "audit-1"
 """The name to record with verdicts: other limits or features, another name."""
-
-HASH_BYTES = 16
-"""How long the hash of a quoted text is, in bytes."""
 
 PART_TERMS = 4
 """Fewer terms are no clause that could be looked for alone."""
@@ -108,7 +112,7 @@ def _says(below: Sequence[Below], at: int, text: str) -> bool:
 
 def _taken_over(below: Sequence[Below], at: int) -> Verdict:
     text = below[at].text
-    quote = Quote(at, 0, len(text), _hash(text))
+    quote = Quote(at, 0, len(text), hashed(text))
     return replace(below[at].verdict, quotes=(quote,), is_repaired=False)
 
 
@@ -218,9 +222,4 @@ def _features(text: str, passage: Passage, source: Passages) -> Features:
 
 
 def _quote(passage: Passage, quoted: str) -> Quote:
-    return Quote(passage.place, passage.start, passage.end, _hash(quoted))
-
-
-def _hash(quoted: str) -> str:
-    raw = quoted.encode("utf-8", "replace")
-    return hashlib.blake2b(raw, digest_size=HASH_BYTES).hexdigest()
+    return Quote(passage.place, passage.start, passage.end, hashed(quoted))

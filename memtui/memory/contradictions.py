@@ -80,13 +80,18 @@ OPPOSITES = _opposites()
 """Stems and those that say the opposite."""
 
 
+def denies(text: str) -> bool:
+    """Whether a text denies anything."""
+    return bool(_DENIAL.search(text.lower()))
+
+
 def is_negated_otherwise(bullet: str, source: str) -> bool:
     """Whether one of the two denies a word that the other says only plainly.
 
     A bullet with more denials than the whole of its source is so as well: what it
     denies may be said there in other words.
     """
-    if not _DENIAL.search(bullet.lower()) and not _DENIAL.search(source.lower()):
+    if not denies(bullet) and not denies(source):
         return False
     (told, here), (said, there) = _denying(bullet), _denying(source)
     return told > said or any(

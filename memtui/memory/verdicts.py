@@ -3,8 +3,12 @@
 "Supported" means wording found in the source, never truth.
 """
 
+import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
+
+HASH_BYTES = 16
+"""How long the hash of a quoted text is, in bytes."""
 
 WEAK_SHARE = 0.35
 """Below this share of its weighted wording a bullet is unsupported."""
@@ -70,6 +74,10 @@ class Span:
     end: int
     text_hash: str
 
+    def stands_in(self, text: str) -> bool:
+        """Whether a text, the event's, still says there what was quoted of it."""
+        return hashed(text[self.start : self.end]) == self.text_hash
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -93,3 +101,9 @@ SAID = Verdict(Support.SUPPORTED)
 
 UNSAID = Verdict(Support.UNSUPPORTED)
 """The verdict on what nobody has looked for yet."""
+
+
+def hashed(quoted: str) -> str:
+    """The hash to keep of a quoted text."""
+    raw = quoted.encode("utf-8", "replace")
+    return hashlib.blake2b(raw, digest_size=HASH_BYTES).hexdigest()

@@ -63,7 +63,7 @@ class ContentsScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "teleport", "go_to_date", "back", "next_pane", "previous_pane",
         "next_peer", "previous_peer", "next_grip", "previous_grip",
-        "more_context", "less_context", "copy_citation",
+        "more_context", "less_context", "copy_citation", "show_withheld",
     )  # fmt: skip
 
     def __init__(
@@ -200,6 +200,10 @@ class ContentsScreen(Screen[None]):
     def action_less_context(self) -> None:
         """Show less around the source."""
         self._source.change_context(more=False)
+
+    def action_show_withheld(self) -> None:
+        """Show what a model claimed and no source says, or hide it."""
+        self._page.bullets.turn_withheld()
 
     def action_copy_citation(self) -> None:
         """Copy the source shown, as a citation."""

@@ -17,11 +17,14 @@ KEY_CELLS = 12
 """How wide the column of keys is."""
 
 MARKS = (
-    ("✓", "every bullet has a source (in the tree); this bullet has one"),
-    ("~", "some bullets have a source"),
-    ("✗", "no source says this"),
+    ("✓", "supported: its wording stands in the source; that does not make it true"),
+    ("~", "weak: only a part of it does, or a name, a number or a “not” differs"),
+    ("✗", "unsupported: no source says it"),
+    ("✓ ~ ✗", "in the contents: all bullets are supported; not all; none even weakly"),
+    ("…", "being brought up to date"),
     ("●", "still going on"),
-    ("┃", "the evidence itself; what has no bar stands around it"),
+    ("▌", "the words a bullet rests on; those the two share are bold"),
+    ("┃", "what was said with them; what has no bar stands around it"),
 )
 """What the marks mean."""
 

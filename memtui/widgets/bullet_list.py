@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from textual import on
 from textual.binding import BindingType
-from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
@@ -15,11 +14,8 @@ from memtui import commands
 from memtui.memory.toc import Bullet, TocNode
 from memtui.messages import QuotesRead, SourceOpened, SourceWanted, WentBack
 from memtui.recall import expand
-from memtui.widgets import wording
+from memtui.widgets import bullet_rows, wording
 from memtui.widgets.hanging import Hanging
-
-NO_SOURCE = "no source says this"
-"""What stands beside a bullet without a grip."""
 
 WHY_NO_SOURCE = (
     "No source says this: nothing in the conversation was found that does.\n"
@@ -42,41 +38,101 @@ class BulletList(OptionList, inherit_bindings=False):
         super().__init__()
         self.node_id = ""
         self.bullets: tuple[Bullet, ...] = ()
+        """What is shown: the node's bullets, then what is withheld if it is wanted."""
+        self._withheld: tuple[Bullet, ...] = ()
+        self._are_withheld_shown = False
+        self._explained = -1
         self._open: set[int] = set()
         self._quotes: dict[int, Sequence[str]] = {}
-        self._places: list[Place] = []
+        self._places: list[Place | None] = []
         self._grip: Place = (0, 0)
 
     def show(self, node: TocNode) -> None:
         """Show a node's bullets; of the same node, keep the cursor and what is open."""
         if node.node_id == self.node_id:
             unfolded = {self.bullets[at].text for at in self._open}
-            grip = self._grip if self._grip[0] < len(node.bullets) else (0, 0)
         else:
-            unfolded, grip = set(), (0, 0)
-        self.node_id, self.bullets, self._grip = node.node_id, node.bullets, grip
+            unfolded, self._grip = set(), (0, 0)
+            self._are_withheld_shown = False
+        self.node_id, self._withheld = node.node_id, node.withheld
+        self.bullets = node.bullets
+        if self._are_withheld_shown:
+            self.bullets += node.withheld
+        if self._grip[0] >= len(self.bullets):
+            self._grip = (0, 0)
         self._quotes.clear()
         self._open.clear()
-        for at, bullet in enumerate(node.bullets):
+        for at, bullet in enumerate(self.bullets):
             if bullet.text in unfolded:
                 self._unfold(at)
-        self._draw(grip[0])
+        self._draw(self._grip[0])
+
+    def turn_withheld(self) -> None:
+        """Show what a model claimed and no source says, or hide it again."""
+        if not self._withheld:
+            self.notify("Nothing is hidden on this page.", markup=False)
+            return
+        first = self._first_withheld
+        self._are_withheld_shown = not self._are_withheld_shown
+        if self._are_withheld_shown:
+            self.bullets += self._withheld
+            self._draw(first)
+            return
+        self.bullets = self.bullets[:first]
+        self._open = {at for at in self._open if at < first}
+        place = self.place or (0, -1)
+        self._draw(*(place if place[0] < first else (max(first - 1, 0), -1)))
+
+    @property
+    def _first_withheld(self) -> int:
+        """Where what is withheld begins among the bullets, shown or not."""
+        return len(self.bullets) - len(self._withheld) * self._are_withheld_shown
 
     def _draw(self, bullet: int, quote: int = -1) -> None:
         options: list[Option] = []
         self._places = []
-        for at, claim in enumerate(self.bullets):
+        self._explained = bullet
+        for at in range(len(self.bullets)):
+            if at == self._first_withheld:
+                self._add_hidden(options)
             self._places.append((at, -1))
-            options.append(Option(_row(claim, is_open=at in self._open)))
+            options.append(Option(self._row(at)))
             if at in self._open:
                 for number, words in enumerate(self._quotes.get(at, ())):
                     self._places.append((at, number))
-                    options.append(Option(_quote(words)))
+                    options.append(Option(bullet_rows.quote(words)))
+        if not self._are_withheld_shown:
+            self._add_hidden(options)
         self.set_options(options)
-        if self._places:
+        if self.bullets:
             target = (bullet, quote)
             here = target if target in self._places else (bullet, -1)
             self.highlighted = self._places.index(here)
+
+    def _add_hidden(self, options: list[Option]) -> None:
+        """Add the line about what is withheld; the cursor never stands on it."""
+        if count := len(self._withheld):
+            told = bullet_rows.hidden(count, is_shown=self._are_withheld_shown)
+            self._places.append(None)
+            options.append(Option(told, disabled=True))
+
+    def _row(self, at: int) -> Hanging:
+        is_open = at in self._open
+        return bullet_rows.row(
+            self.bullets[at],
+            is_open=is_open,
+            is_explained=is_open or at == self._explained,
+            is_withheld=at >= self._first_withheld,
+        )
+
+    def _explain(self, bullet: int) -> None:
+        """Say why the bullet the cursor is on has its mark, and of no other one."""
+        before, self._explained = self._explained, bullet
+        for at in {before, bullet} if before != bullet else ():
+            if (at, -1) in self._places:
+                place = self._places.index((at, -1))
+                self.replace_option_prompt_at_index(place, self._row(at))
+        self.scroll_to_highlight()
 
     @property
     def place(self) -> Place | None:
@@ -89,7 +145,11 @@ class BulletList(OptionList, inherit_bindings=False):
         event.stop()
         if event.option_index != self.highlighted:
             return  # The cursor has moved on since this was said.
-        bullet, quote = self._places[event.option_index]
+        place = self._places[event.option_index]
+        if place is None:
+            return
+        bullet, quote = place
+        self._explain(bullet)
         if quote >= 0:
             self._grip = bullet, quote
         elif bullet != self._grip[0]:
@@ -98,10 +158,11 @@ class BulletList(OptionList, inherit_bindings=False):
 
     def _want(self) -> None:
         bullet, grip = self._grip
-        grips = self.bullets[bullet].grip_ids
+        grips, verdict = self.bullets[bullet].grip_ids, self.bullets[bullet].verdict
         if grips:
-            grip = min(grip, len(grips) - 1)
-            self.post_message(SourceWanted(grips[grip], grip + 1, len(grips), ""))
+            at = min(grip, len(grips) - 1)
+            wanted = SourceWanted(grips[at], at + 1, len(grips), "", verdict)
+            self.post_message(wanted)
         else:
             self.post_message(SourceWanted("", 0, 0, WHY_NO_SOURCE))
 
@@ -215,19 +276,3 @@ class BulletList(OptionList, inherit_bindings=False):
         """A click opens the source."""
         event.stop()
         self.action_open()
-
-
-def _row(bullet: Bullet, *, is_open: bool) -> Hanging:
-    text = Content(" ".join(bullet.text.split()))
-    if not bullet.stands:
-        mark = Content.styled(f"{wording.UNSUPPORTED} ", "$error")
-        return Hanging(mark, text, Content.styled(NO_SOURCE, "$error"))
-    mark = Content.styled(f"{wording.SUPPORTED} ", "$context")
-    fold = "▾" if is_open else "▸"
-    end = Content.styled(f"{len(bullet.grip_ids)} {fold}", "$context")
-    return Hanging(mark, text, end)
-
-
-def _quote(words: str) -> Hanging:
-    told = f"“{' '.join(words.split())}”" if words else "no longer kept"
-    return Hanging(Content("    "), Content.styled(told, "italic $evidence"))

@@ -1,6 +1,6 @@
 """The page of a node: what it says of its stretch of time, and on which grounds."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, tzinfo
 from functools import partial
 
@@ -27,6 +27,9 @@ NO_BULLETS = {
     Status.STALE: "Being brought up to date: the bullets come by themselves.",
 }
 """What stands in the place of the bullets when there are none."""
+
+NONE_STANDS = "No source says anything of what the model claimed here."
+"""The same where all there are are hidden."""
 
 
 class NodePage(Vertical):
@@ -100,7 +103,7 @@ class NodePage(Vertical):
             self._grip_to_open = ""
 
     def _head(self, node: TocNode) -> Content:
-        lines = []
+        lines: list[Content | None] = []
         headline = node.headline or (
             node.title if node.level is TocLevel.SEGMENT else ""
         )
@@ -110,14 +113,14 @@ class NodePage(Vertical):
             self._ago(node),
             wording.names(node.agents),
             wording.names(node.projects),
-            wording.standing(node.status) if node.bullets else "",
         ]
-        lines.append(Content.styled(" · ".join(filter(None, about)), "$context"))
+        lines += [_quiet(about), _quiet(_grounds(node))]
         if node.keywords:
             lines.append(Content.styled(" · ".join(node.words), "$accent"))
         if not node.bullets:
-            lines += [Content(""), Content(NO_BULLETS[node.status])]
-        return Content("\n").join(lines)
+            told = NONE_STANDS if node.withheld else NO_BULLETS[node.status]
+            lines += [Content(""), Content(told)]
+        return Content("\n").join(line for line in lines if line is not None)
 
     def _ago(self, node: TocNode) -> str:
         """How long ago it was; of a month or a year, nothing."""
@@ -139,6 +142,22 @@ class NodePage(Vertical):
                 f"This page could not be read: {wording.why(event.worker.error)}\n"
                 "Move away and back to try again."
             )
+
+
+def _grounds(node: TocNode) -> list[str]:
+    """Who says it, and how far it can be relied on."""
+    standing = wording.standing(node.status, is_pinned=node.is_pinned)
+    return [
+        wording.author(node),
+        wording.held(node.bullets),
+        standing if node.bullets else "",
+    ]
+
+
+def _quiet(parts: Iterable[str]) -> Content | None:
+    """A line of what is known; None where nothing is."""
+    known = list(filter(None, parts))
+    return Content.styled(" · ".join(known), "$context") if known else None
 
 
 def _title(node: TocNode, zone: tzinfo) -> str:

@@ -15,6 +15,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui import commands
 from memtui.memory.grips import Expansion
+from memtui.memory.verdicts import Support
 from memtui.messages import SourceRead, SourceWanted, WentBack
 from memtui.recall import expand
 from memtui.widgets import wording
@@ -134,11 +135,14 @@ class SourcePane(Vertical):
                 " may have been deleted."
             )
             return
+        verdict = wanted.verdict
+        is_said = verdict is None or verdict.support is not Support.UNSUPPORTED
+        what = "Source" if is_said else "Closest words"
         self.query_one(PaneTitle).say(
-            f"Source {wanted.place} of {wanted.among}", self._whose()
+            f"{what} {wanted.place} of {wanted.among}", self._whose()
         )
         self.query_one("#transcript", Static).update(
-            Transcript(message.expansion, self.zone, self.now())
+            Transcript(message.expansion, self.zone, self.now(), verdict)
         )
         self.call_after_refresh(self._scroll_to_evidence)
 

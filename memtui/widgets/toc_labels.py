@@ -62,9 +62,12 @@ def _headline(line: TocLine) -> str:
 
 
 def _mark(line: TocLine, is_open: bool) -> str:
-    if line.level is TocLevel.SEGMENT:
-        return wording.verdict(line.supported, line.weak, line.bullets)
-    return wording.LIVE if line.is_live and not is_open else " "
+    is_leaf = line.level is TocLevel.SEGMENT
+    if line.is_live and not is_leaf and not is_open:
+        return wording.LIVE
+    if line.status is Status.STALE:
+        return wording.BEHIND
+    return wording.verdict(line.supported, line.weak, line.bullets) if is_leaf else " "
 
 
 def _ink_of(mark: str, inks: Inks) -> Style:

@@ -1,7 +1,7 @@
 """A piece of a conversation laid out for reading, with the evidence marked.
 
-Every line of an event that is evidence begins with a bar, and the words the excerpt
-was taken from are marked; the events around are dim and have no bar.
+Every line of an event that is evidence begins with a bar, a broad one where the words
+are that the bullet rests on; the events around are dim and have no bar.
 """
 
 from collections.abc import Iterator
@@ -15,13 +15,18 @@ from textual.visual import RenderOptions, Visual
 
 from memtui.memory.events import Event, EventRole
 from memtui.memory.grips import Expansion
-from memtui.widgets import excerpts, wording
+from memtui.memory.verdicts import Verdict
+from memtui.widgets import excerpts, quotes, wording
+from memtui.widgets.quotes import Marks, Quotes
 
-BAR = "┃"
-"""What the lines of evidence begin with."""
+BAR, BROAD_BAR = "┃", "▌"
+"""What the lines of evidence begin with, and those among them that are quoted."""
 
-MARKED = "bold $evidence on $evidence-back"
-"""How the words of the excerpt are shown."""
+MARKED = "$evidence on $evidence-back"
+"""How the quoted words are shown."""
+
+MATCHED = "bold"
+"""How those of them are shown that are the bullet's own."""
 
 SIDE_BY_SIDE = 64
 """From this width in cells on, times and speakers stand beside the text."""
@@ -36,15 +41,32 @@ TOOL_SHOWN, TOOL_LINES = 400, 5
 class Transcript(Visual):
     """The events of an expansion, at any width."""
 
-    def __init__(self, expansion: Expansion, zone: tzinfo, now: datetime) -> None:
+    def __init__(
+        self,
+        expansion: Expansion,
+        zone: tzinfo,
+        now: datetime,
+        verdict: Verdict | None = None,
+    ) -> None:
+        """Find what is to be marked.
+
+        Args:
+            expansion: The events.
+            zone: The store's time zone.
+            now: The time.
+            verdict: What the audit found of the bullet they belong to, if it is known.
+        """
         self.expansion, self.zone, self.now = expansion, zone, now
+        own = expansion.excerpt_events
+        excerpt = expansion.grip.excerpt if expansion.grip is not None else ""
+        found = Quotes(own, verdict, excerpt)
+        self._marks = {event.event_id: found.of(event) for event in own}
         self._laid: tuple[int, Content, int] | None = None
 
     def lay_out(self, width: int) -> tuple[Content, int]:
         """The lines at a width in cells, and which of them to bring into sight.
 
-        That is the one with the first of the marked words, else the first of the
-        evidence.
+        That is the first that is quoted, else the first of the evidence.
         """
         if self._laid is None or self._laid[0] != width:
             lines: list[Content] = []
@@ -53,7 +75,7 @@ class Transcript(Visual):
                 if is_evidence and not evidence_at:
                     evidence_at = len(lines)
                 for number, line in enumerate(chunk):
-                    if not marked_at and any(s.style == MARKED for s in line.spans):
+                    if not marked_at and _is_quoted(line):
                         marked_at = len(lines) + number
                 lines += chunk
             at = marked_at or evidence_at
@@ -62,7 +84,6 @@ class Transcript(Visual):
 
     def _chunks(self, width: int) -> Iterator[tuple[bool, list[Content]]]:
         whole = self.expansion
-        excerpt = whole.grip.excerpt if whole.grip is not None else ""
         day: date | None = None
         parts = (
             (False, whole.events_before),
@@ -75,32 +96,33 @@ class Transcript(Visual):
                 if on != day:
                     yield False, [self._date(on, event.timestamp, width)]
                 day = on
-                marked = excerpt if is_evidence else ""
-                yield is_evidence, self._event(event, is_evidence, marked, width)
+                yield is_evidence, self._event(event, is_evidence, width)
 
     def _date(self, on: date, at: datetime, width: int) -> Content:
         words = f"  {wording.day(on)} · {wording.ago(at, self.now)}"
         return Content.styled(words, "$context").truncate(width, ellipsis=True)
 
-    def _event(
-        self, event: Event, is_evidence: bool, excerpt: str, width: int
-    ) -> list[Content]:
+    def _event(self, event: Event, is_evidence: bool, width: int) -> list[Content]:
         bar = Content.styled(f"{BAR} ", "$evidence") if is_evidence else Content("  ")
+        marks = self._marks[event.event_id] if is_evidence else None
         ink = "" if is_evidence else "$context"
         time = wording.clock(event.timestamp, self.zone)
         who = wording.speaker(event)
-        text = _text(event, is_evidence, excerpt)
+        text = _text(event, marks)
         if width < SIDE_BY_SIDE:
             head = bar + Content.styled(f"{time} {who}", "$context")
             body = text.stylize_before(ink).wrap(max(1, width - 2))
-            return [head, *(bar + line for line in body)]
+            return [head, *(_barred(bar, line) + line for line in body)]
         head = Content.assemble(
             (f"{time} ", "$context"),
             (f"{who:<{wording.SPEAKER_CELLS}} ", f"{ink} bold" if is_evidence else ink),
         )
         first, *rest = text.stylize_before(ink).wrap(width - GUTTER_CELLS)
         blank = Content(" " * (GUTTER_CELLS - 2))
-        return [bar + head + first, *(bar + blank + line for line in rest)]
+        return [
+            _barred(bar, first) + head + first,
+            *(_barred(bar, line) + blank + line for line in rest),
+        ]
 
     def render_strips(
         self, width: int, height: int | None, style: Style, options: RenderOptions
@@ -117,21 +139,34 @@ class Transcript(Visual):
         return self.lay_out(width)[0].get_height(rules, width)
 
 
-def _text(event: Event, is_evidence: bool, excerpt: str) -> Content:
+def _is_quoted(line: Content) -> bool:
+    return any(span.style == MARKED for span in line.spans)
+
+
+def _barred(bar: Content, line: Content) -> Content:
+    """The bar before a line: a broad one if the line is quoted."""
+    return Content.styled(f"{BROAD_BAR} ", "$evidence") if _is_quoted(line) else bar
+
+
+def _text(event: Event, marks: Marks | None) -> Content:
+    """What an event says, as much of it as is shown; marks make it evidence."""
     said = wording.said(event)
-    mark = excerpts.find(said, excerpt) if excerpt else None
     limit = excerpts.SHOWN
-    if event.role in (EventRole.TOOL, EventRole.SYSTEM) and not is_evidence:
+    if marks is None and event.role in (EventRole.TOOL, EventRole.SYSTEM):
         limit = len("\n".join(said[:TOOL_SHOWN].split("\n")[:TOOL_LINES]))
-    piece = excerpts.piece(said, mark, limit)
+    known = marks or quotes.NONE
+    piece = excerpts.piece(said, next(iter(known.quoted), None), limit)
     text = Content(piece.text)
-    if piece.mark is not None:
-        text = text.stylize(MARKED, *piece.mark)
+    for style, spans in ((MARKED, known.quoted), (MATCHED, known.matched)):
+        for start, end in spans:
+            start, end = start - piece.left_before, end - piece.left_before
+            if end > 0 and start < len(piece.text):
+                text = text.stylize(style, max(start, 0), end)
     if piece.left_before:
         text = _left_out(f"… {wording.size(piece.left_before)} before\n") + text
     if piece.left_after:
         text += _left_out(f"\n… {wording.size(piece.left_after)} more")
-    return text
+    return _left_out(f"{quotes.CHANGED}\n") + text if known.has_changed else text
 
 
 def _left_out(words: str) -> Content:

@@ -3,17 +3,22 @@
 Every mark is repeated by words or by place, and never says anything by colour alone.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
 
 from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.toc import Status, Tally, TocLevel, TocLine, TocNode
+from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocLine, TocNode
+from memtui.memory.verdicts import Support
 
 SUPPORTED, PARTLY, UNSUPPORTED = "✓", "~", "✗"
-"""All bullets have a source, some have, none has."""
+"""All bullets are supported, some stand, none does; of one bullet: what it is."""
 
 LIVE = "●"
 """A segment that is still open."""
+
+BEHIND = "…"
+"""A node that is being brought up to date."""
 
 SPEAKER_CELLS = 8
 """How wide the column of speakers is; longer names are cut."""
@@ -115,6 +120,33 @@ def verdict(supported: int, weak: int, bullets: int) -> str:
     return PARTLY if supported or weak else UNSUPPORTED
 
 
+def mark(support: Support) -> str:
+    """The mark of a bullet."""
+    return {
+        Support.SUPPORTED: SUPPORTED,
+        Support.WEAK: PARTLY,
+        Support.UNSUPPORTED: UNSUPPORTED,
+    }[support]
+
+
+def held(bullets: Sequence[Bullet]) -> str:
+    """How many bullets are supported, and how many are weak; empty for no bullets."""
+    if not bullets:
+        return ""
+    found = Counter(bullet.support for bullet in bullets)
+    of = counted(len(bullets), "bullet")
+    words = f"{found[Support.SUPPORTED]} of {of} supported"
+    weak = found[Support.WEAK]
+    return f"{words}, {weak} weak" if weak else words
+
+
+def author(node: TocNode) -> str:
+    """Who wrote a summary; empty while nobody has."""
+    if node.is_models:
+        return f"written by {node.facts.model}"
+    return "in its own words" if node.summarizer else ""
+
+
 def tally(counts: Tally, level: TocLevel) -> str:
     """How much a node covers."""
     said = [counted(counts.messages, "message")]
@@ -125,8 +157,11 @@ def tally(counts: Tally, level: TocLevel) -> str:
     return " · ".join(said)
 
 
-def standing(status: Status) -> str:
+def standing(status: Status, *, is_pinned: bool = False) -> str:
     """What a status means for the reader; empty where there is nothing to say."""
+    if is_pinned:
+        is_behind = status is Status.STALE
+        return "pinned by you, newer versions wait" if is_behind else "pinned by you"
     return {
         Status.PENDING: "not summarised yet",
         Status.PROVISIONAL: "provisional",

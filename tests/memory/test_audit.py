@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.memory import audit, events
-from memtui.memory.audit import HASH_BYTES, Below
+from memtui.memory.audit import Below
 from memtui.memory.events import Event, EventType
 from memtui.memory.passages import PASSAGE_CHARS, Passages
 from memtui.memory.summaries import Claim
 from memtui.memory.verdicts import (
+    HASH_BYTES,
     SUPPORTED_SHARE,
     WEAK_SHARE,
     Features,

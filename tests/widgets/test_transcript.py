@@ -1,10 +1,15 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from rich.cells import cell_len
+from textual.content import Content
 
+from memtui.memory import audit
 from memtui.memory.events import Event, EventType, make
 from memtui.memory.grips import Expansion, Grip
-from memtui.widgets.transcript import Transcript
+from memtui.memory.summaries import Claim
+from memtui.widgets import quotes
+from memtui.widgets.transcript import MARKED, MATCHED, Transcript
 
 NOW = datetime(2024, 1, 20, 12, tzinfo=UTC)
 AT = datetime(2024, 1, 18, 10, tzinfo=UTC)
@@ -33,9 +38,9 @@ def lines(
 
 def test_every_line_of_the_evidence_has_the_bar_and_no_other_has() -> None:
     told, at = lines("[/b] word " * 30, 80, before=(event("earlier", 1),))
-    assert told[at].startswith("┃ 10:05 you")
-    assert all(line.startswith("┃") for line in told[at:])
-    assert not any("┃" in line for line in told[:at])
+    assert told[at].startswith("▌ 10:05 you")
+    assert {line[0] for line in told[at:]} == {"▌", "┃"}
+    assert not any(line[0] in "▌┃" for line in told[:at])
     assert "[/b] word" in told[at]
 
 
@@ -56,7 +61,7 @@ def test_no_line_is_wider_than_the_pane() -> None:
 
 def test_in_a_slim_pane_the_speaker_stands_above_the_text() -> None:
     told, at = lines("Do it.", 40)
-    assert told[at - 1 : at + 1] == ["┃ 10:05 you", "┃ Do it."]
+    assert told[at - 1 : at + 1] == ["┃ 10:05 you", "▌ Do it."]
 
 
 def test_a_monstrous_event_says_how_much_more_there_is() -> None:
@@ -77,3 +82,73 @@ def test_a_new_day_is_announced() -> None:
     told, _ = lines("Do it.", 80, before=(event("earlier", -1440),))
     assert told[0].strip() == "Wed 17 January 2024 · 3 days ago"
     assert "Thu 18 January 2024 · 2 days ago" in told[2]
+
+
+def audited(bullet: str, *events: Event) -> tuple[list[Content], int]:
+    """The lines of a source as they are drawn for a bullet, at 80 columns."""
+    (verdict,) = audit.of_events([Claim(bullet)], events)
+    ends = events[0].event_id, events[-1].event_id
+    grip = Grip("grip:1", events[0].text[:20], *ends, AT, "test")
+    page = Transcript(Expansion(grip, None, (), events, ()), UTC, NOW, verdict)
+    laid, at = page.lay_out(80)
+    return laid.split("\n"), at
+
+
+def styled(lines: list[Content], style: str) -> str:
+    """All that is drawn in a style, the lines put together again."""
+    spans = [(line, s) for line in lines for s in line.spans if s.style == style]
+    pieces = (line.plain[span.start : span.end].strip() for line, span in spans)
+    return " ".join(piece for piece in pieces if piece)
+
+
+def test_what_the_audit_quoted_is_marked_and_no_more_of_the_event() -> None:
+    text = "\n\nLook here. The redirect drops the session cookie. Something else then."
+    told, _ = audited("The redirect dropped cookies", event(text, 5))
+    assert styled(told, MARKED) == "The redirect drops the session cookie."
+    assert styled(told, MATCHED) == "redirect drops cookie"
+
+
+def test_a_broad_bar_stands_beside_the_quoted_lines_alone() -> None:
+    text = "First this.\nThe redirect drops the session cookie.\nThen that."
+    told, _ = audited("The redirect dropped cookies", event(text, 5))
+    assert [line.plain[0] for line in told[1:]] == ["┃", "▌", "┃"]
+
+
+def test_each_event_that_is_quoted_is_marked() -> None:
+    edits = [f"Edit: src/{name}.py\nupdated" for name in ("router", "ledger")]
+    tools = (
+        event(text, 5 + at, EventType.TOOL_RESULT) for at, text in enumerate(edits)
+    )
+    told, _ = audited("Edited router.py, ledger.py", *tools)
+    assert "router.py" in styled(told, MARKED)
+    assert "ledger.py" in styled(told, MARKED)
+
+
+def test_a_quote_deep_in_a_long_event_is_what_is_brought_into_sight() -> None:
+    text = f"{'Nothing of it. ' * 2000}The redirect drops cookies.{' Nor here.' * 2000}"
+    told, at = audited("The redirect drops cookies.", event(text, 5))
+    assert "redirect" in " ".join(line.plain for line in told[at : at + 2])
+    assert told[at].plain.startswith("▌")
+    assert "kB before" in told[1].plain
+
+
+def test_of_a_text_that_has_changed_nothing_is_marked_and_it_says_so() -> None:
+    said = event("The redirect drops the session cookie.", 5)
+    (verdict,) = audit.of_events([Claim("The redirect drops cookies")], [said])
+    changed = replace(said, text="The [redacted: password] drops the session cookie.")
+    grip = Grip("grip:1", "drops the session", said.event_id, said.event_id, AT, "test")
+    page = Transcript(Expansion(grip, None, (), (changed,), ()), UTC, NOW, verdict)
+    laid, _ = page.lay_out(100)
+    assert quotes.CHANGED in laid.plain
+    assert "[redacted: password] drops" in laid.plain
+    assert not styled(laid.split("\n"), MARKED)
+
+
+def test_where_the_audit_quoted_none_of_the_events_the_excerpt_is_marked() -> None:
+    elsewhere = event("The redirect drops the session cookie.", 1)
+    (verdict,) = audit.of_events([Claim("The redirect drops cookies")], [elsewhere])
+    own = event("Something was said. It is this. And more.", 5)
+    grip = Grip("grip:1", "It is this.", own.event_id, own.event_id, AT, "test")
+    page = Transcript(Expansion(grip, None, (), (own,), ()), UTC, NOW, verdict)
+    laid, _ = page.lay_out(80)
+    assert styled(laid.split("\n"), MARKED) == "It is this."

@@ -1,0 +1,72 @@
+"""A memory of which a model has written a part, through the gate all summaries pass."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from memtui.house import House
+from memtui.memory.events import to_ms
+from memtui.memory.segments import Rules
+from memtui.memory.summaries import Claim, Facts, Summary
+from memtui.memory.toc import TocNode
+from memtui.recall import browse
+from memtui.stages import making
+from memtui.store import database, grips, segments, sessions, versions
+from memtui.store.tables import NodeRow
+from tests.conftest import NOW
+
+MODEL = "qwen3:4b-instruct"
+DAY = "toc:day:2024-01-15"
+CLAIMS = (
+    "The timeout was 600 seconds, counted from the login: SESSION_TTL in"
+    " shop/settings.py.",
+    "The session now slides: every request renews it for 2 hours.",
+    "The session does not slide: no request renews it for an hour.",
+    "All shopping baskets were moved to a Redis cluster in Frankfurt last night.",
+)
+"""What a model writes of that day: true, a changed number, a "not", made up."""
+
+
+@dataclass(frozen=True)
+class Author:
+    """Puts a model's versions into the store."""
+
+    house: House
+
+    def writes(self, node_id: str, title: str, claims: Sequence[str]) -> TocNode:
+        """Put a version of a segment, and show it; what became of it."""
+        facts = Facts(model=MODEL, digest="359d7dd4bcda", server="0.13.5")
+        draft = Summary(title, tuple(Claim(text) for text in claims), (), facts)
+        with database.writing():
+            (stretch,) = (
+                one
+                for number in range(1, 20)
+                for one in segments.since(number, 0)
+                if one.segment_id == node_id
+            )
+            work = making.segment(
+                stretch, sessions.of_numbers({stretch.number}), Rules()
+            )
+            identity = f"ollama {MODEL}"
+            made = work.made(draft, identity, work.input_hash(identity), title)
+            grips.put(made.grips)
+            versions.put_models(made.node, to_ms(NOW))
+            written = NodeRow.update(wants_model=False)
+            written.where(NodeRow.node_id == node_id).execute()
+        node = browse.node(node_id)
+        assert node is not None
+        return node
+
+
+@pytest.fixture
+def model(full_house: House) -> Author:
+    """A model that writes into the full house."""
+    return Author(full_house)
+
+
+@pytest.fixture
+def judged(model: Author) -> TocNode:
+    """The segment of a day in January, of which a model claims more than was said."""
+    (line,) = browse.children(DAY)
+    return model.writes(line.node_id, "Sliding sessions of one hour", CLAIMS)

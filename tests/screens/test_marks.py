@@ -1,0 +1,217 @@
+"""What the audit found: on the page, beside its bullets and in their sources."""
+
+import pytest
+from textual.content import Content
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
+from memtui.memory.toc import TocNode
+from memtui.recall import browse
+from memtui.store import database, forgetting
+from memtui.store.tables import EventRow, NodeRow
+from memtui.widgets import quotes
+from memtui.widgets.bullet_list import BulletList
+from memtui.widgets.hanging import Hanging
+from memtui.widgets.source_pane import SourcePane
+from memtui.widgets.transcript import MARKED, Transcript
+from tests.screens.conftest import DAY, MODEL
+from tests.screens.test_pictures import Compare, Settle, steps
+
+TO_THE_SEGMENT = ["g", *DAY.rpartition(":")[2], "enter", "right", "right"]
+TO_THE_PAGE = [*TO_THE_SEGMENT, "enter"]
+SIZE = (120, 40)
+SIZES = [(80, 24), SIZE, (200, 60)]
+
+
+def rows(pilot: Pilot[str | MemtuiError]) -> list[str]:
+    """The bullets and what stands under them, as they are drawn."""
+    bullets = pilot.app.screen.query_one(BulletList)
+    visuals = [option.prompt for option in bullets.options]
+    return [one.lay_out(100).plain for one in visuals if isinstance(one, Hanging)]
+
+
+def head(pilot: Pilot[str | MemtuiError]) -> str:
+    return str(pilot.app.screen.query_one("#head", Static).visual)
+
+
+def source(pilot: Pilot[str | MemtuiError]) -> Content:
+    shown = pilot.app.screen.query_one("#transcript", Static).visual
+    assert isinstance(shown, Transcript)
+    return shown.lay_out(80)[0]
+
+
+def marked(text: Content) -> str:
+    spans = [span for span in text.spans if span.style == MARKED]
+    return " ".join(text.plain[span.start : span.end] for span in spans)
+
+
+async def test_each_bullet_has_its_mark_and_the_one_pointed_at_its_reason(
+    app: MemtuiApp, judged: TocNode, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_PAGE)(pilot)
+        assert [row[0] for row in rows(pilot)] == ["✓", "~", "~", " "]
+        assert not any("weak:" in row for row in rows(pilot))
+        await steps(settle, "down")(pilot)
+        assert "weak: the source says it without “2”" in rows(pilot)[1]
+        await steps(settle, "down")(pilot)
+        assert "weak:" not in rows(pilot)[1]
+        assert "does not say “not” of the same" in rows(pilot)[2]
+
+
+async def test_an_unfolded_bullet_keeps_its_reason(
+    app: MemtuiApp, judged: TocNode, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_PAGE, "down", "space", "up")(pilot)
+        assert "weak: the source says it without “2”" in rows(pilot)[1]
+        assert rows(pilot)[2].strip().startswith("“")
+
+
+async def test_a_reason_that_grows_at_the_bottom_is_in_sight(
+    app: MemtuiApp, judged: TocNode, settle: Settle
+) -> None:
+    async with app.run_test(size=(80, 16)) as pilot:
+        await steps(settle, *TO_THE_PAGE, "down", "down")(pilot)
+        bullets = pilot.app.screen.query_one(BulletList)
+        height = bullets.scrollable_content_region.height
+        assert bullets.scroll_offset.y + height >= bullets.virtual_size.height - 1
+
+
+async def test_u_shows_what_no_source_says_and_hides_it_again(
+    app: MemtuiApp, judged: TocNode, settle: Settle
+) -> None:
+    (claim,) = judged.withheld
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_SEGMENT)(pilot)
+        assert "1 claim of the model is hidden: no source says it (u shows it)" in (
+            rows(pilot)[-1].strip()
+        )
+        assert not any("Frankfurt" in row for row in rows(pilot))
+        await steps(settle, "u")(pilot)
+        bullets = pilot.app.screen.query_one(BulletList)
+        assert bullets.place == (len(judged.bullets), -1)
+        assert rows(pilot)[-1].startswith(f"✗ {claim.text[:40]}")
+        assert "unsupported: only 17 % of its wording" in rows(pilot)[-1]
+        await steps(settle, "u")(pilot)
+        assert bullets.place == (len(judged.bullets) - 1, -1)
+        assert not any("Frankfurt" in row for row in rows(pilot))
+
+
+async def test_what_is_hidden_stays_hidden_on_the_next_page(
+    app: MemtuiApp, judged: TocNode, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_SEGMENT, "u", "up", "down")(pilot)
+        assert not any("Frankfurt" in row for row in rows(pilot))
+
+
+async def test_a_page_on_which_nothing_is_hidden_says_nothing_of_it(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_PAGE)(pilot)
+        assert not any("hidden" in row for row in rows(pilot))
+        before = rows(pilot)
+        await steps(settle, "u")(pilot)
+        assert rows(pilot) == before
+        (notice,) = pilot.app._notifications
+        assert notice.message == "Nothing is hidden on this page."
+
+
+async def test_the_head_says_who_wrote_it_and_what_stands(
+    app: MemtuiApp, judged: TocNode, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_SEGMENT)(pilot)
+        assert f"written by {MODEL} · 1 of 3 bullets supported, 2 weak" in head(pilot)
+        await steps(settle, "left")(pilot)
+        assert "in its own words · 5 of 5 bullets supported" in head(pilot)
+
+
+@pytest.mark.parametrize(
+    ("is_behind", "words"),
+    [(False, "pinned by you"), (True, "pinned by you, newer versions wait")],
+)
+async def test_the_head_says_what_is_pinned(
+    app: MemtuiApp, judged: TocNode, settle: Settle, is_behind: bool, words: str
+) -> None:
+    with database.writing():
+        pinned = NodeRow.update(is_pinned=True, is_behind=is_behind)
+        pinned.where(NodeRow.node_id == judged.node_id).execute()
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_SEGMENT)(pilot)
+        grounds = head(pilot).split("\n")[2]
+        assert grounds.split(" · ")[-1] == words
+
+
+async def test_the_source_marks_what_was_quoted_of_it(
+    app: MemtuiApp, judged: TocNode, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_PAGE, "down")(pilot)
+        quoted = "The session now slides: every request renews it for an hour."
+        assert " ".join(marked(source(pilot)).split()) == quoted
+
+
+async def test_a_source_that_has_changed_since_says_so(
+    app: MemtuiApp, judged: TocNode, settle: Settle
+) -> None:
+    (span,) = judged.bullets[0].verdict.spans
+    with forgetting.door():
+        changed = EventRow.update(text="The timeout is [redacted: password].")
+        changed.where(EventRow.id == span.event_id).execute()
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_PAGE)(pilot)
+        assert quotes.CHANGED in source(pilot).plain
+        assert not marked(source(pilot))
+
+
+async def test_a_claim_no_source_says_shows_no_source(
+    app: MemtuiApp, judged: TocNode, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_PAGE, "u")(pilot)
+        shown = pilot.app.screen.query_one(SourcePane)
+        assert not shown.expansion.excerpt_events
+        text = pilot.app.screen.query_one("#transcript", Static)
+        assert "No source says this" in str(text.visual)
+
+
+async def test_what_is_being_brought_up_to_date_is_marked_in_the_contents(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    (year,) = [line for line in browse.years() if line.title == "2023"]
+    with database.writing():
+        NodeRow.update(is_dirty=True).where(NodeRow.node_id == year.node_id).execute()
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle)(pilot)
+        tree = pilot.app.screen.query_one("#tree")
+        assert tree.render_line(1).text.rstrip().endswith("…")
+        assert not tree.render_line(0).text.rstrip().endswith("…")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize(
+    "keys", [["down"], ["u"], ["enter"]], ids=["weak", "withheld", "quoted"]
+)
+def test_pictures_of_what_a_model_wrote(
+    app: MemtuiApp,
+    judged: TocNode,
+    settle: Settle,
+    snap_compare: Compare,
+    keys: list[str],
+    size: tuple[int, int],
+) -> None:
+    run = steps(settle, *TO_THE_PAGE, *keys)
+    assert snap_compare(app, terminal_size=size, run_before=run)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_pictures_where_all_is_supported(
+    app: MemtuiApp, settle: Settle, snap_compare: Compare, size: tuple[int, int]
+) -> None:
+    run = steps(settle, *TO_THE_PAGE)
+    assert snap_compare(app, terminal_size=size, run_before=run)

@@ -1,0 +1,98 @@
+"""Why a bullet has its mark, said of what a real audit finds."""
+
+import pytest
+
+from memtui.memory import audit
+from memtui.memory.passages import Passages
+from memtui.memory.summaries import Claim
+from memtui.memory.toc import Bullet
+from memtui.memory.verdicts import SAID, UNSAID, Features, Support, Verdict
+from memtui.widgets import reasons, wording
+
+TALK = [
+    "I read src/router.py. The redirect drops the session cookie in 3 of 12 tests.",
+    "Invoices: totals are rounded twice. `Ledger.total` rounds once more at the end.",
+    "The cache is enabled by default and does not need `REDIS_URL` any longer.",
+    "Nothing was deployed today, the staging server is down until Monday.",
+]
+
+
+def bullet(text: str, *refs: int) -> Bullet:
+    (verdict,) = audit.of_texts([Claim(text, refs)], Passages(TALK))
+    return Bullet(text, ("grip:1:a",) if verdict.quotes else (), verdict)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("The redirect drops the session cookie in 3 of 12 tests.", ""),
+        (
+            "The redirect drops the session cookie in 5 of 12 tests.",
+            "weak: the source says it without “5”",
+        ),
+        (
+            "src/login.py drops the session cookie in 7 of 19 tests, says the redirect",
+            "weak: the source says it without “src/login.py”, “7” and 1 more",
+        ),
+        (
+            "The redirect does not drop the session cookie.",
+            "weak: the source does not say “not” of the same",
+        ),
+        (
+            "The cache needs REDIS_URL.",
+            "weak: the source says it with a “not”",
+        ),
+        (
+            "The cache is disabled by default.",
+            "weak: the source says the opposite of “disabled”",
+        ),
+        (
+            "Redirects drop cookies whenever somebody logs in.",
+            "weak: 49 % of its wording is in the source",
+        ),
+        (
+            "Redirects drop the session cookies twice.",
+            "weak: the source says it without “twice”",
+        ),
+        (
+            "Kubernetes pods restart whenever Kafka lags behind the redirect.",
+            "unsupported: only 12 % of its wording is in the source",
+        ),
+        ("Kubernetes pods restart.", "unsupported: the source says nothing of it"),
+    ],
+)
+def test_the_reason_is_said_in_plain_words(text: str, why: str) -> None:
+    assert reasons.of(bullet(text)) == why
+
+
+def test_a_bullet_that_was_moved_says_so_though_it_is_supported() -> None:
+    moved = bullet("Totals are rounded twice in invoices.", 3)
+    assert moved.support is Support.SUPPORTED
+    assert reasons.of(moved) == reasons.MOVED
+
+
+@pytest.mark.parametrize(
+    ("support", "why"),
+    [
+        (Support.SUPPORTED, ""),
+        (Support.WEAK, "weak: not all of it is in the source"),
+        (Support.UNSUPPORTED, "unsupported: a part of it is not in the source"),
+    ],
+)
+def test_a_verdict_worse_than_its_features_is_put_into_words_as_well(
+    support: Support, why: str
+) -> None:
+    found = Verdict(support, Features(covered=0.9, terms=8))
+    assert reasons.of(Bullet("It was so.", ("grip:1:a",), found)) == why
+
+
+def test_without_a_grip_nothing_stands_whatever_the_words() -> None:
+    assert reasons.of(Bullet("It was so.", (), SAID)).startswith("unsupported: ")
+
+
+def test_what_is_held_up_is_counted() -> None:
+    weak = Bullet("b", ("grip:1:b",), Verdict(Support.WEAK))
+    rows = (Bullet("a", ("grip:1:a",), SAID), weak, Bullet("c", (), UNSAID))
+    assert wording.held(rows) == "1 of 3 bullets supported, 1 weak"
+    assert wording.held(rows[:1]) == "1 of 1 bullet supported"
+    assert wording.held(()) == ""
