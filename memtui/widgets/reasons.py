@@ -40,7 +40,7 @@ def _against(bullet: Bullet) -> Iterator[str]:
         yield f"the source says it without {_names(bullet.text, features.missing)}"
     if features.is_negated_otherwise:
         if contradictions.denies(bullet.text):
-            yield "the source does not say “not” of the same"
+            yield "the source says it without this “not”, or with another"
         else:
             yield "the source says it with a “not”"
     if features.opposites:

@@ -58,7 +58,7 @@ async def test_each_bullet_has_its_mark_and_the_one_pointed_at_its_reason(
         assert "weak: the source says it without “2”" in rows(pilot)[1]
         await steps(settle, "down")(pilot)
         assert "weak:" not in rows(pilot)[1]
-        assert "does not say “not” of the same" in rows(pilot)[2]
+        assert "without this “not”, or with another" in rows(pilot)[2]
 
 
 async def test_an_unfolded_bullet_keeps_its_reason(

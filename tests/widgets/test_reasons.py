@@ -36,7 +36,7 @@ def bullet(text: str, *refs: int) -> Bullet:
         ),
         (
             "The redirect does not drop the session cookie.",
-            "weak: the source does not say “not” of the same",
+            "weak: the source says it without this “not”, or with another",
         ),
         (
             "The cache needs REDIS_URL.",
