@@ -5,7 +5,7 @@ What is said is about wording alone: whether a bullet is true nobody has looked 
 
 from collections.abc import Iterator, Sequence
 
-from memtui.memory import contradictions, particulars, words
+from memtui.memory import words
 from memtui.memory.toc import Bullet
 from memtui.memory.verdicts import SUPPORTED_SHARE, WEAK_SHARE, Features, Support
 
@@ -35,6 +35,8 @@ def of(bullet: Bullet) -> str:
 
 def _against(bullet: Bullet) -> Iterator[str]:
     """What speaks against it, the plainest first."""
+    from memtui.memory import contradictions  # noqa: PLC0415 - 5 ms
+
     features = bullet.verdict.features
     if features.missing:
         yield f"the source says it without {_names(bullet.text, features.missing)}"
@@ -76,6 +78,8 @@ def _spelled(text: str, token: str) -> str:
     """A name or number as a text writes it; numbers are kept as figures."""
     if token in text:
         return token
+    from memtui.memory import particulars  # noqa: PLC0415 - 2 ms
+
     for chunk in words.chunks(text):
         if particulars.FIGURES.get(words.fold(chunk)) == token:
             return chunk

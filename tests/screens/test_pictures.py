@@ -119,7 +119,7 @@ def test_teleport_results(
 
 def test_help(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
     run = steps(settle, "question_mark")
-    assert snap_compare(app, terminal_size=(120, 48), run_before=run)
+    assert snap_compare(app, terminal_size=(120, 60), run_before=run)
 
 
 def test_welcome(
