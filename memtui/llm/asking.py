@@ -184,9 +184,10 @@ class Asking:
         said = " ".join(claim.text for claim in reply.summary.bullets)
         spoken = [turn.text for turn in log.turns if turn.role != "tool"]
         if languages.is_foreign(said, "\n".join(spoken)):
-            raise BadReply("the reply is in another language than the log")
+            why = "the reply is in another language than the log"
+            raise BadReply(why, reply.summary)
         if reason := serving.tools.accept(reply.summary, log):
-            raise BadReply(reason)
+            raise BadReply(reason, reply.summary)
         serving.memory.record.add(serving.found.model.name, None)
         left_out = serving.facts.left_out + reply.left_out
         serving.facts = replace(serving.facts, left_out=left_out)

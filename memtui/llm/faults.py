@@ -25,6 +25,7 @@ import re
 from typing import Any
 
 from memtui.errors import ModelError
+from memtui.memory.summaries import Summary
 
 SAID_CHARS = 300
 """How much of a server's own words is kept."""
@@ -96,7 +97,15 @@ class TooLong(Fault):
 
 
 class BadReply(Fault):
-    """The reply is no summary: no JSON, no bullets, endless, or the wrong language."""
+    """The reply is no summary: no JSON, no bullets, endless, or the wrong language.
+
+    ``summary`` is what could be read of it, if anything could.
+    """
+
+    def __init__(self, message: str, summary: Summary | None = None) -> None:
+        """Remember what was written."""
+        super().__init__(message)
+        self.summary = summary
 
 
 class Refused(Fault):

@@ -90,9 +90,11 @@ class Improve:
     def step(self) -> int:
         """Improve one node; how many were tried."""
         now = self._clock()
-        if self._rests_until and now < self._rests_until <= now + LONGEST_REST:
+        due = self._schedule.due(now)
+        is_asked = due is not None and due.reason is Reason.ASKED
+        if self._is_resting(now) and not is_asked:
             return 0
-        due, ahead = self._schedule.due(now), self._ahead(now)
+        ahead = self._ahead(now)
         if not due and not ahead:
             if not self._is_waiting():
                 self._schedule.drained()
@@ -183,6 +185,10 @@ class Improve:
                 wanted.want_made_otherwise(maker)
             self._maker = maker
         return True
+
+    def _is_resting(self, now: datetime) -> bool:
+        until = self._rests_until
+        return until is not None and now < until <= now + LONGEST_REST
 
     def _rest(self, seconds: float) -> None:
         rest = max(timedelta(seconds=seconds), LOOK_AGAIN)

@@ -6,7 +6,7 @@ meanwhile, and shown only if its bullets stand up to their sources.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from enum import StrEnum
 
@@ -204,7 +204,7 @@ class Rewrite:
         if isinstance(fault, NothingToSay):
             return self._done(work.name, Kind.NOTHING)
         if isinstance(fault, LAST_WORDS):
-            return self._refused(work, shown, str(fault))
+            return self._refused(work, shown, fault)
         if isinstance(fault, OF_THE_TEXT):
             return self._later(work.name, str(fault))
         wait = fault.retry_s if isinstance(fault, Resting) else 0.0
@@ -217,11 +217,13 @@ class Rewrite:
             wanted.failed(name, at_ms)
         return Outcome(Kind.FAILED, error)
 
-    def _refused(self, work: Work, shown: TocNode, why: str) -> Outcome:
-        """Keep that a model wrote nothing that could be used, and why."""
+    def _refused(self, work: Work, shown: TocNode, fault: Fault) -> Outcome:
+        """Keep what a model wrote that could not be used, and why."""
         health = self._summarizer.health()
         identity = self._summarizer.identity
         facts = Facts(health.model or identity, health.digest, health.server)
-        draft = Summary(shown.headline, (), facts=facts)
-        made = work.made(draft, identity, self._hash(work), shown.headline)
-        return self._keep(work, made.rejected(why))
+        draft = fault.summary if isinstance(fault, BadReply) else None
+        draft = replace(draft or Summary(shown.headline, ()), facts=facts)
+        with database.connected():
+            made = work.made(draft, identity, self._hash(work), shown.headline)
+        return self._keep(work, made.rejected(str(fault)))
