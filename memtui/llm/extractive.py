@@ -15,7 +15,7 @@ class Extractive:
     @property
     def identity(self) -> str:
         """The name and the version of its rules."""
-        return "extractive-1"
+        return "extractive-2"
 
     def health(self) -> Health:
         """It is always ready."""

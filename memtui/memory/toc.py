@@ -119,7 +119,7 @@ class TocNode:
     headline: str = ""
     status: Status = Status.PENDING
     summarizer: str = ""
-    """Who wrote it, with the version of its rules: ``extractive-1``."""
+    """Who wrote it, with the version of its rules: ``extractive-2``."""
     input_hash: str = ""
     """A hash of what it was made from: equal input makes no new version."""
     tally: Tally = field(default_factory=Tally)

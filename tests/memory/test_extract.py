@@ -321,7 +321,7 @@ def test_nothing_gives_an_empty_roll_up() -> None:
 
 def test_the_extractive_summariser_keeps_the_protocol() -> None:
     summarizer = Extractive()
-    assert summarizer.identity == "extractive-1"
+    assert summarizer.identity == "extractive-2"
     segment = Segment("x", tuple(SESSION))
     assert summarizer.summarize_segment(segment) == extract.summarize(SESSION)
     assert summarizer.summarize_children(TocLevel.DAY, DAY) == rollups.summarize(
