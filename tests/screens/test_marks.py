@@ -8,15 +8,18 @@ from textual.widgets import Static
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.memory.toc import TocNode
+from memtui.messages import WorkReported
 from memtui.recall import browse
+from memtui.stages.progress import Progress
 from memtui.store import database, forgetting
 from memtui.store.tables import EventRow, NodeRow
 from memtui.widgets import quotes
 from memtui.widgets.bullet_list import BulletList
 from memtui.widgets.hanging import Hanging
+from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.source_pane import SourcePane
 from memtui.widgets.transcript import MARKED, Transcript
-from tests.screens.conftest import DAY, MODEL
+from tests.screens.conftest import CLAIMS, DAY, MODEL, Author
 from tests.screens.test_pictures import Compare, Settle, steps
 
 TO_THE_SEGMENT = ["g", *DAY.rpartition(":")[2], "enter", "right", "right"]
@@ -178,6 +181,34 @@ async def test_a_claim_no_source_says_shows_no_source(
         assert not shown.expansion.excerpt_events
         text = pilot.app.screen.query_one("#transcript", Static)
         assert "No source says this" in str(text.visual)
+
+
+async def test_of_a_claim_no_source_says_the_closest_words_are_shown_as_such(
+    app: MemtuiApp, model: Author, settle: Settle
+) -> None:
+    (line,) = browse.children(DAY)
+    claim = "Wrote ledger.py; ran pytest -q tests/test_sessions.py, git push"
+    model.writes(line.node_id, "Sliding sessions", [CLAIMS[0], claim])
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_PAGE, "u")(pilot)
+        assert rows(pilot)[-1].split("\n")[0].endswith("closest words 1 ▸")
+        title = pilot.app.screen.query_one("#source PaneTitle", PaneTitle)
+        assert title.what == "Closest words 1 of 1"
+        assert marked(source(pilot)) == "Bash: pytest -q tests/test_sessions.py"
+
+
+async def test_what_was_shown_stays_shown_when_the_page_is_written_anew(
+    app: MemtuiApp, judged: TocNode, model: Author, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_PAGE, "u")(pilot)
+        other = "Every basket was lost in a fire at the Hamburg warehouse."
+        model.writes(judged.node_id, "Sliding sessions", [*CLAIMS[:2], other])
+        changed = frozenset({judged.node_id})
+        app.post_message(WorkReported(Progress("summarize", changed=changed)))
+        await settle(pilot)
+        assert rows(pilot)[-1].startswith(f"✗ {other}")
+        assert len(rows(pilot)) == 4
 
 
 async def test_what_is_being_brought_up_to_date_is_marked_in_the_contents(
