@@ -67,6 +67,11 @@ class BulletList(OptionList, inherit_bindings=False):
                 self._unfold(at)
         self._draw(self._grip[0])
 
+    def clear(self) -> None:
+        """Show nothing: there is no page."""
+        self.node_id, self.bullets, self._withheld = "", (), ()
+        self._draw(0)
+
     def turn_withheld(self) -> None:
         """Show what a model claimed and no source says, or hide it again."""
         if not self._withheld:

@@ -130,7 +130,7 @@ class NodePage(Vertical):
     def _say(self, words: str) -> None:
         self.query_one(PaneTitle).say("Page")
         self.query_one("#head", Static).update(Content(words))
-        self.bullets.clear_options()
+        self.bullets.clear()
 
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:
@@ -150,7 +150,8 @@ def _grounds(node: TocNode) -> list[str]:
     return [
         wording.author(node),
         wording.held(node.bullets),
-        standing if node.bullets else "",
+        standing if node.bullets or node.is_pinned else "",
+        f"rejected: {node.rejected}" if node.rejected else "",
     ]
 
 

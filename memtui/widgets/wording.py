@@ -160,8 +160,8 @@ def tally(counts: Tally, level: TocLevel) -> str:
 def standing(status: Status, *, is_pinned: bool = False) -> str:
     """What a status means for the reader; empty where there is nothing to say."""
     if is_pinned:
-        is_behind = status is Status.STALE
-        return "pinned by you, newer versions wait" if is_behind else "pinned by you"
+        is_stale = status is Status.STALE
+        return "pinned by you, not up to date" if is_stale else "pinned by you"
     return {
         Status.PENDING: "not summarised yet",
         Status.PROVISIONAL: "provisional",

@@ -1,11 +1,14 @@
 """What the audit found: on the page, beside its bullets and in their sources."""
 
+from datetime import UTC
+
 import pytest
 from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Static
 
 from memtui.app import MemtuiApp
+from memtui.curate import versions
 from memtui.errors import MemtuiError
 from memtui.memory.toc import TocNode
 from memtui.messages import WorkReported
@@ -13,12 +16,13 @@ from memtui.recall import browse
 from memtui.stages.progress import Progress
 from memtui.store import database, forgetting
 from memtui.store.tables import EventRow, NodeRow
-from memtui.widgets import quotes
+from memtui.widgets import node_page, quotes
 from memtui.widgets.bullet_list import BulletList
 from memtui.widgets.hanging import Hanging
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.source_pane import SourcePane
 from memtui.widgets.transcript import MARKED, Transcript
+from tests.conftest import NOW
 from tests.screens.conftest import CLAIMS, DAY, MODEL, Author
 from tests.screens.test_pictures import Compare, Settle, steps
 
@@ -136,7 +140,7 @@ async def test_the_head_says_who_wrote_it_and_what_stands(
 
 @pytest.mark.parametrize(
     ("is_behind", "words"),
-    [(False, "pinned by you"), (True, "pinned by you, newer versions wait")],
+    [(False, "pinned by you"), (True, "pinned by you, not up to date")],
 )
 async def test_the_head_says_what_is_pinned(
     app: MemtuiApp, judged: TocNode, settle: Settle, is_behind: bool, words: str
@@ -148,6 +152,38 @@ async def test_the_head_says_what_is_pinned(
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         grounds = head(pilot).split("\n")[2]
         assert grounds.split(" · ")[-1] == words
+
+
+async def test_a_rejected_version_that_is_pinned_says_why_it_was_rejected(
+    app: MemtuiApp, model: Author, settle: Settle
+) -> None:
+    (line,) = browse.children(DAY)
+    model.writes(line.node_id, "Sliding sessions", CLAIMS[3:])
+    pinned = versions.pin(line.node_id, 2, UTC, NOW, even_rejected=True)
+    assert pinned.rejected
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_SEGMENT)(pilot)
+        assert f"pinned by you · rejected: {pinned.rejected}" in head(pilot)
+        assert node_page.NONE_STANDS in head(pilot)
+        assert "1 claim of the model is hidden" in rows(pilot)[0]
+        await steps(settle, "u")(pilot)
+        assert [row[0] for row in rows(pilot)] == [" ", "✗"]
+        await steps(settle, "u")(pilot)
+        assert len(rows(pilot)) == 1
+
+
+async def test_where_the_page_is_gone_nothing_hidden_comes_back(
+    app: MemtuiApp, judged: TocNode, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_SEGMENT)(pilot)
+        monkeypatch.setattr(browse, "node", lambda _: None)
+        changed = frozenset({judged.node_id})
+        app.post_message(WorkReported(Progress("summarize", changed=changed)))
+        await settle(pilot)
+        await steps(settle, "u")(pilot)
+        assert "no longer in the contents" in head(pilot)
+        assert rows(pilot) == []
 
 
 async def test_the_source_marks_what_was_quoted_of_it(
