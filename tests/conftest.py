@@ -1,6 +1,7 @@
 """Fixtures every test may use, and where snapshots go."""
 
 import os
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -229,3 +230,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for line in table:
             cells = (cell.ljust(w) for cell, w in zip(line, widths, strict=True))
             terminalreporter.write_line("  ".join(cells).rstrip())
+
+
+_connected: list[tuple[Any, ...]] = []
+
+
+def _watch(event: str, args: tuple[Any, ...]) -> None:
+    if event == "socket.connect":
+        _connected.append(args[1])
+
+
+sys.addaudithook(_watch)
+
+
+@pytest.fixture
+def connected() -> list[tuple[Any, ...]]:
+    """The addresses that anything connects to during a test."""
+    _connected.clear()
+    return _connected

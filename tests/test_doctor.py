@@ -7,12 +7,10 @@ import shutil
 import socket
 import sqlite3
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,10 @@ from memtui import __main__
 from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
-from memtui.shell import doctoring
+from memtui.shell import checking_model, doctoring
 from memtui.stages.claim import LOCKS
+from tests.stub.models import Model
+from tests.stub.server import serving
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
@@ -59,7 +59,7 @@ def home(made: Path, tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def no_ollama(monkeypatch: pytest.MonkeyPatch) -> None:
     """None answers, whatever runs on this machine."""
-    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:1")
+    monkeypatch.setenv("MEMTUI_SUMMARIES__URL", "http://127.0.0.1:1")
 
 
 @pytest.fixture
@@ -278,9 +278,11 @@ def test_an_index_of_another_store_is_found(home: Path, ask: Ask) -> None:
 def test_an_index_that_lacks_something_is_found(home: Path, ask: Ask) -> None:
     with changing(home) as connection:
         connection.execute(
-            "INSERT INTO toc_latest SELECT 'toc:day:2024-02-28', level, parent_id,"
-            " start_ms, latest_id, 0, 0, 0, 0 FROM toc_latest LIMIT 1"
+            "CREATE TEMP TABLE one AS"
+            " SELECT * FROM toc_latest WHERE NOT is_dirty LIMIT 1"
         )
+        connection.execute("UPDATE one SET node_id = 'toc:day:2024-02-28'")
+        connection.execute("INSERT INTO toc_latest SELECT * FROM one")
     assert "it holds" in ill(ask())["index"]["says"]
 
 
@@ -580,62 +582,137 @@ def test_hooks_that_are_installed_and_silent_are_found(
     assert "hooks" in {one["source"] for one in told["heard"]}
 
 
-class _Ollama(BaseHTTPRequestHandler):
-    """Answers as an Ollama does."""
-
-    def do_GET(self) -> None:
-        models = [{"name": "qwen3:4b"}, {"name": "far", "remote_host": "https://x"}]
-        said = {"/api/version": {"version": "0.33.1"}, "/api/tags": {"models": models}}
-        body = json.dumps(said[self.path]).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+Set = Callable[..., None]
 
 
-def test_an_ollama_on_this_machine_is_named_with_its_models(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def summaries(monkeypatch: pytest.MonkeyPatch) -> Set:
+    """Sets who summarises."""
+
+    def put(**values: str) -> None:
+        for name, value in values.items():
+            monkeypatch.setenv(f"MEMTUI_SUMMARIES__{name.upper()}", value)
+
+    return put
+
+
+def test_the_model_is_named_with_its_window_and_where_it_runs(
+    ask: Ask, summaries: Set, connected: list[tuple[Any, ...]]
 ) -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Ollama)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        monkeypatch.setenv("OLLAMA_HOST", f"http://localhost:{server.server_port}")
+    with serving(Model("qwen3:4b"), Model("far", remote_host="https://x")) as stub:
+        summaries(url=stub.url, provider="ollama")
+        found = of(ask(), "model")
+        assert found["is_well"]
+        assert "qwen3:4b, not loaded now, with a window of 8,192" in found["says"]
+        assert f"Ollama 0.33.0 at {stub.url}" in found["says"]
+        assert {one.path for one in stub.received} == {
+            *("/api/version", "/api/tags", "/api/ps", "/api/show")
+        }
+    assert {host for host, *_ in connected} == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    ("on_gpu", "words"), [(True, "a graphics card"), (False, "the CPU alone")]
+)
+def test_of_a_loaded_model_it_is_said_what_it_runs_on(
+    ask: Ask, summaries: Set, on_gpu: bool, words: str
+) -> None:
+    model = Model(on_gpu=on_gpu)
+    with serving(model) as stub:
+        stub.memory.load(model, {"num_ctx": 4096})
+        summaries(url=stub.url)
         told = ask()
-    finally:
-        server.shutdown()
-        server.server_close()
-    assert told["ollama"]["version"] == "0.33.1"
-    assert told["ollama"]["models"] == ["qwen3:4b"]
+    assert f"loaded, on {words}, with a window of 4,096" in of(told, "model")["says"]
+    health = told["model"]["health"]
+    assert (health["is_loaded"], health["on_cpu"]) == (True, not on_gpu)
+    assert health["condition"] == "ready"
 
 
-@pytest.mark.parametrize("named", ["203.0.113.5:11434", "ollama.example", "[::", "x:y"])
+@pytest.mark.parametrize("provider", ["auto", "ollama"])
+def test_the_want_of_a_model_is_wrong_where_one_is_asked_for(
+    ask: Ask, summaries: Set, provider: str
+) -> None:
+    summaries(provider=provider)
+    found = of(ask(), "model")
+    assert found["is_well"] == (provider == "auto")
+    assert "no Ollama answers at http://127.0.0.1:1" in found["says"]
+    assert "memtui's own summariser is used" in found["says"]
+    assert "install it from ollama.com, then: ollama pull qwen3:4b" in found["cure"]
+
+
+@pytest.mark.parametrize("named", ["", "gemma3:4b"])
+def test_a_model_that_is_missing_is_to_be_pulled(
+    ask: Ask, summaries: Set, named: str
+) -> None:
+    with serving(Model("nomic-embed-text", size="137M")) as stub:
+        summaries(url=stub.url, provider="ollama", model=named)
+        found = ill(ask())["model"]
+    assert found["cure"] == f"ollama pull {named or 'qwen3:4b'}"
+
+
+def test_a_model_that_must_not_summarise_is_to_be_named_otherwise(
+    ask: Ask, summaries: Set
+) -> None:
+    with serving(Model("tiny:1b", size="1.0B")) as stub:
+        summaries(url=stub.url, provider="ollama", model="tiny:1b")
+        found = ill(ask())["model"]
+    assert "too small" in found["says"]
+    assert "summaries.model" in found["cure"]
+
+
+def test_a_model_in_the_cloud_is_not_asked(ask: Ask, summaries: Set) -> None:
+    with serving(Model("far", remote_host="https://x")) as stub:
+        summaries(url=stub.url, provider="ollama", model="far")
+        found = ill(ask())["model"]
+        assert not stub.chats()
+    assert "does not run on this machine" in found["says"]
+    assert "summaries.model" in found["cure"]
+
+
+@pytest.mark.parametrize(
+    "named", ["http://203.0.113.5:11434", "https://ollama.example", "http://[::", "x:y"]
+)
 def test_no_ollama_elsewhere_is_asked(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch, named: str
+    ask: Ask, summaries: Set, connected: list[tuple[Any, ...]], named: str
 ) -> None:
-    monkeypatch.setenv("OLLAMA_HOST", named)
-    told = ask()
-    assert told["is_well"]
-    assert not told["ollama"]["is_here"]
-    assert "was not asked" in of(told, "ollama")["says"]
+    summaries(url=named, provider="ollama")
+    found = ill(ask())["model"]
+    assert "summaries.url" in found["cure"]
+    assert "summaries.allowed_hosts" in found["cure"]
+    assert connected == []
 
 
+def test_what_the_environment_says_of_ollama_is_not_looked_at(
+    ask: Ask, summaries: Set, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving() as stub, serving() as other:
+        monkeypatch.setenv("OLLAMA_HOST", other.url)
+        monkeypatch.setenv("HTTP_PROXY", other.url)
+        summaries(url=stub.url)
+        assert "qwen3:4b" in of(ask(), "model")["says"]
+        assert other.received == []
+
+
+@pytest.mark.parametrize("provider", ["auto", "ollama"])
 def test_an_ollama_that_never_answers_is_not_waited_for(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, summaries: Set, provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(checking_model, "PATIENCE_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as deaf:
-        monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{deaf.getsockname()[1]}")
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        summaries(url=url, provider=provider)
+        found = of(ask(), "model")
+    assert found["is_well"] == (provider == "auto")
+    assert f"{url} does not answer within 0.2 s" in found["says"]
+
+
+def test_where_no_model_is_wanted_nobody_is_asked(ask: Ask, summaries: Set) -> None:
+    with serving() as stub:
+        summaries(url=stub.url, provider="extractive")
         told = ask()
-    assert told["ollama"]["is_here"]
-    assert not told["ollama"]["is_reachable"]
-
-
-def test_that_no_ollama_runs_is_no_fault(ask: Ask) -> None:
-    told = ask()
-    assert told["is_well"]
-    assert "own summariser needs none" in of(told, "ollama")["says"]
+        assert stub.received == []
+    assert "no model is asked (summaries.provider)" in of(told, "model")["says"]
+    assert told["model"]["health"] is None
 
 
 @pytest.fixture

@@ -27,6 +27,9 @@ from typing import Any
 from memtui.errors import ModelError
 from memtui.memory.summaries import Summary
 
+PULL = "ollama pull qwen3:4b"
+"""What gives a server a model that summarises well."""
+
 SAID_CHARS = 300
 """How much of a server's own words is kept."""
 
@@ -81,6 +84,11 @@ class Overflow(Fault):
 
 class ModelMissing(Fault):
     """The server does not have the model."""
+
+    def __init__(self, said: str, cure: str = PULL) -> None:
+        """Remember what is missing, and what a person can do."""
+        super().__init__(f"{said}; try: {cure}")
+        self.said, self.cure = said, cure
 
 
 class ModeRefused(Fault):

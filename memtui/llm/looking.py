@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from memtui.llm import budgets, models
-from memtui.llm.faults import ModelMissing, Refused
+from memtui.llm.faults import PULL, ModelMissing, Refused
 from memtui.llm.models import Model
 from memtui.llm.transport import Deadlines, Transport
 
@@ -74,7 +74,8 @@ async def look(
         if shown.is_remote:
             raise Refused(f"{chosen.name} cannot summarise: {reason}")
         if wishes.model:
-            raise ModelMissing(f"{chosen.name} cannot summarise: {reason}")
+            said = f"{chosen.name} cannot summarise: {reason}"
+            raise ModelMissing(said, f"{PULL}, and name that in summaries.model")
         tried.add(chosen.name)
         listed = [one for one in listed if one.name not in tried]
 

@@ -38,9 +38,6 @@ INVENTS = ("phi4-mini", "ministral-3")
 EMBEDS = re.compile(r"embed|\bbge\b|bge-|minilm|rerank|arctic-embed", re.IGNORECASE)
 """Names of models that only turn texts into numbers."""
 
-HINT = "ollama pull qwen3:4b"
-"""What gives a server a model that does."""
-
 
 @dataclass(frozen=True, slots=True)
 class Model:
@@ -183,7 +180,7 @@ def choose(
     for found in (loaded, known, usual):
         if found:
             return found[0]
-    raise ModelMissing(f"Ollama has no model that summarises well; try: {HINT}")
+    raise ModelMissing("Ollama has no model that summarises well")
 
 
 def _named(models: Sequence[Model], wanted: str) -> Model:
@@ -192,7 +189,7 @@ def _named(models: Sequence[Model], wanted: str) -> Model:
             if model.is_remote:
                 raise Refused(f"{wanted} does not run on this machine")
             return model
-    raise ModelMissing(f"Ollama does not have {wanted}; try: ollama pull {wanted}")
+    raise ModelMissing(f"Ollama does not have {wanted}", f"ollama pull {wanted}")
 
 
 def _rank(model: Model) -> int:

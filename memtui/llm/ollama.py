@@ -11,12 +11,14 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from memtui.llm import hosts, looking, prompts
 from memtui.llm.asking import Asking
 from memtui.llm.breaker import Allowance, Breaker
 from memtui.llm.faults import (
+    PULL,
     Busy,
     Cancelled,
     Fault,
@@ -41,6 +43,9 @@ Answer = TypeVar("Answer")
 JITTER = 0.2
 """By how much of itself a wait is made longer or shorter, by chance."""
 
+START = f"start Ollama, or install it from ollama.com, then: {PULL}"
+"""What to do where nobody answers."""
+
 _CONDITIONS: dict[type[Fault], Condition] = {
     Offline: Condition.OFFLINE,
     ModelMissing: Condition.MODEL_MISSING,
@@ -48,6 +53,12 @@ _CONDITIONS: dict[type[Fault], Condition] = {
     Busy: Condition.RESTING,
     Cancelled: Condition.RESTING,
 }
+
+
+def _with_cure(health: Health, fault: Fault) -> Health:
+    if isinstance(fault, ModelMissing):
+        return replace(health, says=fault.said, cure=fault.cure)
+    return replace(health, cure=START) if isinstance(fault, Offline) else health
 
 
 def _no_report(_: Doing) -> None:
@@ -123,7 +134,8 @@ class Ollama:
             return self._health(Condition.RESTING, str(fault), fault.retry_s)
         except Fault as fault:
             kinds = (c for kind, c in _CONDITIONS.items() if isinstance(fault, kind))
-            return self._health(next(kinds, Condition.UNWELL), str(fault))
+            health = self._health(next(kinds, Condition.UNWELL), str(fault))
+            return _with_cure(health, fault)
         if found.model.name in self._memory.record.poor:
             says = f"{found.model.name} rarely writes a summary that can be used"
             return self._health(Condition.UNWELL, says)
@@ -140,6 +152,7 @@ class Ollama:
             digest=found.model.digest,
             server=found.server,
             window_tokens=found.window,
+            is_loaded=found.model.is_loaded,
             on_cpu=found.model.on_cpu,
             retry_s=wait,
         )

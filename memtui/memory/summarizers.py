@@ -27,11 +27,15 @@ class Health:
     condition: Condition
     says: str = ""
     """What to tell a person, in a sentence; "" when all is well."""
+    cure: str = ""
+    """What a person can do: a command, or a sentence; "" if nothing is known."""
     model: str = ""
     digest: str = ""
     server: str = ""
     """The server's version."""
     window_tokens: int = 0
+    is_loaded: bool = False
+    """Whether the model is in memory; what it runs on is known only then."""
     on_cpu: bool = False
     """Whether the model, as it is loaded, uses no graphics card at all."""
     retry_s: float = 0.0
@@ -41,6 +45,12 @@ class Health:
     def is_ready(self) -> bool:
         """Whether it can be asked now."""
         return self.condition is Condition.READY
+
+    @property
+    def told(self) -> str:
+        """How it is, and what can be done, in one line."""
+        says = self.says or self.condition.value
+        return f"{says}; try: {self.cure}" if self.cure else says
 
 
 class Phase(StrEnum):

@@ -12,8 +12,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memtui import house, tokenizer
 from memtui.errors import StoreBusy, StoreError
-from memtui.llm import servers
-from memtui.llm.servers import Server
 from memtui.paths import transcripts
 from memtui.recall import checkups
 from memtui.recall.checkups import Opened, Step, Work
@@ -245,21 +243,6 @@ def tokens(patient: Patient) -> Iterator[Finding]:
         yield Finding(
             "tokens", True, "estimated; for exact counts: memtui tokens fetch"
         )
-
-
-def ollama() -> tuple[Finding, Server]:
-    """Whether an Ollama answers on this machine; none is needed."""
-    found = servers.ollama(os.environ.get("OLLAMA_HOST", ""))
-    own = "memtui's own summariser needs none"
-    if not found.is_here:
-        says = f"{found.address} is not this machine, so it was not asked; {own}"
-    elif not found.is_reachable:
-        says = f"none answers at {found.address}; {own}"
-    else:
-        models = ", ".join(found.models) or "no models"
-        version = f" {found.version}" if found.version else ""
-        says = f"Ollama{version} at {found.address}: {models}; {own}"
-    return Finding("ollama", True, says), found
 
 
 def disk(patient: Patient) -> Iterator[Finding]:

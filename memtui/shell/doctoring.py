@@ -14,14 +14,14 @@ from zoneinfo import ZoneInfo
 
 from memtui import house
 from memtui.errors import MemtuiError
-from memtui.llm.servers import Server
 from memtui.paths import Paths
 from memtui.recall import checkups, health
 from memtui.recall.health import Kind
 from memtui.recall.origins import Origin
 from memtui.recall.transcripts import Account
 from memtui.settings import Settings
-from memtui.shell import checking_capture, checking_memory, output
+from memtui.shell import checking_capture, checking_memory, checking_model, output
+from memtui.shell.checking_model import Asked
 from memtui.shell.finding import Finding, Patient, clock, of_error, told_by
 from memtui.sources import boxes
 from memtui.store import database
@@ -66,7 +66,7 @@ class Report:
     redacted: list[Counted] = field(default_factory=list)
     quarantined: list[Counted] = field(default_factory=list)
     latest: list[Problem] = field(default_factory=list)
-    ollama: Server | None = None
+    model: Asked | None = None
     zone: tzinfo = UTC
 
     @property
@@ -127,7 +127,7 @@ def _look(patient: Patient, problem: MemtuiError | None) -> Report:
         found += told_by("zone", checking_memory.zone, patient)
     found += told_by("tokens", checking_memory.tokens, patient)
     found += told_by("disk", checking_memory.disk, patient)
-    told, report.ollama = checking_memory.ollama()
+    told, report.model = checking_model.model(patient.settings)
     found.append(told)
     return report
 
@@ -185,7 +185,7 @@ def _plain(report: Report) -> dict[str, object]:
         "redacted": report.redacted,
         "quarantined": report.quarantined,
         "latest": report.latest,
-        "ollama": report.ollama,
+        "model": report.model,
     }
 
 

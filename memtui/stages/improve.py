@@ -197,7 +197,7 @@ class Improve:
     def _give_up(self, due: Due | None, now: datetime) -> None:
         """End what runs, and say why it cannot be done to a person who asked."""
         health = self.model.health
-        says = health.says or health.condition.value if health else ""
+        says = health.told if health else ""
         if due and due.reason is Reason.ASKED:
             self._schedule.begin(due.job, due.reason, now)
         for job in Job:

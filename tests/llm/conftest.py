@@ -1,10 +1,8 @@
 """Segments to be summarised, and a server to ask."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -116,21 +114,3 @@ class Asker:
 def asker(stub: Stub) -> Asker:
     """Asks the ordinary server."""
     return Asker(stub.url)
-
-
-_connected: list[tuple[Any, ...]] = []
-
-
-def _watch(event: str, args: tuple[Any, ...]) -> None:
-    if event == "socket.connect":
-        _connected.append(args[1])
-
-
-sys.addaudithook(_watch)
-
-
-@pytest.fixture
-def connected() -> list[tuple[Any, ...]]:
-    """The addresses that anything connects to during a test."""
-    _connected.clear()
-    return _connected

@@ -317,7 +317,8 @@ def test_its_health_says_what_is_the_matter(stub: Stub, asker: Asker) -> None:
     stub.models[0].size = "0.6B"
     health = ollama.health()
     assert health.condition is Condition.MODEL_MISSING
-    assert "ollama pull qwen3:4b" in health.says
+    assert health.cure == "ollama pull qwen3:4b"
+    assert health.told.endswith(f"; try: {health.cure}")
     stub.script(faults.PROXY, path="/api/version")
     assert ollama.health().condition is Condition.UNWELL
     stub.stop()
