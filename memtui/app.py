@@ -26,9 +26,11 @@ from memtui.themes import DARK, LIGHT, THEMES
 if TYPE_CHECKING:
     from memtui.curate.quarantine import Quarantine, Retried
     from memtui.house import History
+    from memtui.memory.summarizers import Promise
     from memtui.recall.teleport import Teleport
     from memtui.screens.hooks import Desk
     from memtui.screens.welcome import Wanted
+    from memtui.settings import Settings
     from memtui.stages.progress import Progress
 
 
@@ -46,6 +48,10 @@ class House(Protocol):
     @property
     def is_demo(self) -> bool:
         """Whether this is the made-up memory."""
+
+    @property
+    def settings(self) -> "Settings":
+        """What a person has settled."""
 
     def start(self, report: "Callable[[Progress], None]") -> None:
         """Start the workers, which report from their own threads."""
@@ -150,9 +156,8 @@ class MemtuiApp(App[str | MemtuiError]):
         from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
 
         house = self._house = message.house
-        self.push_screen(
-            ContentsScreen(house.teleport, house.zone, self.now, is_demo=house.is_demo)
-        )
+        rooms = house.teleport, house.zone, self.now, self._promise
+        self.push_screen(ContentsScreen(*rooms, is_demo=house.is_demo))
         # Not before there is something to see.
         self.call_after_refresh(house.start, self._report)
         self.run_worker(self._look, group="look", thread=True, exit_on_error=False)
@@ -161,6 +166,14 @@ class MemtuiApp(App[str | MemtuiError]):
         """Let the workers end by themselves."""
         if self._house is not None:
             self._house.stop()
+
+    def _promise(self) -> "Promise":
+        """Who makes what is asked of a model, and when; or why nobody does."""
+        from memtui import promises  # noqa: PLC0415 - seldom asked
+
+        house, last = self.house, self._last
+        health = last.model.health if last is not None else None
+        return promises.of_running(house.settings, health, is_demo=house.is_demo)
 
     def _report(self, progress: "Progress") -> None:
         self.post_message(WorkReported(progress))

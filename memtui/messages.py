@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memtui.house import History
     from memtui.memory.grips import Expansion
     from memtui.memory.hits import Answer
-    from memtui.memory.toc import TocLine, TocNode
+    from memtui.memory.toc import TocHistory, TocLine, TocNode
     from memtui.memory.verdicts import Verdict
     from memtui.stages.progress import Progress
 
@@ -169,6 +169,30 @@ class NodeRead(Message):
     def __init__(self, node_id: str, node: "TocNode | None") -> None:
         super().__init__()
         self.node_id, self.node = node_id, node
+
+
+class HistoryRead(Message):
+    """All versions of a node are known; none when it is not kept."""
+
+    def __init__(self, history: "TocHistory | None") -> None:
+        super().__init__()
+        self.history = history
+
+
+class EditionRead(Message):
+    """A version of a node has been read whole; none when it is not kept."""
+
+    def __init__(self, version: int, node: "TocNode | None") -> None:
+        super().__init__()
+        self.version, self.node = version, node
+
+
+class VersionChosen(Message):
+    """It was noted what a person wants to see of a node."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__()
+        self.said = said
 
 
 class QuotesRead(Message):

@@ -1,5 +1,6 @@
 """Who will do what is asked of a model, and when: said wherever a person asks."""
 
+from memtui.memory.summarizers import Condition, Health, Promise
 from memtui.model_settings import EXTRACTIVE
 from memtui.paths import Paths
 from memtui.settings import Settings
@@ -28,12 +29,41 @@ def told(settings: Settings, is_worked: bool | None) -> str:
     return "No memtui works now: it is done when memtui next runs."
 
 
+def of_running(
+    settings: Settings, health: Health | None, *, is_demo: bool = False
+) -> Promise:
+    """The same where a memtui works that may know how the model is.
+
+    Args:
+        settings: They say whether a model is asked at all.
+        health: How it is, if somebody has looked.
+        is_demo: Whether this is the made-up memory, for which none is asked.
+    """
+    if is_demo:
+        return Promise("The demo asks no model.", is_kept=False)
+    if note := no_model(settings):
+        return Promise(note, is_kept=False)
+    if health is None or health.is_ready:
+        return Promise(told(settings, is_worked=True))
+    why = f"{health.says[:1].upper()}{health.says[1:]}."
+    return Promise(f"{why} {_CURES.get(health.condition, _WAIT)}", is_kept=False)
+
+
+_WAIT = "It is tried again by itself."
+_CURES = {
+    Condition.OFFLINE: "Start Ollama (ollama serve); the rest goes by itself then.",
+    Condition.MODEL_MISSING: "Once it is there, the rest goes by itself.",
+    Condition.REFUSED: "Change that in the settings; see memtui config show.",
+}
+"""What to do when a model cannot be asked."""
+
+
 def no_model(settings: Settings) -> str:
     """Why no model is ever asked; "" if one is, where there is one."""
     held = settings.held["summaries.provider"]
     if held.value != EXTRACTIVE:
         return ""
     return (
-        f"No model is asked while summaries.provider is {EXTRACTIVE} ({held.origin}):"
-        " none of this runs till then."
+        f"No model is asked while summaries.provider is {EXTRACTIVE} ({held.origin});"
+        " with auto one is, where there is one."
     )

@@ -118,7 +118,7 @@ def test_any_version_is_printed_whole(home: Path) -> None:
     assert told[-3:] == [
         "Withheld, since no source says it:",
         "✗ The moon was counted",
-        "    no source says this",
+        "    unsupported: only 10 % of its wording is in the source",
     ]
     assert not any("toc:segment" in line for line in told)
     node = asked(home, "show", DAY, "--version", "1")["node"]
@@ -129,7 +129,8 @@ def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) ->
     told = memtui(home, "show", DAY).stdout.splitlines()
     at = told.index("~ 42 sessions in payments.py")
     assert told[at + 1] == (
-        "    not in the source: payments.py, 42; 50% of its wording is in the source"
+        "    weak: the source says it without “payments.py” and “42”; 50 % of its"
+        " wording is in the source"
     )
     assert told[at + 2].startswith("    grip:")
     node = asked(home, "show", DAY)["node"]

@@ -53,6 +53,16 @@ class Health:
         return f"{says}; try: {self.cure}" if self.cure else says
 
 
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What can be promised to a person who asks for something of a model."""
+
+    says: str
+    """Who does it and when, or why nobody does, in a sentence or two."""
+    is_kept: bool = True
+    """Whether somebody does it, as far as is known."""
+
+
 class Phase(StrEnum):
     """What a model is doing."""
 

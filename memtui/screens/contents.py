@@ -17,7 +17,9 @@ from textual.widget import Widget
 from textual.widgets import Footer, Static
 
 from memtui import commands
+from memtui.memory import calendar
 from memtui.memory.hits import Hit, HitKind
+from memtui.memory.summarizers import Promise
 from memtui.messages import (
     BranchesRead,
     NodeOpened,
@@ -31,7 +33,9 @@ from memtui.messages import (
     WorkReported,
 )
 from memtui.screens.date import DateScreen
+from memtui.screens.layouts import LAYOUTS
 from memtui.screens.teleport import Finder, TeleportScreen
+from memtui.screens.versions import VersionsScreen
 from memtui.widgets import wording
 from memtui.widgets.crumbs import Crumbs
 from memtui.widgets.node_page import NodePage
@@ -45,9 +49,6 @@ REST_S = 0.5
 
 PANES = ("tree", "page", "source")
 """The panes from the outermost inward; one has the focus, and the class ``-at-…``."""
-
-LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
-"""From which width in columns on which layout holds."""
 
 NOTHING_KEPT = (
     "Nothing kept yet.\n\nPress i to import what agents keep on this machine."
@@ -64,6 +65,7 @@ class ContentsScreen(Screen[None]):
         "teleport", "go_to_date", "back", "next_pane", "previous_pane",
         "next_peer", "previous_peer", "next_grip", "previous_grip",
         "more_context", "less_context", "copy_citation", "show_withheld",
+        "see_versions",
     )  # fmt: skip
 
     def __init__(
@@ -71,12 +73,14 @@ class ContentsScreen(Screen[None]):
         finder: Finder,
         zone: tzinfo,
         now: Callable[[], datetime],
+        promise: Callable[[], Promise],
         *,
         is_demo: bool = False,
     ) -> None:
         super().__init__(classes="-at-tree")
         self._finder, self._zone, self._now = finder, zone, now
-        self._is_demo = is_demo
+        self._promise, self._is_demo = promise, is_demo
+        self._last: WorkReported | None = None
         self._at = "tree"
         self._query = ""
         self._grip_on_arrival = ""
@@ -250,6 +254,24 @@ class ContentsScreen(Screen[None]):
 
         self.app.push_screen(DateScreen(self._now().astimezone(self._zone)), arrive)
 
+    def action_see_versions(self) -> None:
+        """Show the versions of the node pointed at; one may be chosen there."""
+        line = self._tree.pointed_at
+        if line is None:
+            self.notify("Choose a line of the contents first.", markup=False)
+            return
+
+        def arrive(is_changed: bool | None) -> None:
+            if is_changed:
+                self._changed |= {*calendar.path(line.node_id)}
+                self._refresh_changed()
+
+        wish = {"is_demo": self._is_demo}
+        screen = VersionsScreen(line, self._zone, self._now, self._promise, **wish)
+        self.app.push_screen(screen, arrive)
+        if self._last is not None:
+            screen.post_message(WorkReported(self._last.progress))
+
     @on(Revealed)
     def arrive(self, message: Revealed) -> None:
         """Show what was gone to: the node in the tree, or the source of a grip."""
@@ -265,7 +287,7 @@ class ContentsScreen(Screen[None]):
     @on(WorkReported)
     def follow_work(self, message: WorkReported) -> None:
         """Say what the workers do, and show what they have changed."""
-        progress = message.progress
+        self._last, progress = message, message.progress
         self.query_one(StatusLine).say(progress)
         is_busy = bool(progress.queued) or progress.done < progress.total
         words = COMING if is_busy else NOTHING_KEPT

@@ -28,8 +28,8 @@ from memtui.messages import (
     WentBack,
     WorkReported,
 )
-from memtui.screens.contents import LAYOUTS
 from memtui.screens.drop import ONE, DropScreen
+from memtui.screens.layouts import LAYOUTS
 from memtui.widgets import refusals, wording
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.quarantine_list import QuarantineList

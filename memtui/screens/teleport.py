@@ -19,14 +19,12 @@ from textual.worker import Worker, WorkerState
 from memtui.memory.hits import Answer, Hit, HitKind
 from memtui.memory.toc import TocLevel
 from memtui.messages import Answered
+from memtui.screens.layouts import LAYOUTS
 from memtui.widgets import wording
 from memtui.widgets.hanging import Hanging
 
 PAUSE_S = 0.03
 """How long typing must rest before the question is asked, in seconds."""
-
-LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
-"""From which width in columns on which layout holds."""
 
 HOW_TO_ASK = 'Words, "a phrase", or the beginning of a word: refr*'
 ASKED = "teleport"

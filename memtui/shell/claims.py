@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from memtui.memory import doubts
+from memtui.memory import reasons
 from memtui.memory.toc import Bullet, TocNode
 from memtui.memory.verdicts import Support
 from memtui.shell import output
@@ -12,11 +12,10 @@ MARKS = {Support.SUPPORTED: "✓", Support.WEAK: "~", Support.UNSUPPORTED: "✗"
 
 
 def lines(bullet: Bullet) -> Iterator[str]:
-    """A bullet behind its mark, what speaks against it, and its grips."""
+    """A bullet behind its mark, why it has that, and its grips."""
     yield f"{MARKS[bullet.support]} {bullet.text}"
-    against = doubts.of(bullet.verdict) if bullet.grip_ids else [doubts.NO_SOURCE]
-    if against:
-        yield f"    {'; '.join(against)}"
+    if why := reasons.of(bullet):
+        yield f"    {why}"
     for grip_id in bullet.grip_ids:
         yield f"    {grip_id}"
 

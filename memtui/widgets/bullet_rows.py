@@ -2,8 +2,9 @@
 
 from textual.content import Content
 
+from memtui.memory import reasons
 from memtui.memory.toc import Bullet
-from memtui.widgets import reasons, wording
+from memtui.widgets import wording
 from memtui.widgets.hanging import Hanging
 
 NO_SOURCE = "no source says this"
@@ -29,7 +30,7 @@ def row(
     text = Content.styled(" ".join(bullet.text.split()), ink)
     why = reasons.of(bullet) if is_explained else ""
     under = [Content.styled(why, "not bold")] if why else []
-    return Hanging(_mark(bullet), text, _end(bullet, is_open=is_open), under)
+    return Hanging(mark(bullet), text, _end(bullet, is_open=is_open), under)
 
 
 def quote(words: str) -> Hanging:
@@ -53,7 +54,8 @@ def hidden(count: int, *, is_shown: bool) -> Hanging:
     return Hanging(Content("  "), Content.styled(told, "italic $context"))
 
 
-def _mark(bullet: Bullet) -> Content:
+def mark(bullet: Bullet) -> Content:
+    """What stands before a bullet."""
     ink = "" if bullet.stands else "$error"
     if bullet.stands and wording.mark(bullet.support) == wording.SUPPORTED:
         ink = "$context"

@@ -2,12 +2,12 @@
 
 import pytest
 
-from memtui.memory import audit
+from memtui.memory import audit, reasons
 from memtui.memory.passages import Passages
 from memtui.memory.summaries import Claim
 from memtui.memory.toc import Bullet
 from memtui.memory.verdicts import SAID, UNSAID, Features, Support, Verdict
-from memtui.widgets import reasons, wording
+from memtui.widgets import wording
 
 TALK = [
     "I read src/router.py. The redirect drops the session cookie in 3 of 12 tests.",

@@ -1,0 +1,4 @@
+"""How the panes of a screen lie, by how wide it is."""
+
+LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
+"""From which width in columns on which layout holds."""

@@ -1,0 +1,175 @@
+"""How the versions of a node are put into words: a line of each, and one whole."""
+
+from collections.abc import Iterator
+from datetime import datetime, tzinfo
+
+from textual.content import Content
+from textual.css.styles import RulesMap
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions, Visual
+
+from memtui.memory import reasons
+from memtui.memory.summaries import Facts
+from memtui.memory.summarizers import Promise
+from memtui.memory.toc import Bullet, Status, TocEdition, TocHistory, TocNode
+from memtui.memory.verdicts import Support
+from memtui.widgets import bullet_rows, wording
+from memtui.widgets.hanging import Hanging
+
+DIGEST_CHARS = 12
+"""How much of a model's digest is shown."""
+
+PENDING = "Not summarised yet: that happens by itself, in a while."
+
+WITHHELD = "Withheld, since no source says it:"
+
+_BLANK = Content("")
+
+
+def row(edition: TocEdition, status: Status, zone: tzinfo) -> Hanging:
+    """A version in a few lines: who wrote it and how it stands, when, and what holds.
+
+    Args:
+        edition: The version.
+        status: How the node stands.
+        zone: The store's time zone.
+    """
+    mark = Content.styled(f"{edition.version:>3}  ", "bold")
+    how = Content.styled(", ".join(standing(edition, status)), "$accent")
+    at = f"{edition.created_at.astimezone(zone):%Y-%m-%d %H:%M}"
+    under = [Content.styled(f"{at} · {counts(edition)}", "$context")]
+    if edition.rejected:
+        under.append(Content.styled(f"rejected: {edition.rejected}", "$error"))
+    return Hanging(mark, Content(who(edition)), how, under)
+
+
+def who(edition: TocEdition) -> str:
+    """Who wrote a version."""
+    facts = edition.facts
+    if not facts.model:
+        return f"quoted ({edition.summarizer})"
+    return f"{facts.model} {facts.digest[:DIGEST_CHARS]}".strip()
+
+
+def standing(edition: TocEdition, status: Status) -> Iterator[str]:
+    """Whether a version is shown, by whose wish, and whether it is the last word."""
+    if not edition.is_shown:
+        return
+    yield "pinned" if edition.is_pinned else "shown"
+    if status is Status.STALE:
+        yield "out of date"
+    elif status is Status.PROVISIONAL:
+        yield "provisional"
+
+
+def counts(edition: TocEdition) -> str:
+    """How many of its bullets are supported, weak, unsupported."""
+    said = [
+        (edition.supported, Support.SUPPORTED),
+        (edition.weak, Support.WEAK),
+        (edition.unsupported, Support.UNSUPPORTED),
+    ]
+    told = [
+        f"{wording.mark(kind)} {count} {kind.value}" for count, kind in said if count
+    ]
+    return " · ".join(told) or "no bullets"
+
+
+def note(
+    history: TocHistory, now: datetime, promise: Promise, *, is_written: bool
+) -> str:
+    """What there is to know before choosing among the versions of a node.
+
+    Args:
+        history: The versions.
+        now: The time.
+        promise: Who makes new versions, and when; or why nobody does.
+        is_written: Whether a model writes one at this moment.
+    """
+    shown = history.shown
+    if shown is None:
+        return PENDING
+    said = []
+    if shown.is_pinned:
+        said.append(f"You pinned version {shown.version}: P on it lets it go.")
+        if history.line.status is Status.STALE:
+            said.append("Something has changed since it was made.")
+    elif len(history.editions) == 1:
+        said.append("There is only this version.")
+    if is_written:
+        said.append("A model writes a new one now.")
+    elif history.asked_at:
+        ago = wording.ago(history.asked_at, now)
+        said.append(f"You asked for a new one {ago}. {promise.says}")
+    elif not any(one.is_models for one in history.editions):
+        how = "A asks a model for one." if promise.is_kept else promise.says
+        said.append(f"No model has written one yet. {how}")
+    return " ".join(said)
+
+
+class Whole(Visual):
+    """A version whole, at any width: what it says, and what is known of its making."""
+
+    def __init__(
+        self, node: TocNode, edition: TocEdition, zone: tzinfo, now: datetime
+    ) -> None:
+        self.node, self.edition, self.zone, self.now = node, edition, zone, now
+        self._laid: tuple[int, Content] | None = None
+
+    def lay_out(self, width: int) -> Content:
+        """The lines at a width, in cells."""
+        if self._laid is None or self._laid[0] != width:
+            lines = [line for part in self._head() for line in part.wrap(width)]
+            lines += [_BLANK]
+            lines += [_bullet(bullet).lay_out(width) for bullet in self.node.bullets]
+            if self.node.withheld:
+                lines += [_BLANK, Content.styled(WITHHELD, "$context")]
+            lines += [_bullet(bullet).lay_out(width) for bullet in self.node.withheld]
+            self._laid = width, Content("\n").join(lines)
+        return self._laid[1]
+
+    def _head(self) -> Iterator[Content]:
+        edition = self.edition
+        if said := self.node.headline:
+            yield Content.styled(said, "bold")
+        at = edition.created_at
+        day = wording.day(at.astimezone(self.zone).date())
+        when = f"{day} {wording.clock(at, self.zone)} ({wording.ago(at, self.now)})"
+        yield Content.styled(f"{who(edition)} · {when}", "$context")
+        if cost := _cost(edition.facts):
+            yield Content.styled(cost, "$context")
+        if edition.rejected:
+            yield Content.styled(f"Rejected: {edition.rejected}", "$error")
+        if not (self.node.bullets or self.node.withheld):
+            yield Content("Nothing worth a bullet was said here.")
+
+    def render_strips(
+        self, width: int, height: int | None, style: Style, options: RenderOptions
+    ) -> list[Strip]:
+        """Draw the lines."""
+        return self.lay_out(width).render_strips(width, height, style, options)
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """All there is."""
+        return container_width
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """How many lines it takes at a width."""
+        return self.lay_out(width).get_height(rules, width)
+
+
+def _cost(facts: Facts) -> str:
+    """What it took; "" where no model was asked."""
+    if not facts.model:
+        return ""
+    read = wording.counted(facts.prompt_tokens, "token")
+    said = f"{read} read, {wording.count(facts.reply_tokens)} written"
+    return f"{said}, {facts.total_ms / 1000:.1f} s · Ollama {facts.server}"
+
+
+def _bullet(bullet: Bullet) -> Hanging:
+    why = reasons.of(bullet)
+    under = [Content.styled(why, "$context")] if why else []
+    text = Content(" ".join(bullet.text.split()))
+    return Hanging(bullet_rows.mark(bullet), text, under=under)

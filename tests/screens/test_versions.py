@@ -1,0 +1,406 @@
+"""The versions of a node, on the screen: looked at, pinned, let go, asked for anew."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Protocol
+
+import pytest
+from textual.app import App
+from textual.content import Content
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from memtui.app import MemtuiApp
+from memtui.curate import versions as chosen
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.memory.summarizers import Condition, Health
+from memtui.memory.toc import TocHistory
+from memtui.messages import WorkReported
+from memtui.recall import versions
+from memtui.screens.contents import ContentsScreen
+from memtui.screens.help import HelpScreen
+from memtui.screens.versions import VersionsScreen
+from memtui.settings import Held
+from memtui.stages.progress import Model, Progress
+from memtui.stages.works import Works
+from memtui.store import database, dirty
+from memtui.store.tables import NodeRow
+from memtui.widgets.editions import Whole
+from memtui.widgets.hanging import Hanging
+from memtui.widgets.node_page import NodePage
+from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.status_line import StatusLine
+from memtui.widgets.toc_tree import TocTree
+from memtui.widgets.version_list import VersionList
+from tests import modelled
+from tests.conftest import HISTORY, NOW
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+
+DAY = "toc:day:2024-01-18"
+TO_THE_DAY = ["g", *DAY.rpartition(":")[2], "enter"]
+WHY = "2 of 4 bullets are not supported by the source"
+SIZE = (120, 40)
+READY = Health(Condition.READY, model=modelled.MODEL)
+SIZES = [(80, 24), SIZE, (200, 60)]
+
+
+class Compare(Protocol):
+    def __call__(
+        self,
+        app: App[str | MemtuiError],
+        *,
+        terminal_size: tuple[int, int],
+        run_before: Run,
+    ) -> bool: ...
+
+
+@pytest.fixture
+def dated(house: House) -> House:
+    """The full house, all of it made at one time."""
+    setup = replace(house._setup(), clock=lambda: NOW - timedelta(days=2, hours=3))
+    house._works = Works(setup)
+    for _ in house.works.importer().run([HISTORY]):
+        pass
+    assert house.works.until_idle(lambda _: None) == []
+    return house
+
+
+@pytest.fixture
+def written(dated: House) -> House:
+    """The same, of one of whose days a model wrote two versions."""
+    modelled.add(DAY, "Tokens refreshed", with_weak="42 sessions in payments.py")
+    held = (modelled.withheld("The moon was counted"),)
+    modelled.add(DAY, "Moons counted", rejected=WHY, held=held)
+    return dated
+
+
+@pytest.fixture
+def asking(app_of: AppOf) -> AppOf:
+    """Makes the app of a house that asks a model, if there is one."""
+
+    def make(house: House) -> MemtuiApp:
+        house.settings.held["summaries.provider"] = Held("auto", "test")
+        return app_of(house)
+
+    return make
+
+
+@pytest.fixture
+def writing(written: House, asking: AppOf) -> MemtuiApp:
+    return asking(written)
+
+
+async def press(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+def steps(settle: Settle, *keys: str) -> Run:
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
+        await settle(pilot)
+        await press(pilot, settle, *TO_THE_DAY, "v", *keys)
+
+    return run
+
+
+def history() -> TocHistory:
+    found = versions.history(DAY)
+    assert found is not None
+    return found
+
+
+def shown() -> tuple[int, bool]:
+    one = history().shown
+    assert one is not None
+    return one.version, one.is_pinned
+
+
+def rows(app: MemtuiApp) -> list[str]:
+    listed = app.screen.query_one(VersionList)
+    visuals = [option.prompt for option in listed.options]
+    return [one.lay_out(60).plain for one in visuals if isinstance(one, Hanging)]
+
+
+def about(app: MemtuiApp) -> str:
+    return str(app.screen.query_one("#about", Static).visual)
+
+
+def said(app: MemtuiApp) -> str:
+    visual = app.screen.query_one("#edition", Static).visual
+    assert isinstance(visual, Whole | Content)
+    return visual.lay_out(80).plain if isinstance(visual, Whole) else visual.plain
+
+
+def title(app: MemtuiApp) -> tuple[str, str]:
+    pane = app.screen.query_one("#chosen PaneTitle", PaneTitle)
+    return pane.what, pane.measure
+
+
+def notices(app: MemtuiApp) -> list[str]:
+    return [notice.message for notice in app._notifications]
+
+
+async def test_every_version_is_listed_and_the_one_shown_is_read_first(
+    writing: MemtuiApp, settle: Settle
+) -> None:
+    async with writing.run_test(size=SIZE) as pilot:
+        await steps(settle)(pilot)
+        assert isinstance(writing.screen, VersionsScreen)
+        rejected, model, first = rows(writing)
+        assert rejected.startswith("  3  qwen3:4b 2bfd38a7daaf")
+        assert "✓ 3 supported · ✗ 1 unsupported" in rejected
+        assert f"rejected: {WHY}" in " ".join(rejected.split())
+        assert model.splitlines()[0].endswith("shown")
+        assert "2024-02-20 03:30 · ✓ 3 supported · ~ 1 weak" in model
+        assert first.startswith("  1  quoted (extractive-")
+        assert title(writing) == ("Version 2", "shown")
+        assert "Tokens refreshed" in said(writing)
+        assert "~ 42 sessions in payments.py" in said(writing)
+        why = "weak: the source says it without “payments.py” and “42”"
+        assert why in said(writing)
+        assert "1,204 tokens read, 310 written, 12.4 s" in said(writing)
+
+
+async def test_the_cursor_brings_each_version_beside_the_list(
+    writing: MemtuiApp, settle: Settle
+) -> None:
+    async with writing.run_test(size=SIZE) as pilot:
+        await steps(settle, "up")(pilot)
+        assert title(writing) == ("Version 3", "")
+        assert f"Rejected: {WHY}" in said(writing)
+        assert "Withheld, since no source says it:" in said(writing)
+        assert "✗ The moon was counted" in said(writing)
+        await press(pilot, settle, "end")
+        assert title(writing) == ("Version 1", "")
+        before = versions.edition(DAY, 1)
+        assert before is not None and before.bullets
+        words = " ".join(said(writing).split())
+        assert all(" ".join(one.text.split()) in words for one in before.bullets)
+
+
+async def test_enter_goes_to_what_a_version_says_and_escape_back_and_out(
+    writing: MemtuiApp, settle: Settle
+) -> None:
+    async with writing.run_test(size=SIZE) as pilot:
+        await steps(settle, "enter")(pilot)
+        assert not writing.screen.query_one(VersionList).has_focus
+        await press(pilot, settle, "escape")
+        assert writing.screen.query_one(VersionList).has_focus
+        await press(pilot, settle, "escape")
+        assert isinstance(writing.screen, ContentsScreen)
+
+
+async def test_an_earlier_version_is_pinned_and_let_go_and_the_page_follows(
+    writing: MemtuiApp, settle: Settle
+) -> None:
+    async with writing.run_test(size=SIZE) as pilot:
+        await steps(settle, "end", "P")(pilot)
+        assert shown() == (1, True)
+        told = "Version 1 is pinned: it is shown, whatever comes after it."
+        assert notices(writing) == [told]
+        assert rows(writing)[2].splitlines()[0].endswith("pinned")
+        assert title(writing) == ("Version 1", "pinned")
+        assert "You pinned version 1: P on it lets it go." in about(writing)
+        await press(pilot, settle, "escape")
+        page = writing.screen.query_one(NodePage)
+        assert page.node is not None
+        assert (page.node.version, page.node.is_pinned) == (1, True)
+        line = writing.screen.query_one(TocTree).pointed_at
+        assert line is not None and line.is_pinned
+        await press(pilot, settle, "v", "P", "escape")
+        assert shown() == (2, False)
+        assert notices(writing)[-1].startswith("Version 2, the newest, is shown")
+        then = writing.screen.query_one(NodePage).node
+        assert then is not None and then.headline == "Tokens refreshed"
+
+
+async def test_a_rejected_version_is_pinned_by_a_second_press_after_its_reason(
+    writing: MemtuiApp, settle: Settle
+) -> None:
+    async with writing.run_test(size=SIZE) as pilot:
+        await steps(settle, "up", "P")(pilot)
+        assert shown() == (2, False)
+        (warning,) = notices(writing)
+        assert warning == (
+            f"Version 3 was rejected: {WHY}.\nPress P again to show it all the same."
+        )
+        await press(pilot, settle, "down", "up", "P")
+        assert shown() == (2, False)
+        await press(pilot, settle, "P")
+        assert shown() == (3, True)
+
+
+async def test_who_asks_for_a_new_version_is_told_who_makes_it(
+    writing: MemtuiApp, settle: Settle
+) -> None:
+    async with writing.run_test(size=SIZE) as pilot:
+        await steps(settle, "A")(pilot)
+        assert history().asked_at == NOW
+        (told,) = notices(writing)
+        assert told.startswith("A new version is asked for. The memtui that works")
+        assert "You asked for a new one just now." in about(writing)
+
+
+async def test_without_a_model_it_is_said_what_to_do(
+    full_house: House, app_of: AppOf, settle: Settle
+) -> None:
+    full_house.settings.held["summaries.provider"] = Held("extractive", "config.toml:3")
+    app = app_of(full_house)
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle)(pilot)
+        why = "No model is asked while summaries.provider is extractive (config.toml:3)"
+        assert "There is only this version." in about(app)
+        assert f"No model has written one yet. {why}" in about(app)
+        await press(pilot, settle, "A")
+        assert why in notices(app)[0]
+
+
+async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
+    full_house: House, asking: AppOf, settle: Settle
+) -> None:
+    app = asking(full_house)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        health = Health(Condition.OFFLINE, "nobody answers at http://127.0.0.1:11434")
+        app.post_message(WorkReported(Progress("", model=Model(health))))
+        await settle(pilot)
+        await steps(settle)(pilot)
+        told = "Nobody answers at http://127.0.0.1:11434. Start Ollama (ollama serve)"
+        assert f"No model has written one yet. {told}" in about(app)
+        app.post_message(WorkReported(Progress("", model=Model(READY))))
+        await settle(pilot)
+        await press(pilot, settle, "escape", "v")
+        assert "No model has written one yet. A asks a model for one." in about(app)
+        app.post_message(WorkReported(Progress("", model=Model(READY, DAY))))
+        await settle(pilot)
+        assert "A model writes a new one now." in about(app)
+
+
+async def test_a_node_without_a_version_says_so(
+    full_house: House, app_of: AppOf, settle: Settle
+) -> None:
+    with database.writing():
+        dirty.mark(["toc:day:2024-06-01"], full_house.zone)
+    app = app_of(full_house)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "g", *"2024-06-01", "enter", "v")
+        assert rows(app) == []
+        assert "Not summarised yet: that happens by itself" in about(app)
+        await press(pilot, settle, "P", "A")
+        assert (
+            notices(app)
+            == ["Not summarised yet: that happens by itself, in a while."] * 2
+        )
+
+
+async def test_what_the_workers_change_is_listed_and_the_cursor_stays(
+    writing: MemtuiApp, settle: Settle
+) -> None:
+    async with writing.run_test(size=SIZE) as pilot:
+        await steps(settle, "end")(pilot)
+        modelled.add(DAY, "Tokens refreshed again")
+        report = Progress("index", 1, queued=7, changed=frozenset({DAY}))
+        writing.post_message(WorkReported(report))
+        await settle(pilot)
+        assert [row[:3] for row in rows(writing)] == ["  4", "  3", "  2", "  1"]
+        assert title(writing)[0] == "Version 1"
+        assert "7 queued" in writing.screen.query_one(StatusLine).work.plain
+
+
+async def test_what_somebody_pins_elsewhere_is_shown_in_a_running_app(
+    written: House, writing: MemtuiApp, settle: Settle
+) -> None:
+    assert written.works.until_idle(lambda _: None) == []
+    written.works.take_changed()
+    async with writing.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, *TO_THE_DAY)
+        line = writing.screen.query_one(TocTree).pointed_at
+        assert line is not None and line.headline == "Tokens refreshed"
+        chosen.pin(DAY, 1, written.zone, NOW)
+        assert written.works.until_idle(lambda _: None) == []
+        changed = written.works.take_changed()
+        writing.post_message(WorkReported(Progress("index", 1, changed=changed)))
+        await settle(pilot)
+        line = writing.screen.query_one(TocTree).pointed_at
+        assert line is not None and line.is_pinned
+        assert line.headline != "Tokens refreshed"
+        page = writing.screen.query_one(NodePage).node
+        assert page is not None and page.version == 1
+
+
+async def test_a_store_that_cannot_be_written_says_so(
+    writing: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise MemtuiError("no room is left on the disk")
+
+    monkeypatch.setattr("memtui.curate.versions.pin", full)
+    async with writing.run_test(size=SIZE) as pilot:
+        await steps(settle, "end", "P")(pilot)
+        assert notices(writing) == ["✗ no room is left on the disk"]
+        assert shown() == (2, False)
+
+
+async def test_the_keys_are_those_of_the_help(
+    writing: MemtuiApp, settle: Settle
+) -> None:
+    async with writing.run_test(size=SIZE) as pilot:
+        await steps(settle, "question_mark")(pilot)
+        assert isinstance(writing.screen, HelpScreen)
+        texts = [str(row.visual) for row in writing.screen.query(Static)]
+        told = " ".join(
+            row.visual.lay_out(110).plain
+            for row in writing.screen.query(Static)
+            if isinstance(row.visual, Hanging)
+        )
+        assert texts
+        for words in ("Show this version, whatever", "Ask for a new version"):
+            assert words in told
+
+
+async def test_v_before_anything_is_kept_says_what_is_missing(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(house)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "escape", "v")
+        assert notices(app) == ["Choose a line of the contents first."]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("keys", [[], ["up"]], ids=["shown", "rejected"])
+def test_pictures(
+    writing: MemtuiApp,
+    settle: Settle,
+    snap_compare: Compare,
+    size: tuple[int, int],
+    keys: list[str],
+) -> None:
+    assert snap_compare(writing, terminal_size=size, run_before=steps(settle, *keys))
+
+
+def test_picture_of_what_is_pinned_and_out_of_date(
+    written: House, writing: MemtuiApp, settle: Settle, snap_compare: Compare
+) -> None:
+    chosen.pin(DAY, 1, written.zone, NOW)
+    chosen.ask(DAY, NOW)
+    with database.writing():
+        NodeRow.update(is_behind=True).where(NodeRow.node_id == DAY).execute()
+    assert snap_compare(writing, terminal_size=SIZE, run_before=steps(settle))
+
+
+def test_picture_of_the_only_version_light(
+    dated: House, asking: AppOf, settle: Settle, snap_compare: Compare
+) -> None:
+    app = asking(dated)
+    app.theme = "memtui-light"
+    assert snap_compare(app, terminal_size=(80, 24), run_before=steps(settle))
