@@ -70,7 +70,7 @@ class Improve:
         self._rewrite = Rewrite(summarizer, rules, zone, clock, self.doing)
         self._rests_until: datetime | None = None
         self._maker = ""
-        self._errors: dict[Job, str] = {}
+        self._errors: dict[Job, dict[str, str]] = {job: {} for job in Job}
         self.model = Model()
         """How it is, and what it does now."""
         self.changed = Changes()
@@ -169,7 +169,7 @@ class Improve:
 
     def _is_waiting(self) -> bool:
         with database.connected():
-            return wanted.count(TocLevel.SEGMENT) > 0
+            return wanted.are_untried(TocLevel.SEGMENT)
 
     def _is_ready(self, now: datetime) -> bool:
         """Whether the model can be asked; if not, it is left alone for a while."""
@@ -202,14 +202,16 @@ class Improve:
             self._schedule.begin(due.job, due.reason, now)
         for job in Job:
             if self._schedule.is_running(job):
-                self._errors[job] = says
-                self._end(job, Result.FAILED)
+                self._end(job, Result.FAILED, says)
 
-    def _end(self, job: Job, result: Result) -> None:
-        error = self._errors.pop(job, "")
-        if error and result is Result.DONE:
+    def _end(self, job: Job, result: Result, error: str = "") -> None:
+        """End a run; what was made after all in another try is no failure of it."""
+        errors = [*self._errors[job].values(), error]
+        self._errors[job].clear()
+        if any(errors) and result is Result.DONE:
             result = Result.FAILED
-        self._schedule.end(job, result, self._clock(), error)
+        said = next(filter(None, reversed(errors)), "")
+        self._schedule.end(job, result, self._clock(), said)
 
     def _improve(self, job: Job | None, name: str) -> int:
         self._show(self.model.of(name))
@@ -226,14 +228,17 @@ class Improve:
         if outcome.rest_s is not None:
             self._rest(outcome.rest_s)
         if job:
-            self._note(job, outcome)
+            self._note(job, name, outcome)
+        elif outcome.kind is Kind.MADE:
+            self._schedule.heard()
         return 1
 
-    def _note(self, job: Job, outcome: Outcome) -> None:
+    def _note(self, job: Job, name: str, outcome: Outcome) -> None:
         with database.connected():
             waiting = wanted.count(job.level)
+        self._errors[job].pop(name, None)
         if outcome.error and outcome.kind is not Kind.REJECTED:
-            self._errors[job] = outcome.error
+            self._errors[job][name] = outcome.error
         self._schedule.noted(
             job,
             self._clock(),

@@ -213,7 +213,8 @@ class Rewrite:
     def _later(self, name: str, error: str) -> Outcome:
         """Try this node again, but others first."""
         with database.writing():
-            at_ms = retry_ms(wanted.attempts(name), to_ms(self._clock()))
+            # Later than the server that it made fail is asked again: others come first.
+            at_ms = retry_ms(wanted.attempts(name) + 1, to_ms(self._clock()))
             wanted.failed(name, at_ms)
         return Outcome(Kind.FAILED, error)
 

@@ -137,11 +137,15 @@ class Schedule:
             if reason in _PASSING:
                 jobs.forget_empty(number)
 
+    def heard(self) -> None:
+        """Say that something was made outside of any run, for a person who asked."""
+        self._has_news = True
+
     def drained(self) -> None:
         """Say that no segment waits: what has come of them can be rolled up now.
 
         Roll-ups become due by this once, and once more whenever a segment was made
-        since; so it may be said as often as nothing waits.
+        since, or what a person asked for; so it may be said as often as nothing waits.
         """
         if self._has_news:
             self._drained.update(ROLL_UPS)

@@ -1,7 +1,8 @@
 """Which nodes want a version by a model, and which of them can have one now.
 
 A node wants one from when its summary was made at once until a model's was made, shown
-or rejected. What a person asked for comes before all else.
+or rejected. What a person asked for comes before all else; among equals what a model
+has failed at comes last, so that no other waits for it.
 """
 
 from typing import Any
@@ -12,19 +13,21 @@ from memtui.memory.toc import TocLevel
 from memtui.store.database import db, is_due
 from memtui.store.tables import NodeRow
 
+_EASIEST_FIRST = (NodeRow.model_attempts, NodeRow.start_ms.desc())
+
 
 def asked(now_ms: int, limit: int) -> list[str]:
     """Nodes a person asked for that can be tried now, whoever asked first first."""
     rows = NodeRow.select(NodeRow.node_id).where(
         NodeRow.asked_ms > 0, is_due(NodeRow.model_retry_ms, now_ms)
     )
-    return _names(rows.order_by(NodeRow.asked_ms).limit(limit))
+    return _names(rows.order_by(NodeRow.model_attempts, NodeRow.asked_ms).limit(limit))
 
 
 def segments(now_ms: int, limit: int) -> list[str]:
     """Segments that can be tried now, the newest first."""
     rows = _waiting(TocLevel.SEGMENT).where(is_due(NodeRow.model_retry_ms, now_ms))
-    return _names(rows.order_by(NodeRow.start_ms.desc()).limit(limit))
+    return _names(rows.order_by(*_EASIEST_FIRST).limit(limit))
 
 
 def parents(level: TocLevel, now_ms: int, limit: int, *, before_ms: int) -> list[str]:
@@ -43,15 +46,26 @@ def parents(level: TocLevel, now_ms: int, limit: int, *, before_ms: int) -> list
         is_due(NodeRow.model_retry_ms, now_ms),
         ~_is_waited_for(),
     )
-    return _names(rows.order_by(NodeRow.start_ms.desc()).limit(limit))
+    return _names(rows.order_by(*_EASIEST_FIRST).limit(limit))
 
 
 def are_dirty(level: TocLevel, before_ms: int) -> bool:
-    """Whether nodes of a level must be rolled up before a model sums them up."""
-    rows = _waiting(level).where(
-        NodeRow.start_ms < before_ms, NodeRow.is_dirty, NodeRow.attempts == 0
+    """Whether nodes of a level must be rolled up before a model sums them up.
+
+    They may want no version by a model till then, and want one after it.
+    """
+    rows = NodeRow.select().where(
+        NodeRow.level == level.value,
+        NodeRow.start_ms < before_ms,
+        NodeRow.is_dirty,
+        NodeRow.attempts == 0,
     )
     return bool(rows.exists())
+
+
+def are_untried(level: TocLevel) -> bool:
+    """Whether nodes of a level want a version that no model has failed at."""
+    return bool(_waiting(level).where(NodeRow.model_attempts == 0).exists())
 
 
 def count(level: TocLevel) -> int:

@@ -53,6 +53,7 @@ class Stub:
         self._always: dict[str, Fault] = {}
         self.stopping = threading.Event()
         self._server: ThreadingHTTPServer | None = None
+        self._port = 0
 
     def script(self, *faults: Fault, path: str = "/api/chat") -> None:
         """What happens to the next requests of a path, one each."""
@@ -99,18 +100,23 @@ class Stub:
             return [one for one in self.received if one.path == path][count - 1]
 
     def start(self) -> None:
+        """Answer, on the same port as before if it was left."""
         from tests.stub.handler import Handler  # noqa: PLC0415 - it knows the stub
 
-        server = _Server(("127.0.0.1", 0), Handler)
+        server = _Server(("127.0.0.1", self._port), Handler)
         server.stub = self
-        self._server = server
+        self._server, self._port = server, server.server_address[1]
         threading.Thread(
             target=server.serve_forever, args=(0.01,), name="stub", daemon=True
         ).start()
 
     def stop(self) -> None:
-        """Close the port and let go of all that waits."""
+        """Close the port for good and let go of all that waits."""
         self.stopping.set()
+        self.leave()
+
+    def leave(self) -> None:
+        """Close the port: whoever comes now finds nobody."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()

@@ -1,0 +1,23 @@
+"""A store and a model's server for the stages."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memtui.house import House
+from tests.stages.improving import Bench
+from tests.stub.server import Stub, serving
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    """A server with one ordinary model."""
+    with serving() as stub:
+        yield stub
+
+
+@pytest.fixture
+def bench(house: House, stub: Stub, tmp_path: Path) -> Bench:
+    """An empty store and the server."""
+    return Bench(house, stub, tmp_path)

@@ -1,0 +1,332 @@
+"""A store, the stages behind it and a model's server, stepped by hand at our time."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from memtui.curate import versions as chosen
+from memtui.house import House
+from memtui.llm.extractive import Extractive
+from memtui.llm.looking import Wishes
+from memtui.llm.ollama import Ollama
+from memtui.llm.probing import Capability, Mode
+from memtui.llm.prompts import Log
+from memtui.llm.transport import Deadlines
+from memtui.memory import calendar, vouching
+from memtui.memory.jobs import Job, Run
+from memtui.memory.schedules import Plan
+from memtui.memory.segments import Rules
+from memtui.memory.summaries import Summary
+from memtui.memory.summarizers import Doing
+from memtui.memory.toc import TocHistory, TocLevel, TocNode
+from memtui.memory.tokens import ESTIMATED
+from memtui.recall import browse, versions
+from memtui.recall import jobs as asked
+from memtui.stages.improve import Improve
+from memtui.stages.schedule import Schedule
+from memtui.stages.works import Setup, Works
+from memtui.store import database, wanted
+from memtui.store.tables import NodeRow
+from tests.stub.personas import Prompt, reply
+from tests.stub.server import Stub
+
+PLAN = Plan(
+    {
+        Job.DAY: "0 1 * * *",
+        Job.WEEK: "0 2 * * 0",
+        Job.MONTH: "0 3 1 * *",
+        Job.YEAR: "0 4 1 1 *",
+    },
+    UTC,
+    0,
+    "a",
+)
+MONDAY = datetime(2025, 3, 10, 10, tzinfo=UTC)
+"""When most of what is brought was said, in the eleventh week of 2025."""
+
+NOW = datetime(2025, 4, 20, 12, tzinfo=UTC)
+"""When nothing of it goes on any more; a Sunday."""
+
+DAY, WEEK = "toc:day:2025-03-10", "toc:week:2025-W11"
+MONTH, YEAR = "toc:month:2025-03", "toc:year:2025"
+
+PATIENT = Deadlines(answer_s=10.0, load_s=10.0, first_s=10.0, idle_s=10.0)
+"""Deadlines that no machine misses by being slow."""
+
+TALK = (
+    ("user", "The ferry importer drops every crossing after 23:50, please fix it."),
+    ("assistant", "Fixed in timetable.py: full dates are compared, 14 tests pass."),
+)
+
+
+def talk_of(number: int) -> tuple[tuple[str, str], ...]:
+    """A conversation that is like no other number's."""
+    quay, module = QUAYS[number % len(QUAYS)], MODULES[number % len(MODULES)]
+    return (
+        (
+            "user",
+            f"Boats of the {quay} quay are late, see {module}.py {number}.",
+        ),
+        ("assistant", f"Fixed in {module}.py: {quay} gets {30 + number} minutes."),
+    )
+
+
+QUAYS = ("northern", "southern", "eastern", "western", "upper", "lower", "old", "new")
+MODULES = ("timetable", "harbour", "tickets", "weather", "crew", "tides", "fuel")
+
+
+@dataclass
+class Clock:
+    """A clock that is set by hand."""
+
+    now: datetime = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def tick(self) -> float:
+        """The same as seconds that only go forward."""
+        return (self.now - MONDAY).total_seconds()
+
+    def on(self, **more: float) -> None:
+        """Let some time pass."""
+        self.now += timedelta(**more)
+
+
+def said(
+    at: datetime,
+    *talk: tuple[str, str],
+    session: str = "",
+    ends: bool = True,
+    project: str = "ferry",
+) -> list[dict[str, Any]]:
+    """The records of who said what, a second apart; the end of their session last."""
+    name = session or f"s-{at.isoformat()}"
+    rows = [
+        ("user_message" if who == "user" else f"{who}_message", text)
+        if who in ("user", "assistant")
+        else ("tool_result", text)
+        for who, text in talk or TALK
+    ]
+    return [
+        {
+            "session_id": name,
+            "timestamp": (at + timedelta(seconds=place)).isoformat(),
+            "event_type": kind,
+            "text": text,
+            "agent": "claude-code",
+            "project": project,
+            "key": f"{name}-{place}-{at.timestamp()}",
+        }
+        for place, (kind, text) in enumerate(
+            [*rows, *([("session_end", "")] if ends else [])]
+        )
+    ]
+
+
+@dataclass
+class Bench:
+    """One store at work."""
+
+    house: House
+    stub: Stub
+    folder: Path
+    wishes: Wishes | None = None
+    clock: Clock = field(default_factory=Clock)
+    slept: list[float] = field(default_factory=list)
+    seen: list[Doing] = field(default_factory=list)
+    """How far the model told to be."""
+    order: list[str] = field(default_factory=list)
+    """The nodes that the model was set to, one after the other."""
+    knows: bool = True
+    """Whether it is known how the stub's models are asked, which spares a request."""
+    _files: int = 0
+
+    def __post_init__(self) -> None:
+        paths = self.house.paths
+        self.works = Works(
+            Setup(
+                spool=paths.spool,
+                index=paths.index,
+                claim=paths.claim,
+                zone=UTC,
+                rules=Rules(),
+                counter=ESTIMATED,
+                summarizer=Extractive(),
+                clock=self.clock,
+                agent="agent",
+            )
+        )
+        self.start()
+
+    def start(self) -> None:
+        """Begin anew, as another process would."""
+        self.schedule = Schedule(PLAN)
+        self.improve = Improve(
+            self._ollama, self.schedule, Rules(), UTC, self.clock, self._hear
+        )
+
+    def _ollama(self, tell: Callable[[Doing], None]) -> Ollama:
+        known = [Capability(self.stub.version, m.digest, Mode.QUIET) for m in self._own]
+        self.ollama = Ollama(
+            self.wishes or Wishes(self.stub.url, deadlines=PATIENT),
+            report=tell,
+            known=known,
+            accept=_why_not,
+            clock=self.clock.tick,
+            sleep=self._sleep,
+            jitter=lambda: 1.0,
+        )
+        return self.ollama
+
+    @property
+    def _own(self) -> Sequence[Any]:
+        return self.stub.models if self.knows else ()
+
+    async def _sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.clock.on(seconds=seconds)
+
+    def _hear(self) -> None:
+        name, doing = self.improve.model.node_id, self.improve.model.doing
+        if doing:
+            self.seen.append(doing)
+        if name and (not self.order or self.order[-1] != name):
+            self.order.append(name)
+
+    # What is brought
+
+    def bring(self, *records: Iterable[dict[str, Any]]) -> None:
+        """Import records and digest them: the versions that are made at once."""
+        self._files += 1
+        file = self.folder / f"brought-{self._files}.jsonl"
+        lines = [json.dumps(one) for some in records for one in some]
+        file.write_text("\n".join(lines) + "\n")
+        for _ in self.works.importer().run([file]):
+            pass
+        self.digest()
+
+    def digest(self) -> None:
+        """Let the stages work until they rest."""
+        assert self.works.until_idle(lambda _: None) == []
+
+    # What the model does
+
+    def step(self) -> int:
+        """Let the model write one version."""
+        return self.improve.step()
+
+    def drain(self, rests: int = 4) -> list[str]:
+        """Let the model write until it rests; the nodes it was set to."""
+        before, empty = len(self.order), 0
+        while empty < rests:
+            if self.step():
+                empty = 0
+            else:
+                empty += 1
+                self.digest()
+        return self.order[before:]
+
+    def ask(self, name: str) -> None:
+        """Ask for another version of a node."""
+        chosen.ask(name, self.clock())
+
+    # What there is
+
+    def prompt_of(self, name: str) -> str:
+        """The last prompt that was sent about a node of this level."""
+        level = calendar.period(name).level
+        told = [str(one.body["messages"][1]["content"]) for one in self.stub.chats()]
+        return next(one for one in reversed(told) if f"notes on a {level}" in one)
+
+    def segments(self, day: str = DAY) -> list[str]:
+        """A day's segments, the newest first."""
+        return [line.node_id for line in browse.children(day)]
+
+    def node(self, name: str) -> TocNode:
+        """A node as it is shown."""
+        found = browse.node(name)
+        assert found is not None, name
+        return found
+
+    def history(self, name: str) -> TocHistory:
+        """A node's versions."""
+        found = versions.history(name)
+        assert found is not None, name
+        return found
+
+    def wants(self, name: str) -> bool:
+        """Whether a node wants a version by a model."""
+        with database.connected():
+            return bool(NodeRow.get_by_id(name).wants_model)
+
+    def retry_in_s(self, name: str) -> float:
+        """In how many seconds a node is tried again."""
+        with database.connected():
+            row = NodeRow.get_by_id(name)
+            return float(row.model_retry_ms / 1000 - self.clock().timestamp())
+
+    def waiting(self) -> dict[str, int]:
+        """How many nodes of each level want a version by a model."""
+        with database.connected():
+            return {level.value: wanted.count(level) for level in TocLevel}
+
+    def runs(self, job: Job | None = None) -> list[Run]:
+        """The runs of a job, the latest first."""
+        return asked.history(job, limit=500, is_worked=True)
+
+    def dump(self, *without: str) -> dict[str, list[tuple[Any, ...]]]:
+        """Every row of every table, some tables left out."""
+        with sqlite3.connect(database.path()) as db:
+            names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            tables = [name for (name,) in names if name not in without]
+            return {
+                name: sorted(db.execute(f"SELECT * FROM {name}"), key=repr)
+                for name in tables
+            }
+
+    def sound(self) -> None:
+        """Check all that is shown: nothing a model claims stands on nothing."""
+        with sqlite3.connect(database.path()) as db:
+            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+            (pending,) = db.execute(
+                "SELECT count(*) FROM toc_latest WHERE latest_id IS NULL"
+            ).fetchone()
+            (without,) = db.execute(WITHOUT_GRIP).fetchone()
+            (rejected,) = db.execute(REJECTED).fetchone()
+            (mute,) = db.execute(MUTE).fetchone()
+        assert (pending, without, rejected, mute) == (0, 0, 0, 0)
+
+
+WITHOUT_GRIP = """
+SELECT count(*) FROM toc_latest n JOIN toc_versions v ON v.id = n.latest_id
+JOIN bullets b ON b.version_id = v.id
+WHERE v.is_models AND NOT b.is_withheld AND (b.support = 'unsupported' OR NOT EXISTS (
+  SELECT 1 FROM bullet_grips l JOIN grips g ON g.id = l.grip_id
+  JOIN events e ON e.id = g.start_id WHERE l.bullet_id = b.id))
+"""
+REJECTED = """
+SELECT count(*) FROM toc_latest n JOIN toc_versions v ON v.id = n.latest_id
+WHERE v.rejected <> ''
+"""
+MUTE = """
+SELECT count(*) FROM toc_latest n JOIN toc_versions v ON v.id = n.latest_id
+WHERE NOT EXISTS (SELECT 1 FROM bullets b
+                  WHERE b.version_id = v.id AND NOT b.is_withheld)
+"""
+
+
+def embroidering(prompt: Prompt) -> str:
+    """Quotes what it was given, the last of it with a number that nobody said."""
+    *others, (number, text) = prompt.chosen
+    quoted = [([n], said) for n, said in others]
+    return reply([*quoted, ([number], f"{text} in 4711 ms")])
+
+
+def _why_not(draft: Summary, log: Log) -> str:
+    return vouching.why_not(draft, [turn.text for turn in log.turns])

@@ -1,0 +1,481 @@
+"""Which version a model writes next, when, and what is remembered of its runs."""
+
+from datetime import timedelta
+
+import pytest
+
+from memtui.curate import jobs as steered
+from memtui.llm import prompts
+from memtui.memory import calendar
+from memtui.memory.events import to_ms
+from memtui.memory.jobs import Job, Reason, Result
+from memtui.memory.summarizers import Condition
+from memtui.memory.toc import Status
+from memtui.stages.improve import AGES
+from memtui.stages.rewrite import PUT_OFF_S
+from memtui.store import database, dirty
+from tests.stages.improving import (
+    DAY,
+    MONDAY,
+    MONTH,
+    NOW,
+    TALK,
+    WEEK,
+    YEAR,
+    Bench,
+    embroidering,
+    said,
+    talk_of,
+)
+from tests.stub import faults, personas
+from tests.stub.server import Stub
+
+HOUR = timedelta(hours=1)
+MS = timedelta(milliseconds=1)
+TUESDAY = "toc:day:2025-03-11"
+
+
+def hours(bench: Bench, count: int, days: int = 0) -> None:
+    """So many conversations of one day, an hour apart."""
+    begin = MONDAY + timedelta(days=days)
+    bench.bring(*(said(begin + n * HOUR, *talk_of(n)) for n in range(count)))
+
+
+def test_segments_come_the_newest_first_and_then_all_above_from_the_days_up(
+    bench: Bench,
+) -> None:
+    hours(bench, 2)
+    hours(bench, 2, days=1)
+    newest = bench.segments(TUESDAY) + bench.segments(DAY)
+    assert bench.drain() == [*newest, TUESDAY, DAY, WEEK, MONTH]
+    assert all(bench.node(name).is_models for name in [*newest, DAY, WEEK, MONTH])
+    assert bench.waiting() == {
+        "year": 1,
+        "month": 0,
+        "week": 0,
+        "day": 0,
+        "segment": 0,
+    }
+    bench.sound()
+
+
+def test_what_a_person_asked_for_comes_before_all_else(bench: Bench) -> None:
+    hours(bench, 3)
+    newest, middle, oldest = bench.segments()
+    bench.ask(oldest)
+    bench.clock.on(seconds=1)
+    bench.ask(WEEK)
+    bench.ask(oldest)
+    assert bench.drain()[:4] == [oldest, WEEK, newest, middle]
+    assert bench.history(oldest).asked_at is None
+
+
+def test_what_is_due_above_comes_before_the_segments(bench: Bench) -> None:
+    hours(bench, 1)
+    assert bench.step()
+    hours(bench, 2, days=1)
+    bench.clock.on(seconds=PUT_OFF_S)
+    bench.digest()
+    steered.ask([Job.DAY], bench.clock())
+    assert bench.drain()[:3] == [DAY, *bench.segments(TUESDAY)]
+
+
+@pytest.mark.parametrize(
+    ("name", "job"),
+    [
+        (DAY, Job.DAY),
+        (WEEK, Job.WEEK),
+        (MONTH, Job.MONTH),
+        (YEAR, Job.YEAR),
+    ],
+)
+def test_a_period_is_summed_up_once_it_is_over_for_long_enough(
+    bench: Bench, name: str, job: Job
+) -> None:
+    _, end = calendar.bounds(name, bench.house.zone)
+    bench.clock.now = end + AGES[job.level] - MS
+    hours(bench, 1)
+    assert name not in bench.drain()
+    steered.ask([job], bench.clock())
+    assert bench.drain() == []
+    assert (bench.node(name).is_models, bench.wants(name)) == (False, True)
+    bench.clock.now += MS
+    steered.ask([job], bench.clock())
+    assert bench.drain() == [name]
+    assert bench.node(name).is_models
+
+
+def test_the_ages_are_those_that_were_decided() -> None:
+    assert [age / HOUR for age in AGES.values()] == [1, 24, 24, 7 * 24]
+
+
+def test_a_day_waits_for_its_segments(bench: Bench) -> None:
+    hours(bench, 2)
+    steered.ask([Job.DAY], bench.clock())
+    assert bench.step()
+    (run,) = bench.runs(Job.DAY)
+    assert (run.result, run.made) == (Result.DONE, 0)
+    assert bench.order == [bench.segments()[0]]
+    assert bench.drain() == [bench.segments()[1], DAY, WEEK, MONTH]
+
+
+def test_a_week_waits_for_what_has_changed_in_it(bench: Bench) -> None:
+    hours(bench, 1)
+    while DAY not in bench.order:
+        bench.step()
+        bench.digest()
+    for _ in range(3):
+        assert bench.step() == 0
+    (run,) = bench.runs(Job.WEEK)
+    assert (run.reason, run.result) == (Reason.DRAINED, None)
+    assert not bench.node(WEEK).is_models
+    bench.digest()
+    assert bench.step() == 1
+    said_of_day = {bullet.text for bullet in bench.node(DAY).bullets}
+    assert {bullet.text for bullet in bench.node(WEEK).bullets} <= said_of_day
+
+
+def test_what_is_above_follows_ten_minutes_later(bench: Bench) -> None:
+    hours(bench, 2)
+    before = bench.node(DAY).version
+    bench.step()
+    bench.digest()
+    assert bench.node(DAY).version == before
+    assert bench.node(DAY).status is Status.STALE
+    bench.clock.on(seconds=PUT_OFF_S - 1)
+    bench.digest()
+    assert bench.node(DAY).version == before
+    bench.clock.on(seconds=1)
+    bench.digest()
+    assert bench.node(DAY).version == before + 1
+    assert not bench.node(DAY).is_models
+
+
+def to_roll_up(bench: Bench) -> list[str]:
+    """The days that can be rolled up now."""
+    with database.connected():
+        return dirty.of_level(Job.DAY.level, to_ms(bench.clock()), 9)
+
+
+def test_and_at_once_when_no_segment_waits_any_more(bench: Bench) -> None:
+    hours(bench, 2)
+    assert bench.step() and bench.step()
+    assert to_roll_up(bench) == []
+    assert bench.step() == 0
+    assert bench.step() == 0
+    assert to_roll_up(bench) == [DAY]
+    bench.digest()
+    assert bench.step() == 1
+    assert bench.order[-1] == DAY
+
+
+# When nobody answers
+
+
+def test_without_a_server_nothing_changes_and_it_is_looked_for_again(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 2)
+    before = bench.dump("jobs")
+    stub.leave()
+    assert bench.step() == 0
+    health = bench.improve.model.health
+    assert health is not None and health.condition is Condition.OFFLINE
+    assert bench.dump("jobs") == before
+    asked = len(stub.received)
+    stub.start()
+    bench.clock.on(seconds=29)
+    assert bench.step() == 0
+    assert len(stub.received) == asked
+    bench.clock.on(seconds=1)
+    assert bench.step() == 1
+    assert bench.node(bench.segments()[0]).is_models
+
+
+def test_a_person_who_asks_for_a_run_is_told_that_nobody_answers(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 1)
+    stub.leave()
+    steered.ask([Job.DAY], bench.clock())
+    assert bench.step() == 0
+    (run,) = bench.runs(Job.DAY)
+    assert (run.reason, run.result) == (Reason.ASKED, Result.FAILED)
+    assert "nobody answers at http://127.0.0.1" in run.error
+    assert bench.waiting()["segment"] == 1
+
+
+def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 3)
+    assert bench.step() == 1
+    stub.leave()
+    assert bench.step() == 0
+    (run,) = bench.runs()
+    assert (run.result, run.made, run.waiting) == (Result.FAILED, 1, 2)
+    assert "nobody answers" in run.error
+    stub.start()
+    bench.clock.on(minutes=2)
+    bench.drain()
+    assert [one.result for one in bench.runs(Job.SEGMENTS)] == [
+        Result.DONE,
+        Result.FAILED,
+    ]
+    assert bench.waiting()["segment"] == 0
+
+
+def test_a_clock_that_was_set_back_does_not_make_it_rest_for_long(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 1)
+    stub.leave()
+    bench.step()
+    stub.start()
+    bench.clock.on(days=-3)
+    assert bench.step() == 1
+
+
+# What is remembered of runs
+
+
+def test_a_run_tells_what_came_of_each_of_its_nodes(bench: Bench, stub: Stub) -> None:
+    hours(bench, 4)
+    good = faults.GOOD
+    bad = faults.saying("I cannot do that.")
+    worse = faults.refused(500, "the model fell over")
+    stub.script(good, bad, bad, good, worse, worse, worse)
+    for _ in range(3):
+        assert bench.step() == 1
+    (run,) = bench.runs()
+    assert (run.made, run.rejected, run.failed, run.waiting) == (2, 1, 0, 1)
+    assert run.result is None
+    assert bench.step() == 1
+    (run,) = bench.runs()
+    assert (run.made, run.rejected, run.failed, run.waiting) == (2, 1, 1, 1)
+    bench.clock.on(seconds=59)
+    assert bench.step() == 0
+    (run,) = bench.runs()
+    assert (run.result, run.error) == (Result.FAILED, "the model fell over")
+
+
+def test_a_run_that_made_up_for_its_failures_is_done(bench: Bench, stub: Stub) -> None:
+    hours(bench, 2)
+    stub.script(*[faults.BUSY] * 6)
+    assert bench.step() == 1
+    (run,) = bench.runs()
+    assert (run.result, run.made, run.failed) == (None, 0, 0)
+    bench.clock.on(seconds=30)
+    bench.drain()
+    (run,) = bench.runs(Job.SEGMENTS)
+    assert (run.result, run.error, run.made) == (Result.DONE, "", 2)
+
+
+def test_a_pause_ends_a_run_and_a_resume_goes_on(bench: Bench) -> None:
+    hours(bench, 3)
+    assert bench.step() == 1
+    steered.pause([Job.SEGMENTS])
+    assert bench.drain() == []
+    (run,) = bench.runs()
+    assert (run.result, run.made) == (Result.STOPPED, 1)
+    bench.start()
+    assert bench.drain() == []
+    steered.resume([Job.SEGMENTS])
+    bench.drain()
+    assert bench.waiting()["segment"] == 0
+
+
+def test_a_paused_roll_up_keeps_to_its_pause_until_it_is_asked_for(
+    bench: Bench,
+) -> None:
+    steered.pause([Job.DAY])
+    hours(bench, 1)
+    bench.drain()
+    assert DAY not in bench.order
+    steered.ask([Job.DAY], bench.clock())
+    bench.drain()
+    assert DAY in bench.order
+
+
+def test_a_person_s_wish_for_one_node_knows_no_pause(bench: Bench) -> None:
+    hours(bench, 1)
+    steered.pause(list(Job))
+    bench.ask(DAY)
+    assert bench.drain() == [DAY]
+
+
+def test_what_was_missed_is_made_up_for_once_at_the_start(bench: Bench) -> None:
+    bench.clock.now = MONDAY + 13 * HOUR
+    hours(bench, 1)
+    bench.drain()
+    assert bench.runs(Job.DAY) == []
+    assert not bench.node(DAY).is_models
+    bench.clock.now = NOW
+    bench.start()
+    assert bench.drain() == [DAY, WEEK, MONTH]
+    assert {run.job: run.reason for run in bench.runs()[:3]} == {
+        Job.DAY: Reason.MISSED,
+        Job.WEEK: Reason.MISSED,
+        Job.MONTH: Reason.MISSED,
+    }
+    bench.start()
+    assert bench.drain() == []
+
+
+def test_a_roll_up_comes_by_its_own_clock_while_memtui_runs(bench: Bench) -> None:
+    bench.clock.now = MONDAY + 13 * HOUR
+    hours(bench, 1)
+    bench.drain()
+    bench.clock.now = MONDAY.replace(hour=0, minute=59) + timedelta(days=1)
+    assert bench.drain() == []
+    bench.clock.on(minutes=1)
+    assert bench.drain() == [DAY]
+    (run,) = bench.runs(Job.DAY)
+    assert (run.reason, run.result, run.made) == (Reason.SCHEDULE, Result.DONE, 1)
+
+
+# Nodes that fail
+
+
+def test_a_poison_node_is_tried_less_and_less_often_and_blocks_nobody(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 3)
+    poison, *others = bench.segments()
+    waits = []
+    for _ in range(3):
+        stub.script(*[faults.reset(0)] * 3)
+        while bench.step() == 0:
+            bench.clock.on(seconds=30)
+        waits.append(bench.retry_in_s(poison))
+        bench.clock.on(seconds=60)
+        bench.drain()
+        bench.clock.on(seconds=waits[-1])
+    assert waits == [120, 240, 480]
+    assert bench.order == [poison, *others, DAY, WEEK, MONTH, poison]
+    assert not bench.node(poison).is_models and bench.wants(poison)
+    bench.drain()
+    assert bench.node(poison).is_models
+
+
+def test_what_a_person_asked_for_and_fails_blocks_nobody_either(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 2)
+    other, poison = bench.segments()
+    bench.ask(poison)
+    stub.script(*[faults.reset(0)] * 3)
+    assert bench.step() == 1
+    assert bench.step() == 0
+    bench.clock.on(seconds=60)
+    assert bench.step() == 1
+    assert bench.order == [poison, other]
+    bench.clock.on(seconds=60)
+    assert bench.drain()[0] == poison
+    assert bench.node(poison).is_models
+
+
+def test_several_that_fail_do_not_keep_the_server_from_the_others(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 4)
+    *poison, good = bench.segments()
+    for name in poison:
+        stub.script(*[faults.reset(0)] * 3)
+        while bench.step() == 0:
+            bench.clock.on(seconds=30)
+        assert bench.order[-1] == name
+    while bench.step() == 0:
+        bench.clock.on(seconds=30)
+    assert bench.order[-1] == good
+    assert bench.node(good).is_models
+
+
+def test_a_segment_that_fails_does_not_hold_up_its_day(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 2)
+    poison, good = bench.segments()
+    stub.script(*[faults.ended(0)] * 3)
+    assert bench.step() == 1
+    while not bench.node(good).is_models:
+        bench.clock.on(seconds=30)
+        bench.step()
+    assert bench.drain() == [DAY, WEEK, MONTH]
+    assert bench.wants(poison)
+    bench.clock.on(minutes=2)
+    assert bench.drain() == [poison, DAY, WEEK, MONTH]
+
+
+# What changes while and after
+
+
+def test_a_late_event_has_exactly_its_own_ancestors_written_anew(
+    bench: Bench,
+) -> None:
+    hours(bench, 1)
+    hours(bench, 1, days=1)
+    hours(bench, 1, days=10)
+    bench.drain()
+    other = MONDAY + timedelta(days=2, hours=1)
+    bench.bring(said(other, *talk_of(7)))
+    (segment,) = bench.segments("toc:day:2025-03-12")
+    anew = bench.drain()
+    assert anew == [segment, "toc:day:2025-03-12", WEEK, MONTH]
+
+
+def test_all_above_follows_what_a_person_had_written_anew(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 2)
+    bench.drain()
+    newest, _ = bench.segments()
+    stub.models[0].persona = embroidering
+    bench.ask(newest)
+    assert bench.step() == 1
+    stub.models[0].persona = personas.honest
+    assert bench.drain() == [DAY, WEEK, MONTH]
+    assert "4711" in bench.prompt_of(DAY)
+    assert all(bench.node(name).is_models for name in (DAY, WEEK, MONTH))
+
+
+def test_checkpoints_are_kept_after_each_node(bench: Bench) -> None:
+    hours(bench, 1)
+    bench.drain()
+    rows = {row[0]: row for row in bench.dump()["checkpoints"]}
+    assert set(rows) >= {"rollup_day", "rollup_week", "rollup_month", "rollup_year"}
+
+
+def test_a_new_version_of_the_prompts_has_all_written_anew(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hours(bench, 1)
+    first = bench.drain()
+    assert bench.node(DAY).status is Status.CURRENT
+    monkeypatch.setattr(prompts, "VERSION", "2")
+    bench.start()
+    bench.improve._is_ready(bench.clock())
+    assert bench.node(DAY).status is Status.STALE
+    (segment,) = bench.segments()
+    assert bench.node(segment).status is Status.STALE
+    kept = bench.node(segment).version
+    assert bench.drain() == first
+    assert bench.node(segment).summarizer.startswith("ollama-2 ")
+    assert bench.node(segment).version > kept
+    assert [one.version for one in bench.history(segment).editions] == [3, 2, 1]
+    bench.start()
+    assert bench.drain() == []
+
+
+def test_what_is_told_of_the_model_while_it_works(bench: Bench) -> None:
+    hours(bench, 1)
+    bench.step()
+    phases = list(dict.fromkeys(doing.phase.value for doing in bench.seen))
+    assert phases == ["loading", "reading", "writing", "auditing"]
+    assert bench.improve.model.doing is None
+    assert bench.improve.model.node_id == ""
+    assert set(bench.improve.changed.take()) >= {bench.segments()[0], DAY, YEAR}
+
+
+def test_talks_differ() -> None:
+    assert talk_of(1) != talk_of(2) != TALK
