@@ -242,6 +242,7 @@ class VersionsScreen(Screen[bool]):
     def say_chosen(self, message: VersionChosen) -> None:
         """Say what was noted, and list the versions as they stand now."""
         self._is_changed, self._warned_of = True, 0
+        self.app.clear_notifications()
         self.notify(message.said, markup=False)
         self._read()
 

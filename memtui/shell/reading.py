@@ -17,7 +17,8 @@ from memtui.shell import claims, output, versioning
 EVENT_CHARS = 2000
 """How much of one event is printed, in characters."""
 
-_MARKS = {Status.PENDING: " (pending)", Status.STALE: " (stale)"}
+_TOLD = (Status.PENDING, Status.STALE)
+"""What is said of how a node stands; all else is as one expects."""
 
 
 def show(house: House, node_id: str | None, of: Scope, *, as_json: bool) -> int:
@@ -109,11 +110,18 @@ def _line(line: TocLine, zone: tzinfo) -> str:
     live = "● " if line.is_live else ""
     if line.level is TocLevel.SEGMENT:
         name = f"{output.clock(line.start_time, zone)}  {live}{line.headline}"
-        return f"{line.node_id}  {name}{_MARKS.get(line.status, '')}"
+        return f"{line.node_id}  {name}{_mark(line)}"
     count = output.number_of(line.tally.segments, "segment")
     said = f": {line.headline}" if line.headline else ""
-    title = f"{live}{line.title}{said} ({count}){_MARKS.get(line.status, '')}"
+    title = f"{live}{line.title}{said} ({count}){_mark(line)}"
     return f"{line.node_id}  {title}"
+
+
+def _mark(line: TocLine) -> str:
+    """How a node stands where that is not the last word."""
+    told = ["pinned"] if line.is_pinned else []
+    told += [line.status.value] if line.status in _TOLD else []
+    return f" ({', '.join(told)})" if told else ""
 
 
 def search(house: House, query: str, of: Scope, *, limit: int, as_json: bool) -> int:

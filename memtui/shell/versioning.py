@@ -59,7 +59,8 @@ def show(house: House, node_id: str, *, as_json: bool) -> int:
     if as_json:
         output.as_json({"node": found.line, **_asked(found), "versions": _plain(found)})
     else:
-        output.lines(_list(found, house.zone))
+        promise = promises.told(house.settings, promises.is_worked(house.paths))
+        output.lines(_list(found, house.zone, promise))
     return 0
 
 
@@ -73,7 +74,7 @@ def _asked(found: TocHistory) -> dict[str, datetime | None]:
     return {"asked_at": found.asked_at}
 
 
-def _list(found: TocHistory, zone: tzinfo) -> Iterator[str]:
+def _list(found: TocHistory, zone: tzinfo, promise: str) -> Iterator[str]:
     yield found.line.title
     if not found.editions:
         yield "Not summarised yet: that happens by itself, as soon as a memtui works."
@@ -88,7 +89,7 @@ def _list(found: TocHistory, zone: tzinfo) -> Iterator[str]:
         yield "  ".join(filter(None, [*about, cost(one.facts)]))
     if found.asked_at:
         at = output.date(found.asked_at, zone)
-        yield f"A new one was asked for at {at} and is not made yet."
+        yield f"A new one was asked for at {at} and is not made yet. {promise}"
 
 
 def who(one: TocEdition) -> str:

@@ -221,8 +221,9 @@ def _bullets(versions: Sequence[int]) -> dict[int, Sequence[tuple[Bullet, bool]]
 def _status(row: dict[str, Any]) -> Status:
     if row["latest"] is None:
         return Status.PENDING
-    is_outdated = row["is_models"] and row["wants_model"]
-    if row["is_dirty"] or row["is_behind"] or is_outdated:
+    # What a person pinned is not waiting for a model.
+    is_waiting = row["is_models"] and row["wants_model"] and not row["is_pinned"]
+    if row["is_dirty"] or row["is_behind"] or is_waiting:
         return Status.STALE
     return Status(row["status"])
 

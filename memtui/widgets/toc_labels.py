@@ -65,7 +65,7 @@ def _mark(line: TocLine, is_open: bool) -> str:
     is_leaf = line.level is TocLevel.SEGMENT
     if line.is_live and not is_leaf and not is_open:
         return wording.LIVE
-    if line.status is Status.STALE:
+    if line.status is Status.STALE and not line.is_pinned:
         return wording.BEHIND
     return wording.verdict(line.supported, line.weak, line.bullets) if is_leaf else " "
 

@@ -67,6 +67,15 @@ def test_a_new_version_that_is_asked_for_makes_the_models_stale(
     assert (found.asked_at, found.line.status) == (NOW, Status.STALE)
 
 
+def test_what_is_pinned_waits_for_no_model(full_house: House) -> None:
+    modelled.add(DAY, "Two")
+    chosen.pin(DAY, 2, full_house.zone, NOW)
+    chosen.ask(DAY, NOW)
+    found = versions.history(DAY)
+    assert found is not None
+    assert found.line.status is Status.CURRENT
+
+
 def test_what_is_not_there_has_no_history(full_house: House) -> None:
     for name in ("toc:day:1999-01-01", "nonsense", ""):
         assert versions.history(name) is None

@@ -1,5 +1,6 @@
 """What is drawn in columns: lines of the tree, bullets, dates that are typed."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -48,6 +49,12 @@ def test_a_folded_branch_says_that_something_in_it_is_live() -> None:
     live = line(TocLevel.DAY, "Today", is_live=True)
     assert drawn(live, 30).endswith("●")
     assert not drawn(live, 30, is_open=True).endswith("●")
+
+
+def test_what_is_pinned_is_not_said_to_be_brought_up_to_date() -> None:
+    stale = replace(line(TocLevel.SEGMENT, "Then"), status=Status.STALE)
+    assert drawn(stale, 30).endswith("…")
+    assert drawn(replace(stale, is_pinned=True), 30).endswith("~")
 
 
 def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
