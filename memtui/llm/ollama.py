@@ -133,13 +133,21 @@ class Ollama:
         except Resting as fault:
             return self._health(Condition.RESTING, str(fault), fault.retry_s)
         except Fault as fault:
+            poor = self._memory.record.poor
+            if poor and isinstance(fault, ModelMissing):
+                return self._poor(sorted(poor))
             kinds = (c for kind, c in _CONDITIONS.items() if isinstance(fault, kind))
             health = self._health(next(kinds, Condition.UNWELL), str(fault))
             return _with_cure(health, fault)
         if found.model.name in self._memory.record.poor:
-            says = f"{found.model.name} rarely writes a summary that can be used"
-            return self._health(Condition.UNWELL, says)
+            return self._poor([found.model.name])
         return self._health(Condition.READY)
+
+    def _poor(self, names: Sequence[str]) -> Health:
+        """How it is when there are only models that were tried and do not do."""
+        writes = "writes" if len(names) == 1 else "write"
+        says = f"{' and '.join(names)} rarely {writes} a summary that can be used"
+        return self._health(Condition.UNWELL, says)
 
     def _health(self, condition: Condition, says: str = "", wait: float = 0) -> Health:
         found = self._found

@@ -15,9 +15,11 @@ from memtui.llm.faults import (
     BadReply,
     Cancelled,
     Fault,
+    ModeRefused,
     NothingToSay,
     OutOfMemory,
     Overflow,
+    Refused,
     Resting,
     TooLong,
     Unwell,
@@ -46,12 +48,15 @@ from memtui.store import grips as kept_grips
 LAST_WORDS = (BadReply, Overflow, TooLong)
 """Faults that the same model would only repeat with the same text."""
 
-OF_THE_TEXT = (Unwell, OutOfMemory)
+OF_THE_TEXT = (Unwell, OutOfMemory, ModeRefused)
 """Faults that may lie in the text: others are tried before it is tried again."""
 
 PUT_OFF_S = 600.0
 """How much later what is above a node follows, in seconds: a model writes for hours,
 and each of its versions would make four more."""
+
+FORBIDDEN_S = 1800.0
+"""How long to ask nothing of a server that passed a prompt on, or refused it."""
 
 Work = OfSegment | OfChildren
 
@@ -116,7 +121,7 @@ class Rewrite:
                 return kept
         draft = attempted(lambda: self._draft(work, attempt))
         if isinstance(draft, Fault):
-            return self._failed(work, shown, draft)
+            return self._failed(work, shown, draft, attempt)
         if isinstance(draft, Exception):
             return self._later(name, repr(draft))
         self._tell(Doing(Phase.AUDITING))
@@ -197,18 +202,19 @@ class Rewrite:
             wanted.done_with(name)
         return Outcome(kind)
 
-    def _failed(self, work: Work, shown: TocNode, fault: Fault) -> Outcome:
+    def _failed(
+        self, work: Work, shown: TocNode, fault: Fault, attempt: int
+    ) -> Outcome:
         """Put a fault down to the text, to the model, or to the server."""
         if isinstance(fault, Cancelled):
             raise fault
         if isinstance(fault, NothingToSay):
             return self._done(work.name, Kind.NOTHING)
         if isinstance(fault, LAST_WORDS):
-            return self._refused(work, shown, fault)
+            return self._refused(work, shown, fault, attempt)
         if isinstance(fault, OF_THE_TEXT):
             return self._later(work.name, str(fault))
-        wait = fault.retry_s if isinstance(fault, Resting) else 0.0
-        return Outcome(Kind.NOTHING, str(fault), rest_s=wait)
+        return Outcome(Kind.NOTHING, str(fault), rest_s=_rest_s(fault))
 
     def _later(self, name: str, error: str) -> Outcome:
         """Try this node again, but others first."""
@@ -218,7 +224,9 @@ class Rewrite:
             wanted.failed(name, at_ms)
         return Outcome(Kind.FAILED, error)
 
-    def _refused(self, work: Work, shown: TocNode, fault: Fault) -> Outcome:
+    def _refused(
+        self, work: Work, shown: TocNode, fault: Fault, attempt: int
+    ) -> Outcome:
         """Keep what a model wrote that could not be used, and why."""
         health = self._summarizer.health()
         identity = self._summarizer.identity
@@ -226,5 +234,13 @@ class Rewrite:
         draft = fault.summary if isinstance(fault, BadReply) else None
         draft = replace(draft or Summary(shown.headline, ()), facts=facts)
         with database.connected():
-            made = work.made(draft, identity, self._hash(work), shown.headline)
+            digest = self._hash(work, attempt)
+            made = work.made(draft, identity, digest, shown.headline)
         return self._keep(work, made.rejected(str(fault)))
+
+
+def _rest_s(fault: Fault) -> float:
+    """For how long a server is left alone: very long where it must not be asked."""
+    if isinstance(fault, Resting):
+        return fault.retry_s
+    return FORBIDDEN_S if isinstance(fault, Refused) else 0.0

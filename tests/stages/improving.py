@@ -147,6 +147,11 @@ class Bench:
     _files: int = 0
 
     def __post_init__(self) -> None:
+        self.open()
+        self.start()
+
+    def open(self) -> None:
+        """Put the stages together that work at once, as another process would."""
         paths = self.house.paths
         self.works = Works(
             Setup(
@@ -161,10 +166,9 @@ class Bench:
                 agent="agent",
             )
         )
-        self.start()
 
     def start(self) -> None:
-        """Begin anew, as another process would."""
+        """Put together what asks the model, as another process would."""
         self.schedule = Schedule(PLAN)
         self.improve = Improve(
             self._ollama, self.schedule, Rules(), UTC, self.clock, self._hear
@@ -259,6 +263,12 @@ class Bench:
         assert found is not None, name
         return found
 
+    def version(self, name: str, number: int) -> TocNode:
+        """Any version of a node."""
+        found = versions.edition(name, number)
+        assert found is not None, (name, number)
+        return found
+
     def wants(self, name: str) -> bool:
         """Whether a node wants a version by a model."""
         with database.connected():
@@ -281,9 +291,10 @@ class Bench:
 
     def dump(self, *without: str) -> dict[str, list[tuple[Any, ...]]]:
         """Every row of every table, some tables left out."""
+        left_out = {*without, "sqlite_sequence"}
         with sqlite3.connect(database.path()) as db:
             names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            tables = [name for (name,) in names if name not in without]
+            tables = [name for (name,) in names if name not in left_out]
             return {
                 name: sorted(db.execute(f"SELECT * FROM {name}"), key=repr)
                 for name in tables

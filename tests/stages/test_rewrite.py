@@ -1,0 +1,609 @@
+"""What becomes of what a model writes: shown, withheld, rejected, or tried again."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from memtui.curate import versions as chosen
+from memtui.llm.extractive import Extractive
+from memtui.llm.looking import Wishes
+from memtui.memory.jobs import Job, Result
+from memtui.memory.summarizers import Condition
+from memtui.memory.toc import Status
+from memtui.memory.verdicts import Support
+from memtui.stages.rewrite import FORBIDDEN_S
+from tests.stages.improving import (
+    DAY,
+    MONDAY,
+    MONTH,
+    PATIENT,
+    WEEK,
+    Bench,
+    embroidering,
+    said,
+    talk_of,
+)
+from tests.stub import faults, personas
+from tests.stub.models import Model
+from tests.stub.personas import Prompt
+from tests.stub.server import Stub, serving
+
+MOON = "The moon landing was watched by penguins eating marzipan"
+"""What nobody in any log says."""
+
+HOUR = timedelta(hours=1)
+Persona = Callable[[Prompt], str]
+
+
+def one(bench: Bench, number: int = 0) -> str:
+    """A segment that wants a version by a model."""
+    bench.bring(said(MONDAY + number * HOUR, *talk_of(number)))
+    return bench.segments()[0]
+
+
+def writes(persona: Persona, bench: Bench) -> None:
+    bench.stub.models[0].persona = persona
+
+
+def seeds(stub: Stub) -> list[tuple[float, int]]:
+    options = [one.body["options"] for one in stub.chats()]
+    return [(one["temperature"], one["seed"]) for one in options]
+
+
+# What stands is shown
+
+
+def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
+    bench: Bench,
+) -> None:
+    name = one(bench)
+    at_once = bench.node(name)
+    assert (at_once.version, at_once.is_models) == (1, False)
+    bench.clock.on(hours=2)
+    assert bench.step() == 1
+    node = bench.node(name)
+    assert (node.version, node.status, node.rejected) == (2, Status.CURRENT, "")
+    assert [bullet.text for bullet in node.bullets] == [t for _, t in talk_of(0)]
+    assert {bullet.support for bullet in node.bullets} == {Support.SUPPORTED}
+    assert all(bullet.grip_ids and bullet.verdict.spans for bullet in node.bullets)
+    assert node.created_at == bench.clock()
+    model, facts = bench.stub.models[0], node.facts
+    assert node.summarizer == f"ollama-1 {model.name} {model.digest[:12]}"
+    assert (facts.model, facts.digest) == (model.name, model.digest)
+    assert (facts.server, facts.prompt, facts.mode) == (bench.stub.version, "1", "A")
+    assert json.loads(facts.options)["seed"] == 1
+    assert (facts.requests, facts.parts, facts.prompt_ms) == (1, 1, 2000)
+    assert facts.prompt_tokens == bench.stub.chats()[0].tokens
+    (edition, before) = bench.history(name).editions
+    assert (edition.supported, edition.weak, edition.withheld) == (2, 0, 0)
+    assert edition.is_shown and not before.is_shown
+    assert not bench.wants(name)
+
+
+def test_what_is_shown_is_found(bench: Bench) -> None:
+    name = one(bench)
+    writes(lambda _: personas.reply([([1], talk_of(0)[0][1])], "timetable.py"), bench)
+    bench.step()
+    bench.digest()
+    assert bench.node(name).headline == "timetable.py"
+    hits = bench.house.teleport.find("timetable").hits
+    assert name in {hit.node_id for hit in hits}
+
+
+def test_a_bullet_that_another_event_supports_is_repaired(bench: Bench) -> None:
+    name = one(bench)
+    writes(personas.wrong_refs, bench)
+    bench.step()
+    (edition, _) = bench.history(name).editions
+    assert edition.is_models and edition.is_shown
+    bullets = bench.node(name).bullets
+    assert all(bullet.verdict.is_repaired for bullet in bullets)
+    quoted = [bullet.verdict.spans[0].event_id for bullet in bullets]
+    assert len(set(quoted)) == 2
+
+
+def test_what_is_only_partly_said_is_shown_as_weak(bench: Bench) -> None:
+    name = one(bench)
+    writes(embroidering, bench)
+    bench.step()
+    supports = [bullet.support for bullet in bench.node(name).bullets]
+    assert supports == [Support.SUPPORTED, Support.WEAK]
+
+
+def test_a_title_that_nobody_said_is_replaced(bench: Bench) -> None:
+    name = one(bench)
+    before = bench.node(name).headline
+
+    def titled(prompt: Prompt) -> str:
+        return personas.reply([([n], t) for n, t in prompt.chosen], MOON)
+
+    writes(titled, bench)
+    bench.drain()
+    for node in map(bench.node, (name, DAY, WEEK, MONTH)):
+        assert node.is_models
+        assert "moon" not in (node.headline + node.title).lower()
+    assert bench.node(name).headline == before
+
+
+# What does not stand is kept and not shown
+
+
+def lying(prompt: Prompt) -> str:
+    """Quotes all it was given, and claims something else between."""
+    (first, text), *others = [([n], t) for n, t in prompt.chosen]
+    return personas.reply([(first, text), (first, MOON), *others])
+
+
+def test_what_no_source_says_is_withheld_and_goes_nowhere(bench: Bench) -> None:
+    name = one(bench)
+    one(bench, 3)
+    writes(lying, bench)
+    bench.drain()
+    for node in map(bench.node, (name, DAY, WEEK, MONTH)):
+        assert node.is_models
+        assert [bullet.text for bullet in node.withheld] == [MOON]
+        assert MOON not in [bullet.text for bullet in node.bullets]
+        assert bench.history(node.node_id).editions[0].withheld == 1
+    assert len(bench.stub.chats()) == 5
+    for asked in bench.stub.chats():
+        assert "penguins" not in json.dumps(asked.body)
+
+
+def test_nor_is_it_rolled_up_at_once(bench: Bench) -> None:
+    one(bench)
+    writes(lying, bench)
+    bench.step()
+    bench.clock.on(minutes=10)
+    before = bench.node(DAY).version
+    bench.digest()
+    assert bench.node(DAY).version == before + 1
+    said_there = [bullet.text for bullet in bench.node(DAY).bullets]
+    assert said_there and MOON not in said_there
+
+
+def test_a_version_of_which_most_does_not_stand_is_rejected(bench: Bench) -> None:
+    name = one(bench)
+
+    def wild(prompt: Prompt) -> str:
+        first = [([n], t) for n, t in prompt.chosen][:1]
+        more = [([1], MOON), ([1], "Elephants painted the Vatican purple in Latin")]
+        return personas.reply([*first, *more])
+
+    writes(wild, bench)
+    assert bench.step() == 1
+    edition = bench.history(name).editions[0]
+    assert edition.rejected == "2 of 3 bullets are not supported by the source"
+    assert not bench.node(name).is_models and not bench.wants(name)
+    bench.sound()
+
+
+BAD: Sequence[tuple[Persona, str]] = (
+    (personas.empty, "an empty reply"),
+    (personas.without_bullets, "no bullet of the reply names a place in the log"),
+    (personas.refs_beyond, "no bullet of the reply names a place in the log"),
+    (personas.foreign, "the reply is in another language than the log"),
+    (personas.germanic, "no bullet is supported by the source"),
+    (personas.blank, "the reply goes on without an end"),
+    (personas.repeating, "the reply goes on without an end"),
+    (lambda _: "I am sorry.", "the reply is no summary"),
+    (lambda _: personas.reply([([1], MOON)]), "no bullet is supported by the source"),
+)
+
+
+@pytest.mark.parametrize(("persona", "why"), BAD, ids=lambda one: str(one)[:40])
+def test_what_cannot_be_used_is_rejected_with_its_reason_and_never_shown(
+    bench: Bench, persona: Persona, why: str
+) -> None:
+    name = one(bench)
+    writes(persona, bench)
+    before = bench.node(name)
+    assert bench.step() == 1
+    assert bench.node(name) == before
+    rejected, shown = bench.history(name).editions
+    assert (rejected.rejected, rejected.is_shown, shown.is_shown) == (why, False, True)
+    assert seeds(bench.stub) == [(0.0, 1), (0.3, 2)]
+    (run,) = bench.runs()
+    assert (run.made, run.rejected, run.failed, run.error) == (0, 1, 0, "")
+    assert not bench.wants(name)
+
+
+def test_a_model_that_writes_nothing_of_use_leaves_all_as_it_is(bench: Bench) -> None:
+    name = one(bench)
+    writes(personas.empty, bench)
+    bench.drain()
+    assert seeds(bench.stub).count((0.0, 1)) == 3
+    assert not any(bench.node(n).is_models for n in (name, DAY, WEEK, MONTH))
+    assert bench.waiting()["segment"] == 0
+    bench.sound()
+
+
+def test_a_wordy_model_s_json_is_found_in_its_prose(bench: Bench) -> None:
+    for number, persona in enumerate((personas.chatty, personas.thinking_aloud)):
+        writes(persona, bench)
+        name = one(bench, number)
+        bench.step()
+        assert bench.node(name).is_models
+
+
+# Versions are only ever added
+
+
+def test_equal_input_makes_no_new_version(bench: Bench) -> None:
+    name = one(bench)
+    bench.drain()
+    versions = bench.dump()["toc_versions"]
+    asked = len(bench.stub.chats())
+    bench.bring(said(MONDAY, *talk_of(0)))
+    bench.start()
+    bench.drain()
+    assert bench.dump()["toc_versions"] == versions
+    assert len(bench.stub.chats()) == asked
+    assert bench.node(name).version == 2
+
+
+def test_what_the_same_model_made_of_the_same_before_is_shown_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = one(bench)
+    bench.drain()
+    asked = len(bench.stub.chats())
+    monkeypatch.setattr(Extractive, "identity", "extractive-77")
+    bench.open()
+    bench.digest()
+    assert not bench.node(name).is_models and bench.wants(name)
+    bench.drain()
+    assert len(bench.stub.chats()) == asked
+    for node in map(bench.node, (name, DAY, WEEK, MONTH)):
+        assert node.is_models
+        assert bench.history(node.node_id).editions[0].summarizer == "extractive-77"
+
+
+def test_what_was_rejected_before_is_not_asked_for_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = one(bench)
+    writes(personas.empty, bench)
+    bench.step()
+    asked = len(bench.stub.chats())
+    monkeypatch.setattr(Extractive, "identity", "extractive-77")
+    bench.open()
+    bench.digest()
+    assert bench.wants(name)
+    bench.step()
+    assert not bench.wants(name)
+    assert len(bench.stub.chats()) == asked
+
+
+def test_asked_anew_a_model_gets_another_seed_and_makes_another_version(
+    bench: Bench,
+) -> None:
+    name = one(bench)
+    bench.step()
+    for _ in range(2):
+        bench.ask(name)
+        assert bench.step() == 1
+    assert seeds(bench.stub) == [(0.0, 1), (0.3, 101), (0.3, 201)]
+    editions = bench.history(name).editions
+    assert [edition.version for edition in editions] == [4, 3, 2, 1]
+    assert len({bench.version(name, n).input_hash for n in (1, 2, 3, 4)}) == 4
+    assert editions[0].is_shown
+    assert bench.history(name).asked_at is None
+
+
+def test_a_refused_attempt_counts_as_one_and_hides_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = one(bench)
+    bench.step()
+    writes(personas.empty, bench)
+    bench.ask(name)
+    bench.step()
+    assert [bool(one.rejected) for one in bench.history(name).editions] == [1, 0, 0]
+    assert bench.node(name).version == 2
+    bench.ask(name)
+    bench.step()
+    assert seeds(bench.stub)[1:] == [(0.3, 101), (0.3, 102), (0.3, 201), (0.3, 202)]
+    asked = len(bench.stub.chats())
+    monkeypatch.setattr(Extractive, "identity", "extractive-77")
+    bench.open()
+    bench.digest()
+    bench.step()
+    assert bench.node(name).version == 2
+    assert len(bench.stub.chats()) == asked
+
+
+def test_another_model_writes_anew(bench: Bench) -> None:
+    name = one(bench)
+    bench.step()
+    bench.stub.models[:] = [Model("gemma3:4b", family="gemma3")]
+    bench.bring(said(MONDAY, ("user", "Now the ferries are early."), session="other"))
+    bench.start()
+    bench.drain()
+    assert bench.node(bench.segments()[0]).facts.model == "gemma3:4b"
+    assert bench.node(name).facts.model == "qwen3:4b"
+    bench.ask(name)
+    bench.step()
+    assert bench.node(name).facts.model == "gemma3:4b"
+
+
+def test_a_pinned_version_stays(bench: Bench) -> None:
+    name = one(bench)
+    chosen.pin(name, 1, bench.house.zone, bench.clock())
+    bench.drain()
+    assert (bench.node(name).version, bench.node(name).is_pinned) == (1, True)
+    edition = bench.history(name).editions[0]
+    assert edition.is_models and not edition.is_shown
+    chosen.unpin(name, bench.house.zone, bench.clock())
+    assert bench.node(name).is_models
+
+
+# What changes while a model writes
+
+
+def test_what_arrives_while_a_model_writes_is_not_lost(bench: Bench) -> None:
+    first = said(MONDAY, *talk_of(0), session="s1", ends=False)
+    late = said(
+        MONDAY + timedelta(minutes=5),
+        ("assistant", "The walrus tests are green as well."),
+        session="s1",
+    )
+    bench.bring(first)
+    (name,) = bench.segments()
+
+    def meanwhile(prompt: Prompt) -> str:
+        writes(personas.honest, bench)
+        bench.bring(late)
+        return personas.honest(prompt)
+
+    writes(meanwhile, bench)
+    assert bench.step() == 1
+    assert bench.segments() == [name]
+    assert not any(one.is_models for one in bench.history(name).editions)
+    assert bench.wants(name)
+    assert bench.step() == 1
+    assert "walrus" in bench.node(name).bullets[-1].text
+    assert bench.node(name).is_models
+    bench.sound()
+
+
+def test_nor_is_anything_kept_of_a_segment_that_has_gone_meanwhile(
+    bench: Bench,
+) -> None:
+    bench.bring(said(MONDAY, *talk_of(0), session="s1", ends=False))
+    (gone,) = bench.segments()
+    earlier = said(MONDAY - timedelta(minutes=5), talk_of(1)[0], session="s1")[:1]
+
+    def meanwhile(prompt: Prompt) -> str:
+        writes(personas.honest, bench)
+        bench.bring(earlier)
+        return personas.honest(prompt)
+
+    writes(meanwhile, bench)
+    assert bench.step() == 1
+    (name,) = bench.segments()
+    assert name != gone
+    assert not any(row[-1] and row[1] == gone for row in bench.dump()["makings"])
+    assert bench.step() == 1
+    assert bench.node(name).is_models
+    bench.sound()
+
+
+def test_a_day_whose_segments_change_while_it_is_written_is_written_again(
+    bench: Bench,
+) -> None:
+    name = one(bench)
+    bench.step()
+    bench.drain(1)
+
+    def meanwhile(prompt: Prompt) -> str:
+        writes(personas.honest, bench)
+        bench.bring(said(MONDAY + HOUR, *talk_of(1)))
+        return personas.honest(prompt)
+
+    writes(meanwhile, bench)
+    order = bench.drain()
+    newer = bench.segments()[0]
+    assert newer != name
+    assert order == [DAY, newer, DAY, WEEK, MONTH]
+    assert bench.node(DAY).is_models
+    assert len(bench.node(DAY).child_node_ids) == 2
+
+
+# What goes wrong
+
+
+WORSE = [
+    (faults.CRASHED, "model runner has unexpectedly stopped"),
+    (faults.PROXY, "502 Bad Gateway"),
+    (faults.reset(1), "the connection broke off"),
+    (faults.ended(1), "the reply ended before it was done"),
+    (faults.NOT_DONE, "the reply ended before it was done"),
+    (faults.garbled(1), "the server's answer cannot be read"),
+    (faults.broken_off("an unknown error was encountered", 2), "an unknown error"),
+    (faults.stalled(1), "the server fell silent"),
+    (faults.NO_MEMORY, "more system memory"),
+    (faults.BAD_FORMAT, "required for format"),
+]
+
+
+@pytest.mark.parametrize(("fault", "why"), WORSE, ids=lambda one: repr(one)[:40])
+def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
+    bench: Bench, fault: faults.Fault, why: str
+) -> None:
+    bench.wishes = Wishes(
+        bench.stub.url, deadlines=replace(PATIENT, idle_s=0.1, first_s=1.0)
+    )
+    bench.start()
+    name = one(bench)
+    before = bench.dump("jobs", "job_runs", "toc_latest", "meta")
+    bench.stub.always(fault)
+    assert bench.step() == 1
+    assert bench.dump("jobs", "job_runs", "toc_latest", "meta") == before
+    assert bench.wants(name) and not bench.node(name).is_models
+    assert bench.retry_in_s(name) == 120
+    (run,) = bench.runs()
+    assert (run.made, run.rejected, run.failed, run.waiting) == (0, 0, 1, 1)
+    bench.step()
+    (run,) = bench.runs()
+    assert run.result is Result.FAILED
+    assert why in run.error or "is asked again later" in run.error
+    bench.stub.always(faults.GOOD)
+    bench.clock.on(seconds=121)
+    bench.drain()
+    assert bench.node(name).is_models
+    assert bench.runs(Job.SEGMENTS)[0].result is Result.DONE
+    bench.sound()
+
+
+@pytest.mark.parametrize(
+    ("fault", "why", "rest_s"),
+    [
+        (faults.BUSY, "server busy", 30),
+        (faults.MISSING, "try: ollama pull qwen3:4b", 30),
+        (faults.FORBIDDEN, "the server answered 403", FORBIDDEN_S),
+        (faults.redirect("http://10.0.0.9/"), "the server answered 307", FORBIDDEN_S),
+        (
+            replace(faults.GOOD, remote_host="https://ollama.com:443"),
+            "the model does not run on this machine",
+            FORBIDDEN_S,
+        ),
+    ],
+    ids=lambda one: repr(one)[:40],
+)
+def test_what_is_the_server_s_own_fault_lets_the_node_be(
+    bench: Bench, fault: faults.Fault, why: str, rest_s: float
+) -> None:
+    name = one(bench)
+    before = bench.dump("jobs", "job_runs")
+    bench.stub.always(fault)
+    assert bench.step() == 1
+    assert bench.dump("jobs", "job_runs") == before
+    (run,) = bench.runs()
+    assert (run.made, run.rejected, run.failed, run.result) == (0, 0, 0, None)
+    asked = len(bench.stub.received)
+    bench.clock.on(seconds=rest_s - 1)
+    assert bench.step() == 0
+    assert len(bench.stub.received) == asked
+    bench.stub.leave()
+    bench.clock.on(seconds=1)
+    bench.step()
+    (run,) = bench.runs()
+    assert run.result is Result.FAILED
+    bench.stub.start()
+    bench.stub.always(faults.GOOD)
+    bench.clock.on(minutes=2)
+    bench.drain()
+    assert bench.node(name).is_models
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (faults.too_long(9000, 8192), "exceeds the available context size"),
+        (faults.shortened(10), "the model's reply was too long"),
+    ],
+    ids=["too long a prompt", "too long a reply"],
+)
+def test_what_would_only_be_repeated_is_rejected_and_not_asked_again(
+    bench: Bench, fault: faults.Fault, why: str
+) -> None:
+    name = one(bench)
+    bench.stub.always(fault)
+    assert bench.step() == 1
+    edition = bench.history(name).editions[0]
+    assert why in edition.rejected and not edition.is_shown
+    assert not bench.wants(name) and not bench.node(name).is_models
+    bodies = [json.dumps(one.body, sort_keys=True) for one in bench.stub.chats()]
+    assert len(set(bodies)) == len(bodies)
+    bench.sound()
+
+
+def test_a_reply_cut_for_its_length_keeps_its_whole_bullets(bench: Bench) -> None:
+    name = one(bench)
+    bench.stub.script(faults.shortened(110))
+    bench.step()
+    node = bench.node(name)
+    assert node.is_models and node.facts.was_cut
+    assert [bullet.text for bullet in node.bullets] == [talk_of(0)[0][1]]
+
+
+def test_a_model_that_mostly_fails_is_called_poor_and_another_one_asked(
+    bench: Bench,
+) -> None:
+    for number in range(4):
+        one(bench, number)
+    writes(personas.empty, bench)
+    assert [bench.step() for _ in range(4)] == [1, 1, 1, 0]
+    health = bench.improve.model.health
+    assert health is not None and health.condition is Condition.UNWELL
+    assert health.says == "qwen3:4b rarely writes a summary that can be used"
+    assert bench.waiting()["segment"] == 1
+    bench.stub.models.append(Model("gemma3:4b", family="gemma3"))
+    bench.clock.on(seconds=30)
+    bench.drain()
+    assert bench.node(bench.segments()[-1]).facts.model == "gemma3:4b"
+
+
+def test_without_a_model_the_one_to_pull_is_named(bench: Bench) -> None:
+    one(bench)
+    bench.stub.models[:] = [Model("nomic-embed-text", size="137M")]
+    before = bench.dump("jobs")
+    assert bench.step() == 0
+    health = bench.improve.model.health
+    assert health is not None and health.cure == "ollama pull qwen3:4b"
+    assert bench.dump("jobs") == before
+    bench.stub.models.append(Model())
+    bench.clock.on(seconds=30)
+    assert bench.step() == 1
+
+
+def test_a_fault_of_our_own_is_put_off_like_any_other(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one(bench, 0)
+    one(bench, 1)
+    poison, good = bench.segments()
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a mistake")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(bench.ollama, "summarize_segment", broken)
+        assert bench.step() == 1
+    assert bench.wants(poison) and bench.retry_in_s(poison) == 120
+    assert bench.step() == 1
+    assert bench.node(good).is_models
+    (run,) = bench.runs()
+    assert (run.made, run.failed) == (1, 1)
+    bench.clock.on(minutes=2)
+    bench.drain()
+    assert bench.node(poison).is_models
+
+
+def test_what_a_model_may_do_without_a_graphics_card_is_limited(
+    bench: Bench,
+) -> None:
+    with serving(Model(on_gpu=False)) as slow:
+        bench.stub = slow
+        bench.wishes = Wishes(slow.url, cpu_minutes=1.0, deadlines=PATIENT)
+        bench.start()
+        for number in range(4):
+            one(bench, number)
+
+        def takes_long(prompt: Prompt) -> str:
+            bench.clock.on(seconds=50)
+            return personas.honest(prompt)
+
+        slow.models[0].persona = takes_long
+        began = bench.clock()
+        # What a model runs on is known only once it was loaded before it was asked.
+        assert [bench.step() for _ in range(4)] == [1, 1, 1, 0]
+        health = bench.improve.model.health
+        assert health is not None and "minutes of this hour" in health.says
+        while bench.step() == 0:
+            bench.clock.on(seconds=60)
+        waited = bench.clock() - began
+        assert timedelta(minutes=55) < waited < timedelta(minutes=64)
