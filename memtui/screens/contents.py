@@ -35,7 +35,6 @@ from memtui.messages import (
 from memtui.screens.date import DateScreen
 from memtui.screens.layouts import LAYOUTS
 from memtui.screens.teleport import Finder, TeleportScreen
-from memtui.screens.versions import VersionsScreen
 from memtui.widgets import wording
 from memtui.widgets.crumbs import Crumbs
 from memtui.widgets.node_page import NodePage
@@ -256,6 +255,8 @@ class ContentsScreen(Screen[None]):
 
     def action_see_versions(self) -> None:
         """Show the versions of the node pointed at; one may be chosen there."""
+        from memtui.screens.versions import VersionsScreen  # noqa: PLC0415 - 8 ms
+
         line = self._tree.pointed_at
         if line is None:
             self.notify("Choose a line of the contents first.", markup=False)

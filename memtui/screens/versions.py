@@ -120,6 +120,7 @@ class VersionsScreen(Screen[bool]):
         if history is None:
             self._list.clear_options()
             self._list.editions = ()
+            self.add_class("-empty")
             return
         self._line = history.line
         count = wording.counted(len(history.editions), "version")
@@ -134,6 +135,9 @@ class VersionsScreen(Screen[bool]):
             told = editions.note(
                 self._history, self._now(), promise, is_written=is_written
             )
+        self._say(told)
+
+    def _say(self, told: str) -> None:
         title = Content.styled(_title(self._line, self._zone), "bold")
         said = Content.assemble(title, *([("\n" + told, "$context")] if told else []))
         self.query_one("#about", Static).update(said)
@@ -171,7 +175,10 @@ class VersionsScreen(Screen[bool]):
         if event.state is WorkerState.ERROR:
             self._list.loading = False
             why = wording.why(event.worker.error)
-            self.notify(f"✗ {why}", severity="error", markup=False)
+            if self._history is None:
+                self._say(f"✗ Not read: {why}. Leave with esc and come back to retry.")
+            else:
+                self.notify(f"✗ {why}", severity="error", markup=False)
 
     @on(WorkReported)
     def follow_work(self, message: WorkReported) -> None:

@@ -349,6 +349,38 @@ async def test_a_store_that_cannot_be_written_says_so(
         assert shown() == (2, False)
 
 
+async def test_a_node_that_is_gone_meanwhile_says_so(
+    writing: MemtuiApp, settle: Settle
+) -> None:
+    async with writing.run_test(size=SIZE) as pilot:
+        await steps(settle)(pilot)
+        with database.writing():
+            NodeRow.delete().where(NodeRow.node_id == DAY).execute()
+        report = Progress("rollup", 1, changed=frozenset({DAY}))
+        writing.post_message(WorkReported(report))
+        await settle(pilot)
+        assert "This is no longer in the contents." in about(writing)
+        assert rows(writing) == []
+        await press(pilot, settle, "P", "A", "escape")
+        assert isinstance(writing.screen, ContentsScreen)
+
+
+async def test_versions_that_cannot_be_read_say_so(
+    writing: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError("the disk is gone")
+
+    async with writing.run_test(size=SIZE) as pilot:
+        with monkeypatch.context() as now:
+            now.setattr("memtui.recall.versions.history", broken)
+            await steps(settle)(pilot)
+            assert "✗ Not read: the disk is gone. Leave with esc" in about(writing)
+            assert rows(writing) == []
+        await press(pilot, settle, "escape", "v")
+        assert len(rows(writing)) == 3
+
+
 async def test_the_keys_are_those_of_the_help(
     writing: MemtuiApp, settle: Settle
 ) -> None:
