@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from memtui import store
 from memtui.errors import MemtuiError, StoreError
 from memtui.memory.sessions import History
-from memtui.model_settings import EXTRACTIVE
+from memtui.model_settings import EXTRACTIVE, OLLAMA
 from memtui.paths import Paths, transcripts
 from memtui.recall.teleport import Teleport
 from memtui.settings import ASKED, EVERY, Settings
@@ -114,13 +114,17 @@ class House:
             admission=Admission(Exclusions(settings.exclude), self.project),
             watched=self.watched,
             model=None if self._asks_nobody else self._summarizer,
+            is_model_wanted=self._provider == OLLAMA,
             plan=self.plan,
         )
 
     @property
     def _asks_nobody(self) -> bool:
-        held = self.settings.held["summaries.provider"]
-        return self.is_demo or held.value == EXTRACTIVE
+        return self.is_demo or self._provider == EXTRACTIVE
+
+    @property
+    def _provider(self) -> str:
+        return str(self.settings.held["summaries.provider"].value)
 
     def _summarizer(self, tell: "Callable[[Doing], None]") -> "Summarizer":
         from memtui import summarising  # noqa: PLC0415 - asyncio and more: 40 ms
@@ -254,12 +258,19 @@ class House:
         told(replace(tried, problems=tried.problems + why_not))
 
     def _importing(self, done: int, total: int, error: str = "") -> Progress:
-        from memtui.stages.works import counts  # noqa: PLC0415
+        from memtui.stages.reporting import counts  # noqa: PLC0415
 
         queued, faults = counts()
         is_ours = self.works.claim.is_held
         return Progress(
-            "import", done, queued, faults, is_ours, total=total, error=error
+            "import",
+            done,
+            queued,
+            faults,
+            is_ours,
+            total=total,
+            error=error,
+            model=self.works.model,
         )
 
 

@@ -13,7 +13,7 @@ from memtui.paths import transcripts
 from memtui.shell import output
 from memtui.stages.importing import Imported
 from memtui.stages.progress import Progress
-from memtui.stages.works import counts
+from memtui.stages.reporting import counts
 
 STAGES = {
     "ingest": "taking hook files",

@@ -53,6 +53,8 @@ class Improve:
         zone: tzinfo,
         clock: Callable[[], datetime],
         told: Callable[[], None] = lambda: None,
+        *,
+        is_wanted: bool = False,
     ) -> None:
         """Remember who summarises, and who says when.
 
@@ -63,6 +65,7 @@ class Improve:
             zone: The time zone whose days are meant.
             clock: The time, aware.
             told: Called whenever ``model`` is another; it must not take long.
+            is_wanted: Whether the want of the model is to be told.
         """
         self._summarizer = summarizer = make(self.doing)
         self._schedule, self._told = schedule, told
@@ -71,7 +74,7 @@ class Improve:
         self._rests_until: datetime | None = None
         self._maker = ""
         self._errors: dict[Job, dict[str, str]] = {job: {} for job in Job}
-        self.model = Model()
+        self.model = Model(is_wanted=is_wanted)
         """How it is, and what it does now."""
         self.changed = Changes()
 
@@ -174,7 +177,7 @@ class Improve:
     def _is_ready(self, now: datetime) -> bool:
         """Whether the model can be asked; if not, it is left alone for a while."""
         health = self._summarizer.health()
-        self._show(Model(health))
+        self._show(self.model.looked_at(health))
         if not health.is_ready:
             self._rest(health.retry_s)
             return False
@@ -214,7 +217,9 @@ class Improve:
         self._schedule.end(job, result, self._clock(), said)
 
     def _improve(self, job: Job | None, name: str) -> int:
-        self._show(self.model.of(name))
+        with database.connected():
+            waiting = wanted.count(calendar.period(name).level)
+        self._show(self.model.of(name, waiting))
         try:
             outcome = self._rewrite.run(name, is_asked=job is None)
         except Cancelled:
@@ -223,9 +228,10 @@ class Improve:
                     self._end(running, Result.STOPPED)
             return 0
         finally:
-            self._show(Model(self.model.health))
+            self._show(self.model.resting())
         self.changed.update(outcome.changed)
         if outcome.rest_s is not None:
+            self._show(self.model.looked_at(self._summarizer.health()))
             self._rest(outcome.rest_s)
         if job:
             self._note(job, name, outcome)

@@ -14,14 +14,42 @@ class Model:
     node_id: str = ""
     """Of what it writes a version; "" while it rests."""
     doing: Doing | None = None
+    waiting: int = 0
+    """How many nodes of that level want a version, this one with them."""
+    is_wanted: bool = False
+    """Whether a person asked for a model, so that the want of one is to be told."""
+    was_ready: bool = False
+    """Whether it could be asked before, since this memtui was started."""
 
-    def of(self, node_id: str) -> "Model":
+    def looked_at(self, health: Health) -> "Model":
+        """The same, at rest, as it is found now."""
+        was_ready = self.was_ready or health.is_ready
+        return replace(self.resting(), health=health, was_ready=was_ready)
+
+    def of(self, node_id: str, waiting: int) -> "Model":
         """The same, at work on a node."""
-        return replace(self, node_id=node_id, doing=None)
+        return replace(self, node_id=node_id, doing=None, waiting=waiting)
 
     def at(self, doing: Doing) -> "Model":
         """The same, so far."""
         return replace(self, doing=doing)
+
+    def resting(self) -> "Model":
+        """The same, at work on nothing."""
+        return replace(self, node_id="", doing=None)
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether it should be there, and cannot be asked."""
+        is_away = self.health is not None and not self.health.is_ready
+        return is_away and (self.is_wanted or self.was_ready)
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What it does, without how much of it is done."""
+        condition = self.health and self.health.condition
+        doing = self.doing and (self.doing.phase, self.doing.part, self.doing.parts)
+        return (condition, self.node_id, doing)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """All the work behind one store: the stages in their order, and who may do it."""
 
-import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -25,21 +24,18 @@ from memtui.stages.improve import Improve, MakeSummarizer
 from memtui.stages.index import NODES_AT_ONCE, Follow
 from memtui.stages.ingest import Ingest
 from memtui.stages.loop import Loop, Stepped
-from memtui.stages.progress import Model, Progress
+from memtui.stages.progress import Model
+from memtui.stages.reporting import Report, Teller
 from memtui.stages.rollup import RollUp
 from memtui.stages.schedule import Schedule
 from memtui.stages.segment import Cut
 from memtui.stages.summarize import Summarize
 from memtui.stages.tail import Tail
-from memtui.store import copies, database, dirty, outbox, problems, segments, versions
-
-REPORT_S = 0.2
-"""How often the state is told while work goes on, in seconds."""
+from memtui.store import copies, database, outbox, versions
 
 MODEL_RESTS_S = (1.0,)
 """How long the model's loop rests when there is nothing for it, in seconds."""
 
-Report = Callable[[Progress], None]
 Watched = Callable[[], Mapping[str, Collection[Path]]]
 
 
@@ -65,6 +61,8 @@ class Setup:
     """The folders and files whose transcripts are read as they are written."""
     model: MakeSummarizer | None = None
     """Makes who summarises with a model; None if no model is to be asked."""
+    is_model_wanted: bool = False
+    """Whether the want of that model is to be told."""
     plan: Plan | None = None
     """When a model rolls up; needed if there is one."""
 
@@ -90,7 +88,7 @@ class Works:
             setup.summarizer, setup.zone, setup.clock, lambda: self._tail.is_behind
         )
         self._follow = Follow(Index(setup.index), setup.clock)
-        self._teller: _Teller | None = None
+        self._teller: Teller | None = None
         self._improve: Improve | None = None
         self._loop: Loop | None = None
         self._model_loop: Loop | None = None
@@ -102,7 +100,7 @@ class Works:
 
     def start(self, report: Report) -> None:
         """Work on a thread of its own until ``stop``; wait while another one works."""
-        self._teller = teller = _Teller(self, report)
+        self._teller = teller = Teller(self, report)
         with database.connected():
             self._seen = versions.last()
         self._loop = Loop(
@@ -116,16 +114,29 @@ class Works:
             self._start_model(self._improve, teller)
 
     @property
+    def is_ours(self) -> bool:
+        """Whether this process works the store."""
+        return self.claim.is_held
+
+    @property
     def model(self) -> Model:
         """How the model is, and what it does."""
         return self._improve.model if self._improve else Model()
 
     def stop(self, *, wait_s: float = 0.5) -> None:
-        """Stop after the current step, and let another process work."""
+        """Stop after the current step, and let another process work.
+
+        Args:
+            wait_s: How long to wait for the threads, all together, in seconds.
+        """
         if self._improve:
             self._improve.stop()
-        for loop in filter(None, (self._model_loop, self._loop)):
-            loop.stop(wait_s=wait_s)
+        loops = [loop for loop in (self._model_loop, self._loop) if loop]
+        for loop in loops:
+            loop.stop()
+        until_s = time.monotonic() + wait_s
+        for loop in loops:
+            loop.stop(wait_s=max(0.0, until_s - time.monotonic()))
         self._loop = self._model_loop = None
         if self._watch:
             self._watch.stop()
@@ -137,13 +148,21 @@ class Works:
             return None
         schedule = Schedule(setup.plan)
         rules, zone = setup.rules, setup.zone
-        return Improve(setup.model, schedule, rules, zone, setup.clock, self._hear)
+        return Improve(
+            setup.model,
+            schedule,
+            rules,
+            zone,
+            setup.clock,
+            self._hear,
+            is_wanted=setup.is_model_wanted,
+        )
 
     def _hear(self) -> None:
         if self._teller:
             self._teller.hear()
 
-    def _start_model(self, improve: Improve, teller: "_Teller") -> None:
+    def _start_model(self, improve: Improve, teller: Teller) -> None:
         """Ask the model on a thread of its own, where nothing else waits for it."""
         self._model_loop = Loop(
             (("improve", improve.step),),
@@ -156,7 +175,7 @@ class Works:
     def until_idle(self, report: Report) -> list[Exception]:
         """Work on this thread until nothing is left to do; what went wrong last."""
         errors: list[Exception] = []
-        teller = _Teller(self, report)
+        teller = Teller(self, report)
         if self.claim.is_held:
             self._tidy()
 
@@ -250,72 +269,6 @@ class Works:
         return self._follow.step()
 
 
-class _Teller:
-    """Turns steps into reports, not too many of them; told by both threads."""
-
-    def __init__(self, works: Works, report: Report) -> None:
-        self._works, self._report = works, report
-        self._lock = threading.Lock()
-        self._last_s = 0.0
-        self._error = self._stage = ""
-        self._counts = 0, 0
-
-    def tell(self, stepped: Stepped) -> None:
-        """Report a step of a stage."""
-        with self._lock:
-            self._stage = stepped.stage
-            self._note(stepped)
-            if self._is_due() or stepped.error or not stepped.stage:
-                self._counts = counts()
-                self._say(stepped.done)
-
-    def tell_model(self, stepped: Stepped) -> None:
-        """Report a step of the model's."""
-        with self._lock:
-            self._note(stepped)
-            if stepped.stage:
-                self._say(0)
-
-    def hear(self) -> None:
-        """Report how far the model is."""
-        with self._lock:
-            if self._is_due():
-                self._say(0)
-
-    def _note(self, stepped: Stepped) -> None:
-        if stepped.error:
-            cause = stepped.error.__cause__
-            self._error = str(stepped.error) + (f": {cause}" if cause else "")
-        elif stepped.done:
-            self._error = ""
-
-    def _is_due(self) -> bool:
-        return time.monotonic() - self._last_s >= REPORT_S
-
-    def _say(self, done: int) -> None:
-        self._last_s = time.monotonic()
-        queued, faults = self._counts
-        self._report(
-            Progress(
-                stage=self._stage,
-                done=done,
-                queued=queued,
-                problems=faults,
-                is_ours=self._works.claim.is_held,
-                changed=self._works.take_changed(),
-                error=self._error,
-                model=self._works.model,
-            )
-        )
-
-
 def _is_busy(errors: Sequence[Exception]) -> bool:
     """Whether another process keeps the store to itself; whoever waits goes on then."""
     return any(isinstance(error, StoreBusy) for error in errors)
-
-
-def counts() -> tuple[int, int]:
-    """How much waits, and how many records could not be taken."""
-    with database.connected():
-        queued = outbox.length() + segments.count_waiting() + dirty.count()
-        return queued, problems.faults()

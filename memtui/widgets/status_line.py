@@ -1,12 +1,16 @@
 """The line at the top: whose memory this is, and what the workers do."""
 
+import time
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.reactive import reactive
+from textual.timer import Timer
 from textual.widget import Widget
 
-from memtui.widgets import wording
+from memtui.widgets import model_words, wording
+from memtui.widgets.calm import Calm
 
 if TYPE_CHECKING:
     from memtui.stages.progress import Progress
@@ -22,29 +26,66 @@ DOING = {
 }
 """What each stage does, as the reader would say it."""
 
+GAP = 3
+"""The least room between the name and the work, in cells."""
+
 READ_ONLY = "read-only: another memtui is at work"
 
 
-def state(progress: "Progress") -> Content:
-    """What the workers do, in a few words; red for what went wrong alone."""
-    doing = DOING.get(progress.stage, "working")
-    parts: list[Content] = []
-    if not progress.is_ours:
-        parts.append(Content(READ_ONLY))
-    elif progress.error:
-        parts.append(Content.styled(f"✗ {doing}: {progress.error}", "$error"))
-    elif progress.stage == "import" and progress.done < progress.total:
-        of = f"{wording.count(progress.done)} of {wording.count(progress.total)}"
-        parts.append(Content(f"● {doing} {of}"))
-    elif progress.queued:
-        parts.append(Content(f"● {doing}"))
-        parts.append(Content(f"{wording.count(progress.queued)} queued"))
-    else:
-        parts.append(Content("idle"))
+SEPARATOR = " · "
+
+
+def state(progress: "Progress", room: int = 80) -> Content:
+    """What the workers and the model do, in a few words; red for what is wrong alone.
+
+    Args:
+        progress: What was reported.
+        room: How many cells there are; of the model less is said where they are few.
+    """
+    stages, is_idle = _stages(progress)
+    faults = []
     if progress.problems:
         words = f"{wording.count(progress.problems)} not taken: press Q"
-        parts.append(Content.styled(words, "$error"))
-    return Content(" · ").join(parts)
+        faults = [Content.styled(words, "$error")]
+    if progress.is_ours and not progress.error:
+        for said in model_words.forms(progress.model):
+            style = "$error" if said.startswith("✗") else ""
+            parts = [*([] if is_idle else [stages]), Content.styled(said, style)]
+            if (line := _joined(parts + faults)).cell_length <= room:
+                return line
+    return _joined([stages, *faults])
+
+
+def _joined(parts: Sequence[Content]) -> Content:
+    return Content(SEPARATOR).join(parts)
+
+
+def _stages(progress: "Progress") -> tuple[Content, bool]:
+    """What the stages do, and whether that is nothing."""
+    doing = DOING.get(progress.stage, "working")
+    if not progress.is_ours:
+        return Content(READ_ONLY), False
+    if progress.error:
+        return Content.styled(f"✗ {doing}: {progress.error}", "$error"), False
+    if progress.stage == "import" and progress.done < progress.total:
+        of = f"{wording.count(progress.done)} of {wording.count(progress.total)}"
+        return Content(f"● {doing} {of}"), False
+    if progress.queued:
+        queued = f"{wording.count(progress.queued)} queued"
+        return Content(f"● {doing}{SEPARATOR}{queued}"), False
+    return Content("idle"), True
+
+
+def _kind(progress: "Progress") -> Hashable:
+    """What the line says but for its numbers."""
+    stage = "" if _stages(progress)[1] else progress.stage
+    has_problems = bool(progress.problems)
+    return progress.is_ours, progress.error, stage, _of_model(progress), has_problems
+
+
+def _of_model(progress: "Progress") -> str:
+    """The fewest words on what the model does."""
+    return next(reversed(model_words.forms(progress.model)), "")
 
 
 class StatusLine(Widget):
@@ -56,17 +97,47 @@ class StatusLine(Widget):
     def __init__(self, *, is_demo: bool) -> None:
         super().__init__()
         self._is_demo = is_demo
+        self._calm = Calm["Progress"](_kind, time.monotonic)
+        self._later: Timer | None = None
 
     def say(self, progress: "Progress") -> None:
-        """Show what a worker has reported."""
-        self.work = state(progress)
+        """Show what a worker has reported; beside a model, what lasts of it."""
+        at_once = progress.model.health is None
+        self._show(self._calm.put(progress, at_once=at_once))
 
-    def render(self) -> Content:
-        """Both ends of the line."""
+    def on_resize(self) -> None:
+        """Say as much as there is room for."""
+        self._write()
+
+    def _look_again(self) -> None:
+        self._show(self._calm.again())
+
+    def _show(self, wait_s: float) -> None:
+        """Write what is to be shown, and look again where that is not the latest."""
+        if self._later is not None:
+            self._later.stop()
+        self._later = self.set_timer(wait_s, self._look_again) if wait_s else None
+        self._write()
+
+    def _write(self) -> None:
+        if self._calm.shown is not None:
+            self.work = state(self._calm.shown, self._room or 80)
+
+    @property
+    def _lead(self) -> Content:
         name = Content.styled("memtui", "bold $accent")
         if self._is_demo:
             name += Content.styled("   demo: a made-up memory", "$context")
-        room = self.size.width - name.cell_length - 3
-        work = self.work.first_line.truncate(max(0, room), ellipsis=True)
+        return name
+
+    @property
+    def _room(self) -> int:
+        """How many cells there are for the work."""
+        return max(0, self.size.width - self._lead.cell_length - GAP)
+
+    def render(self) -> Content:
+        """Both ends of the line."""
+        name = self._lead
+        work = self.work.first_line.truncate(self._room, ellipsis=True)
         gap = self.size.width - name.cell_length - work.cell_length
         return name + " " * max(0, gap) + work.stylize_before("$context")

@@ -1,16 +1,22 @@
 """That the stub does what the real server was seen to do."""
 
 import json
+import subprocess
+import sys
+import time
 import urllib.error
 import urllib.request
 from typing import Any
 
 import pytest
 
+from memtui.llm.looking import Wishes
+from memtui.llm.ollama import Ollama
+from tests.llm.conftest import segment_of
 from tests.stub import personas, wire
 from tests.stub.handler import OVERHEAD
 from tests.stub.models import Model
-from tests.stub.server import Stub, serving
+from tests.stub.server import Pace, Stub, serving
 
 
 def post(stub: Stub, path: str, **body: Any) -> list[dict[str, Any]]:
@@ -81,3 +87,32 @@ def test_it_loads_and_lets_go_when_asked(stub: Stub) -> None:
     assert list(stub.memory.loaded) == ["qwen3:4b"]
     assert post(stub, "/api/generate", keep_alive=0)[0]["done_reason"] == "unload"
     assert not stub.memory.loaded
+
+
+def test_the_stub_takes_its_time_where_it_is_told_to(stub: Stub) -> None:
+    stub.pace = Pace(load_s=0.05, word_s=0.001)
+    began = time.monotonic()
+    ollama = Ollama(Wishes(stub.url))
+    ollama.summarize_segment(segment_of())
+    assert time.monotonic() - began >= 0.05
+    assert len(stub.memory.loads) == 1
+
+
+def test_the_stub_serves_as_a_process_of_its_own() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "tests.stub",
+        "--port",
+        "0",
+        "--model",
+        "gemma3:4b",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            name, url = process.stdout.readline().split(" at ")
+            health = Ollama(Wishes(url.strip())).health()
+        finally:
+            process.terminate()
+    assert (name, health.model) == ("gemma3:4b", "gemma3:4b")

@@ -13,7 +13,11 @@ from textual.widgets import Input
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import History, House
+from memtui.memory.summarizers import Condition, Doing, Health, Phase
+from memtui.messages import WorkReported
 from memtui.screens.teleport import TeleportScreen
+from memtui.stages.progress import Model, Progress
+from memtui.widgets.status_line import StatusLine
 
 AppOf = Callable[[House], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
@@ -76,6 +80,24 @@ def test_contents_narrow(
 def test_contents_wide(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
     run = steps(settle, *DOWN_TO_A_DAY)
     assert snap_compare(app, terminal_size=(200, 60), run_before=run)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["narrow", "full"])
+def test_contents_while_a_model_writes(
+    app: MemtuiApp, settle: Settle, snap_compare: Compare, size: tuple[int, int]
+) -> None:
+    doing = Doing(Phase.WRITING, 2, 3, written=48, most=700)
+    ready = Model().looked_at(Health(Condition.READY, model="qwen3:4b"))
+    model = ready.of("toc:day:2024-02-19", 14).at(doing)
+
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
+        await settle(pilot)
+        line = pilot.app.screen.query_one(StatusLine)
+        pilot.app.post_message(WorkReported(Progress("index", queued=3, model=model)))
+        while "qwen3:4b" not in line.work.plain:
+            await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=run)
 
 
 def test_contents_failing(

@@ -1,6 +1,6 @@
 """Which version a model writes next, when, and what is remembered of its runs."""
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
 
@@ -9,9 +9,10 @@ from memtui.llm import prompts
 from memtui.memory import calendar
 from memtui.memory.events import to_ms
 from memtui.memory.jobs import Job, Reason, Result
+from memtui.memory.segments import Rules
 from memtui.memory.summarizers import Condition
 from memtui.memory.toc import Status
-from memtui.stages.improve import AGES
+from memtui.stages.improve import AGES, Improve
 from memtui.stages.rewrite import PUT_OFF_S
 from memtui.store import database, dirty
 from tests.stages.improving import (
@@ -28,6 +29,7 @@ from tests.stages.improving import (
     talk_of,
 )
 from tests.stub import faults, personas
+from tests.stub.personas import Prompt
 from tests.stub.server import Stub
 
 HOUR = timedelta(hours=1)
@@ -475,6 +477,51 @@ def test_what_is_told_of_the_model_while_it_works(bench: Bench) -> None:
     assert bench.improve.model.doing is None
     assert bench.improve.model.node_id == ""
     assert set(bench.improve.changed.take()) >= {bench.segments()[0], DAY, YEAR}
+
+
+def test_it_is_told_how_many_nodes_still_want_a_version(bench: Bench) -> None:
+    hours(bench, 3)
+    assert bench.waiting()["segment"] == 3
+    left = []
+    for _ in range(3):
+        bench.step()
+        left.append(bench.improve.model.waiting)
+    assert left == [3, 2, 1]
+
+
+def test_a_model_that_goes_is_missed_at_once_and_until_it_is_back(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 2)
+    bench.step()
+    assert bench.improve.model.was_ready and not bench.improve.model.is_missed
+
+    def leaving(prompt: Prompt) -> str:
+        stub.leave()
+        return personas.honest(prompt)
+
+    stub.models[0].persona = leaving
+    stub.script(faults.reset(3))
+    bench.step()
+    assert bench.improve.model.is_missed
+    stub.models[0].persona = personas.honest
+    stub.start()
+    bench.clock.on(minutes=2)
+    bench.step()
+    assert not bench.improve.model.is_missed
+
+
+def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 1)
+    stub.leave()
+    bench.step()
+    assert not bench.improve.model.is_missed
+    schedule, rules = bench.schedule, Rules()
+    wanting = Improve(bench._ollama, schedule, rules, UTC, bench.clock, is_wanted=True)
+    wanting.step()
+    assert wanting.model.is_missed
 
 
 def test_talks_differ() -> None:

@@ -18,6 +18,9 @@ AT = "2026-08-01T12:00:01.123456789Z"
 PIECE = 12
 """How many characters each line of a stream brings."""
 
+WORD = 6
+"""How many characters a word has, with the space after it."""
+
 OVERHEAD = 12
 """The tokens of the chat template around a prompt."""
 
@@ -110,7 +113,7 @@ class Handler(BaseHTTPRequestHandler):
             self.stub.memory.loaded.pop(model.name, None)
             self._tell({**told, "done_reason": "unload"})
             return
-        asked.window = self.stub.memory.load(model, asked.body.get("options") or {})
+        asked.window = self._loaded(model, asked.body)
         self._tell({**told, "done_reason": "load"})
 
     def _chat(self, model: Model, asked: Received, fault: Fault) -> None:
@@ -121,7 +124,7 @@ class Handler(BaseHTTPRequestHandler):
         if body.get("think") and "thinking" not in model.capabilities:
             self._refuse(400, f'"{model.name}" does not support thinking')
             return
-        asked.window = self.stub.memory.load(model, body.get("options") or {})
+        asked.window = self._loaded(model, body)
         text = "\n".join(str(one["content"]) for one in body["messages"])
         asked.tokens = wire.tokens(text, model.token_bytes) + OVERHEAD
         read = asked.tokens
@@ -137,6 +140,15 @@ class Handler(BaseHTTPRequestHandler):
         self._stream(
             list(_lines(model, body, said, thought, read, fault)), asked, fault
         )
+
+    def _loaded(self, model: Model, body: dict[str, Any]) -> int:
+        """Load a model unless it runs like this; its window."""
+        memory = self.stub.memory
+        before = len(memory.loads)
+        window = memory.load(model, body.get("options") or {})
+        if len(memory.loads) > before:
+            self.stub.take(self.stub.pace.load_s)
+        return window
 
     def _refuse_length(self, asked: Received) -> None:
         inner = {
@@ -174,6 +186,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "application/x-ndjson")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
+        self.stub.take(self.stub.pace.token_s * asked.tokens)
+        line_s = self.stub.pace.word_s * PIECE / WORD
         left = fault.at_byte if fault.at_byte is not None else -1
         for number, line in enumerate(lines):
             if fault.after == number:
@@ -182,6 +196,7 @@ class Handler(BaseHTTPRequestHandler):
                 self._chunk(line[:left])
                 self._end(fault, asked)
             left -= len(line)
+            self.stub.take(line_s)
             self._chunk(line)
         if fault.after is not None and fault.after >= len(lines):
             self._end(fault, asked)

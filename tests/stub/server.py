@@ -38,6 +38,17 @@ class Received:
     ended: threading.Event = field(default_factory=threading.Event)
 
 
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long the server takes for what it does, in seconds; at once by itself."""
+
+    load_s: float = 0.0
+    token_s: float = 0.0
+    """For each token that it reads."""
+    word_s: float = 0.0
+    """For each word that it writes."""
+
+
 class Stub:
     """The server: its models, its script and its memory of what it was asked."""
 
@@ -47,6 +58,7 @@ class Stub:
         self.memory = Memory()
         self.received: list[Received] = []
         self.arrived = threading.Condition()
+        self.pace = Pace()
         self.truncates = False
         """Whether ``truncate: false`` is unknown to it."""
         self._script: dict[str, deque[Fault]] = {}
@@ -99,16 +111,21 @@ class Stub:
             assert found, f"no {count} requests for {path}"
             return [one for one in self.received if one.path == path][count - 1]
 
-    def start(self) -> None:
-        """Answer, on the same port as before if it was left."""
+    def start(self, port: int = 0) -> None:
+        """Answer, at this port or at any; at the same one as before if it was left."""
         from tests.stub.handler import Handler  # noqa: PLC0415 - it knows the stub
 
-        server = _Server(("127.0.0.1", self._port), Handler)
+        server = _Server(("127.0.0.1", port or self._port), Handler)
         server.stub = self
         self._server, self._port = server, server.server_address[1]
         threading.Thread(
             target=server.serve_forever, args=(0.01,), name="stub", daemon=True
         ).start()
+
+    def take(self, seconds: float) -> None:
+        """Be busy for a while; less long if it is stopped."""
+        if seconds:
+            self.stopping.wait(seconds)
 
     def stop(self) -> None:
         """Close the port for good and let go of all that waits."""

@@ -1,0 +1,100 @@
+"""Steps of the stages and of the model → reports, often enough and not too often."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from memtui.stages.loop import Stepped
+from memtui.stages.progress import Model, Progress
+from memtui.store import database, dirty, outbox, problems, segments
+
+REPORT_S = 0.2
+"""How often the state is told while work goes on, in seconds."""
+
+Report = Callable[[Progress], None]
+
+
+class Worked(Protocol):
+    """What a report tells of, beside the steps."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this process works the store."""
+
+    @property
+    def model(self) -> Model:
+        """How the model is, and what it does."""
+
+    def take_changed(self) -> frozenset[str]:
+        """The nodes that changed since this was last asked."""
+
+
+class Teller:
+    """Turns steps into reports; told by the threads of both loops."""
+
+    def __init__(self, works: Worked, report: Report) -> None:
+        """Remember what to tell of, and whom."""
+        self._works, self._report = works, report
+        self._lock = threading.Lock()
+        self._last_s = 0.0
+        self._error = self._stage = ""
+        self._counts = 0, 0
+        self._state: tuple[object, ...] = ()
+
+    def tell(self, stepped: Stepped) -> None:
+        """Report a step of a stage."""
+        with self._lock:
+            self._stage = stepped.stage
+            self._note(stepped)
+            if self._is_due() or stepped.error or not stepped.stage:
+                self._counts = counts()
+                self._say(stepped.done)
+
+    def tell_model(self, stepped: Stepped) -> None:
+        """Report a step of the model's."""
+        with self._lock:
+            self._note(stepped)
+            if stepped.stage:
+                self._say(0)
+
+    def hear(self) -> None:
+        """Report how far the model is; always if it does something else now."""
+        with self._lock:
+            if self._is_due() or self._works.model.state != self._state:
+                self._say(0)
+
+    def _note(self, stepped: Stepped) -> None:
+        if stepped.error:
+            cause = stepped.error.__cause__
+            self._error = str(stepped.error) + (f": {cause}" if cause else "")
+        elif stepped.done:
+            self._error = ""
+
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._last_s >= REPORT_S
+
+    def _say(self, done: int) -> None:
+        self._last_s = time.monotonic()
+        queued, faults = self._counts
+        model = self._works.model
+        self._state = model.state
+        self._report(
+            Progress(
+                stage=self._stage,
+                done=done,
+                queued=queued,
+                problems=faults,
+                is_ours=self._works.is_ours,
+                changed=self._works.take_changed(),
+                error=self._error,
+                model=model,
+            )
+        )
+
+
+def counts() -> tuple[int, int]:
+    """How much waits, and how many records could not be taken."""
+    with database.connected():
+        queued = outbox.length() + segments.count_waiting() + dirty.count()
+        return queued, problems.faults()

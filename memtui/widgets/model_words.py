@@ -1,0 +1,90 @@
+"""How what the model does is put into words, each time in several lengths.
+
+A number is as wide as the largest it can become, so that a line does not jump while it
+grows.
+"""
+
+from typing import TYPE_CHECKING
+
+from memtui.memory.summarizers import Condition, Doing, Phase
+from memtui.widgets import wording
+
+if TYPE_CHECKING:
+    from memtui.memory.summarizers import Health
+    from memtui.stages.progress import Model
+
+PHASES = {
+    Phase.WAITING: "waiting",
+    Phase.LOADING: "loading",
+    Phase.READING: "reading",
+    Phase.WRITING: "writing",
+    Phase.AUDITING: "checking",
+}
+"""What a model does, as the reader would say it."""
+
+NAME_CELLS = 20
+"""How long a model's name is at most; longer ones are cut."""
+
+WANTED = {
+    Condition.OFFLINE: (
+        "✗ no Ollama answers: start it, or install it from ollama.com",
+        "✗ no Ollama answers: memtui doctor",
+    ),
+    Condition.REFUSED: ("✗ the model may not be asked: memtui doctor",),
+    Condition.UNWELL: ("✗ the model is unwell: memtui doctor",),
+}
+"""What is said where a model was asked for and there is none."""
+
+GONE = {
+    Condition.OFFLINE: "Ollama does not answer any more",
+    Condition.MODEL_MISSING: "the model is gone",
+    Condition.REFUSED: "the model may not be asked any more: memtui doctor",
+    Condition.UNWELL: "the model is unwell: memtui doctor",
+}
+"""What is said of a model that was there before."""
+
+
+def forms(model: "Model") -> list[str]:
+    """What a model does, the longest first; nothing while it rests."""
+    health = model.health
+    if health is None:
+        return []
+    if model.doing is None:
+        return _away(model, health) if model.is_missed else []
+    name, doing = _name(health.model), model.doing
+    word, part = PHASES[doing.phase], ""
+    if doing.parts > 1:
+        part = f"part {doing.part} of {doing.parts}, "
+    said, left = _measured(word, doing), wording.count(model.waiting)
+    return [
+        *([f"{name}: {part}{said} · {left} to go"] if model.waiting > 1 else []),
+        f"{name}: {part}{said}",
+        f"{name}: {said}",
+        f"{name}: {word}",
+    ]
+
+
+def _measured(word: str, doing: Doing) -> str:
+    if doing.phase is not Phase.WRITING or not doing.most:
+        return word
+    most = wording.count(doing.most)
+    return f"{word} {wording.count(doing.written).rjust(len(most))} of {most}"
+
+
+def _away(model: "Model", health: "Health") -> list[str]:
+    """Why a model cannot be asked that should be there."""
+    if health.condition is Condition.RESTING:
+        return [f"{_name(health.model)}: resting"]
+    if not model.is_wanted:
+        said = [GONE[health.condition]]
+    elif health.condition is Condition.MODEL_MISSING:
+        said = [f"✗ {health.says}: {health.cure}", f"✗ no model: {health.cure}"]
+    else:
+        said = [*WANTED[health.condition]]
+    return [*said, said[-1].partition(":")[0]]
+
+
+def _name(model: str) -> str:
+    """A model's name without the place it was pulled from."""
+    name = model.rpartition("/")[2] or "model"
+    return name if len(name) <= NAME_CELLS else f"{name[: NAME_CELLS - 1]}…"

@@ -1,0 +1,73 @@
+"""What is told of the work, and how often."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from memtui.house import House
+from memtui.memory.summarizers import Condition, Doing, Health, Phase
+from memtui.stages.loop import Stepped
+from memtui.stages.progress import Model, Progress
+from memtui.stages.reporting import Teller
+
+NODE = "toc:day:2025-03-10"
+
+
+@dataclass
+class Worked:
+    """Work of which it can be said what the model does."""
+
+    is_ours: bool = True
+    model: Model = field(
+        default_factory=lambda: Model().looked_at(Health(Condition.READY))
+    )
+
+    def take_changed(self) -> frozenset[str]:
+        return frozenset()
+
+
+@pytest.fixture
+def told() -> list[Progress]:
+    return []
+
+
+@pytest.fixture
+def worked() -> Worked:
+    return Worked()
+
+
+@pytest.fixture
+def teller(house: House, worked: Worked, told: list[Progress]) -> Teller:
+    return Teller(worked, told.append)
+
+
+def test_each_thing_the_model_does_is_told_however_short_it_lasts(
+    teller: Teller, worked: Worked, told: list[Progress]
+) -> None:
+    worked.model = worked.model.of(NODE, 3)
+    doings = [Doing(phase) for phase in Phase] + [Doing(Phase.READING, 2, 2)]
+    for doing in doings:
+        worked.model = worked.model.at(doing)
+        teller.hear()
+    worked.model = worked.model.resting()
+    teller.hear()
+    assert [progress.model.doing for progress in told] == [*doings, None]
+
+
+def test_how_much_it_has_written_is_not_told_with_each_word(
+    teller: Teller, worked: Worked, told: list[Progress]
+) -> None:
+    doing = Doing(Phase.WRITING, most=700)
+    for written in range(700):
+        worked.model = worked.model.at(replace(doing, written=written))
+        teller.hear()
+    assert 1 <= len(told) < 100
+
+
+def test_what_the_stages_do_is_told_with_what_the_model_does(
+    teller: Teller, worked: Worked, told: list[Progress]
+) -> None:
+    worked.model = worked.model.of(NODE, 3).at(Doing(Phase.READING))
+    teller.tell(Stepped("index", 2))
+    assert (told[-1].stage, told[-1].done) == ("index", 2)
+    assert told[-1].model.doing == Doing(Phase.READING)

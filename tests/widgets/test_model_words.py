@@ -1,0 +1,100 @@
+"""How what the model does is put into words."""
+
+import pytest
+
+from memtui.memory.summarizers import Condition, Doing, Health, Phase
+from memtui.stages.progress import Model
+from memtui.widgets import model_words
+
+NODE = "toc:day:2025-03-10"
+READY = Health(Condition.READY, model="qwen3:4b")
+
+
+def at_work(doing: Doing, waiting: int = 214, name: str = "qwen3:4b") -> Model:
+    model = Model().looked_at(Health(Condition.READY, model=name))
+    return model.of(NODE, waiting).at(doing)
+
+
+@pytest.mark.parametrize(
+    ("doing", "words"),
+    [
+        (Doing(Phase.LOADING), "qwen3:4b: loading · 214 to go"),
+        (Doing(Phase.READING), "qwen3:4b: reading · 214 to go"),
+        (
+            Doing(Phase.WRITING, written=120, most=700),
+            "qwen3:4b: writing 120 of 700 · 214 to go",
+        ),
+        (
+            Doing(Phase.WRITING, 2, 3, written=7, most=1400),
+            "qwen3:4b: part 2 of 3, writing     7 of 1,400 · 214 to go",
+        ),
+        (Doing(Phase.AUDITING), "qwen3:4b: checking · 214 to go"),
+        (Doing(Phase.WAITING), "qwen3:4b: waiting · 214 to go"),
+    ],
+)
+def test_it_is_said_what_the_model_does(doing: Doing, words: str) -> None:
+    assert model_words.forms(at_work(doing))[0] == words
+
+
+def test_each_form_says_less() -> None:
+    doing = Doing(Phase.WRITING, 2, 3, written=7, most=700)
+    assert model_words.forms(at_work(doing))[1:] == [
+        "qwen3:4b: part 2 of 3, writing   7 of 700",
+        "qwen3:4b: writing   7 of 700",
+        "qwen3:4b: writing",
+    ]
+
+
+def test_growing_numbers_do_not_make_it_wider() -> None:
+    forms = [
+        model_words.forms(at_work(Doing(Phase.WRITING, written=written, most=700)))
+        for written in (1, 10, 100, 700)
+    ]
+    assert {len(form[0]) for form in forms} == {len(forms[0][0])}
+
+
+def test_the_last_one_is_not_counted() -> None:
+    forms = model_words.forms(at_work(Doing(Phase.READING), waiting=1))
+    assert forms[0] == "qwen3:4b: reading"
+
+
+def test_a_long_name_is_cut_and_where_it_comes_from_left_out() -> None:
+    name = "hf.co/somebody/Llama-3.2-3B-Instruct-GGUF:Q4_K_M"
+    forms = model_words.forms(at_work(Doing(Phase.READING), name=name))
+    assert forms[-1] == "Llama-3.2-3B-Instru…: reading"
+
+
+def test_of_a_model_at_rest_nothing_is_said() -> None:
+    assert model_words.forms(Model()) == []
+    assert model_words.forms(Model().looked_at(READY)) == []
+
+
+@pytest.mark.parametrize(
+    "condition", [c for c in Condition if c is not Condition.READY]
+)
+def test_that_there_is_no_model_is_told_who_wants_one_or_had_one(
+    condition: Condition,
+) -> None:
+    away = Health(condition, "it is gone", "ollama pull qwen3:4b")
+    assert model_words.forms(Model().looked_at(away)) == []
+    wanted = model_words.forms(Model(is_wanted=True).looked_at(away))
+    had = model_words.forms(Model().looked_at(READY).looked_at(away))
+    assert wanted and had
+    assert all(len(forms[-1]) <= len(forms[0]) for forms in (wanted, had))
+    is_wrong = condition is not Condition.RESTING
+    assert wanted[0].startswith("✗") == is_wrong
+    assert not had[0].startswith("✗")
+
+
+def test_who_wants_a_model_is_told_what_to_do() -> None:
+    wanted = Model(is_wanted=True)
+    missing = Health(
+        Condition.MODEL_MISSING, "Ollama does not have x:4b", "ollama pull x:4b"
+    )
+    assert model_words.forms(wanted.looked_at(missing)) == [
+        "✗ Ollama does not have x:4b: ollama pull x:4b",
+        "✗ no model: ollama pull x:4b",
+        "✗ no model",
+    ]
+    offline = model_words.forms(wanted.looked_at(Health(Condition.OFFLINE)))
+    assert "ollama.com" in offline[0]

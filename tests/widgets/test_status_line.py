@@ -1,0 +1,117 @@
+"""The line at the top: how the stages and the model share it."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+from textual.pilot import Pilot
+
+from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
+from memtui.memory.summarizers import Condition, Doing, Health, Phase
+from memtui.messages import WorkReported
+from memtui.stages.progress import Model, Progress
+from memtui.widgets import status_line
+from memtui.widgets.status_line import StatusLine
+
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+
+READY = Model().looked_at(Health(Condition.READY, model="qwen3:4b"))
+WRITING = READY.of("toc:day:2025-03-10", 214).at(
+    Doing(Phase.WRITING, 2, 3, written=120, most=700)
+)
+
+ROOM = 80 - len("memtui") - status_line.GAP
+
+
+def said(progress: Progress, room: int = ROOM) -> str:
+    return status_line.state(progress, room).plain
+
+
+@pytest.mark.parametrize(
+    ("progress", "words"),
+    [
+        (
+            Progress("", model=WRITING),
+            "qwen3:4b: part 2 of 3, writing 120 of 700 · 214 to go",
+        ),
+        (
+            Progress("index", queued=12, model=WRITING),
+            "● indexing · 12 queued · qwen3:4b: part 2 of 3, writing 120 of 700",
+        ),
+        (
+            Progress("", problems=6, model=WRITING),
+            "qwen3:4b: part 2 of 3, writing 120 of 700 · 6 not taken: press Q",
+        ),
+        (
+            Progress("segment", queued=1234, problems=6, model=WRITING),
+            "● cutting segments · 1,234 queued · 6 not taken: press Q",
+        ),
+        (
+            Progress("import", 3, total=20, problems=6, model=WRITING),
+            "● importing 3 of 20 · qwen3:4b: writing · 6 not taken: press Q",
+        ),
+        (Progress("index", error="no room", model=WRITING), "✗ indexing: no room"),
+        (Progress("", is_ours=False, model=WRITING), status_line.READ_ONLY),
+        (Progress("", model=READY), "idle"),
+    ],
+)
+def test_at_80_columns_it_says_what_there_is_room_for(
+    progress: Progress, words: str
+) -> None:
+    assert said(progress) == words
+    assert len(words) <= ROOM
+
+
+def test_where_there_is_room_all_is_said() -> None:
+    progress = Progress("index", queued=12, problems=6, model=WRITING)
+    assert said(progress, 111) == (
+        "● indexing · 12 queued · qwen3:4b: part 2 of 3, writing 120 of 700"
+        " · 214 to go · 6 not taken: press Q"
+    )
+
+
+def test_who_asked_for_a_model_that_is_not_there_is_told_beside_the_work() -> None:
+    away = Model(is_wanted=True).looked_at(Health(Condition.OFFLINE))
+    assert said(Progress("", model=away)) == (
+        "✗ no Ollama answers: start it, or install it from ollama.com"
+    )
+    assert said(Progress("index", queued=12, model=away)) == (
+        "● indexing · 12 queued · ✗ no Ollama answers: memtui doctor"
+    )
+
+
+@pytest.mark.parametrize("width", [80, 120])
+async def test_the_line_says_as_much_as_fits(
+    app: MemtuiApp, settle: Settle, width: int
+) -> None:
+    async with app.run_test(size=(width, 24)) as pilot:
+        await settle(pilot)
+        line = app.screen.query_one(StatusLine)
+        app.post_message(WorkReported(Progress("", problems=6, model=WRITING)))
+        while "qwen3" not in line.work.plain:
+            await pilot.pause()
+        assert ("214 to go" in line.work.plain) == (width == 120)
+        await pilot.resize_terminal(120, 24)
+        await settle(pilot)
+        assert "214 to go" in line.work.plain
+
+
+async def test_beside_a_model_a_short_blip_is_not_shown(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        line = app.screen.query_one(StatusLine)
+        app.post_message(WorkReported(Progress("", model=WRITING)))
+        while "qwen3" not in line.work.plain:
+            await pilot.pause()
+        seen = line.work.plain
+        app.post_message(WorkReported(Progress("index", queued=3, model=WRITING)))
+        app.post_message(WorkReported(Progress("", model=READY)))
+        app.post_message(WorkReported(Progress("", model=WRITING)))
+        await settle(pilot)
+        assert line.work.plain == seen
+        app.post_message(WorkReported(Progress("", model=READY)))
+        while line.work.plain == seen:
+            await pilot.pause()
+        assert line.work.plain == "idle"
