@@ -4,6 +4,7 @@ A number is as wide as the largest it can become, so that a line does not jump w
 grows.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memtui.memory.summarizers import Condition, Doing, Phase
@@ -21,6 +22,9 @@ PHASES = {
     Phase.AUDITING: "checking",
 }
 """What a model does, as the reader would say it."""
+
+USUAL_TOKENS = 700
+"""How long a reply can become where that is not known yet, in tokens."""
 
 NAME_CELLS = 20
 """How long a model's name is at most; longer ones are cut."""
@@ -44,6 +48,31 @@ GONE = {
 """What is said of a model that was there before."""
 
 
+def fitting(model: "Model", room: int) -> str:
+    """What a model does, in as many words as fit.
+
+    What is chosen while it reads fits while it writes, too: nothing comes and goes.
+
+    Args:
+        model: The model.
+        room: How many cells there are.
+    """
+    said, widest = forms(model), forms(_widest(model))
+    for form, wide in zip(said, widest, strict=True):
+        if max(len(form), len(wide)) <= room:
+            return form
+    return said[-1] if said and len(said[-1]) <= room else ""
+
+
+def _widest(model: "Model") -> "Model":
+    """The same, when it writes."""
+    if model.doing is None:
+        return model
+    most = model.doing.most or USUAL_TOKENS
+    doing = replace(model.doing, phase=Phase.WRITING, written=most, most=most)
+    return model.at(doing)
+
+
 def forms(model: "Model") -> list[str]:
     """What a model does, the longest first; nothing while it rests."""
     health = model.health
@@ -52,14 +81,16 @@ def forms(model: "Model") -> list[str]:
     if model.doing is None:
         return _away(model, health) if model.is_missed else []
     name, doing = _name(health.model), model.doing
-    word, part = PHASES[doing.phase], ""
+    word = PHASES[doing.phase]
+    said, part, short = _measured(word, doing), "", ""
     if doing.parts > 1:
         part = f"part {doing.part} of {doing.parts}, "
-    said, left = _measured(word, doing), wording.count(model.waiting)
+        short = f" {doing.part}/{doing.parts}"
+    left = f" · {wording.count(model.waiting)} to go" if model.waiting > 1 else ""
     return [
-        *([f"{name}: {part}{said} · {left} to go"] if model.waiting > 1 else []),
-        f"{name}: {part}{said}",
-        f"{name}: {said}",
+        f"{name}: {part}{said}{left}",
+        f"{name}{short}: {said}{left}",
+        f"{name}{short}: {said}",
         f"{name}: {word}",
     ]
 

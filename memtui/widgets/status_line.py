@@ -43,17 +43,17 @@ def state(progress: "Progress", room: int = 80) -> Content:
         room: How many cells there are; of the model less is said where they are few.
     """
     stages, is_idle = _stages(progress)
-    faults = []
+    work, faults = ([] if is_idle else [stages]), []
     if progress.problems:
         words = f"{wording.count(progress.problems)} not taken: press Q"
         faults = [Content.styled(words, "$error")]
-    if progress.is_ours and not progress.error:
-        for said in model_words.forms(progress.model):
-            style = "$error" if said.startswith("✗") else ""
-            parts = [*([] if is_idle else [stages]), Content.styled(said, style)]
-            if (line := _joined(parts + faults)).cell_length <= room:
-                return line
-    return _joined([stages, *faults])
+    others = _joined([*work, *faults]).cell_length
+    left = room - (others + len(SEPARATOR) if others else 0)
+    said = _of_model(progress, left)
+    if not said:
+        return _joined([stages, *faults])
+    style = "$error" if said.startswith("✗") else ""
+    return _joined([*work, Content.styled(said, style), *faults])
 
 
 def _joined(parts: Sequence[Content]) -> Content:
@@ -80,12 +80,15 @@ def _kind(progress: "Progress") -> Hashable:
     """What the line says but for its numbers."""
     stage = "" if _stages(progress)[1] else progress.stage
     has_problems = bool(progress.problems)
-    return progress.is_ours, progress.error, stage, _of_model(progress), has_problems
+    forms = model_words.forms(progress.model)
+    word = forms[-1] if forms else ""
+    return progress.is_ours, progress.error, stage, word, has_problems
 
 
-def _of_model(progress: "Progress") -> str:
-    """The fewest words on what the model does."""
-    return next(reversed(model_words.forms(progress.model)), "")
+def _of_model(progress: "Progress", room: int) -> str:
+    """What the model does, while it is ours and nothing is wrong with the stages."""
+    is_told = progress.is_ours and not progress.error
+    return model_words.fitting(progress.model, room) if is_told else ""
 
 
 class StatusLine(Widget):

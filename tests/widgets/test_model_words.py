@@ -39,10 +39,20 @@ def test_it_is_said_what_the_model_does(doing: Doing, words: str) -> None:
 def test_each_form_says_less() -> None:
     doing = Doing(Phase.WRITING, 2, 3, written=7, most=700)
     assert model_words.forms(at_work(doing))[1:] == [
-        "qwen3:4b: part 2 of 3, writing   7 of 700",
-        "qwen3:4b: writing   7 of 700",
+        "qwen3:4b 2/3: writing   7 of 700 · 214 to go",
+        "qwen3:4b 2/3: writing   7 of 700",
         "qwen3:4b: writing",
     ]
+
+
+@pytest.mark.parametrize("room", range(0, 70))
+def test_what_is_left_out_stays_left_out_while_it_goes_on(room: int) -> None:
+    reading = model_words.fitting(at_work(Doing(Phase.READING, 2, 3)), room)
+    writing = Doing(Phase.WRITING, 2, 3, written=7, most=700)
+    said = model_words.fitting(at_work(writing), room)
+    assert len(reading) <= room and len(said) <= room
+    for words in ("part 2 of 3", "2/3", "214 to go"):
+        assert (words in reading) == (words in said)
 
 
 def test_growing_numbers_do_not_make_it_wider() -> None:

@@ -36,11 +36,11 @@ def said(progress: Progress, room: int = ROOM) -> str:
         ),
         (
             Progress("index", queued=12, model=WRITING),
-            "● indexing · 12 queued · qwen3:4b: part 2 of 3, writing 120 of 700",
+            "● indexing · 12 queued · qwen3:4b 2/3: writing 120 of 700 · 214 to go",
         ),
         (
             Progress("", problems=6, model=WRITING),
-            "qwen3:4b: part 2 of 3, writing 120 of 700 · 6 not taken: press Q",
+            "qwen3:4b 2/3: writing 120 of 700 · 214 to go · 6 not taken: press Q",
         ),
         (
             Progress("segment", queued=1234, problems=6, model=WRITING),
@@ -90,10 +90,10 @@ async def test_the_line_says_as_much_as_fits(
         app.post_message(WorkReported(Progress("", problems=6, model=WRITING)))
         while "qwen3" not in line.work.plain:
             await pilot.pause()
-        assert ("214 to go" in line.work.plain) == (width == 120)
+        assert ("part 2 of 3" in line.work.plain) == (width == 120)
         await pilot.resize_terminal(120, 24)
         await settle(pilot)
-        assert "214 to go" in line.work.plain
+        assert "part 2 of 3" in line.work.plain
 
 
 async def test_beside_a_model_a_short_blip_is_not_shown(
