@@ -151,10 +151,10 @@ class Index:
                 for document in documents:
                     self._add(writer, document)
                     count += 1
+                writer.commit(merge=count >= _BATCH_MERGE)
             except BaseException:
-                writer.cancel()
+                _let_go(writer)
                 raise
-            writer.commit(merge=count >= _BATCH_MERGE)
             folders.sync(self._folder)
         except SearchError:
             raise
@@ -334,3 +334,11 @@ def _scaled(match: Match, bound: float, share: float) -> Match:
     """
     of_bound = min(match.score / bound, 1.0) if bound > 0 else 0.0
     return Match(match.kind, match.target_id, of_bound * share)
+
+
+def _let_go(writer: Any) -> None:
+    """Drop what was not committed, and the lock: a commit that fails keeps it."""
+    with suppress(Exception):
+        writer.cancel()
+    if not writer.is_closed:
+        writer._finish()

@@ -1,6 +1,7 @@
 """The index on disk: what is put is found, and what is broken says so."""
 
 import gc
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -211,3 +212,20 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SearchError):
         Index(tmp_path / "file" / "index").make("fed")
+
+
+def test_a_commit_that_fails_does_not_keep_the_others_from_theirs(
+    tmp_path: Path,
+) -> None:
+    made = Index(tmp_path / "index")
+    made.make("fed")
+    # Whoosh names its files by chance; the same name twice is one it cannot write.
+    random.seed(1)
+    made.put([document("one", "The ferry is late")], [])
+    random.seed(1)
+    with pytest.raises(SearchError):
+        made.put([document("two", "The ferry is early")], [])
+    random.seed()
+    made.put([document("three", "The ferry is on time")], [])
+    assert sorted(found(made, "ferry")) == ["one", "three"]
+    made.close()
