@@ -75,6 +75,11 @@ class Stub:
         """What happens to each request of a path that no script is left for."""
         self._always[path] = fault
 
+    def forget(self, path: str = "/api/chat") -> None:
+        """Leave nothing of what was to happen to requests of a path."""
+        self._script.pop(path, None)
+        self._always.pop(path, None)
+
     def next_fault(self, path: str) -> Fault:
         waiting = self._script.get(path)
         return waiting.popleft() if waiting else self._always.get(path, GOOD)
