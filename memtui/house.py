@@ -261,17 +261,8 @@ class House:
         from memtui.stages.reporting import counts  # noqa: PLC0415
 
         queued, faults = counts()
-        is_ours = self.works.claim.is_held
-        return Progress(
-            "import",
-            done,
-            queued,
-            faults,
-            is_ours,
-            total=total,
-            error=error,
-            model=self.works.model,
-        )
+        told = Progress("import", done, queued, faults, total=total, error=error)
+        return replace(told, is_ours=self.works.is_ours, model=self.works.model)
 
 
 def settled(

@@ -5,6 +5,7 @@ the segments, the newest first. Whatever goes wrong, what was made at once stays
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 
 from memtui.llm import Summarizer
@@ -99,6 +100,8 @@ class Improve:
             return 0
         ahead = self._ahead(now)
         if not due and not ahead:
+            if self.model.is_missed:
+                self._show(replace(self.model, health=None))
             if not self._is_waiting():
                 self._schedule.drained()
             return 0

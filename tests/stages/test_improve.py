@@ -522,6 +522,10 @@ def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
     wanting = Improve(bench._ollama, schedule, rules, UTC, bench.clock, is_wanted=True)
     wanting.step()
     assert wanting.model.is_missed
+    steered.pause([Job.SEGMENTS])
+    bench.clock.on(minutes=1)
+    wanting.step()
+    assert not wanting.model.is_missed, "nobody needs one now"
 
 
 def test_talks_differ() -> None:
