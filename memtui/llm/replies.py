@@ -48,9 +48,12 @@ def read(text: str, log: Log, *, is_whole: bool = True) -> Reply:
             count, and a last line without its end does not.
 
     Raises:
-        BadReply: No bullet can be read, or none names a place in the log.
+        BadReply: No bullet can be read, none names a place in the log, or the whole
+            reply stands there: somebody wants it said.
     """
     shown = _without_thoughts(text[:READ_CHARS])
+    if _is_told(shown, log):
+        raise BadReply("the reply is what the log itself asks for")
     whole = is_whole and len(text) <= READ_CHARS
     said = _of_json(shown) or _salvaged(shown) or _of_list(shown, whole)
     if said is None:
@@ -84,6 +87,14 @@ def joined(parts: Sequence[Summary], most: int) -> Summary:
     words = dict.fromkeys(word for part in parts for word in part.keywords)
     bullets = tuple(dict.fromkeys(claim for *_, claim in kept))
     return Summary(parts[0].title, bullets, tuple(words)[:KEYWORDS])
+
+
+def _is_told(text: str, log: Log) -> bool:
+    """Whether a reply stands in the log as it is, but for white space."""
+    reply = "".join(text.split())
+    return bool(reply) and reply in "".join(
+        "".join(turn.text.split()) for turn in log.turns
+    )
 
 
 def _claims(said: _Said, log: Log, fence: str) -> Iterator[Claim]:
