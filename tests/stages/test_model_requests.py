@@ -1,0 +1,101 @@
+"""What a server is asked over the whole life of a store, and what never."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from memtui.house import House
+from memtui.llm.looking import Wishes
+from memtui.memory.toc import TocLevel
+from tests.conftest import HISTORY
+from tests.stages.improving import NOW, PATIENT, Bench, said
+from tests.stub.handler import OVERHEAD
+from tests.stub.models import Model
+from tests.stub.server import Stub, serving
+
+LONG = " ".join(
+    f"Ferry {n} left quay {n % 7} at {n % 24}:{n % 60:02}." for n in range(900)
+)
+"""A message of 5,000 words and more."""
+
+
+@pytest.fixture(params=[4, 2], ids=["usual tokens", "short tokens"])
+def stub(request: pytest.FixtureRequest) -> Iterator[Stub]:
+    """A server whose model counts as most do, or twice as many."""
+    with serving(Model(token_bytes=request.param)) as stub:
+        yield stub
+
+
+@pytest.fixture
+def ran(
+    house: House, stub: Stub, tmp_path: Any, connected: Any, monkeypatch: Any
+) -> Bench:
+    """A store whose history a model has written, with two starts, and more after it."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://10.11.12.13:3128")
+    monkeypatch.setenv("OLLAMA_API_KEY", "a-key-of-somebody")
+    monkeypatch.setenv("OLLAMA_HOST", "http://10.11.12.14:11434")
+    wishes = Wishes(stub.url, deadlines=PATIENT)
+    bench = Bench(house, stub, tmp_path, wishes, knows=False)
+    for _ in bench.works.importer().run([HISTORY]):
+        pass
+    bench.digest()
+    bench.drain()
+    bench.start()
+    bench.bring(said(NOW.replace(month=2), ("user", LONG), ("assistant", "Noted.")))
+    bench.drain()
+    return bench
+
+
+def test_what_a_server_is_asked_over_a_whole_run(
+    ran: Bench, stub: Stub, connected: list[tuple[Any, ...]]
+) -> None:
+    chats = stub.chats()
+    assert len(chats) > 20
+    assert ran.waiting()[TocLevel.SEGMENT] == 0
+    for asked in chats:
+        body = asked.body
+        assert body["truncate"] is False and body["stream"] is True
+        assert body["options"].keys() == {
+            "num_ctx",
+            "num_predict",
+            "temperature",
+            "seed",
+        }
+        assert "shift" not in body
+        assert asked.tokens + body["options"]["num_predict"] <= asked.window
+        assert asked.tokens - OVERHEAD > 100
+    windows = {one.body["options"]["num_ctx"] for one in chats}
+    windows |= {one.body["options"]["num_ctx"] for one in stub.of("/api/generate")}
+    assert windows == {8192}
+    assert stub.memory.loads == [("qwen3:4b", 8192)]
+    assert {one.path for one in stub.received} == {
+        "/api/version",
+        "/api/tags",
+        "/api/ps",
+        "/api/show",
+        "/api/generate",
+        "/api/chat",
+    }
+    assert {one.body["keep_alive"] for one in chats} == {"5m"}
+    for asked in stub.received:
+        assert "authorization" not in asked.headers
+        assert asked.peer == "127.0.0.1"
+        assert "a-key-of-somebody" not in json.dumps(asked.headers)
+    places = [place for place in connected if isinstance(place, tuple)]
+    assert {place[0] for place in places} == {"127.0.0.1"}
+    assert {f"http://127.0.0.1:{place[1]}" for place in places} == {stub.url}
+
+
+def test_nothing_is_asked_twice_and_each_node_once(ran: Bench, stub: Stub) -> None:
+    bodies = [json.dumps(one.body, sort_keys=True) for one in stub.chats()]
+    probes = sum("nightly build is red" in body for body in bodies)
+    assert probes <= 2
+    assert len(bodies) - len(set(bodies)) <= probes - 1
+    before = len(stub.chats())
+    ran.start()
+    assert ran.drain() == []
+    assert len(stub.chats()) == before
+    ran.sound()
