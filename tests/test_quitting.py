@@ -1,0 +1,192 @@
+"""A process at work with a model, interrupted or killed in every phase of a request."""
+
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memtui.__main__ import STOPPED
+from memtui.house import House
+from memtui.memory.jobs import Job, Result
+from memtui.paths import in_home
+from memtui.settings import Held, Settings
+from tests.stages.improving import MONDAY, Bench, said, talk_of
+from tests.stub import faults
+from tests.stub.server import Stub, serving
+
+GENEROUS_S = 5.0
+"""Far more than quitting takes (see the property ``quit_s``), on a busy machine too."""
+
+SETTINGS = Settings({"store.time_zone": Held("UTC", "test")})
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with three segments that want a version by a model."""
+    folder = tmp_path_factory.mktemp("filled")
+    house = House(in_home(folder / "home"), SETTINGS)
+    with serving() as stub:
+        bench = Bench(house, stub, folder)
+        bench.bring(*(said(MONDAY + timedelta(hours=n), *talk_of(n)) for n in range(3)))
+    house.stop()
+    return folder / "home"
+
+
+@pytest.fixture
+def home(filled: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(filled, tmp_path / "home"))
+
+
+@contextmanager
+def working(home: Path, url: str) -> Iterator["subprocess.Popen[str]"]:
+    """A process that works, ended in any case."""
+    told = {"MEMTUI_SUMMARIES__PROVIDER": "auto", "MEMTUI_SUMMARIES__URL": url}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memtui", "--home", str(home), "work"],
+        env={**os.environ, **told},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def interrupted(process: "subprocess.Popen[str]") -> float:
+    """Interrupt it as ctrl+c does; how long it took to end, in seconds."""
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    code = process.wait(GENEROUS_S)
+    took = time.monotonic() - began
+    assert code == STOPPED
+    return took
+
+
+def is_untouched(home: Path) -> sqlite3.Connection:
+    """Check that the store is intact and nothing of the model is in it."""
+    db = sqlite3.connect(in_home(home).store)
+    assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    (models,) = db.execute(
+        "SELECT count(*) FROM toc_versions WHERE is_models"
+    ).fetchone()
+    (waiting,) = db.execute(
+        "SELECT count(*) FROM toc_latest WHERE wants_model AND level = 'segment'"
+    ).fetchone()
+    (failed,) = db.execute("SELECT sum(model_attempts) FROM toc_latest").fetchone()
+    assert (models, waiting, failed) == (0, 3, 0)
+    return db
+
+
+def loading(stub: Stub) -> Callable[[], object]:
+    stub.script(faults.stalled(-1), path="/api/generate")
+    return lambda: stub.wait_for(1, "/api/generate").holds.wait(20)
+
+
+def looking(stub: Stub) -> Callable[[], object]:
+    stub.script(faults.stalled(-1), path="/api/tags")
+    return lambda: stub.wait_for(1, "/api/tags").holds.wait(20)
+
+
+def reading(stub: Stub) -> Callable[[], object]:
+    stub.script(faults.GOOD, faults.stalled(-1))
+    return lambda: stub.wait_for(2).holds.wait(20)
+
+
+def writing(stub: Stub) -> Callable[[], object]:
+    stub.script(faults.GOOD, faults.stalled(7))
+    return lambda: stub.wait_for(2).holds.wait(20)
+
+
+def waiting(stub: Stub) -> Callable[[], object]:
+    stub.script(faults.GOOD)
+    stub.always(faults.BUSY)
+    return lambda: stub.wait_for(2).ended.wait(20)
+
+
+@pytest.mark.parametrize("phase", [looking, loading, reading, writing, waiting])
+def test_it_quits_at_once_whatever_the_model_does(
+    home: Path,
+    phase: Callable[[Stub], Callable[[], object]],
+    record_property: Callable[[str, object], None],
+) -> None:
+    with serving() as stub:
+        is_there = phase(stub)
+        with working(home, stub.url) as process:
+            assert is_there()
+            record_property("quit_s", interrupted(process))
+    db = is_untouched(home)
+    runs = db.execute("SELECT result FROM job_runs").fetchall()
+    assert runs == ([] if phase is looking else [(Result.STOPPED.value,)])
+    db.close()
+
+
+CONNECTIONS = Path("/proc/net/tcp")
+"""The connections of this machine, where it lists them."""
+
+CALLING = "02"
+"""How it names one that nobody has answered yet."""
+
+
+def is_calling(port: int) -> bool:
+    """Whether somebody waits for a port to answer."""
+    rows = (line.split() for line in CONNECTIONS.read_text().splitlines()[1:])
+    return any(row[2].endswith(f":{port:04X}") and row[3] == CALLING for row in rows)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    end_s = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < end_s
+        time.sleep(0.01)
+
+
+@pytest.mark.skipif(not CONNECTIONS.exists(), reason="this system lists no connections")
+def test_it_quits_at_once_while_nobody_takes_its_call(
+    home: Path, record_property: Callable[[str, object], None]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as deaf:
+        place = deaf.getsockname()
+        first = socket.create_connection(place)
+        with working(home, f"http://127.0.0.1:{place[1]}") as process:
+            until(lambda: is_calling(place[1]))
+            record_property("quit_s", interrupted(process))
+        first.close()
+    is_untouched(home).close()
+
+
+def test_what_was_killed_is_shown_as_broken_off_and_done_by_the_next(
+    home: Path, tmp_path: Path
+) -> None:
+    with serving() as stub:
+        stub.script(faults.GOOD, faults.GOOD, faults.stalled(7))
+        with working(home, stub.url) as process:
+            assert stub.wait_for(3).holds.wait(20)
+            process.kill()
+            process.wait(GENEROUS_S)
+        house = House(in_home(home), SETTINGS)
+        bench = Bench(house, stub, tmp_path)
+        bench.clock.now = datetime.now(UTC)
+        bench.sound()
+        (run,) = bench.runs(Job.SEGMENTS)
+        assert (run.made, run.result, run.ended_at) == (1, None, None)
+        assert bench.waiting()["segment"] == 2
+        bench.drain()
+        done, broken = bench.runs(Job.SEGMENTS)
+        assert broken.result is Result.BROKEN_OFF
+        assert (done.result, done.made) == (Result.DONE, 2)
+        assert all(bench.node(name).is_models for name in bench.segments())
+        bench.sound()
+        house.stop()
