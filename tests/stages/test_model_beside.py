@@ -1,0 +1,140 @@
+"""A model that takes its time, beside all that does not wait for it: real threads."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memtui.house import House
+from memtui.memory.summarizers import Phase
+from memtui.memory.toc import TocLevel
+from memtui.paths import in_home
+from memtui.recall import browse, health
+from memtui.settings import Held, Settings
+from memtui.stages.progress import Progress
+from memtui.store import database, wanted
+from tests.stages.improving import DAY, MONDAY, said, talk_of
+from tests.stub import faults
+from tests.stub.server import Stub, serving
+
+DEADLINE_S = 30.0
+
+
+@dataclass
+class Watched:
+    """Reports of the loops, to be waited for."""
+
+    news: threading.Condition = field(default_factory=threading.Condition)
+    reports: list[Progress] = field(default_factory=list)
+
+    def __call__(self, progress: Progress) -> None:
+        with self.news:
+            self.reports.append(progress)
+            self.news.notify_all()
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds, looking again after each report."""
+        end_s = time.monotonic() + DEADLINE_S
+        with self.news:
+            while not holds():
+                assert time.monotonic() < end_s, self.reports[-3:]
+                self.news.wait(0.1)
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    with serving() as stub:
+        yield stub
+
+
+def house_of(folder: Path, stub: Stub) -> House:
+    """A house that asks this server."""
+    own = {"store.time_zone": "UTC", "summaries.url": stub.url}
+    settings = Settings({name: Held(value, "test") for name, value in own.items()})
+    return House(in_home(folder / "home"), settings)
+
+
+@contextmanager
+def at_work(house: House) -> Iterator[Watched]:
+    watched = Watched()
+    house.start(watched)
+    try:
+        yield watched
+    finally:
+        house.stop()
+
+
+def bring(house: House, folder: Path, number: int, at: datetime) -> None:
+    file = folder / f"{number}.jsonl"
+    lines = [json.dumps(one) for one in said(at, *talk_of(number))]
+    file.write_text("\n".join(lines) + "\n")
+    for _ in house.works.importer().run([file]):
+        pass
+
+
+def waiting(level: TocLevel = TocLevel.SEGMENT) -> int:
+    with database.connected():
+        return wanted.count(level)
+
+
+def is_a_models(name: str) -> bool:
+    node = browse.node(name)
+    return node is not None and node.is_models
+
+
+def test_what_arrives_is_there_at_once_while_a_model_writes(
+    stub: Stub, tmp_path: Path
+) -> None:
+    house = house_of(tmp_path, stub)
+    stub.script(faults.GOOD, faults.stalled(4))
+    bring(house, tmp_path, 1, MONDAY)
+    with at_work(house) as watched:
+        assert stub.wait_for(2).holds.wait(DEADLINE_S)
+        bring(house, tmp_path, 2, MONDAY + timedelta(hours=1))
+        watched.until(lambda: len(browse.children(DAY)) == 2)
+        watched.until(lambda: health.stats().queued == 0)
+        watched.until(lambda: bool(house.teleport.find("harbour.py").hits))
+        model = house.works.model
+        assert model.doing is not None and model.doing.phase is Phase.WRITING
+        assert 0 < model.doing.written <= 4 < model.doing.most
+        assert model.node_id in {line.node_id for line in browse.children(DAY)}
+        assert waiting() == 2
+        began = time.monotonic()
+    assert time.monotonic() - began < 5
+    assert waiting() == 2
+
+
+def test_all_is_written_from_the_segments_up_while_everything_runs(
+    stub: Stub, tmp_path: Path
+) -> None:
+    house = house_of(tmp_path, stub)
+    with at_work(house) as watched:
+        for number in range(3):
+            bring(house, tmp_path, number, MONDAY + timedelta(hours=number))
+        watched.until(lambda: bool(browse.children(DAY)) and is_a_models(DAY))
+        watched.until(lambda: waiting() == waiting(TocLevel.DAY) == 0)
+        assert all(line.is_models for line in browse.children(DAY))
+    assert not [one.error for one in watched.reports if one.error]
+    changed = frozenset[str]().union(*(one.changed for one in watched.reports))
+    assert {DAY, *(line.node_id for line in browse.children(DAY))} <= changed
+
+
+def test_only_who_works_the_store_asks_a_model(stub: Stub, tmp_path: Path) -> None:
+    owner, other = house_of(tmp_path, stub), house_of(tmp_path, stub)
+    bring(owner, tmp_path, 1, MONDAY)
+    assert owner.works.claim.take()
+    assert owner.works.until_idle(lambda _: None) == []
+    with at_work(other) as watched:
+        watched.until(lambda: any(not one.is_ours for one in watched.reports))
+        watched.until(lambda: len(watched.reports) > 1)
+        assert stub.received == [] and waiting() == 1
+        owner.works.claim.drop()
+        watched.until(lambda: waiting() == 0)
+    assert stub.chats()
+    owner.stop()
