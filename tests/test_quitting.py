@@ -115,7 +115,14 @@ def waiting(stub: Stub) -> Callable[[], object]:
     return lambda: stub.wait_for(2).ended.wait(20)
 
 
-@pytest.mark.parametrize("phase", [looking, loading, reading, writing, waiting])
+def resting(stub: Stub) -> Callable[[], object]:
+    stub.script(faults.GOOD, faults.FORBIDDEN)
+    return lambda: stub.wait_for(2).ended.wait(20)
+
+
+@pytest.mark.parametrize(
+    "phase", [looking, loading, reading, writing, waiting, resting]
+)
 def test_it_quits_at_once_whatever_the_model_does(
     home: Path,
     phase: Callable[[Stub], Callable[[], object]],

@@ -14,7 +14,7 @@ from memtui.memory import calendar
 from memtui.memory.events import to_ms
 from memtui.memory.jobs import ROLL_UPS, Job, Reason, Result
 from memtui.memory.segments import Rules
-from memtui.memory.summarizers import Doing
+from memtui.memory.summarizers import Condition, Doing
 from memtui.memory.toc import TocLevel
 from memtui.stages.changes import Changes
 from memtui.stages.progress import Model
@@ -86,6 +86,12 @@ class Improve:
     def stop(self) -> None:
         """Call off what the model does, for good; from any thread."""
         self._summarizer.cancel()
+
+    def leave(self) -> None:
+        """End what runs: somebody quits, and nothing steps any more."""
+        for job in Job:
+            if self._schedule.is_running(job):
+                self._end(job, Result.STOPPED)
 
     def _show(self, model: Model) -> None:
         self.model = model
@@ -201,14 +207,21 @@ class Improve:
         self._rests_until = self._clock() + min(rest, LONGEST_REST)
 
     def _give_up(self, due: Due | None, now: datetime) -> None:
-        """End what runs, and say why it cannot be done to a person who asked."""
+        """End what runs, and say why it cannot be done to a person who asked.
+
+        What only has to rest goes on after it; what is ended becomes due again.
+        """
         health = self.model.health
         says = health.told if health else ""
         if due and due.reason is Reason.ASKED:
             self._schedule.begin(due.job, due.reason, now)
+            self._end(due.job, Result.FAILED, says)
+        if health and health.condition is Condition.RESTING:
+            return
         for job in Job:
             if self._schedule.is_running(job):
                 self._end(job, Result.FAILED, says)
+                self._schedule.heard()
 
     def _end(self, job: Job, result: Result, error: str = "") -> None:
         """End a run; what was made after all in another try is no failure of it."""
@@ -226,9 +239,7 @@ class Improve:
         try:
             outcome = self._rewrite.run(name, is_asked=job is None)
         except Cancelled:
-            for running in Job:
-                if self._schedule.is_running(running):
-                    self._end(running, Result.STOPPED)
+            self.leave()
             return 0
         finally:
             self._show(self.model.resting())

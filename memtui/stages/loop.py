@@ -76,6 +76,11 @@ class Loop:
         if wait_s and self._thread.is_alive():
             self._thread.join(wait_s)
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether no step is taken any more."""
+        return not self._thread.is_alive()
+
     def wake(self) -> None:
         """End a rest: there is something to do."""
         self._woken.set()

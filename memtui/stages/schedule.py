@@ -138,14 +138,14 @@ class Schedule:
                 jobs.forget_empty(number)
 
     def heard(self) -> None:
-        """Say that something was made outside of any run, for a person who asked."""
+        """Say that something is left to be rolled up that no run will come to."""
         self._has_news = True
 
     def drained(self) -> None:
         """Say that no segment waits: what has come of them can be rolled up now.
 
         Roll-ups become due by this once, and once more whenever a segment was made
-        since, or what a person asked for; so it may be said as often as nothing waits.
+        since, or ``heard`` was said; so it may be said as often as nothing waits.
         """
         if self._has_news:
             self._drained.update(ROLL_UPS)

@@ -1,11 +1,14 @@
 """Which version a model writes next, when, and what is remembered of its runs."""
 
 from datetime import UTC, timedelta
+from pathlib import Path
 
 import pytest
 
 from memtui.curate import jobs as steered
+from memtui.house import House
 from memtui.llm import prompts
+from memtui.llm.looking import Wishes
 from memtui.memory import calendar
 from memtui.memory.events import to_ms
 from memtui.memory.jobs import Job, Reason, Result
@@ -20,6 +23,7 @@ from tests.stages.improving import (
     MONDAY,
     MONTH,
     NOW,
+    PATIENT,
     TALK,
     WEEK,
     YEAR,
@@ -29,8 +33,9 @@ from tests.stages.improving import (
     talk_of,
 )
 from tests.stub import faults, personas
+from tests.stub.models import Model
 from tests.stub.personas import Prompt
-from tests.stub.server import Stub
+from tests.stub.server import Stub, serving
 
 HOUR = timedelta(hours=1)
 MS = timedelta(milliseconds=1)
@@ -225,6 +230,46 @@ def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
         Result.FAILED,
     ]
     assert bench.waiting()["segment"] == 0
+
+
+def test_what_has_used_its_minutes_goes_on_with_its_run_after_a_rest(
+    house: House, tmp_path: Path
+) -> None:
+    with serving(Model(on_gpu=False)) as slow:
+        wishes = Wishes(slow.url, cpu_minutes=1.0, deadlines=PATIENT)
+        bench = Bench(house, slow, tmp_path, wishes)
+
+        def takes_long(prompt: personas.Prompt) -> str:
+            bench.clock.on(minutes=1)
+            return personas.honest(prompt)
+
+        slow.models[0].persona = takes_long
+        hours(bench, 1)
+        hours(bench, 1, days=1)
+        bench.drain()
+        bench.clock.on(minutes=61)
+        assert bench.drain() == [TUESDAY]
+        assert bench.runs(Job.DAY)[0].result is None
+        bench.clock.on(minutes=61)
+        assert bench.drain() == [DAY]
+        (run,) = bench.runs(Job.DAY)
+        assert (run.reason, run.result, run.made) == (Reason.DRAINED, Result.DONE, 2)
+
+
+def test_a_roll_up_that_was_cut_short_is_made_up_for_when_somebody_answers(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 1)
+    hours(bench, 1, days=1)
+    while TUESDAY not in bench.order:
+        bench.step()
+        bench.digest()
+    stub.leave()
+    bench.step()
+    assert bench.runs(Job.DAY)[0].result is Result.FAILED
+    stub.start()
+    bench.clock.on(minutes=2)
+    assert bench.drain() == [DAY, WEEK, MONTH]
 
 
 def test_a_clock_that_was_set_back_does_not_make_it_rest_for_long(
