@@ -29,7 +29,7 @@ from memtui.recall import jobs as asked
 from memtui.stages.improve import Improve
 from memtui.stages.schedule import Schedule
 from memtui.stages.works import Setup, Works
-from memtui.store import database, wanted
+from memtui.store import database, dirty, wanted
 from memtui.store.tables import NodeRow
 from tests.stub.personas import Prompt, reply
 from tests.stub.server import Stub
@@ -222,17 +222,20 @@ class Bench:
 
     def step(self) -> int:
         """Let the model write one version."""
-        return self.improve.step()
+        with database.connected():
+            return self.improve.step()
 
     def drain(self, rests: int = 4) -> list[str]:
         """Let the model write until it rests; the nodes it was set to."""
         before, empty = len(self.order), 0
-        while empty < rests:
-            if self.step():
-                empty = 0
-            else:
+        with database.connected():
+            while empty < rests:
+                if self.step():
+                    empty = 0
+                    continue
                 empty += 1
-                self.digest()
+                if empty == rests or dirty.count():
+                    self.digest()
         return self.order[before:]
 
     def ask(self, name: str) -> None:

@@ -19,6 +19,7 @@ from memtui.memory.jobs import Job, Result
 from memtui.memory.toc import TocNode
 from memtui.paths import in_home
 from memtui.settings import Settings
+from memtui.store import database
 from tests.stages.improving import (
     DAY,
     MONDAY,
@@ -64,15 +65,16 @@ def test_a_reply_cut_at_any_byte_leaves_what_was_or_shows_what_stands(
     cuts = range(len(REPLY.encode()))
     names = many(bench, len(cuts))
     models = 0
-    for cut, name in zip(cuts, names, strict=True):
-        bench.stub.always(faults.shortened(cut))
-        assert bench.step() == 1
-        assert bench.order[-1] == name and not bench.wants(name)
-        node = bench.node(name)
-        is_sound(node)
-        models += node.is_models
-        if not node.is_models:
-            assert bench.history(name).editions[0].rejected
+    with database.connected():
+        for cut, name in zip(cuts, names, strict=True):
+            bench.stub.always(faults.shortened(cut))
+            assert bench.step() == 1
+            assert bench.order[-1] == name and not bench.wants(name)
+            node = bench.node(name)
+            is_sound(node)
+            models += node.is_models
+            if not node.is_models:
+                assert bench.history(name).editions[0].rejected
     assert len(REPLY) // 3 < models < len(cuts)
     bench.sound()
 
@@ -184,7 +186,7 @@ def test_any_faults_end_with_a_version_and_an_intact_store(
     bench.start()
     for path, fault in events:
         bench.stub.script(fault, path=path)
-    for _ in range(len(events) + 4):
+    for _ in range(len(events) // 2 + 2):
         bench.step()
         bench.clock.on(minutes=10)
     bench.sound()
@@ -192,7 +194,9 @@ def test_any_faults_end_with_a_version_and_an_intact_store(
         bench.stub.forget(path)
     bench.start()
     bench.clock.on(hours=7)
-    bench.drain(6)
+    while bench.waiting()["segment"]:
+        bench.step()
+    bench.digest()
     bench.sound()
     for name in bench.segments(day):
         newest = next(one for one in bench.history(name).editions if one.is_models)

@@ -87,9 +87,11 @@ def test_what_a_server_is_asked_over_a_whole_run(
     places = [place for place in connected if isinstance(place, tuple)]
     assert {place[0] for place in places} == {"127.0.0.1"}
     assert {f"http://127.0.0.1:{place[1]}" for place in places} == {stub.url}
+    asks_nothing_twice(ran, stub)
 
 
-def test_nothing_is_asked_twice_and_each_node_once(ran: Bench, stub: Stub) -> None:
+def asks_nothing_twice(ran: Bench, stub: Stub) -> None:
+    """Check that no prompt was sent again, and nothing is left to be asked."""
     bodies = [json.dumps(one.body, sort_keys=True) for one in stub.chats()]
     probes = sum("nightly build is red" in body for body in bodies)
     assert probes <= 2
