@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memtui.memory import secrets
 from memtui.memory.events import Event, clean
 from memtui.memory.segments import Segment, counted_text
 from memtui.memory.toc import BULLETS, TocLevel, TocNode
@@ -145,8 +146,11 @@ _ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
 def sanitised(text: str) -> str:
-    """A text that can only be read: nothing hidden in it, nothing that controls."""
-    shown = _HIDDEN.sub("", clean(_ENDS.sub("\n", text)))
+    """A text that can only be read: nothing hidden in it, nothing that controls.
+
+    A secret that something hidden kept from being known is known now.
+    """
+    shown = secrets.redact(_HIDDEN.sub("", clean(_ENDS.sub("\n", text)))).text
     return _CONTROL.sub(r"\g<0> ", shown).strip()
 
 

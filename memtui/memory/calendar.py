@@ -14,7 +14,6 @@ from memtui.memory.toc import TocLevel
 THURSDAY = 4
 """The day that decides where an ISO week belongs."""
 
-_WEEK = timedelta(days=7)
 _FORMS = {
     TocLevel.YEAR: re.compile(r"(\d{4})"),
     TocLevel.MONTH: re.compile(r"(\d{4})[-:](\d{2})"),

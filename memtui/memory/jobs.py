@@ -111,13 +111,13 @@ class State:
 
 
 def named(word: str) -> Job:
-    """The job of a name.
+    """The job of a name; of a roll-up the level is enough.
 
     Raises:
         MemtuiError: There is none; names those there are.
     """
     try:
-        return Job(word)
+        return Job(word if word in set(Job) else _ROLL_UP + word)
     except ValueError:
         known = ", ".join(Job)
         raise MemtuiError(f"there is no job {word!r}: {known}") from None

@@ -60,11 +60,6 @@ class Segment:
         """How long its events are in tokens, the overlap not counted."""
         return sum(event.tokens for event in self.events)
 
-    @property
-    def all_events(self) -> tuple[Event, ...]:
-        """The overlap and the events, as a summariser reads them."""
-        return self.overlap_events + self.events
-
 
 def counted_text(event: Event) -> str:
     """The part of an event's text that counts: all of it, or a tool's first part.

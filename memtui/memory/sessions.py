@@ -92,8 +92,3 @@ class History:
     folder: Path
     """Where they lie: a folder, or a file that holds them all."""
     sessions: int
-
-
-def project_of(cwd: str) -> str:
-    """The name a working directory gives to its project: its last folder."""
-    return cwd.replace("\\", "/").rstrip("/").rpartition("/")[2]

@@ -42,12 +42,16 @@ class Features:
     """Words of the bullet, each with the opposite that the passage says instead."""
 
     @property
+    def is_against(self) -> bool:
+        """Whether something in the wording speaks against the bullet."""
+        return bool(self.missing or self.is_negated_otherwise or self.opposites)
+
+    @property
     def support(self) -> Support:
         """The verdict they give."""
         if self.covered < WEAK_SHARE:
             return Support.UNSUPPORTED
-        is_against = self.missing or self.is_negated_otherwise or self.opposites
-        if is_against or self.covered < SUPPORTED_SHARE:
+        if self.is_against or self.covered < SUPPORTED_SHARE:
             return Support.WEAK
         return Support.SUPPORTED
 

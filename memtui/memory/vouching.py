@@ -140,10 +140,10 @@ def _sorted(
 
 
 def _title(draft: Summary, source: Passages) -> str:
-    """A draft's title; of a model's only what the source says."""
+    """A draft's title; of a model's only what nothing in the source speaks against."""
     if _is_models(draft):
         (verdict,) = audit.of_texts([Claim(draft.title)], source)
-        if verdict.support is Support.UNSUPPORTED:
+        if verdict.support is Support.UNSUPPORTED or verdict.features.is_against:
             return ""
     return draft.title
 

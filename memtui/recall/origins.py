@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from memtui import sources
@@ -141,9 +140,3 @@ def _folders(places: tuple[Path, ...]) -> Origin:
     files = sum(_count("", place) for place in places)
     why = "capture.folders names them"
     return Origin(FOLDERS, "Other folders", places, files, True, why, None, None)
-
-
-def last_heard(one: Origin) -> datetime | None:
-    """The time of the latest event an agent was heard of by, in whichever way."""
-    heard = [seen.last_event_at for seen in (one.by_transcript, one.by_hook) if seen]
-    return max(heard, default=None)

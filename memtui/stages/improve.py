@@ -73,6 +73,7 @@ class Improve:
         self._zone, self._clock = zone, clock
         self._rewrite = Rewrite(summarizer, rules, zone, clock, self.doing)
         self._rests_until: datetime | None = None
+        self._looked_ms = 0
         self._maker = ""
         self._errors: dict[Job, dict[str, str]] = {job: {} for job in Job}
         self.model = Model(is_wanted=is_wanted)
@@ -102,7 +103,7 @@ class Improve:
         now = self._clock()
         due = self._schedule.due(now)
         is_asked = due is not None and due.reason is Reason.ASKED
-        if self._is_resting(now) and not is_asked:
+        if self._is_resting(now) and not (is_asked or self._is_new_wish()):
             return 0
         ahead = self._ahead(now)
         if not due and not ahead:
@@ -115,13 +116,13 @@ class Improve:
             self._give_up(due, now)
             return 0
         if due:
-            self._schedule.begin(due.job, due.reason, now)
+            self._begin(due, now)
             ahead = self._ahead(now)
         if not ahead:
             return 0
         job, name = ahead
         if job is Job.SEGMENTS and not self._schedule.is_running(job):
-            self._schedule.begin(job, Reason.WAITING, now)
+            self._begin(Due(job, Reason.WAITING), now)
         return self._improve(job, name)
 
     # What comes next
@@ -183,8 +184,31 @@ class Improve:
         with database.connected():
             return wanted.are_untried(TocLevel.SEGMENT)
 
+    def _is_new_wish(self) -> bool:
+        """Whether a person asked for a node since the model was last looked at."""
+        with database.connected():
+            return wanted.last_asked_ms() > self._looked_ms
+
+    def _begin(self, due: Due, now: datetime) -> None:
+        self._schedule.begin(due.job, due.reason, now)
+        self._count(due.job, Kind.NOTHING)
+
+    def _count(self, job: Job, kind: Kind) -> None:
+        """Remember what came of a node, and how many are left."""
+        with database.connected():
+            waiting = wanted.count(job.level)
+        self._schedule.noted(
+            job,
+            self._clock(),
+            made=kind is Kind.MADE,
+            rejected=kind is Kind.REJECTED,
+            failed=kind is Kind.FAILED,
+            waiting=waiting,
+        )
+
     def _is_ready(self, now: datetime) -> bool:
         """Whether the model can be asked; if not, it is left alone for a while."""
+        self._looked_ms = to_ms(now)
         health = self._summarizer.health()
         self._show(self.model.looked_at(health))
         if not health.is_ready:
@@ -214,7 +238,7 @@ class Improve:
         health = self.model.health
         says = health.told if health else ""
         if due and due.reason is Reason.ASKED:
-            self._schedule.begin(due.job, due.reason, now)
+            self._begin(due, now)
             self._end(due.job, Result.FAILED, says)
         if health and health.condition is Condition.RESTING:
             return
@@ -254,16 +278,7 @@ class Improve:
         return 1
 
     def _note(self, job: Job, name: str, outcome: Outcome) -> None:
-        with database.connected():
-            waiting = wanted.count(job.level)
         self._errors[job].pop(name, None)
         if outcome.error and outcome.kind is not Kind.REJECTED:
             self._errors[job][name] = outcome.error
-        self._schedule.noted(
-            job,
-            self._clock(),
-            made=outcome.kind is Kind.MADE,
-            rejected=outcome.kind is Kind.REJECTED,
-            failed=outcome.kind is Kind.FAILED,
-            waiting=waiting,
-        )
+        self._count(job, outcome.kind)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from memtui.llm import Summarizer
-from memtui.memory import audit, calendar, hashes, keywords, vouching
+from memtui.memory import audit, calendar, hashes, keywords, secrets, vouching
 from memtui.memory.grips import Grip
 from memtui.memory.keywords import Weighed
 from memtui.memory.segments import Rules, Segment, overlap
@@ -36,7 +36,8 @@ class Made:
 
     def rejected(self, why: str) -> "Made":
         """The same as one that is not shown."""
-        return replace(self, node=replace(self.node, rejected=why))
+        told = secrets.redact(why).text
+        return replace(self, node=replace(self.node, rejected=told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class OfSegment:
             weighed: What its words weigh, where that is known already.
         """
         segment, stretch = self.segment, self.stretch
-        sound = sane(draft)
+        sound = _redacted(sane(draft))
         vouched = vouching.of_segment(
             sound, segment.events, node_id=self.name, source=SOURCE
         )
@@ -128,7 +129,7 @@ class OfChildren:
         """A version of the node; see ``OfSegment.made``."""
         level = calendar.period(self.name).level
         start, end = calendar.bounds(self.name, self.zone)
-        sound = sane(draft)
+        sound = _redacted(sane(draft))
         vouched = vouching.of_children(sound, self.children, kept_grips.leaves)
         node = TocNode(
             node_id=self.name,
@@ -172,6 +173,20 @@ def parent(name: str, zone: tzinfo) -> OfChildren:
     ids = toc.child_ids(name)
     children = tuple(c for c in toc.nodes(ids) if c.status is not Status.PENDING)
     return OfChildren(name, children, bool(toc.live_among(ids)), zone)
+
+
+def _redacted(draft: Summary) -> Summary:
+    """A draft without secrets: a model may put together what was told apart."""
+
+    def clean(text: str) -> str:
+        return secrets.redact(text).text
+
+    return replace(
+        draft,
+        title=clean(draft.title),
+        bullets=tuple(replace(one, text=clean(one.text)) for one in draft.bullets),
+        keywords=tuple(map(clean, draft.keywords)),
+    )
 
 
 def _who(identity: str, attempt: int) -> str:

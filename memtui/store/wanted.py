@@ -24,6 +24,11 @@ def asked(now_ms: int, limit: int) -> list[str]:
     return _names(rows.order_by(NodeRow.model_attempts, NodeRow.asked_ms).limit(limit))
 
 
+def last_asked_ms() -> int:
+    """When a person last asked for a node, in milliseconds; 0 if for none."""
+    return int(NodeRow.select(fn.MAX(NodeRow.asked_ms)).scalar() or 0)
+
+
 def segments(now_ms: int, limit: int) -> list[str]:
     """Segments that can be tried now, the newest first."""
     rows = _waiting(TocLevel.SEGMENT).where(is_due(NodeRow.model_retry_ms, now_ms))

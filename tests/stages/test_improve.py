@@ -575,3 +575,29 @@ def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
 
 def test_talks_differ() -> None:
     assert talk_of(1) != talk_of(2) != TALK
+
+
+def test_a_wish_is_looked_into_at_once_even_while_the_model_rests(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 1)
+    stub.always(faults.CRASHED, "/api/tags")
+    assert bench.step() == 0
+    looked = len(stub.of("/api/tags"))
+    assert bench.step() == 0
+    assert len(stub.of("/api/tags")) == looked
+    stub.always(faults.GOOD, "/api/tags")
+    bench.clock.on(seconds=5)
+    (segment,) = bench.segments()
+    bench.ask(segment)
+    assert bench.step() == 1
+    assert bench.node(segment).is_models
+
+
+def test_a_run_that_is_broken_off_says_how_much_is_left(bench: Bench) -> None:
+    hours(bench, 3)
+    bench.step()
+    assert bench.runs(Job.SEGMENTS)[0].waiting == 2
+    bench.start()
+    bench.step()
+    assert bench.runs(Job.SEGMENTS)[1].waiting == 2

@@ -20,6 +20,7 @@ from tests.stages.improving import (
     MONDAY,
     MONTH,
     PATIENT,
+    TALK,
     WEEK,
     Bench,
     embroidering,
@@ -36,6 +37,11 @@ MOON = "The moon landing was watched by penguins eating marzipan"
 
 HOUR = timedelta(hours=1)
 Persona = Callable[[Prompt], str]
+
+
+def _named(told: object) -> str:
+    """How a case is called: the same in every process."""
+    return getattr(told, "__name__", "") or repr(told)[:40]
 
 
 def one(bench: Bench, number: int = 0) -> str:
@@ -111,6 +117,44 @@ def test_what_is_only_partly_said_is_shown_as_weak(bench: Bench) -> None:
     bench.step()
     supports = [bullet.support for bullet in bench.node(name).bullets]
     assert supports == [Support.SUPPORTED, Support.WEAK]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Ferry importer never drops crossings",
+        "Full dates are compared, 99 tests pass",
+        "Fixed in payments.py: full dates are compared",
+    ],
+)
+def test_a_title_that_the_source_speaks_against_is_replaced(
+    bench: Bench, title: str
+) -> None:
+    name = one(bench)
+    before = bench.node(name).headline
+    writes(lambda p: personas.reply([([n], t) for n, t in p.chosen], title), bench)
+    assert bench.step() == 1
+    assert bench.node(name).is_models
+    assert bench.node(name).headline == before
+
+
+TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+
+def test_a_secret_that_a_model_puts_together_is_not_kept(bench: Bench) -> None:
+    hidden = f"{TOKEN[:9]}\u200b{TOKEN[9:]}"
+    bench.bring(said(MONDAY, *TALK, ("user", f"The token is {hidden}, keep it safe.")))
+    (name,) = bench.segments()
+
+    def telling(prompt: Prompt) -> str:
+        told = [([n], t) for n, t in prompt.chosen]
+        return personas.reply([*told, ([3], f"The token is {TOKEN}")], f"Use {TOKEN}")
+
+    writes(telling, bench)
+    assert bench.step() == 1
+    assert TOKEN not in json.dumps(bench.stub.chats()[0].body)
+    assert bench.node(name).is_models
+    assert TOKEN not in repr(bench.dump())
 
 
 def test_a_title_that_nobody_said_is_replaced(bench: Bench) -> None:
@@ -193,7 +237,7 @@ BAD: Sequence[tuple[Persona, str]] = (
 )
 
 
-@pytest.mark.parametrize(("persona", "why"), BAD, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(("persona", "why"), BAD, ids=_named)
 def test_what_cannot_be_used_is_rejected_with_its_reason_and_never_shown(
     bench: Bench, persona: Persona, why: str
 ) -> None:
@@ -429,7 +473,7 @@ WORSE = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "why"), WORSE, ids=lambda one: repr(one)[:40])
+@pytest.mark.parametrize(("fault", "why"), WORSE, ids=_named)
 def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     bench: Bench, fault: faults.Fault, why: str
 ) -> None:
