@@ -19,6 +19,7 @@ from memtui.memory.jobs import Job, Result
 from memtui.memory.toc import TocNode
 from memtui.paths import in_home
 from memtui.settings import Settings
+from memtui.stages.rewrite import PUT_OFF_S
 from memtui.store import database
 from tests.stages.improving import (
     DAY,
@@ -76,6 +77,22 @@ def test_a_reply_cut_at_any_byte_leaves_what_was_or_shows_what_stands(
             if not node.is_models:
                 assert bench.history(name).editions[0].rejected
     assert len(REPLY) // 3 < models < len(cuts)
+    bench.sound()
+
+
+def test_nor_does_a_cut_anywhere_harm_what_stands_above(bench: Bench) -> None:
+    many(bench, 2)
+    assert bench.step() and bench.step()
+    bench.clock.on(seconds=PUT_OFF_S)
+    bench.digest()
+    models = 0
+    for cut in range(0, 200, 7):
+        bench.stub.always(faults.shortened(cut))
+        bench.ask(DAY)
+        assert bench.step() == 1
+        is_sound(bench.node(DAY))
+        models += not bench.history(DAY).editions[0].rejected
+    assert models > 5
     bench.sound()
 
 
