@@ -42,6 +42,7 @@ class Loop:
         may_work: Callable[[], bool] = lambda: True,
         within: Callable[[], AbstractContextManager[None]] = nullcontext,
         rests_s: Sequence[float] = IDLE_S,
+        leave: Callable[[], None] = lambda: None,
     ) -> None:
         """Remember the work.
 
@@ -52,10 +53,11 @@ class Loop:
             may_work: Asked before each round.
             within: What the thread keeps open while it runs.
             rests_s: How long to rest after each empty round, in seconds.
+            leave: Called last by the thread, once it was told to stop.
         """
         self._stages, self._report = stages, report
         self._may_work, self._within = may_work, within
-        self._rests_s = rests_s
+        self._rests_s, self._leave = rests_s, leave
         self._failing: dict[str, str] = {}
         self._stop = threading.Event()
         self._woken = threading.Event()
@@ -75,11 +77,6 @@ class Loop:
         self.wake()
         if wait_s and self._thread.is_alive():
             self._thread.join(wait_s)
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether no step is taken any more."""
-        return not self._thread.is_alive()
 
     def wake(self) -> None:
         """End a rest: there is something to do."""
@@ -120,6 +117,10 @@ class Loop:
             except Exception:
                 log.exception("the loop could not take its turn")
                 self._stop.wait(STANDBY_S)
+        try:
+            self._leave()
+        except Exception:
+            log.exception("the loop could not leave as it should")
 
     def _turn(self, idle: int) -> int:
         """One round, and the rest after it; how many rounds were empty till now."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from memtui.errors import StoreBusy, StoreError
+from memtui.errors import StoreBusy
 from memtui.llm import Summarizer
 from memtui.memory.schedules import Plan
 from memtui.memory.segments import Rules
@@ -137,9 +137,6 @@ class Works:
         until_s = time.monotonic() + wait_s
         for loop in loops:
             loop.stop(wait_s=max(0.0, until_s - time.monotonic()))
-        if self._improve and self._model_loop and self._model_loop.has_ended:
-            with suppress(StoreError):
-                self._improve.leave()
         self._loop = self._model_loop = None
         if self._watch:
             self._watch.stop()
@@ -172,6 +169,7 @@ class Works:
             teller.tell_model,
             lambda: self.claim.is_held,
             rests_s=MODEL_RESTS_S,
+            leave=improve.leave,
         )
         self._model_loop.start()
 

@@ -50,3 +50,24 @@ def test_a_loop_survives_a_report_that_fails() -> None:
     loop.start()
     assert again.wait(10)
     loop.stop(wait_s=5)
+
+
+def test_a_loop_leaves_last_of_all_and_on_its_own_thread() -> None:
+    told: list[tuple[str, str]] = []
+    stepped = threading.Event()
+
+    def step() -> int:
+        told.append(("step", threading.current_thread().name))
+        stepped.set()
+        return 0
+
+    def leave() -> None:
+        told.append(("leave", threading.current_thread().name))
+        raise RuntimeError("nobody minds any more")
+
+    loop = Loop([("model", step)], lambda _: None, leave=leave)
+    loop.start()
+    assert stepped.wait(10)
+    loop.stop(wait_s=10)
+    assert told[-1] == ("leave", "stages")
+    assert [what for what, _ in told].count("leave") == 1
