@@ -215,7 +215,7 @@ def _features(text: str, passage: Passage, source: Passages) -> Features:
         covered=passage.covered,
         terms=len(source.weights(text)),
         hard=hard,
-        missing=particulars.missing(text, hard, sentences, passage.held),
+        missing=particulars.missing(text, hard, sentences, passage.held, source.paths),
         is_negated_otherwise=contradictions.is_negated_otherwise(text, quoted),
         opposites=contradictions.opposites(text, quoted),
     )

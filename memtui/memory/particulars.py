@@ -5,34 +5,20 @@ stands; and it must be said of the same thing, not merely somewhere near.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
-from memtui.memory import words
+from memtui.memory import figures, words
 from memtui.memory.vocabulary import STOP_WORDS
-
-BESIDE = 3
-"""How many telling words before and after a number are what it counts."""
 
 _TICKED = re.compile(r"`([^`\n]{1,80})`")
 _FLAG = re.compile(r"(?<![\w-])--([A-Za-z][\w\-]*)")
-_ENUMERATED = re.compile(r"^\W{0,6}\d{1,2}[.)]\s")
-_GROUPED = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
-_FIGURE = re.compile(r"\d+(?:[./\-]\d+)*")
 _JOINED = re.compile(r"\w(?:/|::|_|\.)\w|[@#]\w|^[./~]*/\w")
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _APOSTROPHE_S = re.compile("['’]s$")
 
-_SPELLED = """
-    two zwei twice; three drei; four vier; five fünf; six sechs; seven sieben
-    eight acht; nine neun; ten zehn; eleven elf; twelve zwölf
-"""
-FIGURES = {
-    word: str(number)
-    for number, spelled in enumerate(re.split("[;\n]", _SPELLED.strip()), start=2)
-    for word in spelled.split()
-}
-"""Numbers as people write them out; "one" is as often no number."""
+Path = tuple[str, ...]
+"""The parts of a path, folded."""
 
 
 @lru_cache(maxsize=words.PHRASES)
@@ -46,9 +32,9 @@ def of(text: str) -> tuple[str, ...]:
     code.update(_FLAG.findall(text))
     return tuple(
         dict.fromkeys(
-            figure or chunk
-            for chunk in words.chunks(_readable(text))
-            if (figure := _figure(chunk))
+            number or chunk
+            for chunk in words.chunks(figures.readable(text))
+            if (number := figures.figure(chunk))
             or _is_name(chunk)
             or (chunk in code and _tells(chunk))
         )
@@ -60,6 +46,7 @@ def missing(
     tokens: Sequence[str],
     sentences: Sequence[str],
     shared: Collection[str],
+    paths: Callable[[str], Collection[str]],
 ) -> tuple[str, ...]:
     """The names and numbers of a bullet that its source does not say of the same thing.
 
@@ -68,72 +55,65 @@ def missing(
         tokens: Its names and numbers, as ``of`` gives them.
         sentences: Those of the source that it rests on.
         shared: The bullet's terms that these hold. A name counts in a sentence that
-            holds another of them, a number beside one that it stands beside in the
-            bullet: elsewhere they are said of something else.
+            holds another of them: elsewhere it is said of something else.
+        paths: The whole source's paths that end in a name. A path of which the
+            sentences say only the end is held as long as none of these contradicts it.
     """
     if not tokens:
         return ()
-    told = _counted(bullet)
-    counted = [_counted(one) for one in sentences] if told else []
-    held = [set(words.terms(one)) for one in sentences]
+    numbers = {one.figure for one in figures.of(bullet)}
+    unsaid = figures.unsaid(bullet, sentences, shared)
+    named = [(set(words.terms(one)), _paths(one)) for one in sentences]
     return tuple(
         token
         for token in tokens
-        if not (
-            _is_counted(told[token] & set(shared), token, counted)
-            if token in told
-            else _is_named(token, held, shared)
+        if (
+            token in unsaid
+            if token in numbers
+            else not _is_named(token, named, shared, paths)
         )
     )
 
 
-def _is_named(name: str, held: Sequence[set[str]], shared: Collection[str]) -> bool:
-    own = words.terms(name)
-    others, forms = set(shared).difference(own), own[:1]
-    last = words.fold(name.rstrip("/").rpartition("/")[2])
-    if "/" in name and "." in last:
-        forms.append(last)
-    return any(
-        (not forms or not terms.isdisjoint(forms))
-        and (not others or not others.isdisjoint(terms))
-        for terms in held
-    )
-
-
-def _is_counted(
-    beside: set[str], figure: str, counted: Sequence[dict[str, set[str]]]
+def _is_named(
+    name: str,
+    named: Sequence[tuple[set[str], list[Path]]],
+    shared: Collection[str],
+    paths: Callable[[str], Collection[str]],
 ) -> bool:
-    return any(
-        figure in one and (not beside or not beside.isdisjoint(one[figure]))
-        for one in counted
+    own = words.terms(name)
+    others, whole = set(shared).difference(own), _path(name)
+    beside = [
+        (terms, held)
+        for terms, held in named
+        if not others or not others.isdisjoint(terms) or terms.issubset(own)
+    ]
+    if len(whole) < 2:
+        return not own or any(own[0] in terms for terms, _ in beside)
+    if any(
+        _agree(whole, one) and len(one) >= len(whole) for _, h in beside for one in h
+    ):
+        return True
+    last = whole[-1]
+    is_short = any(_agree(whole, one) for _, held in beside for one in held) or (
+        "." in last and any(last in terms for terms, _ in beside)
     )
+    return is_short and all(_agree(whole, _path(one)) for one in paths(last))
 
 
-def _counted(text: str) -> dict[str, set[str]]:
-    """The numbers of a text, each with the stems of the words beside it."""
-    said = words.chunks(_readable(text))
-    if not any(map(_figure, said)):
-        return {}
-    row = [chunk for chunk in said if _figure(chunk) or _tells_any(chunk)]
-    found: dict[str, set[str]] = {}
-    for at, chunk in enumerate(row):
-        if figure := _figure(chunk):
-            near = row[max(0, at - BESIDE) : at + BESIDE + 1]
-            roots = (_root(one) for one in near if not _figure(one))
-            found.setdefault(figure, set()).update(filter(None, roots))
-    return found
+def _path(name: str) -> Path:
+    bare = _APOSTROPHE_S.sub("", words.fold(name))
+    return tuple(part for part in bare.split("/") if part not in ("", ".", ".."))
 
 
-def _readable(text: str) -> str:
-    return _GROUPED.sub("", _ENUMERATED.sub("", text))
+def _paths(text: str) -> list[Path]:
+    return [_path(chunk) for chunk in words.chunks(text) if "/" in chunk]
 
 
-@lru_cache(maxsize=words.CACHED)
-def _figure(chunk: str) -> str:
-    """The number a word is, in figures; an empty string for any other word."""
-    if _FIGURE.fullmatch(chunk):
-        return chunk
-    return FIGURES.get(words.fold(chunk), "")
+def _agree(one: Path, other: Path) -> bool:
+    """Whether two paths are the same from the end, as far as both go."""
+    both = min(len(one), len(other))
+    return one[-both:] == other[-both:]
 
 
 def _tells(chunk: str) -> bool:
@@ -143,11 +123,6 @@ def _tells(chunk: str) -> bool:
 @lru_cache(maxsize=words.CACHED)
 def _tells_any(chunk: str) -> bool:
     return words.fold(chunk) not in STOP_WORDS
-
-
-@lru_cache(maxsize=words.CACHED)
-def _root(chunk: str) -> str:
-    return next(iter(words.needed(chunk)), "")
 
 
 @lru_cache(maxsize=words.CACHED)

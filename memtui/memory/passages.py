@@ -78,6 +78,18 @@ class Passages:
                 found[term].append(at)
         return found
 
+    @cached_property
+    def _paths(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for term in self._holding:
+            if "/" in term:
+                found[term.rstrip("/").rpartition("/")[2]].append(term)
+        return found
+
+    def paths(self, name: str) -> list[str]:
+        """The paths anywhere in these texts that end in a folded name."""
+        return self._paths.get(name, [])
+
     def best(
         self, phrase: str, places: Collection[int] | None = None
     ) -> Passage | None:

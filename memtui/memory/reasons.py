@@ -78,10 +78,10 @@ def _spelled(text: str, token: str) -> str:
     """A name or number as a text writes it; numbers are kept as figures."""
     if token in text:
         return token
-    from memtui.memory import particulars  # noqa: PLC0415 - 2 ms
+    from memtui.memory import figures  # noqa: PLC0415 - 2 ms
 
-    for chunk in words.chunks(text):
-        if particulars.FIGURES.get(words.fold(chunk)) == token:
+    for chunk in words.chunks(figures.readable(text)):
+        if figures.figure(chunk) == token:
             return chunk
     return token
 
