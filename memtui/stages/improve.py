@@ -112,6 +112,10 @@ class Improve:
             if not self._is_waiting():
                 self._schedule.drained()
             return 0
+        if due and not is_asked and self._is_idle(due.job, now):
+            self._schedule.begin(due.job, due.reason, now)
+            self._end(due.job, Result.DONE)
+            return 0
         if not self._is_ready(now):
             self._give_up(due, now)
             return 0
@@ -155,6 +159,18 @@ class Improve:
             elif is_running and not is_held_up:
                 is_held_up = self._must_wait(job, now)
                 yield job, is_held_up
+
+    def _is_idle(self, job: Job, now: datetime) -> bool:
+        """Whether a run of a job would do nothing: then no model need be there."""
+        below = ROLL_UPS[: ROLL_UPS.index(job)] if job in ROLL_UPS else ()
+        if any(self._schedule.is_running(one) for one in below):
+            return False
+        with database.connected():
+            if self._next(job, now):
+                return False
+            return job is Job.SEGMENTS or not wanted.are_dirty(
+                job.level, self._begun_ms(job.level, now)
+            )
 
     def _next(self, job: Job, now: datetime) -> str:
         now_ms = to_ms(now)

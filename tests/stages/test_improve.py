@@ -272,6 +272,23 @@ def test_a_roll_up_that_was_cut_short_is_made_up_for_when_somebody_answers(
     assert bench.drain() == [DAY, WEEK, MONTH]
 
 
+def test_where_nothing_is_to_be_written_nobody_is_asked_whether_he_is_there(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 1)
+    bench.drain()
+    asked = len(stub.received)
+    stub.leave()
+    bench.start()
+    assert bench.drain(8) == []
+    bench.clock.on(days=1)
+    assert bench.drain(8) == []
+    assert bench.improve.model.health is None
+    assert len(stub.received) == asked
+    (run, _) = bench.runs(Job.DAY)
+    assert (run.reason, run.result, run.error) == (Reason.MISSED, Result.DONE, "")
+
+
 def test_a_clock_that_was_set_back_does_not_make_it_rest_for_long(
     bench: Bench, stub: Stub
 ) -> None:
