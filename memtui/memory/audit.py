@@ -151,6 +151,8 @@ def _verdict(text: str, source: Passages, places: Collection[int] | None) -> Ver
     whole = _held_by(text, source, places)
     if whole.support is Support.SUPPORTED:
         return whole
+    if quoted := source.verbatim(text, places):
+        return _quoted(text, source, *quoted)
     if pieces := deeds.pieces(text):
         return _joined([_held_by(piece, source, places) for piece in pieces])
     parts = _parts(text)
@@ -206,6 +208,14 @@ def _held_by(text: str, source: Passages, places: Collection[int] | None) -> Ver
         matched=tuple(sorted(passage.held)),
         quotes=(_quote(passage, source.text(passage)),),
     )
+
+
+def _quoted(text: str, source: Passages, place: int, start: int, end: int) -> Verdict:
+    """The verdict on a bullet that stands word for word in its source."""
+    matched = words.terms(text)
+    told = Features(1.0, len(set(matched)), particulars.of(text))
+    quote = Quote(place, start, end, hashed(source.texts[place][start:end]))
+    return Verdict(told.support, told, tuple(sorted(set(matched))), (quote,))
 
 
 def _features(text: str, passage: Passage, source: Passages) -> Features:

@@ -5,6 +5,7 @@ that follow each other as long as each adds enough.
 """
 
 import heapq
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,13 @@ from functools import cached_property
 
 from memtui.memory import excerpts, fits, words
 from memtui.memory.vocabulary import NARRATION
+
+QUOTED_CHARS, LONG_CHARS = 30, 80
+"""How many characters, blanks aside, a quotation has at least, and one that need not
+end where a line or a sentence does."""
+
+_BEGINS = re.compile(r"(?:\A|\n|[.!?:;。！？])\W*\Z")
+_ENDS = re.compile(r"\s*(?:\Z|\n|[.!?;。！？])")
 
 SENTENCE_CHARS = 400
 """A longer sentence is cut on a word: a log or a blob, that would hold anything."""
@@ -125,6 +133,35 @@ class Passages:
                 if worth > most:
                     best, most = (start, end), worth
         return self._passage(*best, held, weights) if tried else None
+
+    def verbatim(
+        self, phrase: str, places: Collection[int] | None = None
+    ) -> tuple[int, int, int] | None:
+        """Where a long phrase stands word for word, however its blanks are.
+
+        It must begin a line or a sentence, so that no "not" stands before it, and end
+        one too unless it is very long.
+
+        Args:
+            phrase: What is looked for; an ellipsis at its end stands for the rest.
+            places: The texts that may hold it; any if None.
+
+        Returns:
+            Which text, and the offsets of its characters; None if nowhere.
+        """
+        said = phrase.removesuffix("…").split()
+        length = sum(map(len, said))
+        if length < QUOTED_CHARS:
+            return None
+        pattern = re.compile(r"\s+".join(map(re.escape, said)))
+        for place in range(len(self.texts)) if places is None else sorted(places):
+            text = self.texts[place]
+            for found in pattern.finditer(text) if said[0] in text else ():
+                start, end = found.span()
+                is_whole = length >= LONG_CHARS or _ENDS.match(text, end)
+                if is_whole and _BEGINS.search(text[max(start - 9, 0) : start]):
+                    return place, start, end
+        return None
 
     def text(self, passage: Passage) -> str:
         """A passage's words, exactly as they stand in their text."""

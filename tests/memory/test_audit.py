@@ -215,6 +215,34 @@ def test_two_clauses_may_rest_on_two_passages() -> None:
     assert half.support is Support.WEAK
 
 
+LISTED = (
+    "Bash: rtk bun run test\nExit code 2\n  50→12. **Record Deletion**\nnot 77 done"
+)
+
+
+@pytest.mark.parametrize(
+    "bullet",
+    [
+        "Bash: rtk bun run test Exit code 2 50→12. **Record Deletion**",
+        "Exit code 2 50→12. **Record Deletion** not 77 done",
+    ],
+)
+def test_what_stands_there_word_for_word_is_supported_over_any_lines(
+    bullet: str,
+) -> None:
+    found = verdict(bullet, texts=["Something else.", LISTED])
+    assert found.support is Support.SUPPORTED
+    assert quoted(found, ["Something else.", LISTED])[0].split() == bullet.split()
+
+
+def test_what_is_cut_out_of_a_sentence_is_no_quotation() -> None:
+    texts = ["It is not so that the importer of crossings drops all the late boats."]
+    cut = "the importer of crossings drops all the late boats"
+    assert verdict(cut, texts=texts).support is Support.WEAK
+    begun = "It is not so that the importer of crossings"
+    assert verdict(f"{begun} drops", texts=texts).quotes[0].end == len(texts[0])
+
+
 def test_a_segment_is_audited_by_its_events() -> None:
     run = conversation(TALK)
     (found,) = audit.of_events([Claim("Invoice totals were rounded twice")], run)
