@@ -1,11 +1,12 @@
 """What the performance figures rest on."""
 
 import json
+import random
 from pathlib import Path
 
 import pytest
 
-from benchmarks import floor, generate, start, tail
+from benchmarks import floor, generate, start, tail, wrongs
 
 
 def lines(folder: Path) -> dict[str, list[str]]:
@@ -87,3 +88,24 @@ def test_a_long_transcript_is_sparse(
     assert len(raw) == 3_000_001
     assert raw.count(b"\n") == number + 1
     assert raw.rstrip(b"\n").endswith(b"\0" * 2_900_000)
+
+
+def test_a_sentence_made_wrong_differs_in_what_it_is_said_to() -> None:
+    chance = random.Random(0)
+    path = "The login is checked in src/auth/token.py before each request"
+    numbers = "All 14 tests pass in 3 s and three are slow"
+    assert wrongs.exchanged(numbers, chance) == (
+        "All 3 tests pass in 14 s and three are slow"
+    )
+    assert wrongs.recounted("All 14 tests pass", chance) == "All 14 errors pass"
+    for _ in range(20):
+        moved = wrongs.moved(path, chance)
+        assert moved not in (None, path)
+        assert moved is not None
+        assert moved.endswith("/token.py before each request")
+        spelled = wrongs.respelled(numbers, chance)
+        assert spelled is not None
+        assert "three" not in spelled
+    assert wrongs.halved("a b c d e f", "u v w x y z") == "a b c x y z"
+    assert wrongs.nearly("It was done", chance) != "It was done"
+    assert wrongs.moved("Nothing to move here", chance) is None

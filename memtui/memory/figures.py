@@ -91,6 +91,7 @@ _LEADING = re.compile(r"[\s*_`\"'“”„~≈<>≤≥=:#@(\[\-]*")
 _SIGN = re.compile(r"\s?([%€$£°])")
 _SIGN_BEFORE = re.compile(r"([€$£])\s?$")
 _ENDS = re.compile(r"[.!?:;\n]")
+_OPENS = re.compile(r"[(\[]")
 _DAYPART = re.compile(
     "凌晨|早上|上午|中午|下午|傍晚|晚上|夜里"
     "|nacht|tags(?:ü|u)b|morgen|vormittag|nachmittag|mittag|abend"
@@ -139,7 +140,7 @@ def unsaid(bullet: str, sentences: Sequence[str], shared: Collection[str]) -> se
     return {
         number.figure
         for number in told
-        if not any(_is_same(number, one, shared) for one in held)
+        if not any(_is_same(number, one, held, shared) for one in held)
     }
 
 
@@ -165,7 +166,9 @@ def figure(chunk: str) -> str:
     return SPELLED.get(words.fold(chunk), "")
 
 
-def _is_same(told: Number, held: Number, shared: Collection[str]) -> bool:
+def _is_same(
+    told: Number, held: Number, every: Sequence[Number], shared: Collection[str]
+) -> bool:
     if told.figure != held.figure or (told.way and held.way and told.way != held.way):
         return False
     if told.label and told.label == held.label:
@@ -173,11 +176,17 @@ def _is_same(told: Number, held: Number, shared: Collection[str]) -> bool:
         known = {one for one in around if one in shared or one.isdigit()}
         return not known or not known.isdisjoint((*held.after, *held.before[1:]))
     before = [one for one in told.before[:1] if one in shared or one.isdigit()]
+    is_before = not before or before[0] in (*held.before, *held.after)
     if told.after and (held.after or not before):
+        if not is_before and any(
+            one.after[:1] == held.after[:1] != () and one.figure != held.figure
+            for one in every
+        ):
+            return False
         return told.after[0] in (*held.after, held.label) or (
             bool(held.after) and held.after[0] in told.after
         )
-    return not before or before[0] in (*held.before, *held.after)
+    return is_before
 
 
 def _placed(text: str) -> Iterator[tuple[str, int, int]]:
@@ -212,9 +221,12 @@ def _number(text: str, row: Sequence[tuple[str, int, int]], at: int) -> Number:
 
 def _names(text: str, row: Sequence[tuple[str, int, int]], at: int) -> bool:
     """Whether the word before a number names it: "port 8080", "Node 18"."""
-    word, start, _ = row[at - 1]
+    word, start, stop = row[at - 1]
+    gap = text[stop : row[at][1]]
     if words.fold(word) in _LABELS:
-        return True
+        return not _OPENS.search(gap)
+    if gap.strip():
+        return False
     begins = at < 2 or _ENDS.search(text[row[at - 2][2] : start])
     return word[:1].isupper() and not begins and words.fold(word) not in STOP_WORDS
 
@@ -253,6 +265,9 @@ def _before(text: str, row: Sequence[tuple[str, int, int]], at: int) -> Iterator
         if words.fold(chunk) in STOP_WORDS:
             continue
         yield figure(chunk) or _root(chunk)
+        if words.is_unspaced(chunk):
+            yield words.fold(chunk[-4:-2])
+            return
         found += 1
         if found == BESIDE:
             return

@@ -106,6 +106,12 @@ def test_an_address_on_a_line_of_its_own_belongs_to_what_is_said_before_it() -> 
             "Die Datenbank wird tagsüber um 3 Uhr gesichert",
             ("3",),
         ),
+        (
+            "Auth has 30 tests and billing has 12 tests.",
+            "Auth has 12 tests and billing has 30 tests",
+            ("12", "30"),
+        ),
+        ("Plan Resources (4 lines, drop one)", "Plan Resources (4 files)", ("4",)),
         ("Alle 14 Tests sind grün.", "Alle 14 Fehler sind grün", ("14",)),
         ("数据库每天凌晨3点备份。", "数据库每天下午3点备份", ("3",)),
         ("导入器每秒处理500行。", "导入器每分钟处理500行", ("500",)),
