@@ -28,6 +28,12 @@ EXIT_ERROR = 1
 READING = ("show", "search", "sessions", "session", "expand", "stats")
 """The commands that only read."""
 
+NO_TERMINAL = (
+    "the app needs a terminal to draw on and to be typed at; without one:"
+    " memtui show, or memtui work"
+)
+"""What is said where what is typed or drawn would go elsewhere."""
+
 STOPPED = 130
 """The exit code of what a person stopped with ctrl+c, as shells have it."""
 
@@ -51,6 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(given: argparse.Namespace) -> int:
     from memtui import configuration, paths  # noqa: PLC0415 - after --help
 
+    if given.command in (None, "demo") and not _has_terminal():
+        raise MemtuiError(NO_TERMINAL)
     places = paths.find(given.home)
     config = given.config or (
         Path(os.environ["MEMTUI_CONFIG"]) if os.environ.get("MEMTUI_CONFIG") else None
@@ -76,6 +84,12 @@ def _run(given: argparse.Namespace) -> int:
             given.file, places, settings, **wish, as_json=given.json
         )
     return _ask(given, places, settings)
+
+
+def _has_terminal() -> bool:
+    """Whether a person types and looks; it is standard error that is drawn on."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def _hooks(given: argparse.Namespace, places: "Paths") -> int:

@@ -5,7 +5,10 @@ thread while the reader already sees that memtui is there. That is why imports o
 screens stand inside functions here (100 ms with what they need).
 """
 
+import asyncio
+import signal
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -136,6 +139,13 @@ class MemtuiApp(App[str | MemtuiError]):
         """The first frame: seen until the house is open."""
         words = Content.assemble((self.TITLE, "bold $accent"), "   ", self._opening)
         yield Static(words, id="opening")
+
+    def on_load(self) -> None:
+        """Leave as ``q`` does when told to end, or when the terminal is gone."""
+        # Not on a thread, nor on a system that has no such signals.
+        with suppress(RuntimeError, ValueError, NotImplementedError):
+            for told in (signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(told, self.exit)
 
     def on_mount(self) -> None:
         """Open the house as soon as the first frame is there."""

@@ -298,9 +298,10 @@ COMMANDS = (
     Command(
         "quit",
         ("q",),
-        "q",
+        "q ctrl+q",
         "quit",
-        "Leave memtui. What is under way is taken up again at the next start.",
+        "Leave memtui, ctrl+q even while you type. What is under way is taken up again"
+        " at the next start.",
         Group.APP,
         in_footer=True,
     ),

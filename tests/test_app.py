@@ -12,6 +12,7 @@ from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.messages import WorkReported
+from memtui.screens.contents import ContentsScreen
 from memtui.screens.help import HelpScreen
 from memtui.stages.progress import Progress
 from memtui.widgets.hanging import Hanging
@@ -85,6 +86,19 @@ async def test_q_leaves(app: MemtuiApp, settle: Settle) -> None:
         await pilot.press("q")
     assert app.return_value is None
     assert app.return_code == 0
+
+
+@pytest.mark.parametrize("key", ["question_mark", "v", "Q"])
+async def test_q_leaves_from_wherever_nothing_is_typed(
+    app: MemtuiApp, settle: Settle, key: str
+) -> None:
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press(key)
+        await settle(pilot)
+        assert not isinstance(app.screen, ContentsScreen)
+        await pilot.press("q")
+    assert not app.is_running and app.return_code == 0
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,10 @@ from pathlib import Path
 
 import pytest
 
+from memtui import store
 from memtui.house import House
+from memtui.memory.jobs import Job
+from memtui.store import database, jobs
 from tests.stub import faults
 from tests.stub.server import Pace, Stub, serving
 
@@ -33,9 +36,31 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+Leave = Callable[[Callable[[subprocess.Popen[bytes], int], None]], float]
+"""Ends the app in some way, given the process and its terminal: in how many seconds."""
+
+
+def by_key(_: subprocess.Popen[bytes], terminal: int) -> None:
+    os.write(terminal, b"q")
+
+
+def told_to_end(app: subprocess.Popen[bytes], _: int) -> None:
+    app.send_signal(signal.SIGTERM)
+
+
+def hung_up(app: subprocess.Popen[bytes], _: int) -> None:
+    app.send_signal(signal.SIGHUP)
+
+
 @contextmanager
-def running(home: Path, url: str) -> Iterator[Callable[[], float]]:
-    """The app on a terminal of its own; called, it leaves: after how many seconds."""
+def running(home: Path, url: str, seen: bytearray | None = None) -> Iterator[Leave]:
+    """The app on a terminal of its own; called, it leaves.
+
+    Args:
+        home: Where its memory lies.
+        url: Where the model is.
+        seen: Takes what it draws.
+    """
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     process = subprocess.Popen(
@@ -48,13 +73,16 @@ def running(home: Path, url: str) -> Iterator[Callable[[], float]]:
         start_new_session=True,
     )
     os.close(its)
-    threading.Thread(target=_drain, args=(ours,), daemon=True).start()
+    drain = threading.Thread(target=_drain, args=(ours, seen), daemon=True)
+    drain.start()
 
-    def leave() -> float:
+    def leave(by: Callable[[subprocess.Popen[bytes], int], None]) -> float:
         began = time.monotonic()
-        os.write(ours, b"q")
+        by(process, ours)
         assert process.wait(20) == 0
-        return time.monotonic() - began
+        took_s = time.monotonic() - began
+        drain.join(20)
+        return took_s
 
     try:
         yield leave
@@ -66,10 +94,11 @@ def running(home: Path, url: str) -> Iterator[Callable[[], float]]:
             os.close(ours)
 
 
-def _drain(terminal: int) -> None:
+def _drain(terminal: int, seen: bytearray | None) -> None:
     with suppress(OSError):
-        while os.read(terminal, 1 << 16):
-            pass
+        while drawn := os.read(terminal, 1 << 16):
+            if seen is not None:
+                seen += drawn
 
 
 @pytest.fixture
@@ -116,7 +145,53 @@ def test_nobody_waits_for_a_model_to_leave(
         state(stub)
         with running(home, stub.url) as leave:
             stub.wait_for(1, path)
-            assert leave() < LEAVES_S
+            assert leave(by_key) < LEAVES_S
+
+
+@pytest.mark.parametrize("by", [by_key, told_to_end, hung_up])
+def test_it_leaves_the_terminal_and_its_runs_in_order(
+    home: Path, by: Callable[[subprocess.Popen[bytes], int], None]
+) -> None:
+    drawn = bytearray()
+    with serving() as stub:
+        stub.pace = Pace(token_s=HELD)
+        with running(home, stub.url, drawn) as leave:
+            stub.wait_for(1, "/api/chat")
+            assert leave(by) < LEAVES_S
+    assert drawn.count(b"\x1b[?1049h") == drawn.count(b"\x1b[?1049l") == 1
+    store.open_at(home / "memtui.db", time_zone="UTC")
+    with database.connected():
+        left = jobs.history(Job.SEGMENTS, 9)
+    database.close()
+    assert not left, "a run that was ended before it did anything is forgotten"
+
+
+@pytest.mark.parametrize("left_out", ["stdin", "stdout", "stderr"])
+@pytest.mark.parametrize("command", [[], ["demo"]])
+def test_without_a_terminal_it_is_said_what_to_use_instead(
+    tmp_path: Path, left_out: str, command: list[str]
+) -> None:
+    ours, its = pty.openpty()
+    streams = {"stdin": its, "stdout": its, "stderr": its}
+    streams[left_out] = subprocess.PIPE
+    ran = subprocess.Popen(
+        [sys.executable, "-m", "memtui", "--home", str(tmp_path / "new"), *command],
+        stdin=streams["stdin"],
+        stdout=streams["stdout"],
+        stderr=streams["stderr"],
+        cwd=Path(__file__).parents[1],
+        start_new_session=True,
+    )
+    os.close(its)
+    said = bytearray()
+    _drain(ours, said)
+    os.close(ours)
+    piped = ran.communicate(timeout=20)
+    said += b"".join(filter(None, piped))
+    assert ran.returncode == 1
+    lines = said.decode().splitlines()
+    assert len(lines) == 1 and "memtui show, or memtui work" in lines[0]
+    assert not (tmp_path / "new").exists()
 
 
 def test_nobody_waits_for_a_server_that_never_answers(home: Path) -> None:
@@ -125,4 +200,4 @@ def test_nobody_waits_for_a_server_that_never_answers(home: Path) -> None:
         with running(home, url) as leave:
             asker, _ = deaf.accept()
             with asker:
-                assert leave() < LEAVES_S
+                assert leave(by_key) < LEAVES_S

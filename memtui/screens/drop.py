@@ -25,7 +25,8 @@ class DropScreen(ModalScreen[str]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", f"answer('{ONE}')", "drop it", show=False),
         Binding("a", f"answer('{ALL}')", "drop all", show=False),
-        Binding("escape,n,q", "answer('')", "keep it", show=False),
+        Binding("escape,n", "answer('')", "keep it", show=False),
+        Binding("q", "app.quit", "quit", show=False),
     ]
 
     def __init__(self, entry: "Entry", total: int) -> None:

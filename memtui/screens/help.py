@@ -33,7 +33,8 @@ class HelpScreen(ModalScreen[None]):
     """Written from the table of commands alone."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark,q,enter", "dismiss", "close", show=False),
+        Binding("escape,question_mark,enter", "dismiss", "close", show=False),
+        Binding("q", "app.quit", "quit", show=False),
         Binding("j,down", "scroll(1)", "down", show=False),
         Binding("k,up", "scroll(-1)", "up", show=False),
     ]
