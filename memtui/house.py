@@ -113,13 +113,14 @@ class House:
             with_subagents=settings.with_subagents,
             admission=Admission(Exclusions(settings.exclude), self.project),
             watched=self.watched,
-            model=None if self._asks_nobody else self._summarizer,
+            model=None if self.asks_nobody else self._summarizer,
             is_model_wanted=self._provider == OLLAMA,
             plan=self.plan,
         )
 
     @property
-    def _asks_nobody(self) -> bool:
+    def asks_nobody(self) -> bool:
+        """Whether no model is ever asked."""
         return self.is_demo or self._provider == EXTRACTIVE
 
     @property

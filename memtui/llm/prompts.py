@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtui.memory import secrets
-from memtui.memory.events import Event, clean
+from memtui.memory.events import Event, EventRole, clean
 from memtui.memory.segments import Segment, counted_text
 from memtui.memory.toc import BULLETS, TocLevel, TocNode
 
@@ -70,14 +70,20 @@ def of_segment(segment: Segment) -> Log:
         turns=tuple(
             Turn((place,), event.role.value, piece)
             for place, event in enumerate(segment.events)
+            if _is_told(event)
             for piece in pieces(_told(event))
         ),
         context=tuple(
             Turn((), event.role.value, _elided(text, PIECE_CHARS // 4))
             for event in segment.overlap_events
-            if (text := _told(event))
+            if _is_told(event) and (text := _told(event))
         ),
     )
+
+
+def _is_told(event: Event) -> bool:
+    """Whether it tells of the work: notes of the agent's own machinery do not."""
+    return event.role is not EventRole.SYSTEM or event.metadata.get("kind") == "error"
 
 
 def of_children(level: TocLevel, children: Sequence[TocNode]) -> Log:

@@ -134,7 +134,7 @@ def steer(house: House, action: str, chosen: Sequence[Job], *, as_json: bool) ->
     else:
         steered.resume(chosen)
     is_worked = promises.is_worked(house.paths)
-    note = promises.told(house.settings, is_worked) if action == "run" else ""
+    note = _note(house, action, chosen, is_worked)
     if as_json:
         found = jobs.statuses(house.plan, now, is_worked=is_worked)
         mine = [one for one in found if one.job in chosen]
@@ -144,3 +144,19 @@ def steer(house: House, action: str, chosen: Sequence[Job], *, as_json: bool) ->
     output.lines(f"{job}: {done}." for job in chosen)
     output.lines([note] * bool(note))
     return 0
+
+
+def _note(
+    house: House, action: str, chosen: Sequence[Job], is_worked: bool | None
+) -> str:
+    """What comes of it, and when."""
+    if action == "pause":
+        return "What is being written is finished first." if is_worked else ""
+    if action != "run":
+        return ""
+    found = jobs.statuses(house.plan, datetime.now(UTC), is_worked=is_worked)
+    paused = [one.job for one in found if one.job in chosen and one.is_paused]
+    once = (
+        f" It stays paused: it runs this once ({', '.join(paused)})." if paused else ""
+    )
+    return promises.told(house.settings, is_worked) + once

@@ -9,11 +9,13 @@ from typing import Protocol
 from memtui import sources
 from memtui.errors import MemtuiError
 from memtui.house import House
+from memtui.memory.toc import TocLevel
 from memtui.paths import transcripts
 from memtui.shell import output
 from memtui.stages.importing import Imported
 from memtui.stages.progress import Progress
 from memtui.stages.reporting import counts
+from memtui.store import database, wanted
 
 STAGES = {
     "ingest": "taking hook files",
@@ -147,11 +149,22 @@ def work(house: House, *, until_idle: bool, as_json: bool) -> int:
     if not until_idle:
         return _forever(house)
     errors = _digest(house, _Silent()) or []
+    waiting = 0 if house.asks_nobody else _waiting_for_model()
     if as_json:
-        output.as_json({"errors": [str(error) for error in errors]})
-    else:
-        output.lines(f"error: {error}" for error in errors)
+        said = [str(error) for error in errors]
+        output.as_json({"errors": said, "waiting_for_model": waiting})
+        return 1 if errors else 0
+    output.lines(f"error: {error}" for error in errors)
+    if waiting:
+        number = output.number_of(waiting, "node")
+        told = "can have a summary by a model: memtui work, or the app, asks it."
+        output.lines([f"{number} {told}"])
     return 1 if errors else 0
+
+
+def _waiting_for_model() -> int:
+    with database.connected():
+        return sum(wanted.count(level) for level in TocLevel)
 
 
 def _forever(house: House) -> int:

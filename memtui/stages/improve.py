@@ -74,6 +74,8 @@ class Improve:
         self._rewrite = Rewrite(summarizer, rules, zone, clock, self.doing)
         self._rests_until: datetime | None = None
         self._looked_ms = 0
+        self._despite_pause: set[Job] = set()
+        self._done: set[Job] = set()
         self._maker = ""
         self._errors: dict[Job, dict[str, str]] = {job: {} for job in Job}
         self.model = Model(is_wanted=is_wanted)
@@ -151,7 +153,7 @@ class Improve:
         is_held_up = False
         for job in (*ROLL_UPS, Job.SEGMENTS):
             is_running = self._schedule.is_running(job)
-            if self._schedule.is_paused(job) and not self._schedule.is_asked(job):
+            if self._schedule.is_paused(job) and job not in self._despite_pause:
                 if is_running:
                     self._end(job, Result.STOPPED)
             elif job is Job.SEGMENTS:
@@ -206,6 +208,8 @@ class Improve:
             return wanted.last_asked_ms() > self._looked_ms
 
     def _begin(self, due: Due, now: datetime) -> None:
+        if self._schedule.is_paused(due.job):
+            self._despite_pause.add(due.job)
         self._schedule.begin(due.job, due.reason, now)
         self._count(due.job, Kind.NOTHING)
 
@@ -265,12 +269,26 @@ class Improve:
 
     def _end(self, job: Job, result: Result, error: str = "") -> None:
         """End a run; what was made after all in another try is no failure of it."""
+        if result is Result.DONE and self._schedule.is_asked(job):
+            error = error or self._why_nothing(job)
+        self._despite_pause.discard(job)
+        self._done.discard(job)
         errors = [*self._errors[job].values(), error]
         self._errors[job].clear()
         if any(errors) and result is Result.DONE:
             result = Result.FAILED
         said = next(filter(None, reversed(errors)), "")
         self._schedule.end(job, result, self._clock(), said)
+
+    def _why_nothing(self, job: Job) -> str:
+        """Why a run that a person asked for did nothing, though something waits."""
+        with database.connected():
+            if job in self._done or not wanted.count(job.level):
+                return ""
+            waiting = wanted.count(TocLevel.SEGMENT)
+        if waiting and job is not Job.SEGMENTS:
+            return f"what is below comes first: {waiting:,} segments wait"
+        return "what waits is not over yet, or is tried again later"
 
     def _improve(self, job: Job | None, name: str) -> int:
         with database.connected():
@@ -297,4 +315,5 @@ class Improve:
         self._errors[job].pop(name, None)
         if outcome.error and outcome.kind is not Kind.REJECTED:
             self._errors[job][name] = outcome.error
+        self._done.add(job)
         self._count(job, outcome.kind)

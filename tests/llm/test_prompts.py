@@ -1,14 +1,16 @@
 import json
 import re
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.llm import prompts
 from memtui.llm.prompts import Log, Turn
+from memtui.memory.events import EventRole
 from memtui.memory.toc import Bullet, TocLevel, TocNode
 from memtui.memory.verdicts import SAID
-from tests.llm.conftest import AT, segment_of
+from tests.llm.conftest import AT, TALK, segment_of
 
 LINE = re.compile(r"(\d+|-)\|[\w-]+\| \S.*")
 
@@ -125,3 +127,14 @@ def test_without_a_schema_the_shape_is_shown() -> None:
     log = prompts.of_segment(segment_of())
     assert '"refs": [2, 3]' in prompts.messages(log, with_schema=False)[1]["content"]
     assert '"refs"' not in prompts.messages(log, with_schema=True)[1]["content"]
+
+
+def test_notes_of_the_agents_machinery_are_not_shown_to_the_model() -> None:
+    segment = segment_of(*TALK)
+    wrapper = "<command-name>/clear</command-name>"
+    note = replace(segment.events[0], role=EventRole.SYSTEM, text=wrapper)
+    whole = replace(segment, events=(note, *segment.events), overlap_events=(note,))
+    log = prompts.of_segment(whole)
+    assert not log.context
+    assert log.turns[0].places == (1,)
+    assert all("command-name" not in turn.text for turn in log.turns)

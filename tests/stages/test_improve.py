@@ -121,7 +121,8 @@ def test_a_day_waits_for_its_segments(bench: Bench) -> None:
     steered.ask([Job.DAY], bench.clock())
     assert bench.step()
     (run,) = bench.runs(Job.DAY)
-    assert (run.result, run.made) == (Result.DONE, 0)
+    assert (run.result, run.made) == (Result.FAILED, 0)
+    assert run.error == "what is below comes first: 2 segments wait"
     assert bench.order == [bench.segments()[0]]
     assert bench.drain() == [bench.segments()[1], DAY, WEEK, MONTH]
 
@@ -618,3 +619,23 @@ def test_a_run_that_is_broken_off_says_how_much_is_left(bench: Bench) -> None:
     bench.start()
     bench.step()
     assert bench.runs(Job.SEGMENTS)[1].waiting == 2
+
+
+def test_a_run_that_was_asked_for_stops_when_it_is_paused(bench: Bench) -> None:
+    hours(bench, 3)
+    steered.ask([Job.SEGMENTS], bench.clock())
+    assert bench.step() == 1
+    steered.pause([Job.SEGMENTS])
+    assert bench.step() == 0
+    assert bench.runs(Job.SEGMENTS)[0].result is Result.STOPPED
+
+
+def test_a_roll_up_that_cannot_be_made_yet_says_what_comes_first(bench: Bench) -> None:
+    hours(bench, 2)
+    steered.pause([Job.SEGMENTS])
+    steered.ask([Job.DAY], bench.clock())
+    bench.step()
+    bench.step()
+    run = bench.runs(Job.DAY)[0]
+    assert run.result is Result.FAILED
+    assert run.error == "what is below comes first: 2 segments wait"
