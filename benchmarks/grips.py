@@ -3,7 +3,10 @@
 Reads QMSum's human summaries (``../shared/data/summaries/qmsum``): each sentence of a
 specific query's summary is anchored in its meeting, and counts as right when the
 anchored turn lies inside the span the annotators marked; a sentence that gets no
-anchor counts as wrong. Every second meeting is for tuning, the others are held out.
+anchor counts as wrong. A grip is given by ``places.find``, which declines where too
+little is said; ``places.nearest`` never does, and is there to compare with ways that
+never do. Every second meeting is for tuning, the others are held out; turns are taken
+with their speaker's name before them, as QMSum gives it, and without.
 LoCoMo's facts (``../shared/data/retrieval/locomo``) are anchored among the turns of
 their session, and are right on the very turn they were taken from. Run it from the
 checkout:
@@ -22,6 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import seed0
+from benchmarks.seed0 import Found
 from memtui.memory import fits, places, words
 from memtui.memory.fits import Fits
 from memtui.memory.summaries import Claim
@@ -32,14 +37,7 @@ LOCOMO = DATA / "retrieval" / "locomo"
 WINDOW = 2
 """How many turns on either side are in a window of five."""
 
-SHORT = 3
-"""Words of no more letters are no key terms: seed 0 names no other rule."""
-
-_WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
-
-Found = tuple[int, int] | None
-"""Where a way of anchoring puts a bullet: its start, and the place it would show."""
 
 Way = Callable[[Sequence[Claim], Sequence[str]], list[Found]]
 
@@ -61,14 +59,22 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def _turns(session: dict[str, Any]) -> list[str]:
-    return [f"{turn['speaker']}: {turn['text'].strip()}" for turn in session["turns"]]
+def _turns(session: dict[str, Any], *, are_named: bool = True) -> list[str]:
+    return [
+        f"{turn['speaker']}: {turn['text'].strip()}" if are_named else turn["text"]
+        for turn in session["turns"]
+    ]
 
 
-def meetings() -> list[Asked]:
-    """QMSum's specific queries, each with the sentences of its summary."""
+def meetings(*, are_named: bool = True) -> list[Asked]:
+    """QMSum's specific queries, each with the sentences of its summary.
+
+    Args:
+        are_named: Whether the speaker's name stands before each turn.
+    """
     sessions = {
-        row["session_id"]: _turns(row) for row in rows(QMSUM / "sessions.jsonl")
+        row["session_id"]: _turns(row, are_named=are_named)
+        for row in rows(QMSUM / "sessions.jsonl")
     }
     held_out = list(sessions)[1::2]
     found = []
@@ -98,32 +104,6 @@ def facts() -> list[Asked]:
         claims = [Claim(row["text"]) for row in observed]
         found.append(Asked(claims, spans, _turns(sessions[name]), is_held_out=True))
     return found
-
-
-def seed(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
-    """Seed 0's algorithm: the run of turns with words in common that has most."""
-    held = [_key_terms(turn) for turn in turns]
-    return [_seed(_key_terms(claim.text), held) for claim in claims]
-
-
-def _key_terms(text: str) -> frozenset[str]:
-    found: list[str] = _WORD.findall(text.lower())
-    return frozenset(word for word in found if len(word) > SHORT)
-
-
-def _seed(wanted: frozenset[str], held: Sequence[frozenset[str]]) -> Found:
-    best, best_score, start, score = None, 0, 0, 0
-    for at, terms in enumerate(held):
-        shared = len(wanted & terms)
-        start, score = (start, score + shared) if shared else (at + 1, 0)
-        if score > best_score:
-            best, best_score = (start, at), score
-    return best
-
-
-def seed_starts(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
-    """The first turn of each of seed 0's ranges."""
-    return [(found[0], found[0]) if found else None for found in seed(claims, turns)]
 
 
 def bm25(window: int, claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
@@ -183,7 +163,7 @@ def one_by_one(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
 
 
 def gripped(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
-    """Where bullets get a grip, those of which enough is said."""
+    """Where bullets get a grip: the product's way, which declines some."""
     return [
         (found[0].start, found[0].best) if found else None
         for found in places.find(claims, Fits(turns))
@@ -191,11 +171,12 @@ def gripped(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
 
 
 WAYS: dict[str, Way] = {
-    "seed 0, where its range starts": seed_starts,
+    "seed 0, where its range starts": seed0.starts,
     "BM25, single turns": lambda claims, turns: bm25(0, claims, turns),
     "BM25, turn + window of five": lambda claims, turns: bm25(WINDOW, claims, turns),
-    "ours, each bullet alone": one_by_one,
-    "ours, a summary's bullets": ours,
+    "nearest, each bullet alone": one_by_one,
+    "nearest, a summary's bullets": ours,
+    "grips as they are given": gripped,
 }
 
 
@@ -204,13 +185,15 @@ def main() -> int:
     if not QMSUM.is_dir():
         print(f"no data at {QMSUM}", file=sys.stderr)
         return 1
-    asked = meetings()
+    asked, bare = meetings(), meetings(are_named=False)
     print(f"QMSum: {sum(len(one.claims) for one in asked)} sentences, right of all")
-    print(f"{'':34}{'all':>7}{'tuned':>7}{'held':>7}{'ms':>7}")
+    print(f"{'':34}{'all':>7}{'tuned':>7}{'held':>7}{'no names':>10}{'ms':>7}")
     for name, way in WAYS.items():
-        _tell(name, way, asked)
-    _tell_seed_ranges(asked)
-    _tell_supported(asked)
+        _tell(name, way, asked, bare)
+    for bridged in (0, 1, 2, 3):
+        _tell_seed_ranges(asked, bridged)
+    for name, some in (("with speakers' names", asked), ("without", bare)):
+        _tell_supported(name, some)
     if LOCOMO.is_dir():
         told = facts()
         print(f"LoCoMo: {sum(len(one.claims) for one in told)} facts, on the very turn")
@@ -219,19 +202,26 @@ def main() -> int:
     return 0
 
 
-def _tell(name: str, way: Way, asked: Sequence[Asked]) -> None:
+def _tell(
+    name: str, way: Way, asked: Sequence[Asked], bare: Sequence[Asked] = ()
+) -> None:
     began = time.process_time()
-    found = [way(one.claims, one.turns) for one in asked]
-    took_s = time.process_time() - began
-    right = [
-        (one.is_held_out, _is_right(anchor, spans))
-        for one, anchors in zip(asked, found, strict=True)
-        for anchor, spans in zip(anchors, one.spans, strict=True)
-    ]
+    right = _right(way, asked)
+    took_ms = 1000 * (time.process_time() - began) / len(right)
     tuned = [good for is_held_out, good in right if not is_held_out]
     held = [good for is_held_out, good in right if is_held_out]
     told = "".join(map(_share, (tuned + held, tuned, held)))
-    print(f"  {name:32}{told}{1000 * took_s / len(right):7.2f}")
+    unnamed = _share([good for _, good in _right(way, bare)])
+    print(f"  {name:32}{told}{unnamed:>10}{took_ms:7.2f}")
+
+
+def _right(way: Way, asked: Sequence[Asked]) -> list[tuple[bool, bool]]:
+    """For each sentence whether it is held out, and whether its place is right."""
+    return [
+        (one.is_held_out, _is_right(anchor, spans))
+        for one in asked
+        for anchor, spans in zip(way(one.claims, one.turns), one.spans, strict=True)
+    ]
 
 
 def _share(right: Sequence[bool]) -> str:
@@ -243,11 +233,13 @@ def _is_right(found: Found, spans: list[list[int]]) -> bool:
     return found is not None and any(start <= found[1] <= end for start, end in spans)
 
 
-def _tell_seed_ranges(asked: Sequence[Asked]) -> None:
+def _tell_seed_ranges(asked: Sequence[Asked], bridged: int) -> None:
     """What seed 0's ranges hold: how long they are, and how much of them is right."""
     lengths = inside = of_all = 0
     for one in asked:
-        for found, spans in zip(seed(one.claims, one.turns), one.spans, strict=True):
+        for found, spans in zip(
+            seed0.ranges(one.claims, one.turns, bridged), one.spans, strict=True
+        ):
             of_all += 1
             if found is not None:
                 start, end = found
@@ -256,11 +248,12 @@ def _tell_seed_ranges(asked: Sequence[Asked]) -> None:
                     _is_right((at, at), spans) for at in range(start, end + 1)
                 )
     print(
-        f"  seed 0's ranges: {lengths / of_all:.1f} turns, {inside / lengths:.3f} right"
+        f"  seed 0's ranges over {bridged} turns without a word in common:"
+        f" {lengths / of_all:.1f} turns, {inside / lengths:.3f} right"
     )
 
 
-def _tell_supported(asked: Sequence[Asked]) -> None:
+def _tell_supported(name: str, asked: Sequence[Asked]) -> None:
     """How many sentences get a grip, and how many would in a meeting not theirs."""
     chance = random.Random(0)
     bullets = supported = right = foreign = 0
@@ -273,8 +266,11 @@ def _tell_supported(asked: Sequence[Asked]) -> None:
         foreign += sum(
             anchor is not None for anchor in gripped(one.claims, other.turns)
         )
-    print(f"  with a grip: {supported / bullets:.3f}, {right / supported:.3f} right")
-    print(f"  with a grip in another meeting: {foreign / bullets:.3f}")
+    print(
+        f"  grips {name}: given {supported / bullets:.3f}, right of these"
+        f" {right / supported:.3f}, right of all {right / bullets:.3f};"
+        f" given in another meeting {foreign / bullets:.3f}"
+    )
 
 
 if __name__ == "__main__":
