@@ -17,12 +17,16 @@ _WORDS = {
     "fr": "le les et est dans une que qui avec au aux cette sont sur pas été mais plus"
     " il elle",
     "es": "el los las una por para está como más pero esta fue han cuando también se"
-    " del con",
+    " del con la qué sin ahora ya porque",
     "pt": "os uma não que por para foi são está com mas esta foram também então na da"
-    " dos",
+    " dos em ao ainda já agora porque",
     "it": "il gli che è una per non della sono alla nel questo anche stato dei con più"
     " sul",
-    "nl": "het een van niet dat zijn met voor wordt naar ook maar deze werd bij nog",
+    "nl": "het een van niet dat zijn met voor wordt naar ook maar deze werd bij nog de"
+    " nu weer te",
+    "pl": "nie się że został została zostały na ale oraz dla przez po już tylko teraz"
+    " jak przy są",
+    "tr": "ve bir bu için ile değil olarak da de ama artık sonra çok daha yok gibi",
 }
 _SETS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+")
@@ -30,11 +34,18 @@ _WORD = re.compile(r"[^\W\d_]+")
 CHARS = 20_000
 """How much of a text is looked at."""
 
-LATIN = "latin"
+LATIN, HAN = "latin", "han"
 
 PLAIN_WORDS, KINDS, PLAIN_LETTERS, PLAIN = 5, 3, 20, 0.6
-"""How many words, of how many different ones, or how many letters tell a language, and
-the share that settles it: commands and errors hold a few words of any."""
+"""How many words, of how many different ones, or how many Latin letters tell a
+language, and the share that settles it: commands and errors hold a few words of any."""
+
+FEW_WORDS = 3
+"""How many words tell it of a reply that has none of its log's language."""
+
+SIGNS, KANA = 10, 0.3
+"""How many letters tell another script, and the share of kana that tells Japanese from
+Chinese: it has so much at the least, and Chinese has none."""
 
 PRESENT = 0.08
 """A log that holds so much of another language may be summarised in it."""
@@ -43,17 +54,21 @@ PRESENT = 0.08
 def is_foreign(reply: str, log: str) -> bool:
     """Whether a reply is plainly in a language that its log does not speak."""
     scripts, wanted = _scripts(reply), _scripts(log)
-    script = _plain(scripts, PLAIN_LETTERS)
+    if _is_other_east(reply, log):
+        return True
+    script = _plain(scripts, SIGNS)
+    if script == LATIN and scripts[LATIN] < PLAIN_LETTERS:
+        return False
     if not script or not sum(wanted.values()):
         return False
     if _share(wanted, script) < PRESENT:
         return True
     if script != LATIN or _plain(wanted, PLAIN_LETTERS) != LATIN:
         return False
-    language, spoken = _plain(_spoken(reply), PLAIN_WORDS), _spoken(log)
-    return bool(language) and bool(
-        _plain(spoken, PLAIN_WORDS) and _share(spoken, language) < 2 * PRESENT
-    )
+    said, spoken = _spoken(reply), _spoken(log)
+    usual = _plain(spoken, PLAIN_WORDS)
+    language = _plain(said, PLAIN_WORDS if said[usual] else FEW_WORDS)
+    return bool(language and usual) and _share(spoken, language) < 2 * PRESENT
 
 
 def _plain(counts: Counter[str], least: int) -> str:
@@ -74,13 +89,27 @@ def _scripts(text: str) -> Counter[str]:
     )
 
 
+def _is_other_east(reply: str, log: str) -> bool:
+    """Whether a reply is Chinese to a Japanese log, or the other way round."""
+    if _scripts(reply)[HAN] < SIGNS or _scripts(log)[HAN] < SIGNS:
+        return False
+    said, wanted = _kana(reply), _kana(log)
+    return (said == 0 and wanted >= KANA) or (said >= KANA and wanted == 0)
+
+
+def _kana(text: str) -> float:
+    """The share of the signs that only Japanese has among all that it is written in."""
+    shared = _scripts(text)[HAN]
+    return sum("\u3041" <= char <= "\u30ff" for char in text[:CHARS]) / (shared or 1)
+
+
 @lru_cache(4096)
 def _script(char: str) -> str:
     """The script of a letter; Chinese and Japanese are one, since they share most."""
     if char.isascii():
         return LATIN
     name = unicodedata.name(char, "").partition(" ")[0].lower()
-    return "han" if name in ("cjk", "hiragana", "katakana") else name
+    return HAN if name in ("cjk", "hiragana", "katakana") else name
 
 
 def _spoken(text: str) -> Counter[str]:

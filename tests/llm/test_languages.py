@@ -5,6 +5,7 @@ from memtui.llm import languages
 ENGLISH = "The login page is broken and the tests fail with an error in the cookie."
 GERMAN = "Die Anmeldeseite ist kaputt und die Tests schlagen mit einem Fehler fehl."
 CHINESE = "登录页面坏了，测试因为会话标识错误而失败，需要尽快修复这个问题。"
+JAPANESE = "設定ファイルを修正し、テストが通るようになりました。ありがとうございます。"
 CODE = "token.py:42 KeyError session_id pytest src/auth/token.py --maxfail=1 " * 5
 
 
@@ -14,6 +15,29 @@ CODE = "token.py:42 KeyError session_id pytest src/auth/token.py --maxfail=1 " *
 )
 def test_a_reply_in_another_language_is_noticed(reply: str, log: str) -> None:
     assert languages.is_foreign(reply, log)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "El archivo fue corregido y las pruebas pasan en el proyecto",
+        "O arquivo foi corrigido e os testes passam no projeto para que funcione",
+        "Het bestand is hersteld en de tests slagen nu weer in het project",
+        "Plik został poprawiony i testy teraz przechodzą, ale nie wszystkie",
+        "Dosya düzeltildi ve testler artık geçiyor ama hepsi değil",
+        "登录页面的错误已经修复了",
+    ],
+)
+def test_a_short_reply_in_another_language_is_noticed_too(reply: str) -> None:
+    assert languages.is_foreign(reply, ENGLISH * 3)
+    assert not languages.is_foreign(reply, reply * 3)
+
+
+def test_chinese_and_japanese_are_told_apart() -> None:
+    assert languages.is_foreign(CHINESE, JAPANESE)
+    assert languages.is_foreign(JAPANESE, CHINESE)
+    assert not languages.is_foreign(JAPANESE, JAPANESE)
+    assert not languages.is_foreign("設定修正、全試験成功", JAPANESE + CODE)
 
 
 @pytest.mark.parametrize(
