@@ -14,6 +14,7 @@ from typing import Any
 from memtui.memory import secrets
 from memtui.memory.events import Event, EventRole, clean
 from memtui.memory.segments import Segment, counted_text
+from memtui.memory.summaries import BULLET_CHARS, TITLE_CHARS
 from memtui.memory.toc import BULLETS, TocLevel, TocNode
 
 VERSION = "1"
@@ -28,8 +29,8 @@ PIECE_CHARS = 2400
 EVENT_CHARS = 9600
 """How much of one event is read at all: its beginning and its end."""
 
-TEXT_CHARS, TITLE_CHARS, WORD_CHARS, KEYWORDS = 240, 80, 40, 10
-"""How long a bullet, the title and a keyword may be, and how many keywords."""
+WORD_CHARS, KEYWORDS = 40, 10
+"""How long a keyword may be, and how many there may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +195,9 @@ _SYSTEM = (
     " topics: what was asked, decided, changed, found, what failed with which error,"
     ' what is open ("Decided X because Y", "Z fails with E"). Keep names, numbers, file'
     " paths, commands and versions exactly as they are written. Say nothing that the"
-    " log does not say. Each bullet is one sentence of at most 240 characters and"
-    " stands by itself. The title is one line of at most 80 characters."
+    " log does not say. Each bullet is one sentence of at most"
+    f" {BULLET_CHARS} characters and stands by itself. The title is one line of at most"
+    f" {TITLE_CHARS} characters."
 )
 
 _SHAPE = (
@@ -226,7 +228,7 @@ def schema(log: Log) -> dict[str, Any]:
         "type": "object",
         "properties": {
             "refs": {"type": "array", "items": refs, "minItems": 1, "maxItems": 6},
-            "text": {"type": "string", "maxLength": TEXT_CHARS},
+            "text": {"type": "string", "maxLength": BULLET_CHARS},
         },
         "required": ["refs", "text"],
         "additionalProperties": False,

@@ -7,14 +7,20 @@ claim that stands on nothing. Whatever is written, the answer is a draft or a
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from memtui.llm.faults import BadReply
-from memtui.llm.prompts import KEYWORDS, TITLE_CHARS, WORD_CHARS, Log
+from memtui.llm.prompts import KEYWORDS, WORD_CHARS, Log
 from memtui.memory.events import clean
-from memtui.memory.summaries import Claim, Summary
+from memtui.memory.summaries import (
+    BULLET_CHARS,
+    TITLE_CHARS,
+    Claim,
+    Summary,
+    shortened,
+)
 
 READ_CHARS = 40_000
 """How much of a reply is looked at."""
@@ -59,14 +65,13 @@ def read(text: str, log: Log, *, is_whole: bool = True) -> Reply:
     if said is None:
         raise BadReply("the reply is no summary" if shown.strip() else "an empty reply")
     fence = log.fence
-    claims = list(_claims(said, log, fence))
-    kept = tuple(dict.fromkeys(claims))[: log.bullets[1]]
+    kept = _distinct(_claims(said, log, fence))[: log.bullets[1]]
     if not kept:
         raise BadReply("no bullet of the reply names a place in the log")
     title = _line(said.title, fence) or kept[0].text
     words = (_line(word, fence) for word in said.keywords)
     keywords = dict.fromkeys(w for w in words if 0 < len(w) <= WORD_CHARS)
-    summary = Summary(_short(title), kept, tuple(keywords)[:KEYWORDS])
+    summary = Summary(shortened(title, TITLE_CHARS), kept, tuple(keywords)[:KEYWORDS])
     return Reply(summary, len(said.bullets) - len(kept))
 
 
@@ -85,7 +90,7 @@ def joined(parts: Sequence[Summary], most: int) -> Summary:
     ranked = sorted(row, key=lambda one: one[:2])
     kept = sorted(ranked[:most], key=lambda one: (one[1], one[0]))
     words = dict.fromkeys(word for part in parts for word in part.keywords)
-    bullets = tuple(dict.fromkeys(claim for *_, claim in kept))
+    bullets = _distinct(claim for *_, claim in kept)
     return Summary(parts[0].title, bullets, tuple(words)[:KEYWORDS])
 
 
@@ -104,19 +109,23 @@ def _claims(said: _Said, log: Log, fence: str) -> Iterator[Claim]:
         turns = [log.turns[ref - 1] for ref in refs if 1 <= ref <= len(log.turns)]
         places = sorted({place for turn in turns for place in turn.places})
         if len(shown) >= LEAST_CHARS and places:
-            yield Claim(shown, tuple(places))
+            yield Claim(shortened(shown, BULLET_CHARS), tuple(places))
+
+
+def _distinct(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """Claims whose words differ: what is said twice is one, with all its places."""
+    found: dict[str, Claim] = {}
+    for claim in claims:
+        key = claim.text.rstrip(" .…!;").casefold()
+        first = found.get(key, claim)
+        places = tuple(sorted({*first.refs, *claim.refs}))
+        found[key] = Claim(first.text, places)
+    return tuple(found.values())
 
 
 def _line(text: str, fence: str) -> str:
     """A text as one line; "" if it repeats the prompt's own fences."""
     return "" if fence in text else " ".join(clean(text).split())
-
-
-def _short(title: str) -> str:
-    if len(title) <= TITLE_CHARS:
-        return title
-    head, _, _ = title[: TITLE_CHARS - 1].rpartition(" ")
-    return f"{head or title[: TITLE_CHARS - 1]}…"
 
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)

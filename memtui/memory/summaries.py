@@ -1,5 +1,6 @@
 """A summary: what a summariser makes of events, before its claims are checked."""
 
+import re
 from dataclasses import dataclass, replace
 
 from memtui.memory.events import clean
@@ -67,11 +68,18 @@ class Summary:
     facts: Facts = UNMEASURED
 
 
-BULLET_CHARS = 300
-"""A longer bullet is no bullet; it is cut on a word."""
+BULLET_CHARS = 240
+"""How long a bullet may be: a model is asked for no more, a longer one is cut."""
 
-TITLE_CHARS = 120
-"""A longer title does not fit a line; it is cut on a word."""
+TITLE_CHARS = 80
+"""How long a title may be: a longer one does not fit a line and is cut."""
+
+LEAST_SHARE = 0.4
+"""The least share of its limit that a text is cut to so that it ends with a sentence
+or a clause; where there is no such end, it is cut on a word."""
+
+_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
+_CLAUSE = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；：、]")
 
 
 def sane(draft: Summary) -> Summary:
@@ -96,7 +104,17 @@ def sane(draft: Summary) -> Summary:
 
 def _line(text: str, limit: int) -> str:
     line = " ".join(clean(text).split())
+    return shortened(line, limit)
+
+
+def shortened(line: str, limit: int) -> str:
+    """A line of at most so many characters: its first sentences, clauses or words."""
     if len(line) <= limit:
         return line
+    for ends, mark in ((_SENTENCE, ""), (_CLAUSE, "…")):
+        found = [one for one in ends.finditer(line, 0, limit)]
+        if found and found[-1].end() >= LEAST_SHARE * limit:
+            end = found[-1]
+            return f"{line[: end.start() if mark else end.end()].rstrip()}{mark}"
     head, _, _ = line[: limit - 1].rpartition(" ")
     return f"{head or line[: limit - 1]}…"

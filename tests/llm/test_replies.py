@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from memtui.llm import prompts, replies
 from memtui.llm.faults import BadReply
 from memtui.llm.prompts import Log, Turn
-from memtui.memory.summaries import Claim, Summary
+from memtui.memory.summaries import BULLET_CHARS, TITLE_CHARS, Claim, Summary, sane
 from tests.llm.conftest import segment_of
 from tests.stub import personas
 from tests.stub.personas import Prompt
@@ -78,7 +78,7 @@ def test_a_reply_cut_anywhere_never_gives_a_claim_it_did_not_make(
     persona: personas.Persona, is_whole: bool
 ) -> None:
     raw = persona(PROMPT).encode()
-    made = set(read(raw.decode()).bullets)
+    made = {claim.text: {*claim.refs} for claim in read(raw.decode()).bullets}
     for end in range(len(raw)):
         try:
             summary = read(raw[:end].decode(errors="ignore"), is_whole=is_whole)
@@ -86,7 +86,7 @@ def test_a_reply_cut_anywhere_never_gives_a_claim_it_did_not_make(
             continue
         for claim in summary.bullets:
             assert claim.refs
-            assert is_whole or claim in made
+            assert is_whole or {*claim.refs} <= made[claim.text]
 
 
 def test_the_whole_bullets_of_a_cut_reply_are_kept() -> None:
@@ -142,11 +142,42 @@ def test_refs_as_words_and_alone_are_understood() -> None:
     assert read(said).bullets == (Claim("Fixed it.", (1,)),)
 
 
+def test_what_is_said_twice_is_one_bullet_with_all_its_places() -> None:
+    said = personas.reply(
+        [
+            ([1], "Fixed it"),
+            ([4], "Pinned numpy"),
+            ([2], "Fixed it."),
+            ([1, 3], "fixed it"),
+        ]
+    )
+    reply = replies.read(said, LOG)
+    assert reply.summary.bullets == (
+        Claim("Fixed it", (0, 1, 2)),
+        Claim("Pinned numpy", (3,)),
+    )
+    assert reply.left_out == 2
+
+
+def test_a_bullet_that_is_too_long_ends_with_a_sentence_or_a_clause() -> None:
+    first = "The cookie was read before it was set, so every login failed with 500."
+    long = f"{first} {'Then the tests were run again and again ' * 9}"
+    clauses = f"{'The cookie was read before it was set ' * 5}, {'and so on ' * 30}"
+    words = "again and " * 60
+    said = personas.reply([([1], f"{first} {long}"), ([2], clauses), ([3], words)])
+    one, two, three = read(said).bullets
+    assert one.text == f"{first} {first}"
+    assert two.text == f"{' '.join(clauses.partition(',')[0].split())}…"
+    assert three.text.endswith(("again…", "and…"))
+    assert max(len(claim.text) for claim in (one, two, three)) <= BULLET_CHARS
+    assert sane(read(said)).bullets == (one, two, three)
+
+
 def test_a_summary_without_a_title_takes_its_first_bullet() -> None:
     said = json.dumps({"bullets": [{"refs": [2], "text": "Fixed the page " * 12}]})
     title = read(said).title
     assert title.startswith("Fixed the page") and title.endswith("page…")
-    assert len(title) <= prompts.TITLE_CHARS
+    assert len(title) <= TITLE_CHARS
 
 
 json_values = st.recursive(
