@@ -1,6 +1,25 @@
 """The settings of who summarises."""
 
+import re
+
 from memtui.setting import Setting
+
+_DURATION = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+")
+_SECONDS = re.compile(r"[+-]?\d+")
+
+
+def keep_alive(text: str) -> str | int:
+    """How long a model stays, as Ollama takes it: a number alone is one of seconds."""
+    said = text.strip()
+    return int(said) if _SECONDS.fullmatch(said) else said
+
+
+def _no_duration(text: str) -> str:
+    said = keep_alive(text)
+    if isinstance(said, int) or _DURATION.fullmatch(said):
+        return ""
+    return "say how long: 5m, 1h30m, a number of seconds, 0: not at all, -1: for ever"
+
 
 AUTO, OLLAMA, EXTRACTIVE = "auto", "ollama", "extractive"
 """Who may summarise: a model if there is one, nobody but a model, or no model."""
@@ -41,12 +60,15 @@ MODELS = (
     Setting(
         "summaries.keep_alive",
         "5m",
-        "How long Ollama keeps the model loaded after a summary, as Ollama writes it.",
+        "How long Ollama keeps the model loaded after a summary: 5m, 1h30m, a number of"
+        " seconds, 0 for not at all, -1 for ever.",
+        check=_no_duration,
     ),
     Setting(
         "summaries.cpu_minutes",
         15.0,
-        "How long a model may work in an hour when it runs without a graphics card.",
+        "How long a model may work in an hour when it runs without a graphics card."
+        " What one summary takes beyond it is held against the next hours; 0: never.",
         unit="minutes",
         least=0,
     ),

@@ -58,6 +58,12 @@ def test_the_command_line_wins_over_all_others(
         ("[log]\nlevel = 'infos'\n", "did you mean info?"),
         ("[store]\ntime_zone = 'Mars/Olympus'\n", "there is no time zone"),
         ("[store\n", "config.toml:"),
+        (
+            "[summaries]\nkeep_alive = 'banana'\n",
+            "config.toml:2: summaries.keep_alive cannot be 'banana'",
+        ),
+        ("[summaries]\nkeep_alive = '5 min'\n", "summaries.keep_alive cannot be"),
+        ("[summaries]\nkeep_alive = ''\n", "summaries.keep_alive cannot be"),
         ("[jobs]\nday = '0 1 * *'\n", "config.toml:2: jobs.day cannot be '0 1 * *'"),
         ("[jobs]\n\nyear = '0 1 * 13 *'\n", "config.toml:3: jobs.year cannot be"),
         ("[jobs]\nweek = '0 25 * * 0'\n", "that is no hour"),
