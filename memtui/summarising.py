@@ -1,9 +1,14 @@
 """Who summarises with a model, by what the settings want."""
 
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from memtui import model_settings
+from memtui.errors import StoreError
 from memtui.llm import Summarizer
+from memtui.llm.breaker import Spent
 from memtui.llm.looking import Wishes
 from memtui.llm.ollama import Ollama
 from memtui.llm.probing import Capability, Mode
@@ -17,7 +22,9 @@ from memtui.store import database, facts
 
 
 def ollama(settings: Settings, tell: Callable[[Doing], None]) -> Summarizer:
-    """A model of Ollama that remembers in the store how models are asked.
+    """A model of Ollama that remembers in the store what holds for its next process.
+
+    That is how models are asked, and when one worked without a graphics card.
 
     Args:
         settings: What is wanted of it.
@@ -25,8 +32,15 @@ def ollama(settings: Settings, tell: Callable[[Doing], None]) -> Summarizer:
     """
     with database.connected():
         known = [Capability(s, d, Mode(mode)) for s, d, mode in facts.capabilities()]
+        spent = [(time.time() - at / 1000, took) for at, took in facts.spent()]
     return Ollama(
-        wishes(settings), report=tell, known=known, learned=_keep, accept=_why_not
+        wishes(settings),
+        report=tell,
+        known=known,
+        learned=_keep,
+        spent=spent,
+        spend=_keep_spent,
+        accept=_why_not,
     )
 
 
@@ -41,7 +55,7 @@ def wishes(settings: Settings) -> Wishes:
         allowed_hosts=value("allowed_hosts"),
         model=value("model"),
         window_tokens=value("window_tokens"),
-        keep_alive=value("keep_alive"),
+        keep_alive=model_settings.keep_alive(value("keep_alive")),
         cpu_minutes=value("cpu_minutes"),
         deadlines=Deadlines(
             connect_s=value("connect_s"),
@@ -56,6 +70,14 @@ def wishes(settings: Settings) -> Wishes:
 def _keep(found: Capability) -> None:
     with database.writing():
         facts.add_capability(found.server, found.digest, found.mode.value)
+
+
+def _keep_spent(spent: Spent) -> None:
+    now = time.time()
+    rows = [(round((now - ago) * 1000), round(took, 3)) for ago, took in spent]
+    # It is told while a request ends, which may be why it ends; it is known here too.
+    with suppress(StoreError), database.writing():
+        facts.set_spent(rows)
 
 
 def _why_not(draft: Summary, log: Log) -> str:

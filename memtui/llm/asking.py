@@ -49,8 +49,16 @@ class _Smaller(Exception):
         self.fault = fault
 
 
+class _NotAccepted(BadReply):
+    """A draft that can be read, and would not be shown."""
+
+
 class Asking:
-    """One summary's requests."""
+    """One summary's requests.
+
+    A log's parts are judged together: one of them may hold little that can be said with
+    its source's words, so that its second draft is taken as it is.
+    """
 
     def __init__(self, serving: Serving, attempt: int = 0) -> None:
         """Remember whom to ask, and how often the same was asked before."""
@@ -69,6 +77,9 @@ class Asking:
         began = serving.tools.clock()
         await serving.choose()
         summary = await self._whole(log)
+        if serving.facts.parts > 1 and (why := serving.tools.accept(summary, log)):
+            serving.memory.record.add(serving.found.model, BadReply(why))
+            raise BadReply(why, summary)
         model = serving.found.model
         took_ms = round((serving.tools.clock() - began) * 1000)
         facts = replace(
@@ -94,8 +105,11 @@ class Asking:
                 continue
             serving.part = before + len(done) + 1
             serving.parts = serving.part + len(waiting)
+            is_part, was_counted = bool(depth or waiting or done), serving.is_counted
             try:
-                done.append(await self._asked(part))
+                done.append(await self._asked(part, is_part=is_part))
+                if waiting and serving.is_counted is not was_counted:
+                    waiting = self._anew(waiting)
             except _Smaller as smaller:
                 pieces = budgets.halves(part)
                 if isinstance(smaller.fault, Overflow) and len(serving.cut(part)) > 1:
@@ -107,13 +121,20 @@ class Asking:
         serving.facts = replace(facts, parts=facts.parts + len(done))
         return done[0] if len(done) == 1 else await self._merged(log, done)
 
+    def _anew(self, waiting: Sequence[tuple[Log, int]]) -> deque[tuple[Log, int]]:
+        """What is left of a log in fewer parts, if the model now allows for that."""
+        parts = [part for part, _ in waiting]
+        turns = tuple(turn for part in parts for turn in part.turns)
+        cut = self._serving.cut(replace(parts[0], turns=turns))
+        depth = max(depth for _, depth in waiting)
+        return deque((part, depth) for part in min(cut, parts, key=len))
+
     async def _merged(self, log: Log, done: Sequence[Summary]) -> Summary:
         """The summaries of a log's parts as one; joined as they are where few."""
         most, places = log.bullets[1], dict[str, set[int]]()
         joined = replies.joined(done, most)
         for claim in (claim for one in done for claim in one.bullets):
-            note = claim.text[: prompts.TEXT_CHARS]
-            places.setdefault(note, set()).update(claim.refs)
+            places.setdefault(claim.text, set()).update(claim.refs)
         notes = [Turn(tuple(sorted(at)), "note", note) for note, at in places.items()]
         merged = prompts.of_notes(log, notes)
         parts = len(self._serving.cut(merged))
@@ -124,8 +145,12 @@ class Asking:
         except (BadReply, TooLong):
             return joined
 
-    async def _asked(self, log: Log) -> Summary:
+    async def _asked(self, log: Log, *, is_part: bool) -> Summary:
         """The summary of one part, after as many tries as the faults allow.
+
+        Args:
+            log: What is asked about.
+            is_part: Whether it is a part of a longer log.
 
         Raises:
             _Smaller: It must be asked about in smaller parts.
@@ -134,14 +159,19 @@ class Asking:
         serving, tries = self._serving, Tries()
         if self._attempt:
             tries.temperature, tries.seed = WARM, SEED + APART * self._attempt
-        was_warmed = False
+        was_warmed, spare = False, None
         while True:
             try:
                 return self._read(await serving.write(log, tries), log)
             except (Busy, Unwell) as fault:
                 await serving.rest(tries, fault)
             except BadReply as fault:
-                serving.memory.record.add(serving.found.model.name, fault)
+                if is_part and isinstance(fault, _NotAccepted):
+                    spare = fault.summary
+                else:
+                    serving.memory.record.add(serving.found.model, fault)
+                if was_warmed and spare:
+                    return spare
                 if was_warmed:
                     raise
                 was_warmed = True
@@ -187,8 +217,8 @@ class Asking:
             why = "the reply is in another language than the log"
             raise BadReply(why, reply.summary)
         if reason := serving.tools.accept(reply.summary, log):
-            raise BadReply(reason, reply.summary)
-        serving.memory.record.add(serving.found.model.name, None)
+            raise _NotAccepted(reason, reply.summary)
+        serving.memory.record.add(serving.found.model, None)
         left_out = serving.facts.left_out + reply.left_out
         serving.facts = replace(serving.facts, left_out=left_out)
         return reply.summary

@@ -4,7 +4,7 @@ Nothing here waits or looks at a clock of its own.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from memtui.llm.faults import (
@@ -17,6 +17,7 @@ from memtui.llm.faults import (
     TooLong,
     Unwell,
 )
+from memtui.llm.models import Model
 
 FIRST_S, LONGEST_S = 60.0, 1800.0
 """How long the breaker stays open at first, and at most; it doubles in between."""
@@ -27,10 +28,20 @@ IN_A_ROW = {Unwell: 3, OutOfMemory: 2, Offline: 1}
 WELL = (BadReply, Overflow, TooLong)
 """Faults of a model or of a prompt, told by a server that works."""
 
+LOOK_S, LOOKS_S = 30.0, 600.0
+"""In how many seconds to look again for a server that is not there, at first and at
+most: as long as it has been missed, so that each wait is twice the one before."""
+
 LOOKED_AT, POOR = 10, 5
 """A model is poor when so many of its last replies were bad."""
 
 HOUR_S = 3600.0
+
+POOR_S = 6 * HOUR_S
+"""For how long a poor model is not asked unless a person wants it, in seconds."""
+
+AHEAD = 24
+"""For how many hours at most time that was overdrawn is held against a model."""
 
 
 @dataclass(slots=True)
@@ -42,6 +53,7 @@ class Breaker:
     _faults: dict[type[Fault], int] = field(default_factory=dict)
     _open_s: float = 0.0
     _until: float | None = None
+    _missed_at: float | None = None
 
     def wait_s(self) -> float:
         """For how many seconds nothing should be asked; 0 if one may ask."""
@@ -61,8 +73,16 @@ class Breaker:
             self._open_s = min(self._open_s * 2 or FIRST_S, LONGEST_S)
             self._until = self.clock() + self._open_s
 
+    def missed(self) -> float:
+        """Note that nobody answers; in how many seconds to look again."""
+        now = self.clock()
+        if self._missed_at is None:
+            self._missed_at = now
+        return min(LOOK_S + now - self._missed_at, LOOKS_S)
+
     def seen(self) -> None:
         """Close if it opened only because nobody answered: somebody does."""
+        self._missed_at = None
         if self._faults and set(self._faults) <= {Offline}:
             self.succeeded()
 
@@ -82,54 +102,115 @@ class Breaker:
 
 
 @dataclass(slots=True)
+class _Replies:
+    """A model's last replies, whether each was good, and when the last one came."""
+
+    last: deque[bool]
+    at: float = 0.0
+
+
+@dataclass(slots=True)
 class Record:
-    """How the last replies of each model were."""
+    """How the last replies of each model were.
 
-    _replies: dict[str, deque[bool]] = field(default_factory=dict)
+    A model that was pulled anew under its name is another one.
+    """
 
-    def add(self, model: str, fault: Fault | None) -> None:
+    clock: Callable[[], float]
+    """Seconds that only go forward."""
+    _models: dict[str, _Replies] = field(default_factory=dict)
+
+    def add(self, model: Model, fault: Fault | None) -> None:
         """Count a reply: good, or bad in a way that is the model's own."""
         if fault is None or isinstance(fault, BadReply):
-            last = self._replies.setdefault(model, deque(maxlen=LOOKED_AT))
-            last.append(fault is None)
+            empty = _Replies(deque(maxlen=LOOKED_AT))
+            replies = self._models.setdefault(model.key, empty)
+            replies.last.append(fault is None)
+            replies.at = self.clock()
+
+    def wait_s(self, key: str) -> float:
+        """For how many seconds a model is not asked as it is poor; 0 if it may be.
+
+        After its rest one bad reply is enough for another.
+        """
+        replies = self._models.get(key)
+        if replies is None or replies.last[-1] or replies.last.count(False) < POOR:
+            return 0.0
+        return max(0.0, replies.at + POOR_S - self.clock())
 
     @property
     def poor(self) -> set[str]:
-        """The models that write too many replies that are no summaries."""
-        return {m for m, last in self._replies.items() if last.count(False) >= POOR}
+        """The keys of the models that write too many replies that are no summaries."""
+        return {key for key in self._models if self.wait_s(key)}
+
+
+Spent = Sequence[tuple[float, float]]
+"""Times that a model has worked: how many seconds ago, less than 0 for what is held
+against the future, and for how many seconds."""
+
+
+def _not_kept(_: Spent) -> None:
+    """Keep nothing."""
 
 
 @dataclass(slots=True)
 class Allowance:
-    """How many minutes of each hour a model may work."""
+    """How many minutes of each hour a model may work.
+
+    What one piece of work takes beyond them is held against the hours that follow.
+    """
 
     minutes: float
     clock: Callable[[], float]
-    _spent: deque[tuple[float, float]] = field(default_factory=deque)
+    keep: Callable[[Spent], None] = _not_kept
+    """Told what is spent whenever that is more."""
+    _spent: list[tuple[float, float]] = field(default_factory=list)
+
+    def remember(self, spent: Iterable[tuple[float, float]]) -> None:
+        """Count what was spent before, by another process; see ``Spent``."""
+        now, latest = self.clock(), AHEAD * HOUR_S
+        self._spent += [(now - ago, s) for ago, s in spent if -latest <= ago]
 
     def spend(self, seconds: float) -> None:
         """Count time that a model has worked until now."""
-        self._spent.append((self.clock(), seconds))
+        now, limit = self.clock(), self.minutes * 60
+        self._forget(now)
+        room = max(0.0, limit - sum(spent for _, spent in self._spent))
+        for hour in range(AHEAD):
+            share = min(seconds, room) if hour < AHEAD - 1 and limit else seconds
+            if share > 0:
+                self._spent.append((now + hour * HOUR_S, share))
+            seconds, room = seconds - share, limit
+        self._spent.sort()
+        self.keep([(now - at, spent) for at, spent in self._spent])
 
     def wait_s(self) -> float:
         """In how many seconds there is time again; 0 if there is some now."""
-        now = self.clock()
-        while self._spent and self._spent[0][0] <= now - HOUR_S:
-            self._spent.popleft()
+        now, limit = self.clock(), self.minutes * 60
+        if not limit:
+            return HOUR_S
+        self._forget(now)
         used = sum(seconds for _, seconds in self._spent)
         for at, seconds in self._spent:
-            if used < self.minutes * 60:
-                return 0.0
+            if used < limit:
+                break
             used -= seconds
-            if used < self.minutes * 60:
+            if used < limit:
                 return at + HOUR_S - now
-        return 0.0 if self.minutes > 0 else HOUR_S
+        return 0.0
+
+    def _forget(self, now: float) -> None:
+        """Drop what is more than an hour old."""
+        self._spent = [one for one in self._spent if one[0] > now - HOUR_S]
 
     def check(self) -> None:
         """Let a request through, or not.
 
         Raises:
-            Resting: This hour's minutes are used.
+            Resting: They are used.
         """
         if wait := self.wait_s():
-            raise Resting("the model has used its minutes of this hour", wait)
+            used = "has used the minutes that it may work without a graphics card"
+            none = "has no graphics card, and without one it must not work"
+            why = used if self.minutes else f"{none} (summaries.cpu_minutes)"
+            raise Resting(f"the model {why}", wait)

@@ -25,6 +25,10 @@ OVERHEAD_TOKENS = 60
 CAUTION = 1.15
 """How much higher the estimate is set before the model has counted anything."""
 
+COARSEST = 3.5
+"""How many times the estimate a prompt can come to, as some models count one token a
+byte: before a model has counted anything, this much is left room for."""
+
 MARGIN = 1.03
 """How far above a count the estimate is kept."""
 
@@ -81,9 +85,22 @@ class Scale:
         return replace(self, factor=max(eased, min(self.factor, LOWEST)))
 
 
-def room(window_tokens: int, reply_tokens: int) -> int:
-    """How long a prompt may be in a window that must hold the reply too."""
-    return min(PROMPT_TOKENS, int(SHARE * window_tokens) - reply_tokens)
+FIRST_TOKENS = 1000
+"""How long a first prompt may be all the same: less would not hold a few turns."""
+
+
+def room(window_tokens: int, reply_tokens: int, *, is_counted: bool = True) -> int:
+    """How long a prompt may be in a window that must hold the reply too.
+
+    Args:
+        window_tokens: The window.
+        reply_tokens: How long the reply may be.
+        is_counted: Whether the model has counted a prompt already.
+    """
+    whole = int(SHARE * window_tokens) - reply_tokens
+    if not is_counted:
+        whole = min(whole, max(int(whole / COARSEST), FIRST_TOKENS))
+    return min(PROMPT_TOKENS, whole)
 
 
 def reply_tokens(window_tokens: int, *, thinks: bool) -> int:

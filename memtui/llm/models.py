@@ -61,6 +61,11 @@ class Model:
     """The most it was trained for; 0 while not asked."""
 
     @property
+    def key(self) -> str:
+        """What it is known by from one look to the next: pulled anew, it is another."""
+        return self.digest or self.name
+
+    @property
     def thinks(self) -> bool:
         """Whether it can think before it writes."""
         return "thinking" in self.capabilities
@@ -75,6 +80,12 @@ def listed(tags: Mapping[str, Any], ps: Mapping[str, Any]) -> list[Model]:
     """The models that ``/api/tags`` lists, with what ``/api/ps`` says is loaded."""
     running = {_name(one): one for one in _rows(ps)}
     return [_model(one, running.get(_name(one))) for one in _rows(tags) if _name(one)]
+
+
+def runs_on_cpu(ps: Mapping[str, Any], name: str) -> bool:
+    """Whether ``/api/ps`` lists a model as loaded without a graphics card."""
+    running = (one for one in _rows(ps) if _name(one) == name)
+    return any(not _count(one.get("size_vram")) for one in running)
 
 
 def _rows(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -158,7 +169,7 @@ def choose(
     Args:
         models: What the server has.
         wanted: The model a person named; "" to choose.
-        avoided: Names of models that failed and are not to be chosen.
+        avoided: The keys of models that failed and are not to be chosen.
 
     Raises:
         ModelMissing: There is none that may, or not the one that was named.
@@ -169,7 +180,7 @@ def choose(
     able = [
         one
         for one in models
-        if not objection(one) and one.name not in avoided and not _invents(one)
+        if not objection(one) and one.key not in avoided and not _invents(one)
     ]
     loaded = sorted((one for one in able if one.is_loaded), key=_rank)
     known = sorted((one for one in able if _rank(one) < len(PREFERRED)), key=_rank)

@@ -6,6 +6,7 @@ closing a connection from another thread does not.
 """
 
 import asyncio
+import math
 import random
 import threading
 import time
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 
 from memtui.llm import hosts, looking, prompts
 from memtui.llm.asking import Asking
-from memtui.llm.breaker import Allowance, Breaker
+from memtui.llm.breaker import HOUR_S, Allowance, Breaker, Record, Spent
 from memtui.llm.faults import (
     PULL,
     Busy,
@@ -69,6 +70,10 @@ def _nothing_learned(_: Capability) -> None:
     """Keep nothing."""
 
 
+def _nothing_spent(_: Spent) -> None:
+    """Keep nothing."""
+
+
 def _anything(_: Summary, __: Log) -> str:
     """Accept any draft."""
     return ""
@@ -84,6 +89,8 @@ class Ollama:
         report: Callable[[Doing], None] = _no_report,
         known: Iterable[Capability] = (),
         learned: Callable[[Capability], None] = _nothing_learned,
+        spent: Spent = (),
+        spend: Callable[[Spent], None] = _nothing_spent,
         accept: Callable[[Summary, Log], str] = _anything,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -97,6 +104,8 @@ class Ollama:
             report: Told how far a summary has come, on the thread that asks.
             known: What was found out about models before.
             learned: Told what is found out, so that it can be kept.
+            spent: When a model worked before without a graphics card.
+            spend: Told all of that whenever it is more, so that it can be kept.
             accept: Why a draft is not to be taken, "" if it is; a draft that is not
                 gets one other try.
             clock: Seconds that only go forward.
@@ -105,10 +114,11 @@ class Ollama:
             connect: Makes the HTTP client.
         """
         self._wishes, self._connect = wishes, connect
-        self._memory = Memory(Breaker(clock))
+        allowance = Allowance(wishes.cpu_minutes, clock, spend)
+        allowance.remember(spent)
+        self._memory = Memory(Breaker(clock), Record(clock), allowance)
         for one in known:
             self._memory.modes[one.server, one.digest] = one.mode
-        self._allowance = Allowance(wishes.cpu_minutes, clock)
         self._tools = Tools(sleep, clock, jitter, report, learned, accept)
         self._found: Found | None = None
         self._lock = threading.Lock()
@@ -133,21 +143,23 @@ class Ollama:
         except Resting as fault:
             return self._health(Condition.RESTING, str(fault), fault.retry_s)
         except Fault as fault:
-            poor = self._memory.record.poor
-            if poor and isinstance(fault, ModelMissing):
-                return self._poor(sorted(poor))
             kinds = (c for kind, c in _CONDITIONS.items() if isinstance(fault, kind))
-            health = self._health(next(kinds, Condition.UNWELL), str(fault))
+            is_off = isinstance(fault, Offline)
+            wait = self._memory.breaker.missed() if is_off else 0.0
+            health = self._health(next(kinds, Condition.UNWELL), str(fault), wait)
             return _with_cure(health, fault)
-        if found.model.name in self._memory.record.poor:
-            return self._poor([found.model.name])
+        if wait := self._memory.record.wait_s(found.model.key):
+            return self._poor(found.model.name, wait)
         return self._health(Condition.READY)
 
-    def _poor(self, names: Sequence[str]) -> Health:
+    def _poor(self, name: str, wait: float) -> Health:
         """How it is when there are only models that were tried and do not do."""
-        writes = "writes" if len(names) == 1 else "write"
-        says = f"{' and '.join(names)} rarely {writes} a summary that can be used"
-        return self._health(Condition.UNWELL, says)
+        hours = math.ceil(wait / HOUR_S)
+        says = (
+            f"{name} rarely writes a summary that can be used: it is tried again in"
+            f" {hours} h, and for what you ask for yourself"
+        )
+        return replace(self._health(Condition.UNWELL, says), is_poor=True)
 
     def _health(self, condition: Condition, says: str = "", wait: float = 0) -> Health:
         found = self._found
@@ -166,10 +178,10 @@ class Ollama:
         )
 
     async def _look(self, transport: Transport) -> Found:
-        memory = self._memory
-        avoided = memory.record.poor
-        found = await looking.look(transport, self._wishes, memory.windows, avoided)
-        self._found = found
+        memory, poor = self._memory, self._memory.record.poor
+        self._found = found = await looking.look(
+            transport, self._wishes, memory.windows, poor=poor
+        )
         return found
 
     def _check(self, found: Found | None) -> None:
@@ -179,8 +191,8 @@ class Ollama:
             Resting: It may not, for a while.
         """
         self._memory.breaker.check()
-        if found and found.model.on_cpu:
-            self._allowance.check()
+        if found:
+            self._memory.check(found.model)
 
     def cancel(self) -> None:
         """End what is being asked, and refuse what comes; from any thread."""
@@ -216,7 +228,6 @@ class Ollama:
 
     def _summarize(self, log: Log, attempt: int) -> Summary:
         self._check(self._found)
-        began = self._tools.clock()
 
         async def ask(transport: Transport) -> Summary:
             serving = Serving(transport, self._wishes, self._memory, self._tools)
@@ -226,11 +237,7 @@ class Ollama:
                 if serving.found.model.name:
                     self._found = serving.found
 
-        try:
-            return self._run(ask)
-        finally:
-            if self._found and self._found.model.on_cpu:
-                self._allowance.spend(self._tools.clock() - began)
+        return self._run(ask)
 
     def _run(self, ask: Callable[[Transport], Coroutine[Any, Any, Answer]]) -> Answer:
         """Run requests on this thread until they are answered or called off."""

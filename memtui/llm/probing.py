@@ -84,7 +84,7 @@ def think(model: Model, mode: Mode) -> dict[str, Any]:
 
 
 def body(
-    model: Model, log: Log, mode: Mode, options: dict[str, Any], keep_alive: str
+    model: Model, log: Log, mode: Mode, options: dict[str, Any], keep_alive: str | int
 ) -> dict[str, Any]:
     """A request for a summary.
 

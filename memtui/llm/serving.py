@@ -1,8 +1,8 @@
 """Serving: one model of one server, loaded once in its window, asked and measured."""
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 
 from memtui.llm import budgets, looking, models, probing, prompts
@@ -61,6 +61,7 @@ class Serving:
                 raise short or fault from None
             try:
                 await self._load()
+                self.memory.check(self.found.model)
                 await self._learn()
                 return
             except OutOfMemory as fault:
@@ -81,7 +82,7 @@ class Serving:
     def _avoid(self, fault: ModelMissing) -> None:
         if self._wishes.model:
             raise fault
-        self._avoided.add(self.found.model.name)
+        self._avoided.add(self.found.model.key)
 
     async def smaller(self, fault: OutOfMemory) -> None:
         """Choose a smaller model.
@@ -99,16 +100,17 @@ class Serving:
         if self._wishes.model:
             raise fault
         smaller = models.smaller(self.found.others, self.found.model)
-        self._avoided |= {one.name for one in self.found.others} - {
-            one.name for one in smaller
+        self._avoided |= {one.key for one in self.found.others} - {
+            one.key for one in smaller
         }
 
     async def _look(self) -> None:
-        memory = self.memory
-        avoided = self._avoided | memory.record.poor
+        memory, poor = self.memory, self.memory.record.poor
+        # A poor model may be asked for, but is no way out where a better one failed.
+        avoided = self._avoided | poor if self._avoided else set[str]()
         async with self._counted():
             self.found = await looking.look(
-                self._transport, self._wishes, memory.windows, avoided
+                self._transport, self._wishes, memory.windows, avoided, poor
             )
         memory.windows[self.found.model.digest] = self.found.window
 
@@ -117,7 +119,7 @@ class Serving:
             return
         body = {
             "model": self.found.model.name,
-            "keep_alive": self._wishes.keep_alive,
+            "keep_alive": self._wishes.loads_for,
             "options": {"num_ctx": self.found.window},
             "stream": False,
         }
@@ -127,11 +129,10 @@ class Serving:
             try:
                 async with self._counted():
                     await self._transport.post("/api/generate", body, load_s)
+                    self.found = await looking.loaded(self._transport, self.found)
+                return
             except (Busy, Unwell) as fault:
                 await self.rest(tries, fault)
-            else:
-                self.found = looking.loaded(self.found)
-                return
 
     async def _learn(self) -> None:
         """Find out how the model is held to the schema, unless that is known."""
@@ -192,9 +193,10 @@ class Serving:
         self.tell(Phase.READING)
         try:
             async with self._counted():
-                written = await self._transport.chat(
-                    body, first_s, lambda n: self.tell(Phase.WRITING, n, most)
-                )
+                with self._spent():
+                    written = await self._transport.chat(
+                        body, first_s, lambda n: self.tell(Phase.WRITING, n, most)
+                    )
         except Overflow as fault:
             self._widen(estimated, fault.tokens)
             raise
@@ -223,7 +225,13 @@ class Serving:
             self._widen(estimated, 0)
             raise Overflow("the server seems to have cut the prompt", 0, counted)
         scale = self.scale.after(estimated, counted)
-        self.memory.scales[self.found.model.digest] = scale
+        if scale != self.scale:
+            self.memory.scales[self.found.model.digest] = scale
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the model has counted anything yet."""
+        return self.found.model.digest in self.memory.scales
 
     @property
     def scale(self) -> Scale:
@@ -244,7 +252,8 @@ class Serving:
 
     def cut(self, log: Log) -> list[Log]:
         """A log in parts that each fit a request."""
-        room = budgets.room(self.found.window, self._reply_tokens)
+        window, reply = self.found.window, self._reply_tokens
+        room = budgets.room(window, reply, is_counted=self.is_counted)
         has_schema = self.mode.has_schema
         return budgets.parts(
             log, room, self.scale, prompts.TURNS, with_schema=has_schema
@@ -265,6 +274,16 @@ class Serving:
     def tell(self, phase: Phase, written: int = 0, most: int = 0) -> None:
         """Tell how far the summary has come."""
         self.tools.report(Doing(phase, self.part, self.parts, written, most))
+
+    @contextmanager
+    def _spent(self) -> Iterator[None]:
+        """Counts the time that a model works without a graphics card."""
+        began = self.tools.clock()
+        try:
+            yield
+        finally:
+            if self.memory.runs_on_cpu(self.found.model):
+                self.memory.allowance.spend(self.tools.clock() - began)
 
     @asynccontextmanager
     async def _counted(self) -> AsyncIterator[None]:

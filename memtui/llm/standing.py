@@ -3,9 +3,10 @@
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 
-from memtui.llm.breaker import Breaker, Record
+from memtui.llm.breaker import Allowance, Breaker, Record
 from memtui.llm.budgets import Scale
 from memtui.llm.faults import Busy, Fault, Unwell
+from memtui.llm.models import Model
 from memtui.llm.probing import Capability, Mode
 from memtui.llm.prompts import Log
 from memtui.memory.summaries import Summary
@@ -20,13 +21,31 @@ class Memory:
     """What is remembered from one summary to the next."""
 
     breaker: Breaker
-    record: Record = field(default_factory=Record)
+    record: Record
+    allowance: Allowance
     windows: dict[str, int] = field(default_factory=dict)
-    """The window of each model, by its digest."""
+    """The window each model was last asked in, by its digest."""
+    on_cpu: dict[str, bool] = field(default_factory=dict)
+    """Whether each model ran on the CPU alone when it was last loaded, by its key."""
     scales: dict[str, Scale] = field(default_factory=dict)
-    """How each model counts, by its digest."""
+    """How each model counts that has counted something, by its digest."""
     modes: dict[tuple[str, str], Mode] = field(default_factory=dict)
     """How each model is asked, by server version and digest."""
+
+    def runs_on_cpu(self, model: Model) -> bool:
+        """Whether a model runs on the CPU alone, as it is loaded or last was."""
+        if model.is_loaded:
+            self.on_cpu[model.key] = model.on_cpu
+        return self.on_cpu.get(model.key, False)
+
+    def check(self, model: Model) -> None:
+        """Let a model work, or not.
+
+        Raises:
+            Resting: It has used its minutes.
+        """
+        if self.runs_on_cpu(model):
+            self.allowance.check()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,9 @@ class Health:
     """Whether the model is in memory; what it runs on is known only then."""
     on_cpu: bool = False
     """Whether the model, as it is loaded, uses no graphics card at all."""
+    is_poor: bool = False
+    """Whether it could be asked, but rarely writes what can be used: only what a person
+    asks for is worth a try."""
     retry_s: float = 0.0
     """In how many seconds to ask again; 0 for whenever one likes."""
 

@@ -8,7 +8,7 @@ from memtui.store.tables import MetaRow
 _INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
 _TAKEN, _UNSETTLED = "taken", "unsettled"
 _CLEANING, _REDACTING = "cleaning", "redacting"
-_RULES, _CAPABILITIES = "rules", "capabilities"
+_RULES, _CAPABILITIES, _SPENT = "rules", "capabilities", "spent"
 REDACTED = "redacted_by"
 """The name under which the version of the rules stands."""
 
@@ -140,3 +140,15 @@ def add_capability(server: str, digest: str, mode: str) -> None:
     others = [one for one in capabilities() if one[:2] != (server, digest)]
     said = json.dumps([*others, (server, digest, mode)][-CAPABILITIES:])
     MetaRow.insert(name=_CAPABILITIES, value=said).on_conflict_replace().execute()
+
+
+def spent() -> list[tuple[int, float]]:
+    """When a model worked without a graphics card, and for how many seconds."""
+    row = MetaRow.get_or_none(MetaRow.name == _SPENT)
+    return [(int(at), float(took)) for at, took in json.loads(row.value)] if row else []
+
+
+def set_spent(spent: Iterable[tuple[int, float]]) -> None:
+    """Remember when a model worked without a graphics card, in ms UTC, and how long."""
+    said = json.dumps(list(spent))
+    MetaRow.insert(name=_SPENT, value=said).on_conflict_replace().execute()

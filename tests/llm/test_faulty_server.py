@@ -179,7 +179,31 @@ def test_a_model_that_counts_otherwise_is_given_less(truncates: bool) -> None:
             assert {claim.refs for claim in summary.bullets} <= {(n,) for n in range(8)}
             assert none_sent_twice(stub.chats()[first:])
         over = [one.tokens > one.window for one in stub.chats()]
-        assert over[0] and not any(over[first:])
+        assert not any(over)
+
+
+@pytest.mark.parametrize("token_bytes", [1, 2, 4])
+def test_no_first_prompt_leaves_too_little_room_for_its_reply(token_bytes: int) -> None:
+    with serving(Model(token_bytes=token_bytes)) as stub:
+        known = [Capability(stub.version, stub.models[0].digest, Mode.QUIET)]
+        ollama = Asker(stub.url).ollama(known=known)
+        talk = [("user", f"Fix page {n}: {numbers(n)}") for n in range(12)]
+        summary = ollama.summarize_segment(segment_of(*talk))
+        asked = stub.chats()
+        assert max(one.tokens for one in asked) <= 0.9 * 8192 - 700
+        assert len(asked) == summary.facts.requests
+
+
+def test_once_the_model_has_counted_the_rest_is_read_in_larger_parts(
+    stub: Stub, asker: Asker, known: list[Capability]
+) -> None:
+    talk = [("user", f"Fix page {n} of the shop, please. " * 20) for n in range(30)]
+    ollama = asker.ollama(known=known)
+    first = ollama.summarize_segment(segment_of(*talk))
+    asked = stub.chats()
+    assert asked[1].tokens > 1.3 * asked[0].tokens
+    again = ollama.summarize_segment(segment_of(*talk))
+    assert again.facts.parts <= first.facts.parts <= again.facts.parts + 1
 
 
 def test_a_model_that_has_gone_is_replaced_by_another(segment: Segment) -> None:
@@ -333,7 +357,31 @@ def test_a_model_that_was_named_is_kept_but_said_to_be_poor(segment: Segment) ->
                 ollama.summarize_segment(segment)
         health = ollama.health()
         assert (health.condition, health.model) == (Condition.UNWELL, "qwen3:4b")
-        assert "rarely" in health.says
+        assert "rarely" in health.says and health.is_poor
+        poor.persona = poor.without_schema = personas.honest
+        assert ollama.summarize_segment(segment).bullets
+        assert ollama.health().is_ready
+
+
+def test_a_poor_model_is_tried_again_after_six_hours_and_when_it_is_pulled_anew(
+    segment: Segment,
+) -> None:
+    poor = Model(persona=personas.empty, without_schema=personas.empty)
+    with serving(poor) as stub:
+        asker = Asker(stub.url)
+        ollama = asker.ollama()
+        for _ in range(3):
+            with pytest.raises(ours.BadReply):
+                ollama.summarize_segment(segment)
+        health = ollama.health()
+        assert health.is_poor and "in 6 h" in health.says
+        asker.now += 6 * 3600
+        assert ollama.health().is_ready
+        with pytest.raises(ours.BadReply):
+            ollama.summarize_segment(segment)
+        assert "in 6 h" in ollama.health().says
+        poor.blob = "another"
+        assert ollama.health().is_ready
 
 
 def test_a_model_that_no_longer_thinks_is_probed_anew(segment: Segment) -> None:

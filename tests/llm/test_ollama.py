@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memtui.llm import prompts
-from memtui.llm.faults import ModelMissing, NothingToSay, Refused
+from memtui.llm.faults import BadReply, ModelMissing, NothingToSay, Refused, Resting
 from memtui.llm.looking import Wishes
 from memtui.llm.probing import Capability, Mode
 from memtui.memory.segments import Segment
@@ -122,8 +122,30 @@ def test_the_window_that_is_loaded_is_kept(
     ollama = asker.ollama()
     ollama.summarize_segment(segment)
     assert stub.memory.loads == [("qwen3:4b", 4096)]
-    stub.memory.load(stub.models[0], {"num_ctx": 16_384})
+    for window in (16_384, 4096, 32_768):
+        stub.memory.load(stub.models[0], {"num_ctx": window})
+        ollama.summarize_segment(segment)
+        assert stub.chats()[-1].body["options"]["num_ctx"] == window
+    assert [window for _, window in stub.memory.loads] == [4096, 16_384, 4096, 32_768]
+
+
+def test_a_window_too_small_to_be_of_use_is_not_taken_over(
+    stub: Stub, asker: Asker, segment: Segment
+) -> None:
+    ollama = asker.ollama()
     ollama.summarize_segment(segment)
+    stub.memory.load(stub.models[0], {"num_ctx": 512})
+    ollama.summarize_segment(segment)
+    assert stub.chats()[-1].body["options"]["num_ctx"] == 8192
+
+
+def test_the_window_that_a_person_wants_stays(
+    stub: Stub, asker: Asker, segment: Segment
+) -> None:
+    ollama = asker.ollama(Wishes(stub.url, window_tokens=4096, deadlines=PATIENT))
+    for _ in range(2):
+        stub.memory.load(stub.models[0], {"num_ctx": 16_384})
+        ollama.summarize_segment(segment)
     assert {one.body["options"]["num_ctx"] for one in stub.chats()} == {4096}
 
 
@@ -339,9 +361,64 @@ def test_minutes_are_counted_for_a_model_without_a_card(segment: Segment) -> Non
         ollama.summarize_segment(segment)
         health = ollama.health()
         assert health.condition is Condition.RESTING and health.on_cpu
-        assert 0 < health.retry_s <= 3600
+        assert health.retry_s > 0
         asker.now += health.retry_s
         assert ollama.health().is_ready
+
+
+@pytest.mark.parametrize("keep_alive", ["5m", "0", 0, "0s"])
+def test_a_model_without_minutes_writes_nothing(
+    segment: Segment, keep_alive: str | int
+) -> None:
+    with serving(Model(on_gpu=False)) as stub:
+        wishes = Wishes(
+            stub.url, cpu_minutes=0, keep_alive=keep_alive, deadlines=PATIENT
+        )
+        ollama = Asker(stub.url).ollama(wishes)
+        assert ollama.health().is_ready
+        with pytest.raises(Resting):
+            ollama.summarize_segment(segment)
+        stub.memory.loaded.clear()
+        assert ollama.health().condition is Condition.RESTING
+        with pytest.raises(Resting):
+            ollama.summarize_segment(segment)
+        assert stub.chats() == [] and len(stub.memory.loads) == 1
+
+
+def test_minutes_are_counted_from_the_first_request_on(segment: Segment) -> None:
+    with serving(Model(on_gpu=False)) as stub:
+        asker = Asker(stub.url)
+
+        def slow(prompt: personas.Prompt) -> str:
+            asker.now += 120
+            return personas.honest(prompt)
+
+        stub.models[0].persona = slow
+        known = [Capability(stub.version, stub.models[0].digest, Mode.QUIET)]
+        ollama = asker.ollama(
+            Wishes(stub.url, cpu_minutes=3, deadlines=PATIENT), known=known
+        )
+        began, made = asker.now, 0
+        while asker.now < began + 10 * 3600:
+            stub.memory.loaded.clear()
+            health = ollama.health()
+            if health.is_ready:
+                ollama.summarize_segment(segment)
+                made += 1
+            asker.now += health.retry_s
+        assert 28 <= made * 2 <= 32
+
+
+def test_a_server_that_is_missed_is_looked_for_less_and_less_often(
+    stub: Stub, asker: Asker
+) -> None:
+    stub.stop()
+    ollama = asker.ollama()
+    waits = []
+    for _ in range(6):
+        waits.append(ollama.health().retry_s)
+        asker.now += waits[-1]
+    assert waits == [30, 60, 120, 240, 480, 600]
 
 
 def test_a_draft_that_is_not_accepted_is_asked_for_once_more(
@@ -357,3 +434,31 @@ def test_a_draft_that_is_not_accepted_is_asked_for_once_more(
     first, second = (one.body["options"] for one in stub.chats()[1:])
     assert (first["temperature"], second["temperature"]) == (0.0, 0.3)
     assert first["seed"] != second["seed"]
+
+
+def test_a_model_whose_drafts_are_never_accepted_is_poor(
+    asker: Asker, segment: Segment
+) -> None:
+    ollama = asker.ollama(accept=lambda *_: "no bullet is supported")
+    for _ in range(3):
+        with pytest.raises(BadReply, match="no bullet is supported"):
+            ollama.summarize_segment(segment)
+    assert ollama.health().is_poor
+
+
+def test_the_parts_of_a_log_are_judged_together(stub: Stub, asker: Asker) -> None:
+    """The second draft of a part is taken whatever it is, that of the whole is not."""
+    whole = prompts.of_segment(segment_of(*LONG))
+    verdicts = {"part": "not supported", "whole": ""}
+
+    def accept(_: Summary, log: prompts.Log) -> str:
+        return verdicts["whole" if log == whole else "part"]
+
+    ollama = asker.ollama(accept=accept)
+    summary = ollama.summarize_segment(segment_of(*LONG))
+    assert summary.bullets and summary.facts.parts > 2
+    told = [one.body["options"]["temperature"] for one in stub.chats()[1:]]
+    assert told == [0.0, 0.3] * (len(told) // 2)
+    verdicts["whole"] = "most of it is not supported"
+    with pytest.raises(BadReply, match="most of it"):
+        ollama.summarize_segment(segment_of(*LONG))

@@ -247,8 +247,9 @@ def test_what_has_used_its_minutes_goes_on_with_its_run_after_a_rest(
         slow.models[0].persona = takes_long
         hours(bench, 1)
         hours(bench, 1, days=1)
-        bench.drain()
-        bench.clock.on(minutes=61)
+        for _ in range(2):
+            assert len(bench.drain()) == 1
+            bench.clock.on(minutes=61)
         assert bench.drain() == [TUESDAY]
         assert bench.runs(Job.DAY)[0].result is None
         bench.clock.on(minutes=61)

@@ -584,7 +584,7 @@ def test_a_model_that_mostly_fails_is_called_poor_and_another_one_asked(
     assert [bench.step() for _ in range(4)] == [1, 1, 1, 0]
     health = bench.improve.model.health
     assert health is not None and health.condition is Condition.UNWELL
-    assert health.says == "qwen3:4b rarely writes a summary that can be used"
+    assert health.says.startswith("qwen3:4b rarely writes a summary that can be used")
     assert bench.waiting()["segment"] == 1
     bench.stub.models.append(Model("gemma3:4b", family="gemma3"))
     bench.clock.on(seconds=30)
@@ -644,10 +644,9 @@ def test_what_a_model_may_do_without_a_graphics_card_is_limited(
 
         slow.models[0].persona = takes_long
         began = bench.clock()
-        # What a model runs on is known only once it was loaded before it was asked.
-        assert [bench.step() for _ in range(4)] == [1, 1, 1, 0]
+        assert [bench.step() for _ in range(4)] == [1, 1, 0, 0]
         health = bench.improve.model.health
-        assert health is not None and "minutes of this hour" in health.says
+        assert health is not None and "the minutes that it may work" in health.says
         while bench.step() == 0:
             bench.clock.on(seconds=60)
         waited = bench.clock() - began

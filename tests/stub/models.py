@@ -31,10 +31,12 @@ class Model:
     on_gpu: bool = True
     token_bytes: int = 4
     """How coarse its tokeniser is."""
+    blob: str = ""
+    """What it is made of; its name if nothing is said."""
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(self.name.encode()).hexdigest()
+        return hashlib.sha256((self.blob or self.name).encode()).hexdigest()
 
     @property
     def details(self) -> dict[str, Any]:
