@@ -93,7 +93,10 @@ def show(node_id: str, row: int) -> bool:
 
 
 def input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
-    """What the latest versions of nodes that no model wrote were made from."""
+    """What the latest versions that no model wrote of nodes in the tree follow from."""
+    shown = NodeRow.select(NodeRow.node_id).where(
+        NodeRow.node_id.in_(list(node_ids)), NodeRow.latest.is_null(False)
+    )
     rows = (
         VersionRow.select(
             VersionRow.node_id,
@@ -101,7 +104,7 @@ def input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
             VersionRow.input_hash,
             fn.MAX(VersionRow.version),
         )
-        .where(VersionRow.node_id.in_(list(node_ids)), ~VersionRow.is_models)
+        .where(VersionRow.node_id.in_(shown), ~VersionRow.is_models)
         .group_by(VersionRow.node_id)
     )
     return {name: hashed for name, hashed, _ in rows.tuples()}
