@@ -118,7 +118,8 @@ class Improve:
             self._schedule.begin(due.job, due.reason, now)
             self._end(due.job, Result.DONE)
             return 0
-        if not self._is_ready(now):
+        is_wish = ahead is not None and ahead[0] is None
+        if not self._is_ready(now, is_wish=is_wish):
             self._give_up(due, now)
             return 0
         if due:
@@ -226,12 +227,15 @@ class Improve:
             waiting=waiting,
         )
 
-    def _is_ready(self, now: datetime) -> bool:
-        """Whether the model can be asked; if not, it is left alone for a while."""
+    def _is_ready(self, now: datetime, *, is_wish: bool = False) -> bool:
+        """Whether the model can be asked; if not, it is left alone for a while.
+
+        A poor one is asked for what a person wants of it.
+        """
         self._looked_ms = to_ms(now)
         health = self._summarizer.health()
         self._show(self.model.looked_at(health))
-        if not health.is_ready:
+        if not (health.is_ready or (health.is_poor and is_wish)):
             self._rest(health.retry_s)
             return False
         self._rests_until = None

@@ -592,6 +592,24 @@ def test_a_model_that_mostly_fails_is_called_poor_and_another_one_asked(
     assert bench.node(bench.segments()[-1]).facts.model == "gemma3:4b"
 
 
+def test_a_poor_model_is_asked_for_what_a_person_wants(bench: Bench) -> None:
+    for number in range(4):
+        one(bench, number)
+    writes(personas.empty, bench)
+    bench.drain()
+    asked = len(bench.stub.chats())
+    writes(personas.honest, bench)
+    bench.clock.on(hours=1)
+    assert bench.drain() == [] and len(bench.stub.chats()) == asked
+    name = bench.segments()[0]
+    bench.clock.on(seconds=1)
+    bench.ask(name)
+    assert bench.step() == 1
+    assert bench.node(name).is_models and bench.history(name).asked_at is None
+    assert bench.drain()
+    assert bench.waiting()["segment"] == 0
+
+
 def test_without_a_model_the_one_to_pull_is_named(bench: Bench) -> None:
     one(bench)
     bench.stub.models[:] = [Model("nomic-embed-text", size="137M")]
