@@ -175,6 +175,8 @@ def _is_same(
         around = [*told.after[:1], *told.before[1:]]
         known = {one for one in around if one in shared or one.isdigit()}
         return not known or not known.isdisjoint((*held.after, *held.before[1:]))
+    if told.label and not told.after:
+        return told.label in held.after
     before = [one for one in told.before[:1] if one in shared or one.isdigit()]
     is_before = not before or before[0] in (*held.before, *held.after)
     if told.after and (held.after or not before):

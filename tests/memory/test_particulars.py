@@ -111,6 +111,7 @@ def test_an_address_on_a_line_of_its_own_belongs_to_what_is_said_before_it() -> 
             "Auth has 12 tests and billing has 30 tests",
             ("12", "30"),
         ),
+        ("npm test exits with code 1: 3 of 14 fail.", "It exits with code 3", ("3",)),
         ("Plan Resources (4 lines, drop one)", "Plan Resources (4 files)", ("4",)),
         ("Alle 14 Tests sind grün.", "Alle 14 Fehler sind grün", ("14",)),
         ("数据库每天凌晨3点备份。", "数据库每天下午3点备份", ("3",)),
