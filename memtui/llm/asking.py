@@ -76,10 +76,19 @@ class Asking:
         serving = self._serving
         began = serving.tools.clock()
         await serving.choose()
-        summary = await self._whole(log)
-        if serving.facts.parts > 1 and (why := serving.tools.accept(summary, log)):
-            serving.memory.record.add(serving.found.model, BadReply(why))
-            raise BadReply(why, summary)
+        try:
+            summary = await self._whole(log)
+            if serving.facts.parts > 1 and (why := serving.tools.accept(summary, log)):
+                serving.memory.record.add(serving.found.model, BadReply(why))
+                raise BadReply(why, summary)
+        except BadReply as fault:
+            fault.summary = fault.summary and self._measured(fault.summary, began)
+            raise
+        return self._measured(summary, began)
+
+    def _measured(self, summary: Summary, began: float) -> Summary:
+        """A summary with what was measured since then while it was written."""
+        serving = self._serving
         model = serving.found.model
         took_ms = round((serving.tools.clock() - began) * 1000)
         facts = replace(

@@ -232,7 +232,8 @@ class Rewrite:
         identity = self._summarizer.identity
         facts = Facts(health.model or identity, health.digest, health.server)
         draft = fault.summary if isinstance(fault, BadReply) else None
-        draft = replace(draft or Summary(shown.headline, ()), facts=facts)
+        if draft is None or not draft.facts.model:
+            draft = replace(draft or Summary(shown.headline, ()), facts=facts)
         with database.connected():
             digest = self._hash(work, attempt)
             made = work.made(draft, identity, digest, shown.headline)

@@ -441,8 +441,11 @@ def test_a_model_whose_drafts_are_never_accepted_is_poor(
 ) -> None:
     ollama = asker.ollama(accept=lambda *_: "no bullet is supported")
     for _ in range(3):
-        with pytest.raises(BadReply, match="no bullet is supported"):
+        with pytest.raises(BadReply, match="no bullet is supported") as caught:
             ollama.summarize_segment(segment)
+        draft = caught.value.summary
+        assert draft and draft.bullets and draft.facts.model == "qwen3:4b"
+        assert draft.facts.requests >= 2 and draft.facts.prompt_tokens > 0
     assert ollama.health().is_poor
 
 
