@@ -2,8 +2,9 @@
 
 A bullet is **unsupported** when too little of its weighted wording stands in any one
 passage of its source; **weak** when much does but not enough, or when a name or a
-number is missing there, a "not" stands on one side alone, or an opposite is said;
-else **supported**. That is wording found in the source, never truth.
+number is missing there, a "not" stands on one side alone, an opposite is said, a clause
+of its own is not, or it says next to nothing; else **supported**. A deed has to be one
+of the source's. That is wording found in the source, never truth.
 """
 
 import re
@@ -11,10 +12,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from memtui.memory import contradictions, deeds, particulars, words
+from memtui.memory import gaps, holding, particulars, proofs, words
+from memtui.memory.acts import Record
 from memtui.memory.events import Event
-from memtui.memory.passages import Passage, Passages
-from memtui.memory.segments import counted_text
+from memtui.memory.passages import Passages
 from memtui.memory.summaries import Claim
 from memtui.memory.verdicts import (
     SAID,
@@ -26,7 +27,7 @@ from memtui.memory.verdicts import (
     hashed,
 )
 
-RULE = "audit-1"
+RULE = "audit-2"
 """The name to record with verdicts: other limits or features, another name."""
 
 PART_TERMS = 4
@@ -38,8 +39,6 @@ _CUTS = (
     re.compile(r" (?:and|but|und|aber) "),
 )
 """Where a bullet of several clauses is cut, the plainest cut first."""
-
-_WORSE = tuple(Support)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def of_events(claims: Sequence[Claim], events: Sequence[Event]) -> list[Verdict]
     Returns:
         A verdict for each; the places of its quotes are those of the events.
     """
-    source = Passages([counted_text(event) for event in events])
+    source = Record(events)
     return [spanned(one, events) for one in of_texts(claims, source)]
 
 
@@ -126,7 +125,7 @@ def _reworded(claim: Claim, row: Passages, below: Sequence[Below]) -> Verdict:
         (held,) = of_events([Claim(claim.text)], leaves)
         found.append(held.support)
         spans = list(held.spans) or spans
-    support = max(found, key=_WORSE.index)
+    support = holding.worst(found)
     return replace(verdict, support=support, spans=tuple(dict.fromkeys(spans)))
 
 
@@ -136,7 +135,7 @@ def _audited(claim: Claim, source: Passages) -> Verdict:
     if not cited or {quote.place for quote in anywhere.quotes} <= cited:
         return anywhere
     there = _verdict(claim.text, source, cited)
-    if _WORSE.index(there.support) <= _WORSE.index(anywhere.support):
+    if holding.is_as_good(there, anywhere):
         return there
     return replace(anywhere, is_repaired=True)
 
@@ -148,19 +147,44 @@ def _anywhere(text: str, source: Passages) -> Verdict:
 
 
 def _verdict(text: str, source: Passages, places: Collection[int] | None) -> Verdict:
-    whole = _held_by(text, source, places)
+    proved = proofs.of(text, source, places)
+    if proved is not None:
+        is_sure = proved.support is Support.SUPPORTED
+        return proved if is_sure else _quoted(text, source, places) or proved
+    found = _by_wording(text, source, places)
+    if found.support is Support.SUPPORTED and gaps.is_vacuous(text):
+        return replace(found, support=Support.WEAK)
+    return found
+
+
+def _by_wording(text: str, source: Passages, places: Collection[int] | None) -> Verdict:
+    whole = holding.by_passage(text, source, places)
     if whole.support is Support.SUPPORTED:
         return whole
-    if quoted := source.verbatim(text, places):
-        return _quoted(text, source, *quoted)
-    if pieces := deeds.pieces(text):
-        return _joined([_held_by(piece, source, places) for piece in pieces])
+    if quoted := _quoted(text, source, places):
+        return quoted
     parts = _parts(text)
     if len(parts) > 1:
-        joined = _joined([_held_by(part, source, places) for part in parts])
-        if joined.support is Support.SUPPORTED:
-            return joined
+        apart = holding.joined(
+            [holding.by_passage(part, source, places) for part in parts]
+        )
+        if apart.support is Support.SUPPORTED:
+            return apart
     return whole
+
+
+def _quoted(
+    text: str, source: Passages, places: Collection[int] | None
+) -> Verdict | None:
+    """The verdict on a bullet that stands word for word in its source."""
+    found = source.verbatim(text, places)
+    if found is None:
+        return None
+    place, start, end = found
+    matched = words.terms(text)
+    told = Features(1.0, len(set(matched)), particulars.of(text))
+    quote = Quote(place, start, end, hashed(source.texts[place][start:end]))
+    return Verdict(told.support, told, tuple(sorted(set(matched))), (quote,))
 
 
 def _parts(text: str) -> list[str]:
@@ -174,62 +198,3 @@ def _parts(text: str) -> list[str]:
     if any(len(words.needed(part)) < PART_TERMS for part in parts):
         return []
     return parts
-
-
-def _joined(parts: Sequence[Verdict]) -> Verdict:
-    """The verdict on a bullet of pieces that stand apart: that on the worst of them."""
-    every = [part.features for part in parts]
-    terms = sum(one.terms for one in every)
-    covered = sum(one.covered * one.terms for one in every) / (terms or 1)
-    return Verdict(
-        support=max((part.support for part in parts), key=_WORSE.index),
-        features=Features(
-            covered=covered,
-            terms=terms,
-            hard=tuple(token for one in every for token in one.hard),
-            missing=tuple(token for one in every for token in one.missing),
-            is_negated_otherwise=any(one.is_negated_otherwise for one in every),
-            opposites=tuple(pair for one in every for pair in one.opposites),
-        ),
-        matched=tuple(dict.fromkeys(term for part in parts for term in part.matched)),
-        quotes=tuple(dict.fromkeys(quote for part in parts for quote in part.quotes)),
-    )
-
-
-def _held_by(text: str, source: Passages, places: Collection[int] | None) -> Verdict:
-    passage = source.best(text, places)
-    if passage is None:
-        hard = particulars.of(text)
-        return Verdict(Support.UNSUPPORTED, Features(hard=hard, missing=hard))
-    features = _features(text, passage, source)
-    return Verdict(
-        support=features.support,
-        features=features,
-        matched=tuple(sorted(passage.held)),
-        quotes=(_quote(passage, source.text(passage)),),
-    )
-
-
-def _quoted(text: str, source: Passages, place: int, start: int, end: int) -> Verdict:
-    """The verdict on a bullet that stands word for word in its source."""
-    matched = words.terms(text)
-    told = Features(1.0, len(set(matched)), particulars.of(text))
-    quote = Quote(place, start, end, hashed(source.texts[place][start:end]))
-    return Verdict(told.support, told, tuple(sorted(set(matched))), (quote,))
-
-
-def _features(text: str, passage: Passage, source: Passages) -> Features:
-    quoted, hard = source.text(passage), particulars.of(text)
-    sentences = source.sentences(passage)
-    return Features(
-        covered=passage.covered,
-        terms=len(source.weights(text)),
-        hard=hard,
-        missing=particulars.missing(text, hard, sentences, passage.held, source.paths),
-        is_negated_otherwise=contradictions.is_negated_otherwise(text, quoted),
-        opposites=contradictions.opposites(text, quoted),
-    )
-
-
-def _quote(passage: Passage, quoted: str) -> Quote:
-    return Quote(passage.place, passage.start, passage.end, hashed(quoted))

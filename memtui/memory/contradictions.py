@@ -19,9 +19,21 @@ REACH = 2
 """How many telling words after a "not" it surely denies; the rest of the clause it may
 deny or not."""
 
-_HAN_NOT = re.compile("([不没沒未无無别勿])")
+_HAN_NOT = re.compile("(几乎|差点|[不没沒未无無别勿])")
+_NEARLY = (
+    r"\b(?:(?:almost|nearly)(?= (?:\w+ed|done|ready|there|ran|went|got)\b)"
+    r"|(?:fast|beinahe)(?= (?:ge\w+(?:t|en)|be\w+(?:t|en)|ver\w+(?:t|en)|fertig|\w+iert"
+    r"|er\w+t|(?:ab|an|auf|aus|durch|ein|fehl)ge\w+)\b))"
+)
+"""What was nearly done was not; nearly all, or nearly as much, is something else."""
+
+_NEAR = re.compile(rf"{_NEARLY}|几乎|差点")
+_NEAR_WORDS = ("almost", "nearly", "fast ", "beinahe", "几乎", "差点")
+"""Words that are looked for before that."""
+
 _TOKEN = re.compile(
-    r"(?P<han>[\u3400-\u9fff]+)|(?P<fails>\b(?:fail|refus)\w{0,3} to\b)"
+    r"(?P<han>[\u3400-\u9fff]+)|(?P<fails>\b(?:fail|refus)\w{0,3} to\b"
+    rf"|{_NEARLY})"
     r"|(?P<word>[^\W\u3400-\u9fff](?:[^\W\u3400-\u9fff]|['’])*)"
     r"|(?P<end>[,;:.!?()—–](?=\s|$)|[，。；：！？\n])"
 )
@@ -37,7 +49,31 @@ _DENIAL = re.compile(
 every way begins with a letter of its own, a text is read four times as fast as with
 one ``\\b`` before them all."""
 
+_EVERY = re.compile(
+    r"a(?<!\wa)ll\b(?! in all| right| of a sudden|(?: of)?(?: the| these)? \d)"
+    r"(?<!(?:at|of) all)(?<!after all)|a(?<!\wa)lle[nr]?\b(?! \d)"
+    r"|e(?<!\we)very(?:one|thing|body)?\b|j(?<!\wj)ede[mnrs]?\b"
+    r"|s(?<!\ws)ämtliche\w?\b|全部|所有"
+)
+"""Words that speak of all there is; as above each begins with a letter."""
+
+_WHOLLY = re.compile(
+    r"\b(?:all|alle[mnrs]?|every\w*|each|both|any\w*|entire\w*|whole|full\w*|always"
+    r"|complete\w*|100|jede[mnrs]?|sämtliche\w?|ganz\w*|beide\w?|immer|no|none|kein\w*)\b"
+    r"|全部|所有|每|都|整|任何"
+)
+"""Words that a source may say instead."""
+
 _HAN = (
+    ("要求", "拒绝"),
+    ("同意", "拒绝"),
+    ("接受", "拒绝"),
+    ("凌晨", "下午"),
+    ("上午", "下午"),
+    ("白天", "晚上"),
+    ("之前", "之后"),
+    ("以前", "以后"),
+    ("新的", "旧的"),
     ("添加", "删除"),
     ("增加", "减少"),
     ("启用", "禁用"),
@@ -64,6 +100,8 @@ _PAIRS = """
     correct incorrect; correct wrong; known unknown; stable unstable; works broken
     hinzugefügt entfernt; aktiviert deaktiviert; erfolgreich fehlgeschlagen
     mehr weniger; vor nach; richtig falsch; schneller langsamer; immer nie
+    bevor nachdem; vorher nachher; davor danach; zuvor danach; tagsüber nachts
+    grün rot; grüne rote; grünen roten; green red; hell dunkel; oben unten
 """
 
 
@@ -82,7 +120,10 @@ OPPOSITES = _opposites()
 
 def denies(text: str) -> bool:
     """Whether a text denies anything."""
-    return bool(_DENIAL.search(text.lower()))
+    lower = text.lower()
+    if _DENIAL.search(lower):
+        return True
+    return any(word in lower for word in _NEAR_WORDS) and bool(_NEAR.search(lower))
 
 
 def is_negated_otherwise(bullet: str, source: str) -> bool:
@@ -98,6 +139,17 @@ def is_negated_otherwise(bullet: str, source: str) -> bool:
         {here[word], there[word]} == {_Said.DENIED, _Said.PLAINLY}
         for word in here.keys() & there.keys()
     )
+
+
+def overstated(bullet: str, source: str) -> tuple[str, ...]:
+    """The words with which a bullet says of all what the source says of some.
+
+    "All 14 tests" says no more than its number, which is compared by itself.
+    """
+    told = _EVERY.findall(bullet.lower())
+    if not told or _WHOLLY.search(source.lower()):
+        return ()
+    return tuple(dict.fromkeys(told))
 
 
 def opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:

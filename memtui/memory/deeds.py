@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memtui.memory.events import Event, EventType
 from memtui.memory.prose import letters, plain, shorten
@@ -37,6 +38,13 @@ _SHELLS = re.compile(
     r"bash|shell|exec\w*|run_?(?:shell_?)?command|local_shell|terminal", re.I
 )
 _SEARCHES = re.compile(r"grep|glob|search\w*|websearch|web_search", re.I)
+_VERBS = {
+    "Ran": _SHELLS,
+    "Searched for": _SEARCHES,
+    "Edited": _EDITS,
+    "Wrote": _WRITES,
+    "Read": _READS,
+}
 _LED = re.compile(
     r"(?:(?:cd\s+\S+|export\s+\S+|source\s+\S+|set\s+-\w+|\w+=\S*|sleep\s+\S+)\s*(?:&&|;)\s*"
     r"|(?:sudo|time|nohup|rtk|command|env|bash\s+-l?c|timeout\s+\S+|\w+=\S+)\s+)+"
@@ -60,6 +68,7 @@ _MESSAGE = re.compile(
     r"(?:\"\$\(cat <<-?\s*['\"]?(\w+)['\"]?\s*\n\s*(?P<here>[^\n]+)"
     r"|\"(?P<double>[^\"$\n]+)|'(?P<single>[^'\n]+))"
 )
+_COMMITTING = re.compile(r"\bgit\b[^\n]*?\bcommit\b")
 _REFUSED = re.compile(
     r"nothing to commit|no changes added|nothing added|not a git|fatal:|hook .*fail",
     re.I,
@@ -82,13 +91,9 @@ _EMPTY = re.compile(
     r"|[>%].*|\$.*|\W*|npm (?:err!|error) code.*)$",
     re.I,
 )
-
-
 _COMPOSED = re.compile(
     r"(?:Wrote|Edited|Ran|Read|Searched for) [^.]*|[\w ./:\-]+ failed: "
 )
-
-
 _FAILED = re.compile(r"[\w ./:\-]+ failed: ")
 
 
@@ -107,7 +112,8 @@ def done(events: Sequence[Event]) -> Deed | None:
         if event.event_type is not EventType.TOOL_RESULT:
             continue
         verb, thing = _call(event)
-        if thing:
+        is_failed = event.metadata.get("is_error") == "true"
+        if thing and (verb == "Ran" or not is_failed):
             groups.setdefault(verb, {}).setdefault(thing, at)
     pieces: list[str] = []
     refs: list[int] = []
@@ -134,25 +140,41 @@ def commits(events: Sequence[Event], *, are_made: bool = True) -> list[Deed]:
     for at, event in enumerate(events):
         is_tool = event.event_type is EventType.TOOL_RESULT
         if is_tool and "commit" in event.text[:TOOL_CHARS]:
-            for subject in _subjects(event) if are_made else _given(event):
+            for subject in subjects(event) if are_made else _given(event):
                 found.setdefault(subject, Deed(subject, (at,)))
     return list(found.values())
 
 
-def _subjects(event: Event) -> Iterator[str]:
-    """The subjects git answered with; else those it was given, unless it refused."""
+def subjects(event: Event) -> list[str]:
+    """The subjects of the commits an event made."""
+    is_error = event.metadata.get("is_error") == "true"
     text = event.text[:TOOL_CHARS]
+    return subjects_in(text, _whole_command(event), is_error=is_error)
+
+
+def subjects_in(text: str, command: str, *, is_error: bool) -> list[str]:
+    """The subjects git answered with; else those it was given, unless it refused."""
     answered = _COMMIT.findall(text)
-    if not answered:
-        is_error = event.metadata.get("is_error") == "true"
-        answered = [] if is_error or _REFUSED.search(text) else [*_given(event)]
-    yield from filter(None, map(plain, answered))
+    if not answered and not is_error and not _REFUSED.search(text):
+        return list(_messages(command))
+    return list(filter(None, map(plain, answered)))
+
+
+def is_commit_call(text: str) -> bool:
+    """Whether a call commits and git did not refuse, as far as its text tells."""
+    call, _, answer = text.partition("\n")
+    return bool(_COMMITTING.search(call)) and not _REFUSED.search(answer)
 
 
 def _given(event: Event) -> Iterator[str]:
     """The subjects a command gives to git."""
-    for one in _MESSAGE.finditer(_whole_command(event)[:COMMAND_READ_CHARS]):
-        yield plain(one["here"] or one["double"] or one["single"])
+    return _messages(_whole_command(event))
+
+
+def _messages(command: str) -> Iterator[str]:
+    for one in _MESSAGE.finditer(command[:COMMAND_READ_CHARS]):
+        if subject := plain(one["here"] or one["double"] or one["single"]):
+            yield subject
 
 
 def _whole_command(event: Event) -> str:
@@ -175,8 +197,8 @@ def failures(events: Sequence[Event]) -> list[Deed]:
         if verb != "Ran" or not thing:
             continue
         found.pop(thing, None)
-        if event.metadata.get("is_error") == "true" and (wrong := _wrong(event.text)):
-            found[thing] = Deed(f"{thing} failed: {wrong}", (at,))
+        if event.metadata.get("is_error") == "true" and (said := wrong(event.text)):
+            found[thing] = Deed(f"{thing} failed: {said}", (at,))
     return list(found.values())
 
 
@@ -186,14 +208,24 @@ def _call(event: Event) -> tuple[str, str]:
     called, _, after = first.partition(":")
     name = event.metadata.get("tool_name") or called.strip()
     subject = after.strip()
-    if _SHELLS.fullmatch(name):
-        return "Ran", _command(subject)
-    if _SEARCHES.fullmatch(name):
-        return "Searched for", shorten(plain(subject), COMMAND_CHARS)
-    for verb, pattern in (("Edited", _EDITS), ("Wrote", _WRITES), ("Read", _READS)):
+    match done_by := verb(name):
+        case "Ran":
+            return done_by, _command(subject)
+        case "Searched for":
+            return done_by, shorten(plain(subject), COMMAND_CHARS)
+        case "":
+            return "", ""
+        case _:
+            return done_by, _file(subject)
+
+
+@lru_cache(maxsize=1_024)
+def verb(name: str) -> str:
+    """What a tool of a name does: "Edited", say; "" where that is not known."""
+    for done_by, pattern in _VERBS.items():
         if pattern.fullmatch(name):
-            return verb, _file(subject)
-    return "", ""
+            return done_by
+    return ""
 
 
 def _file(path: str) -> str:
@@ -216,7 +248,7 @@ def _command(line: str) -> str:
     return shorten(" ".join(words).replace(", ", ","), COMMAND_CHARS).rstrip("…")
 
 
-def _wrong(text: str) -> str:
+def wrong(text: str) -> str:
     """The line that says what went wrong; nothing of a slip of the agent's own."""
     response = text.partition("\n")[2][: 4 * TOOL_CHARS]
     if _MINOR.match(response):
@@ -226,6 +258,11 @@ def _wrong(text: str) -> str:
     said = next(filter(_WRONG.search, telling), "")
     line = said or next(iter(telling), "")
     return shorten(_PATH.sub(lambda path: _file(path[0]), line), FAILURE_CHARS)
+
+
+def is_wrong(line: str) -> bool:
+    """Whether a line says that something went wrong."""
+    return _WRONG.search(line) is not None
 
 
 def _tells(line: str) -> bool:
@@ -246,28 +283,3 @@ def is_failure(bullet: str) -> bool:
 def is_commit(bullet: str) -> bool:
     """Whether a bullet quotes the subjects of commits."""
     return bullet.startswith("Committed “")
-
-
-def pieces(bullet: str) -> list[str]:
-    """What a composed bullet strings together, without its own verbs.
-
-    "Edited a.py, b.py; ran pytest" gives the files and the command, "pytest failed:
-    1 error" the command and what went wrong, a line of commits their subjects.
-    """
-    if is_commit(bullet):
-        return _SUBJECT.findall(bullet)
-    if is_failure(bullet):
-        return bullet.split(" failed: ", 1)
-    if not is_composed(bullet):
-        return []
-    told = (_VERB.sub("", part) for part in bullet.split("; "))
-    return [
-        piece
-        for part in told
-        for piece in part.split(", ")
-        if piece.strip() and piece != "…"
-    ]
-
-
-_SUBJECT = re.compile(r"“([^”]+)”")
-_VERB = re.compile(r"^(?:wrote|edited|ran|read|searched for) ", re.IGNORECASE)

@@ -163,6 +163,18 @@ class Passages:
                     return place, start, end
         return None
 
+    def holding(
+        self, terms: Collection[str], places: Collection[int]
+    ) -> Iterator[Passage]:
+        """The sentences of some texts that hold all of some terms."""
+        found = [self._holding.get(term, []) for term in terms]
+        rarest = min(found, key=len, default=[])
+        for at in rarest:
+            place, start, end = self._spans[at]
+            if place in places and all(at in one for one in found):
+                sentences = range(at, at + 1)
+                yield Passage(place, start, end, sentences, frozenset(terms), 1.0)
+
     def text(self, passage: Passage) -> str:
         """A passage's words, exactly as they stand in their text."""
         return self.texts[passage.place][passage.start : passage.end]

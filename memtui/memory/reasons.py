@@ -27,7 +27,7 @@ def of(bullet: Bullet) -> str:
             return "".join(moved)
         case Support.WEAK:
             told = [*_against(bullet), *_too_little(bullet.verdict.features)][:MOST]
-            told = told or ["not all of it is in the source"]
+            told = told or [_otherwise(bullet)]
             return f"weak: {'; '.join((*told, *moved))}"
         case _:
             return f"unsupported: {_nothing(bullet.verdict.features)}"
@@ -48,6 +48,14 @@ def _against(bullet: Bullet) -> Iterator[str]:
     if features.opposites:
         word = _as_written(bullet.text, features.opposites[0][0])
         yield f"the source says the opposite of “{word}”"
+
+
+def _otherwise(bullet: Bullet) -> str:
+    from memtui.memory import gaps  # noqa: PLC0415 - 2 ms
+
+    if gaps.is_vacuous(bullet.text):
+        return "it says too little to be looked for"
+    return "not all of it is in the source"
 
 
 def _too_little(features: Features) -> Iterator[str]:

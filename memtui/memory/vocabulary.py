@@ -126,8 +126,9 @@ NARRATION = _set(
 
 NOTS = _set(
     """
-    not never cannot without neither nor no none nothing nobody unable nicht nie niemals
-    ohne weder nichts kein keine keinen keinem keiner keines
+    not never cannot without neither nor no none nothing nobody unable hardly barely
+    scarcely nicht nie niemals kaum ohne weder nichts kein keine keinen keinem
+    keiner keines
     """
 )
 """Words that deny what follows them, beside those that end in "n't"."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from memtui.memory import audit, excerpts, grips
+from memtui.memory.acts import Record
 from memtui.memory.audit import Below
 from memtui.memory.events import Event
 from memtui.memory.grips import Grip
@@ -78,7 +79,7 @@ def of_segment(
         node_id: The segment.
         source: The process that asks.
     """
-    passages = Passages([counted_text(event) for event in events])
+    passages = Record(events)
     anchored = grips.anchor(draft.bullets, events, node_id=node_id, source=source)
     places = {event.event_id: at for at, event in enumerate(events)}
     made: list[Grip] = []

@@ -316,3 +316,116 @@ def test_whatever_is_said_a_quote_is_verbatim(texts: list[str], bullet: str) -> 
             assert told
             assert quote.text_hash == digest.hexdigest()
         assert 0.0 <= found.features.covered <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        ", and the nightly deployment to Frankfurt failed",
+        " because the customer complained",
+        ", weil der Kunde protestierte laut",
+        " using Kubernetes autoscaling pods",
+    ],
+)
+def test_a_clause_nobody_said_makes_it_weak(added: str) -> None:
+    bullet = f"The redirect drops the session cookie in 3 of 12 tests{added}"
+    found = verdict(bullet)
+    assert found.support is Support.WEAK
+    assert found.features.missing
+
+
+def test_halves_of_two_sentences_are_not_one() -> None:
+    texts = [
+        "The importer reads archived messages lazily whenever the user scrolls upward.",
+        "Our billing exporter writes quarterly statements to encrypted cloud buckets.",
+    ]
+    bullet = "The importer reads archived messages lazily to encrypted cloud buckets"
+    assert verdict(bullet, texts=texts).support is Support.WEAK
+
+
+@pytest.mark.parametrize(
+    "bullet", ["redirects", "The cookie", "fixed", "rounded", "登录"]
+)
+def test_next_to_nothing_is_weak_though_it_is_said(bullet: str) -> None:
+    texts = [*TALK, "It is fixed."]
+    assert verdict(bullet, texts=texts).support is Support.WEAK
+
+
+@pytest.mark.parametrize("bullet", ["src/router.py", "Blank screen", "登录页面"])
+def test_a_name_or_two_words_are_enough_to_look_for(bullet: str) -> None:
+    assert verdict(bullet).support is Support.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("text", "bullet"),
+    [
+        ("npm test passed with 14 tests", "npm test hardly passed with 14 tests"),
+        ("npm test passed with 14 tests", "npm test nearly passed with 14 tests"),
+        ("The migration of users is done", "The migration of users is almost done"),
+        ("Die Anmeldung wird gesichert", "Die Anmeldung wird kaum gesichert"),
+        ("Die Tests haben bestanden", "Die Tests haben beinahe bestanden"),
+        ("所有测试都通过了", "所有测试几乎都通过了"),
+        ("登录测试通过了", "登录测试差点通过了"),
+    ],
+)
+def test_what_nearly_was_was_not(text: str, bullet: str) -> None:
+    for said, told in ((text, bullet), (bullet, text)):
+        found = verdict(told, texts=[said])
+        assert found.features.is_negated_otherwise, (said, told)
+    assert verdict(bullet, texts=[bullet]).support is Support.SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("text", "bullet"),
+    [
+        ("The import takes 30 minutes", "The import takes nearly 30 minutes"),
+        ("It is a fast parser of logs", "It is a fast parser of logs"),
+    ],
+)
+def test_nearly_as_much_is_no_denial(text: str, bullet: str) -> None:
+    assert not verdict(bullet, texts=[text]).features.is_negated_otherwise
+
+
+@pytest.mark.parametrize(
+    ("text", "bullet"),
+    [
+        (
+            "Gesichert wird die Datenbank nachts",
+            "Gesichert wird die Datenbank tagsüber",
+        ),
+        ("Die Tests der Anmeldung sind grün", "Die Tests der Anmeldung sind rot"),
+        ("Geprüft wird nachdem gesichert ist", "Geprüft wird bevor gesichert ist"),
+        ("用户要求删除旧的日志文件", "用户拒绝删除旧的日志文件"),
+    ],
+)
+def test_opposites_of_other_languages_are_seen(text: str, bullet: str) -> None:
+    found = verdict(bullet, texts=[text])
+    assert found.features.opposites
+    assert found.support is Support.WEAK
+
+
+@pytest.mark.parametrize(
+    ("bullet", "word"),
+    [
+        ("All quays are late", "all"),
+        ("Every boat of the northern quay was fixed", "every"),
+        ("Alle boats of the northern quay are late", "alle"),
+    ],
+)
+def test_one_is_not_all(bullet: str, word: str) -> None:
+    texts = ["Boats of the northern quay are late.", "A boat of the quay was fixed."]
+    found = verdict(bullet, texts=texts)
+    assert word in found.features.missing
+    assert found.support is Support.WEAK
+
+
+@pytest.mark.parametrize(
+    ("text", "bullet"),
+    [
+        ("Each boat of the quay was fixed", "All boats of the quay were fixed"),
+        ("14 tests of the parser passed", "All 14 tests of the parser passed"),
+        ("The parser rejects nothing", "The parser rejects nothing at all"),
+    ],
+)
+def test_all_is_said_in_other_ways_too(text: str, bullet: str) -> None:
+    assert verdict(bullet, texts=[text]).support is Support.SUPPORTED
