@@ -19,7 +19,7 @@ from memtui.memory.sessions import History
 from memtui.model_settings import EXTRACTIVE, OLLAMA
 from memtui.paths import Paths, transcripts
 from memtui.recall.teleport import Teleport
-from memtui.settings import ASKED, EVERY, Settings
+from memtui.settings import ASKED, BUILT_IN, EVERY, Settings
 from memtui.stages.progress import Progress
 from memtui.store import database, facts
 
@@ -114,7 +114,7 @@ class House:
             admission=Admission(Exclusions(settings.exclude), self.project),
             watched=self.watched,
             model=None if self.asks_nobody else self._summarizer,
-            is_model_wanted=self._provider == OLLAMA,
+            is_model_wanted=self._wants_model,
             plan=self.plan,
         )
 
@@ -122,6 +122,13 @@ class House:
     def asks_nobody(self) -> bool:
         """Whether no model is ever asked."""
         return self.is_demo or self._provider == EXTRACTIVE
+
+    @property
+    def _wants_model(self) -> bool:
+        """Whether a person said that there is to be one, or which, or where."""
+        named = (self.settings.held[f"summaries.{name}"] for name in ("model", "url"))
+        is_named = any(held.origin != BUILT_IN for held in named)
+        return is_named or self._provider == OLLAMA
 
     @property
     def _provider(self) -> str:

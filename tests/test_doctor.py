@@ -18,10 +18,12 @@ import pytest
 
 from memtui import __main__
 from memtui.house import House
+from memtui.memory.summarizers import Condition
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
 from memtui.shell import checking_model, doctoring
 from memtui.stages.claim import LOCKS
+from memtui.store import database, facts
 from tests.stub.models import Model
 from tests.stub.server import serving
 
@@ -91,6 +93,10 @@ def ill(answer: Any) -> dict[str, Any]:
 
 def of(answer: Any, name: str) -> Any:
     return next(one for one in answer["findings"] if one["name"] == name)
+
+
+def named(answer: Any, name: str) -> list[Any]:
+    return [one for one in answer["findings"] if one["name"] == name]
 
 
 def memtui(home: Path, *words: str) -> None:
@@ -626,6 +632,26 @@ def test_of_a_loaded_model_it_is_said_what_it_runs_on(
     health = told["model"]["health"]
     assert (health["is_loaded"], health["on_cpu"]) == (True, not on_gpu)
     assert health["condition"] == "ready"
+
+
+def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
+    home: Path, ask: Ask
+) -> None:
+    at = datetime(2026, 1, 2, 21, 20, tzinfo=UTC)
+    until = at + timedelta(minutes=14)
+    opened = House(in_home(home), Settings({}))
+    with database.writing():
+        found = facts.Found(Condition.RESTING, "its minutes are used", until, at)
+        facts.set_model(found)
+    opened.stop()
+    assert [one["subject"] for one in named(ask(), "model")] == [""]
+    with (home / "work.lock").open("w") as claim:
+        fcntl.flock(claim, fcntl.LOCK_EX)
+        ours, theirs = named(ask(), "model")
+    assert ours["subject"] == "" and theirs["is_well"]
+    words = "the memtui that works: resting until {}, its minutes are used (seen at {})"
+    times = [f"{when.astimezone(opened.zone):%H:%M}" for when in (until, at)]
+    assert theirs["says"] == words.format(*times)
 
 
 @pytest.mark.parametrize("provider", ["auto", "ollama"])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,8 +18,10 @@ from memtui.house import House
 from memtui.memory.hits import Answer, HitKind
 from memtui.memory.sessions import History
 from memtui.memory.toc import TocLevel
+from memtui.paths import in_home
 from memtui.recall import browse, health
 from memtui.recall.expand import expand
+from memtui.settings import Held, Settings
 from memtui.stages.progress import Progress
 
 DEADLINE_S = 30.0
@@ -184,3 +187,23 @@ def test_a_monstrous_line_is_survived(house: House) -> None:
     assert house.works.until_idle(lambda _: None) == []
     assert health.stats().messages == 1
     assert health.stats().bullets >= 1
+
+
+def test_who_names_a_server_is_told_that_none_answers_there(
+    full_house: House, tmp_path: Path
+) -> None:
+    full_house.stop()
+    home = shutil.copytree(full_house.paths.store.parent, tmp_path / "named")
+    nowhere = Held("http://127.0.0.1:1", "MEMTUI_SUMMARIES__URL")
+    house = House(in_home(Path(home)), Settings({"summaries.url": nowhere}))
+    is_missed = threading.Event()
+
+    def hear(progress: Progress) -> None:
+        if progress.model.is_missed:
+            is_missed.set()
+
+    house.start(hear)
+    try:
+        assert is_missed.wait(DEADLINE_S)
+    finally:
+        house.stop()

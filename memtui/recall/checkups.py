@@ -26,6 +26,7 @@ from memtui.store import (
     toc,
     unfinished,
 )
+from memtui.store.facts import Found
 from memtui.store.outbox import Waiting
 from memtui.store.seen import Seen
 
@@ -107,6 +108,12 @@ def kept() -> tuple[int, int]:
     """How many events and sessions are kept."""
     with database.connected():
         return counts.events()[0], counts.sessions()
+
+
+def model() -> Found | None:
+    """How the memtui that works last found its model; None if none has looked yet."""
+    with database.connected():
+        return facts.model()
 
 
 def work(now: datetime) -> Work:

@@ -7,11 +7,13 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from datetime import tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memtui import house, tokenizer
 from memtui.errors import StoreBusy, StoreError
+from memtui.memory.summarizers import Condition
 from memtui.paths import transcripts
 from memtui.recall import checkups
 from memtui.recall.checkups import Opened, Step, Work
@@ -29,6 +31,9 @@ LOW_BYTES = 200_000_000
 
 LOW_FILES = 1000
 """With room for fewer files than this, too."""
+
+AT_WORK = "the memtui that works"
+"""Whose look at the model is told beside our own."""
 
 UNDAMAGED = "memtui restore FILE from a backup; without one move it away: memtui import"
 """What to do with a store that cannot be used."""
@@ -157,6 +162,23 @@ def work(patient: Patient) -> Iterator[Finding]:
         yield Finding("work", False, says, "memtui work --until-idle")
     else:
         yield Finding("work", True, says)
+
+
+def at_work(patient: Patient, zone: tzinfo) -> Iterator[Finding]:
+    """How the memtui that works finds its model, which may be otherwise than we do."""
+    found = checkups.model()
+    if found is None or found.condition is Condition.READY:
+        return
+    if not claim.holder(patient.places.claim):
+        return
+    at = f"{found.at.astimezone(zone):%H:%M}"
+    how, cure = found.condition.value, ""
+    if found.until is not None:
+        how += f" until {found.until.astimezone(zone):%H:%M}"
+    elif found.condition is Condition.UNWELL:
+        cure = "another model may do better: name it in summaries.model"
+    says = f"{AT_WORK}: {how}, {found.says}".rstrip(", ")
+    yield Finding("model", True, f"{says} (seen at {at})", cure, AT_WORK)
 
 
 def _waiting(found: Work, patient: Patient) -> str:

@@ -129,6 +129,9 @@ def _look(patient: Patient, problem: MemtuiError | None) -> Report:
     found += told_by("disk", checking_memory.disk, patient)
     told, report.model = checking_model.model(patient.settings)
     found.append(told)
+    if can_be_asked:
+        seen, zone = checking_memory.at_work, report.zone
+        found += told_by("model", lambda p: seen(p, zone), patient)
     return report
 
 

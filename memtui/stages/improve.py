@@ -17,6 +17,7 @@ from memtui.memory.segments import Rules
 from memtui.memory.summarizers import Condition, Doing
 from memtui.memory.toc import TocLevel
 from memtui.stages.changes import Changes
+from memtui.stages.finding import LOOK_AGAIN, Finder
 from memtui.stages.progress import Model
 from memtui.stages.rewrite import Kind, Outcome, Rewrite
 from memtui.stages.schedule import Due, Schedule
@@ -29,9 +30,6 @@ AGES = {
     TocLevel.YEAR: timedelta(days=7),
 }
 """How long a period must be over before a model sums it up (decisions §7)."""
-
-LOOK_AGAIN = timedelta(seconds=30)
-"""How long to leave a summariser alone that cannot be asked."""
 
 LONGEST_REST = timedelta(minutes=30)
 
@@ -72,6 +70,7 @@ class Improve:
         self._schedule, self._told = schedule, told
         self._zone, self._clock = zone, clock
         self._rewrite = Rewrite(summarizer, rules, zone, clock, self.doing)
+        self._finder = Finder(summarizer, zone, clock)
         self._rests_until: datetime | None = None
         self._looked_ms = 0
         self._despite_pause: set[Job] = set()
@@ -103,6 +102,7 @@ class Improve:
     def step(self) -> int:
         """Improve one node; how many were tried."""
         now = self._clock()
+        self._see_pause()
         due = self._schedule.due(now)
         is_asked = due is not None and due.reason is Reason.ASKED
         if self._is_resting(now) and not (is_asked or self._is_new_wish()):
@@ -203,6 +203,15 @@ class Improve:
         with database.connected():
             return wanted.are_untried(TocLevel.SEGMENT)
 
+    def _see_pause(self) -> None:
+        """Note how many segments wait for nothing but their job's being resumed."""
+        paused = 0
+        if self._schedule.is_paused(Job.SEGMENTS):
+            with database.connected():
+                paused = wanted.count(TocLevel.SEGMENT)
+        if paused != self.model.paused:
+            self._show(replace(self.model, paused=paused))
+
     def _is_new_wish(self) -> bool:
         """Whether a person asked for a node since the model was last looked at."""
         with database.connected():
@@ -233,8 +242,9 @@ class Improve:
         A poor one is asked for what a person wants of it.
         """
         self._looked_ms = to_ms(now)
-        health = self._summarizer.health()
-        self._show(self.model.looked_at(health))
+        self._show(self._finder.look(self.model))
+        health = self.model.health
+        assert health is not None
         if not (health.is_ready or (health.is_poor and is_wish)):
             self._rest(health.retry_s)
             return False
@@ -307,7 +317,7 @@ class Improve:
             self._show(self.model.resting())
         self.changed.update(outcome.changed)
         if outcome.rest_s is not None:
-            self._show(self.model.looked_at(self._summarizer.health()))
+            self._show(self._finder.look(self.model))
             self._rest(outcome.rest_s)
         if job:
             self._note(job, name, outcome)

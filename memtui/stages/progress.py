@@ -1,6 +1,7 @@
 """What the loops tell of their work."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from memtui.memory.summarizers import Doing, Health
 
@@ -20,6 +21,11 @@ class Model:
     """Whether a person asked for a model, so that the want of one is to be told."""
     was_ready: bool = False
     """Whether it could be asked before, since this memtui was started."""
+
+    until: datetime | None = None
+    """Until when it rests, in the store's time zone; None if it does not."""
+    paused: int = 0
+    """How many segments wait for their job, which a person wants to rest."""
 
     def looked_at(self, health: Health) -> "Model":
         """The same, at rest, as it is found now."""
@@ -49,7 +55,7 @@ class Model:
         """What it does, without how much of it is done."""
         condition = self.health and self.health.condition
         doing = self.doing and (self.doing.phase, self.doing.part, self.doing.parts)
-        return (condition, self.node_id, doing)
+        return (condition, self.node_id, doing, self.until, self.paused)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,34 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 
+from memtui.memory.summarizers import Condition
 from memtui.store.tables import MetaRow
 
 _INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
 _TAKEN, _UNSETTLED = "taken", "unsettled"
 _CLEANING, _REDACTING = "cleaning", "redacting"
 _RULES, _CAPABILITIES, _SPENT = "rules", "capabilities", "spent"
+_MODEL = "model"
 REDACTED = "redacted_by"
 """The name under which the version of the rules stands."""
 
 CAPABILITIES = 50
 """Of how many models on how many servers it is remembered how they are asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How the memtui that works last found its model."""
+
+    condition: Condition
+    says: str
+    """What there is to tell of it; "" when all is well."""
+    until: datetime | None
+    """Until when it rests; None if it does not."""
+    at: datetime
 
 
 def time_zone() -> str:
@@ -152,3 +168,21 @@ def set_spent(spent: Iterable[tuple[int, float]]) -> None:
     """Remember when a model worked without a graphics card, in ms UTC, and how long."""
     said = json.dumps(list(spent))
     MetaRow.insert(name=_SPENT, value=said).on_conflict_replace().execute()
+
+
+def model() -> Found | None:
+    """How the model was last found that summarises; None if nobody has looked yet."""
+    row = MetaRow.get_or_none(MetaRow.name == _MODEL)
+    if row is None:
+        return None
+    condition, says, until, at = json.loads(row.value)
+    rests_until = datetime.fromisoformat(until) if until else None
+    return Found(Condition(condition), says, rests_until, datetime.fromisoformat(at))
+
+
+def set_model(found: Found) -> None:
+    """Remember how the model was found."""
+    until = found.until.isoformat() if found.until else ""
+    told = [found.condition.value, found.says, until, found.at.isoformat()]
+    said = json.dumps(told)
+    MetaRow.insert(name=_MODEL, value=said).on_conflict_replace().execute()

@@ -4,6 +4,8 @@ A number is as wide as the largest it can become, so that a line does not jump w
 grows.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -76,17 +78,15 @@ def _widest(model: "Model") -> "Model":
 def forms(model: "Model") -> list[str]:
     """What a model does, the longest first; nothing while it rests."""
     health = model.health
-    if health is None:
-        return []
-    if model.doing is None:
-        return _away(model, health) if model.is_missed else []
+    if health is None or model.doing is None:
+        return _at_rest(model, health)
     name, doing = _name(health.model), model.doing
     word = PHASES[doing.phase]
     said, part, short = _measured(word, doing), "", ""
     if doing.parts > 1:
         part = f"part {doing.part} of {doing.parts}, "
         short = f" {doing.part}/{doing.parts}"
-    left = f" · {wording.count(model.waiting)} to go" if model.waiting > 1 else ""
+    left = _left(model.waiting) if model.waiting > 1 else ""
     return [
         f"{name}: {part}{said}{left}",
         f"{name}{short}: {said}{left}",
@@ -102,17 +102,38 @@ def _measured(word: str, doing: Doing) -> str:
     return f"{word} {wording.count(doing.written).rjust(len(most))} of {most}"
 
 
+def _left(count: int) -> str:
+    return f" · {wording.count(count)} to go" if count else ""
+
+
+def _at_rest(model: "Model", health: "Health | None") -> list[str]:
+    """Why nothing is written; nothing while nothing is to be."""
+    is_tired = health is not None and health.condition is Condition.RESTING
+    if health is not None and model.is_missed and not (is_tired and model.paused):
+        return _away(model, health)
+    return [f"paused{_left(model.paused)}", "paused"] if model.paused else []
+
+
 def _away(model: "Model", health: "Health") -> list[str]:
     """Why a model cannot be asked that should be there."""
     if health.condition is Condition.RESTING:
-        return [f"{_name(health.model)}: resting"]
+        until = f" until {model.until:%H:%M}" if model.until else ""
+        rest, left = f"resting{until}", _left(model.waiting)
+        return [f"{_name(health.model)}: {rest}{left}", rest + left, rest, "resting"]
+    is_told = health.condition in (Condition.REFUSED, Condition.UNWELL) and health.says
+    reasons = [f"{health.says}: memtui doctor", health.says] if is_told else []
     if not model.is_wanted:
-        said = [GONE[health.condition]]
+        said = [*reasons, GONE[health.condition]]
     elif health.condition is Condition.MODEL_MISSING:
         said = [f"✗ {health.says}: {health.cure}", f"✗ no model: {health.cure}"]
     else:
-        said = [*WANTED[health.condition]]
-    return [*said, said[-1].partition(":")[0]]
+        said = [*(f"✗ {why}" for why in reasons), *WANTED[health.condition]]
+    said.append(said[-1].partition(":")[0])
+    return [one for at, one in enumerate(said) if len(one) < _shortest(said[:at])]
+
+
+def _shortest(said: Sequence[str]) -> float:
+    return min(map(len, said), default=math.inf)
 
 
 def _name(model: str) -> str:

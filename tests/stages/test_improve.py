@@ -17,7 +17,7 @@ from memtui.memory.summarizers import Condition
 from memtui.memory.toc import Status
 from memtui.stages.improve import AGES, Improve
 from memtui.stages.rewrite import PUT_OFF_S
-from memtui.store import database, dirty
+from memtui.store import database, dirty, facts
 from tests.stages.improving import (
     DAY,
     MONDAY,
@@ -184,12 +184,12 @@ def test_without_a_server_nothing_changes_and_it_is_looked_for_again(
     bench: Bench, stub: Stub
 ) -> None:
     hours(bench, 2)
-    before = bench.dump("jobs")
+    before = bench.dump("jobs", "meta")
     stub.leave()
     assert bench.step() == 0
     health = bench.improve.model.health
     assert health is not None and health.condition is Condition.OFFLINE
-    assert bench.dump("jobs") == before
+    assert bench.dump("jobs", "meta") == before
     asked = len(stub.received)
     stub.start()
     bench.clock.on(seconds=29)
@@ -251,6 +251,12 @@ def test_what_has_used_its_minutes_goes_on_with_its_run_after_a_rest(
             assert len(bench.drain()) == 1
             bench.clock.on(minutes=61)
         assert bench.drain() == [TUESDAY]
+        until = bench.improve.model.until
+        assert until is not None and bench.clock() < until
+        with database.connected():
+            found = facts.model()
+        assert found is not None and found.until == until
+        assert found.condition is Condition.RESTING and "minutes" in found.says
         assert bench.runs(Job.DAY)[0].result is None
         bench.clock.on(minutes=61)
         assert bench.drain() == [DAY]
@@ -590,6 +596,10 @@ def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
     bench.clock.on(minutes=1)
     wanting.step()
     assert not wanting.model.is_missed, "nobody needs one now"
+    assert wanting.model.paused == 1
+    steered.resume([Job.SEGMENTS])
+    wanting.step()
+    assert wanting.model.paused == 0
 
 
 def test_talks_differ() -> None:

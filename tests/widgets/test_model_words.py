@@ -1,5 +1,8 @@
 """How what the model does is put into words."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 
 from memtui.memory.summarizers import Condition, Doing, Health, Phase
@@ -108,3 +111,43 @@ def test_who_wants_a_model_is_told_what_to_do() -> None:
     ]
     offline = model_words.forms(wanted.looked_at(Health(Condition.OFFLINE)))
     assert "ollama.com" in offline[0]
+
+
+RESTING = Health(Condition.RESTING, "its minutes are used", model="qwen3:4b")
+UNTIL = datetime(2025, 3, 10, 21, 34, tzinfo=UTC)
+
+
+def test_of_a_rest_it_is_said_how_long_it_is_and_how_much_waits() -> None:
+    tired = replace(Model(was_ready=True).looked_at(RESTING), until=UNTIL, waiting=16)
+    assert model_words.forms(tired) == [
+        "qwen3:4b: resting until 21:34 · 16 to go",
+        "resting until 21:34 · 16 to go",
+        "resting until 21:34",
+        "resting",
+    ]
+    assert model_words.forms(replace(tired, waiting=0))[1] == "resting until 21:34"
+
+
+@pytest.mark.parametrize("health", [None, READY, RESTING])
+def test_segments_that_a_person_wants_to_rest_are_counted(
+    health: Health | None,
+) -> None:
+    model = Model(was_ready=True)
+    paused = replace(model.looked_at(health) if health else model, paused=29)
+    assert model_words.forms(paused) == ["paused · 29 to go", "paused"]
+    assert model_words.forms(replace(paused, paused=0)) != ["paused"]
+
+
+def test_what_is_written_meanwhile_comes_before_what_is_paused() -> None:
+    paused = replace(at_work(Doing(Phase.READING)), paused=29)
+    assert model_words.forms(paused)[0].startswith("qwen3:4b: reading")
+
+
+def test_why_a_model_is_unwell_is_said_itself_as_far_as_it_fits() -> None:
+    says = "qwen3:4b rarely writes a summary that can be used"
+    poor = Model(was_ready=True).looked_at(Health(Condition.UNWELL, says))
+    assert model_words.fitting(poor, 80) == f"{says}: memtui doctor"
+    assert model_words.fitting(poor, 60) == says
+    assert model_words.fitting(poor, 40) == "the model is unwell: memtui doctor"
+    wanting = replace(poor, is_wanted=True)
+    assert model_words.fitting(wanting, 60) == f"✗ {says}"
