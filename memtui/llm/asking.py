@@ -229,7 +229,9 @@ class Asking:
             raise _NotAccepted(reason, reply.summary)
         serving.memory.record.add(serving.found.model, None)
         left_out = serving.facts.left_out + reply.left_out
-        serving.facts = replace(serving.facts, left_out=left_out)
+        serving.facts = replace(
+            serving.facts, left_out=left_out, surprise=reply.surprise
+        )
         return reply.summary
 
     def _salvaged(self, fault: TooLong, log: Log) -> Summary:

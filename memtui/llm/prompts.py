@@ -180,7 +180,7 @@ def messages(log: Log, *, with_schema: bool) -> list[dict[str, str]]:
         f"The log is over. {_DATA}\n"
         f"Write {wanted} bullets, a title and up to {KEYWORDS} keywords, in the"
         " language that the log is written in. In refs give the numbers of the lines"
-        f" that a bullet is taken from, 1 to {len(log.turns)}.{shape}"
+        f" that a bullet is taken from, 1 to {len(log.turns)}. {_SURPRISE}{shape}"
     )
     return [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": asked}]
 
@@ -202,7 +202,13 @@ _SYSTEM = (
 
 _SHAPE = (
     "Answer with nothing but JSON of this shape:\n"
-    '{"bullets": [{"refs": [2, 3], "text": "…"}], "title": "…", "keywords": ["…"]}'
+    '{"bullets": [{"refs": [2, 3], "text": "…"}], "title": "…", "keywords": ["…"],'
+    ' "surprise": 0.3}'
+)
+
+_SURPRISE = (
+    "Last comes surprise, from 0 to 1: 0 if all went as expected, 0.3 for a minor gain,"
+    " 0.7 if the work took another direction, 1 if what was believed proved wrong."
 )
 
 
@@ -245,7 +251,8 @@ def schema(log: Log) -> dict[str, Any]:
             },
             "title": {"type": "string", "maxLength": TITLE_CHARS},
             "keywords": {"type": "array", "items": word, "maxItems": KEYWORDS},
+            "surprise": {"type": "number"},
         },
-        "required": ["bullets", "title", "keywords"],
+        "required": ["bullets", "title", "keywords", "surprise"],
         "additionalProperties": False,
     }

@@ -35,6 +35,8 @@ class Reply:
 
     summary: Summary
     left_out: int = 0
+    surprise: float | None = None
+    """How surprising it says the log is: 0 to 1; None if it does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class _Said:
     bullets: Sequence[tuple[Sequence[int], str]]
     title: str = ""
     keywords: Sequence[str] = ()
+    surprise: float | None = None
 
 
 def read(text: str, log: Log, *, is_whole: bool = True) -> Reply:
@@ -72,7 +75,7 @@ def read(text: str, log: Log, *, is_whole: bool = True) -> Reply:
     words = (_line(word, fence) for word in said.keywords)
     keywords = dict.fromkeys(w for w in words if 0 < len(w) <= WORD_CHARS)
     summary = Summary(shortened(title, TITLE_CHARS), kept, tuple(keywords)[:KEYWORDS])
-    return Reply(summary, len(said.bullets) - len(kept))
+    return Reply(summary, len(said.bullets) - len(kept), said.surprise)
 
 
 def joined(parts: Sequence[Summary], most: int) -> Summary:
@@ -158,11 +161,19 @@ def _of_json(text: str) -> _Said | None:
                 [read for one in value["bullets"] if (read := _bullet(one))],
                 _text(value.get("title")),
                 [_text(word) for word in _list(value.get("keywords"))],
+                _share(value.get("surprise")),
             )
     return None
 
 
 _BULLETS = re.compile(r'"bullets"\s*:\s*\[')
+
+
+def _share(value: object) -> float | None:
+    """A number from 0 to 1; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= 1 else None
 
 
 def _salvaged(text: str) -> _Said | None:

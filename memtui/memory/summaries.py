@@ -49,6 +49,8 @@ class Facts:
     """How many bullets named no place in the source, or said nothing of their own."""
     was_cut: bool = False
     """Whether a reply reached its limit and only its whole bullets were kept."""
+    surprise: float | None = None
+    """How surprising the model says it is: 0 to 1; None if it does not say."""
 
 
 UNMEASURED = Facts()

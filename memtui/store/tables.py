@@ -247,6 +247,7 @@ class MakingRow(Table):
     total_ms = peewee.IntegerField()
     left_out = peewee.IntegerField()
     was_cut = peewee.BooleanField()
+    surprise = peewee.FloatField(null=True)
 
     class Meta:
         table_name = "makings"

@@ -203,3 +203,22 @@ def test_no_reply_is_too_strange_to_be_read(text: str, is_whole: bool) -> None:
     assert summary.title
     assert all(claim.refs and claim.text for claim in summary.bullets)
     assert all(isinstance(word, str) for word in summary.keywords)
+
+
+@pytest.mark.parametrize(
+    ("told", "read"),
+    [
+        (0, 0.0),
+        (0.7, 0.7),
+        (1, 1.0),
+        (1.1, None),
+        (-1, None),
+        ("0.7", None),
+        (True, None),
+    ],
+)
+def test_how_surprising_it_is_is_taken_if_it_is_a_share(
+    told: object, read: float | None
+) -> None:
+    said = {"bullets": [{"refs": [1], "text": "The tests pass."}], "surprise": told}
+    assert replies.read(json.dumps(said), LOG).surprise == read

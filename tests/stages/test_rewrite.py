@@ -83,6 +83,7 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     assert (facts.server, facts.prompt, facts.mode) == (bench.stub.version, "1", "A")
     assert json.loads(facts.options)["seed"] == 1
     assert (facts.requests, facts.parts, facts.prompt_ms) == (1, 1, 2000)
+    assert facts.surprise == personas.SURPRISE
     assert facts.prompt_tokens == bench.stub.chats()[0].tokens
     (edition, before) = bench.history(name).editions
     assert (edition.supported, edition.weak, edition.withheld) == (2, 0, 0)

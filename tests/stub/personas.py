@@ -9,6 +9,7 @@ _LINE = re.compile(r"^(\d+)\|([\w-]+)\| ?(.*)$", re.MULTILINE)
 _ORDER = re.compile(r"(?i)\b(?:reply|answer|respond) only with[: ]+([^\n]+)")
 
 MOST = 5
+SURPRISE = 0.3
 BULLET_CHARS = 200
 
 
@@ -43,9 +44,8 @@ def reply(bullets: Sequence[tuple[Sequence[int], str]], title: str = "") -> str:
     said = [{"refs": list(refs), "text": text} for refs, text in bullets]
     head = title or (bullets[0][1][:60] if bullets else "Nothing")
     words = list(dict.fromkeys(head.split()))[:5]
-    return json.dumps(
-        {"bullets": said, "title": head, "keywords": words}, ensure_ascii=False
-    )
+    told = {"bullets": said, "title": head, "keywords": words, "surprise": SURPRISE}
+    return json.dumps(told, ensure_ascii=False)
 
 
 def honest(prompt: Prompt) -> str:
