@@ -654,6 +654,18 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
     assert theirs["says"] == words.format(*times)
 
 
+def test_a_model_that_has_no_minutes_is_told_from_one_that_is_unwell(
+    ask: Ask, summaries: Set
+) -> None:
+    model = Model(on_gpu=False)
+    with serving(model) as stub:
+        stub.memory.load(model, {"num_ctx": 4096})
+        summaries(url=stub.url, provider="ollama", cpu_minutes="0")
+        found = of(ask(), "model")
+    assert "without one it must not work" in found["says"]
+    assert "summaries.cpu_minutes above 0" in found["cure"]
+
+
 @pytest.mark.parametrize("provider", ["auto", "ollama"])
 def test_the_want_of_a_model_is_wrong_where_one_is_asked_for(
     ask: Ask, summaries: Set, provider: str

@@ -184,6 +184,12 @@ class Allowance:
         self._spent.sort()
         self.keep([(now - at, spent) for at, spent in self._spent])
 
+    @property
+    def is_used(self) -> bool:
+        """Whether any model has worked within the hour."""
+        self._forget(self.clock())
+        return bool(self._spent)
+
     def wait_s(self) -> float:
         """In how many seconds there is time again; 0 if there is some now."""
         now, limit = self.clock(), self.minutes * 60

@@ -33,10 +33,14 @@ class Memory:
     """How each model is asked, by server version and digest."""
 
     def runs_on_cpu(self, model: Model) -> bool:
-        """Whether a model runs on the CPU alone, as it is loaded or last was."""
+        """Whether a model runs on the CPU alone, as it is loaded or last was.
+
+        Of one that this process has not seen loaded it is what the last process saw of
+        any: it is not loaded just to be told that there are no minutes left.
+        """
         if model.is_loaded:
             self.on_cpu[model.key] = model.on_cpu
-        return self.on_cpu.get(model.key, False)
+        return self.on_cpu.get(model.key, self.allowance.is_used)
 
     def check(self, model: Model) -> None:
         """Let a model work, or not.

@@ -94,6 +94,9 @@ def _said(health: Health, wishes: "Wishes", settings: Settings) -> tuple[str, st
             return health.says, health.cure
         case Condition.REFUSED:
             return health.says, _allowing(wishes, settings)
+        case Condition.RESTING:
+            origin = settings.held["summaries.cpu_minutes"].origin
+            return health.says, f"set summaries.cpu_minutes above 0 ({origin})"
     return health.says, "see whether it is Ollama that answers there, and its own log"
 
 

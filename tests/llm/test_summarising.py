@@ -58,12 +58,13 @@ def test_another_process_knows_how_long_a_model_has_worked(
     with database.connected():
         assert sum(seconds for _, seconds in facts.spent()) > 0
     for _ in range(3):
+        slow.memory.loaded.clear()
         open_store()
         later = summarising.ollama(wanted, lambda _: None)
         assert later.health().condition is Condition.RESTING
         with pytest.raises(Resting):
             later.summarize_segment(segment)
-    assert len(slow.chats()) == 2
+    assert len(slow.chats()) == 2 and len(slow.memory.loads) == 1
 
 
 def test_a_model_with_a_graphics_card_spends_nothing(
