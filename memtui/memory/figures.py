@@ -177,8 +177,9 @@ def _is_same(
         return not known or not known.isdisjoint((*held.after, *held.before[1:]))
     if told.label and not told.after:
         return told.label in held.after
-    before = [one for one in told.before[:1] if one in shared or one.isdigit()]
-    is_before = not before or before[0] in (*held.before, *held.after)
+    right = 2 if words.is_unspaced("".join(told.before[:1])) else 1
+    before = {one for one in told.before[:right] if one in shared or one.isdigit()}
+    is_before = before.issubset((*held.before, *held.after))
     if told.after and (held.after or not before):
         if not is_before and any(
             one.after[:1] == held.after[:1] != () and one.figure != held.figure
@@ -268,11 +269,17 @@ def _before(text: str, row: Sequence[tuple[str, int, int]], at: int) -> Iterator
             continue
         yield figure(chunk) or _root(chunk)
         if words.is_unspaced(chunk):
-            yield words.fold(chunk[-4:-2])
+            yield from _pairs(words.fold(chunk))
             return
         found += 1
         if found == BESIDE:
             return
+
+
+def _pairs(run: str) -> Iterator[str]:
+    """What is said before the last pair of a run of characters, the next pair first."""
+    yield run[-4:-2]
+    yield from (run[at : at + 2] for at in range(max(0, len(run) - 6), len(run) - 2))
 
 
 @lru_cache(maxsize=words.CACHED)

@@ -117,6 +117,7 @@ def test_an_address_on_a_line_of_its_own_belongs_to_what_is_said_before_it() -> 
         ("数据库每天凌晨3点备份。", "数据库每天下午3点备份", ("3",)),
         ("导入器每秒处理500行。", "导入器每分钟处理500行", ("500",)),
         ("导入器每秒处理500行。", "导入器每秒处理500个文件", ("500",)),
+        ("现在只需要40毫秒，以前需要900毫秒。", "现在只需要900毫秒", ("900",)),
         ("所有14个测试都通过了。", "所有14个错误都通过了", ("14",)),
     ],
 )
@@ -139,6 +140,7 @@ def test_a_number_said_of_something_else_is_missing(
         ("Die Sicherung läuft um 3 Uhr.", "Um 3 Uhr läuft die Sicherung"),
         ("导入器每秒处理500行并写入文件。", "每秒处理500行"),
         ("数据库每天凌晨3点备份。", "数据库凌晨3点备份"),
+        ("现在只需要40毫秒，以前需要900毫秒。", "现在需要40毫秒"),
     ],
 )
 def test_a_number_said_of_the_same_thing_is_held(source: str, bullet: str) -> None:
