@@ -22,6 +22,10 @@ deny or not."""
 _HAN_NOT = re.compile("(几乎|差点|[不没沒未无無别勿])")
 _NEARLY = (
     r"\b(?:(?:almost|nearly)(?= (?:\w+ed|done|ready|there|ran|went|got)\b)"
+    r"|(?:(?<=\bis )|(?<=\bare )|(?<=\bwas )|(?<=\bwere )|(?<=\bbe )|(?<=\bbeen )"
+    r"|(?<=\bhas )|(?<=\bhave )|(?<=\bhad ))(?:almost|nearly)"
+    r"(?! (?:all|every\w*|any\w*|always|never|no|none|as|half|twice|the same|identical"
+    r"|impossible|\d\S*)\b)"
     r"|(?:fast|beinahe)(?= (?:ge\w+(?:t|en)|be\w+(?:t|en)|ver\w+(?:t|en)|fertig|\w+iert"
     r"|er\w+t|(?:ab|an|auf|aus|durch|ein|fehl)ge\w+)\b))"
 )

@@ -361,6 +361,10 @@ def test_a_name_or_two_words_are_enough_to_look_for(bullet: str) -> None:
     [
         ("npm test passed with 14 tests", "npm test hardly passed with 14 tests"),
         ("npm test passed with 14 tests", "npm test nearly passed with 14 tests"),
+        (
+            "The cache is correct after the reload",
+            "The cache is nearly correct after it",
+        ),
         ("The migration of users is done", "The migration of users is almost done"),
         ("Die Anmeldung wird gesichert", "Die Anmeldung wird kaum gesichert"),
         ("Die Tests haben bestanden", "Die Tests haben beinahe bestanden"),
@@ -379,6 +383,7 @@ def test_what_nearly_was_was_not(text: str, bullet: str) -> None:
     ("text", "bullet"),
     [
         ("The import takes 30 minutes", "The import takes nearly 30 minutes"),
+        ("The two runs are the same", "The two runs are nearly the same"),
         ("It is a fast parser of logs", "It is a fast parser of logs"),
     ],
 )
