@@ -61,6 +61,9 @@ _EVERY = re.compile(
 )
 """Words that speak of all there is; as above each begins with a letter."""
 
+_EVERY_WORDS = ("all", "every", "jede", "sämtlich", "全部", "所有")
+"""What is looked for before that."""
+
 _WHOLLY = re.compile(
     r"\b(?:all|alle[mnrs]?|every\w*|each|both|any\w*|entire\w*|whole|full\w*|always"
     r"|complete\w*|100|jede[mnrs]?|sämtliche\w?|ganz\w*|beide\w?|immer|no|none|kein\w*)\b"
@@ -150,7 +153,10 @@ def overstated(bullet: str, source: str) -> tuple[str, ...]:
 
     "All 14 tests" says no more than its number, which is compared by itself.
     """
-    told = _EVERY.findall(bullet.lower())
+    lower = bullet.lower()
+    if not any(word in lower for word in _EVERY_WORDS):
+        return ()
+    told = _EVERY.findall(lower)
     if not told or _WHOLLY.search(source.lower()):
         return ()
     return tuple(dict.fromkeys(told))

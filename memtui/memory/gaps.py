@@ -39,6 +39,8 @@ def unsaid(text: str, held: Collection[str]) -> tuple[str, ...]:
         The stretch's telling words as they are written; none if it is too short to be
         a claim of its own.
     """
+    if sum(term not in held for term in words.needed(text)) < CLAUSE:
+        return ()
     found: list[tuple[str, ...]] = []
     whole: list[tuple[str, bool]] = []
     for clause in _CLAUSES.split(text):
