@@ -21,11 +21,9 @@ deny or not."""
 
 _HAN_NOT = re.compile("(几乎|差点|[不没沒未无無别勿])")
 _NEARLY = (
-    r"\b(?:(?:almost|nearly)(?= (?:\w+ed|done|ready|there|ran|went|got)\b)"
-    r"|(?:(?<=\bis )|(?<=\bare )|(?<=\bwas )|(?<=\bwere )|(?<=\bbe )|(?<=\bbeen )"
-    r"|(?<=\bhas )|(?<=\bhave )|(?<=\bhad ))(?:almost|nearly)"
-    r"(?! (?:all|every\w*|any\w*|always|never|no|none|as|half|twice|the same|identical"
-    r"|impossible|\d\S*)\b)"
+    r"\b(?:(?:almost|nearly)(?= [`'\"]?(?!(?:all|every\w*|each|any\w*|half|twice|no"
+    r"|none|nothing|never|always|as|identical|impossible|one|two|three|four|five|ten"
+    r"|hundred|the same)\b)[^\W\d])"
     r"|(?:fast|beinahe)(?= (?:ge\w+(?:t|en)|be\w+(?:t|en)|ver\w+(?:t|en)|fertig|\w+iert"
     r"|er\w+t|(?:ab|an|auf|aus|durch|ein|fehl)ge\w+)\b))"
 )
@@ -109,6 +107,8 @@ _PAIRS = """
     mehr weniger; vor nach; richtig falsch; schneller langsamer; immer nie
     bevor nachdem; vorher nachher; davor danach; zuvor danach; tagsüber nachts
     grün rot; grüne rote; grünen roten; green red; hell dunkel; oben unten
+    eingeschaltet ausgeschaltet; einschalten ausschalten; alten neuen; alte neue
+    old new
 """
 
 

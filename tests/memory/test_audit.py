@@ -365,6 +365,7 @@ def test_a_name_or_two_words_are_enough_to_look_for(bullet: str) -> None:
             "The cache is correct after the reload",
             "The cache is nearly correct after it",
         ),
+        ("Line 4 is the limit", "Line 4 is nearly the limit"),
         ("The migration of users is done", "The migration of users is almost done"),
         ("Die Anmeldung wird gesichert", "Die Anmeldung wird kaum gesichert"),
         ("Die Tests haben bestanden", "Die Tests haben beinahe bestanden"),
