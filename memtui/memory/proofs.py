@@ -115,7 +115,7 @@ def _proofs(
     """A verdict on each thing that a deed is told of; whether more is told of it."""
     found: list[Verdict] = []
     is_worded = False
-    for piece in told.rstrip(".").split(", "):
+    for piece in dict.fromkeys(told.rstrip(".").split(", ")):
         piece = piece.removesuffix(feats.CUT).strip()
         if not piece:
             continue
