@@ -43,28 +43,28 @@ class Vouched:
     @property
     def why_not(self) -> str:
         """Why a model's draft is not good enough to be shown; "" if it is."""
-        every = len(self.bullets) + len(self.withheld)
-        if not every:
-            return NO_BULLET
-        if not any(one.support is Support.SUPPORTED for one in self.bullets):
-            return NONE_SUPPORTED
-        if len(self.bullets) < STANDING_SHARE * every:
-            missing = len(self.withheld)
-            return f"{missing} of {every} bullets are not supported by the source"
-        return ""
+        return _why_not([one.support for one in (*self.bullets, *self.withheld)])
 
 
 def why_not(draft: Summary, texts: Sequence[str]) -> str:
-    """Why a draft is not worth to be kept at all; "" if some of it stands.
+    """Why a draft will not be good enough to be shown; "" if it may be.
 
     Args:
         draft: What a model wrote.
         texts: What it was shown.
     """
-    claims = [Claim(claim.text) for claim in draft.bullets]
-    found = audit.of_texts(claims, Passages(texts))
-    if all(one.support is Support.UNSUPPORTED for one in found):
-        return NONE_SUPPORTED if claims else NO_BULLET
+    found = audit.of_texts([Claim(one.text) for one in draft.bullets], Passages(texts))
+    return _why_not([one.support for one in found])
+
+
+def _why_not(found: Sequence[Support]) -> str:
+    if not found:
+        return NO_BULLET
+    if Support.SUPPORTED not in found:
+        return NONE_SUPPORTED
+    missing = found.count(Support.UNSUPPORTED)
+    if len(found) - missing < STANDING_SHARE * len(found):
+        return f"{missing} of {len(found)} bullets are not supported by the source"
     return ""
 
 

@@ -293,13 +293,20 @@ class Bench:
         return asked.history(job, limit=500, is_worked=True)
 
     def dump(self, *without: str) -> dict[str, list[tuple[Any, ...]]]:
-        """Every row of every table, some tables left out."""
+        """Every row of every table, some left out, and how the model was last found."""
         left_out = {*without, "sqlite_sequence"}
         with sqlite3.connect(database.path()) as db:
             names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             tables = [name for (name,) in names if name not in left_out]
             return {
-                name: sorted(db.execute(f"SELECT * FROM {name}"), key=repr)
+                name: sorted(
+                    (
+                        row
+                        for row in db.execute(f"SELECT * FROM {name}")
+                        if name != "meta" or row[0] != "model"
+                    ),
+                    key=repr,
+                )
                 for name in tables
             }
 
