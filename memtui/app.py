@@ -181,9 +181,8 @@ class MemtuiApp(App[str | MemtuiError]):
         """Who makes what is asked of a model, and when; or why nobody does."""
         from memtui import promises  # noqa: PLC0415 - seldom asked
 
-        house, last = self.house, self._last
-        health = last.model.health if last is not None else None
-        return promises.of_running(house.settings, health, is_demo=house.is_demo)
+        house = self.house
+        return promises.of_running(house.settings, self._last, is_demo=house.is_demo)
 
     def _report(self, progress: "Progress") -> None:
         self.post_message(WorkReported(progress))

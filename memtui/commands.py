@@ -143,7 +143,7 @@ COMMANDS = (
         "show_withheld",
         ("u",),
         "u",
-        "unsupported",
+        "more",
         "Show what a model claimed and no source says, or hide it again.",
         Group.READ,
     ),

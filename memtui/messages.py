@@ -166,9 +166,18 @@ class Revealed(Message):
 class NodeRead(Message):
     """A node has been read whole; none when it is not kept."""
 
-    def __init__(self, node_id: str, node: "TocNode | None") -> None:
+    def __init__(
+        self, node_id: str, node: "TocNode | None", *, is_refused: bool = False
+    ) -> None:
+        """Say what was read.
+
+        Args:
+            node_id: Of which node.
+            node: The node.
+            is_refused: Whether a model's version of it was rejected.
+        """
         super().__init__()
-        self.node_id, self.node = node_id, node
+        self.node_id, self.node, self.is_refused = node_id, node, is_refused
 
 
 class HistoryRead(Message):

@@ -1,10 +1,14 @@
 """Who will do what is asked of a model, and when: said wherever a person asks."""
 
-from memtui.memory.summarizers import Condition, Health, Promise
+from memtui.memory.summarizers import Condition, Promise
 from memtui.model_settings import EXTRACTIVE
 from memtui.paths import Paths
 from memtui.settings import Settings
 from memtui.stages import claim
+from memtui.stages.progress import Model, Progress
+
+NEXT, AFTER = "It is next.", "It comes after the one being written."
+"""When the app that works does it itself."""
 
 
 def is_worked(places: Paths) -> bool | None:
@@ -23,28 +27,32 @@ def told(settings: Settings, is_worked: bool | None) -> str:
     if note := no_model(settings):
         return note
     if is_worked is None:
-        return "A memtui that works begins within a second, or the next one that does."
+        return "It comes next where a memtui is at work, or once one is."
     if is_worked:
-        return "The memtui that works begins within a second of having time for it."
+        return "It comes next in the memtui that is at work."
     return "No memtui works now: it is done when memtui next runs."
 
 
 def of_running(
-    settings: Settings, health: Health | None, *, is_demo: bool = False
+    settings: Settings, progress: Progress | None, *, is_demo: bool = False
 ) -> Promise:
-    """The same where a memtui works that may know how the model is.
+    """The same in the app, which works itself or sees that another memtui does.
 
     Args:
         settings: They say whether a model is asked at all.
-        health: How it is, if somebody has looked.
+        progress: What was last reported, if anything was.
         is_demo: Whether this is the made-up memory, for which none is asked.
     """
     if is_demo:
         return Promise("The demo asks no model.", is_kept=False)
     if note := no_model(settings):
         return Promise(note, is_kept=False)
-    if health is None or health.is_ready:
+    if progress is not None and not progress.is_ours:
         return Promise(told(settings, is_worked=True))
+    model = progress.model if progress is not None else Model()
+    health = model.health
+    if health is None or health.is_ready:
+        return Promise(AFTER if model.node_id else NEXT)
     why = f"{health.says[:1].upper()}{health.says[1:]}."
     return Promise(f"{why} {_CURES.get(health.condition, _WAIT)}", is_kept=False)
 

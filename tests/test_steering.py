@@ -121,7 +121,7 @@ def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
         said = json.loads(memtui(home, "jobs", "run", "segments", "--json").stdout)
     finally:
         claim.drop()
-    assert "The memtui that works begins within a second" in told
+    assert "It comes next in the memtui that is at work." in told
     assert said["is_worked"] is True
     assert said["note"] in told
     assert [one["job"] for one in said["jobs"]] == ["segments"]

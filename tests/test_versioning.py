@@ -162,7 +162,7 @@ def test_who_makes_a_new_version_is_said_to_who_asks_for_one(home: Path) -> None
         told = memtui(home, "anew", DAY).stdout
     finally:
         claim.drop()
-    assert "The memtui that works begins within a second" in told
+    assert "It comes next in the memtui that is at work." in told
     memtui(home, "pin", DAY)
     assert (
         "Version 2 is pinned, so it is shown none" in memtui(home, "anew", DAY).stdout

@@ -3,6 +3,7 @@
 from memtui.memory.toc import TocHistory, TocNode
 from memtui.recall import browse
 from memtui.store import database, pins, toc
+from memtui.store import versions as kept
 
 
 def history(node_id: str) -> TocHistory | None:
@@ -19,3 +20,9 @@ def edition(node_id: str, version: int) -> TocNode | None:
     """Any version of a node with its bullets; None if there is no such version."""
     with database.connected():
         return toc.edition(browse.ours(node_id), version)
+
+
+def is_refused(node_id: str) -> bool:
+    """Whether a model's version of a node was rejected."""
+    with database.connected():
+        return kept.is_refused(browse.ours(node_id))

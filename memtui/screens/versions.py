@@ -37,6 +37,8 @@ from memtui.widgets.source_pane import Reader
 from memtui.widgets.status_line import StatusLine
 from memtui.widgets.version_list import VersionList
 
+ALL_SHOWN = "All claims are shown here, at the end those that no source says."
+
 GONE = "This is no longer in the contents."
 
 
@@ -46,7 +48,7 @@ class VersionsScreen(Screen[bool]):
     HORIZONTAL_BREAKPOINTS = LAYOUTS
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings("pin", "ask_anew", "back", in_footer=True),
-        *commands.bindings("next_pane", "previous_pane"),
+        *commands.bindings("next_pane", "previous_pane", "show_withheld"),
     ]
 
     def __init__(
@@ -253,6 +255,10 @@ class VersionsScreen(Screen[bool]):
         self.notify(message.said, markup=False)
         self._read()
 
+    def action_show_withheld(self) -> None:
+        """Say that there is nothing more to show."""
+        self.notify(ALL_SHOWN, markup=False)
+
     # From pane to pane
 
     @on(OptionList.OptionSelected)
@@ -269,6 +275,7 @@ class VersionsScreen(Screen[bool]):
     def action_back(self) -> None:
         """Back to the list, or leave."""
         if self._list.has_focus:
+            self.app.clear_notifications()
             self.dismiss(self._is_changed)
         else:
             self._list.focus()

@@ -230,6 +230,14 @@ def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object
     )
 
 
+def is_refused(node_id: str) -> bool:
+    """Whether a model's version of a node was rejected."""
+    rows = VersionRow.select().where(
+        VersionRow.node_id == node_id, VersionRow.is_models, VersionRow.rejected != ""
+    )
+    return bool(rows.exists())
+
+
 def _put_bullets(versions: Sequence[tuple[int, TocNode]]) -> None:
     number = next_id(BulletRow)
     bullets: list[tuple[object, ...]] = []

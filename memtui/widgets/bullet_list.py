@@ -29,10 +29,13 @@ Place = tuple[int, int]
 class BulletList(OptionList, inherit_bindings=False):
     """Moves through bullets and quotes; says which source belongs beside them."""
 
-    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "open", "fold", "deeper", "outward", "first", "last",
-        "cursor_up", "cursor_down", "page_up", "page_down",
-    )  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *commands.bindings(
+            "open", "fold", "deeper", "outward", "first", "last",
+            "cursor_up", "cursor_down", "page_up", "page_down",
+        ),
+        *commands.bindings("show_withheld", in_footer=True),
+    ]  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,6 +63,7 @@ class BulletList(OptionList, inherit_bindings=False):
             self.bullets += node.withheld
         if self._grip[0] >= len(self.bullets):
             self._grip = (0, 0)
+        self.refresh_bindings()
         self._quotes.clear()
         self._open.clear()
         for at, bullet in enumerate(self.bullets):
@@ -70,7 +74,16 @@ class BulletList(OptionList, inherit_bindings=False):
     def clear(self) -> None:
         """Show nothing: there is no page."""
         self.node_id, self.bullets, self._withheld = "", (), ()
+        self.refresh_bindings()
         self._draw(0)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """What is withheld can be shown here where there is any."""
+        return action != "show_withheld" or bool(self._withheld)
+
+    def action_show_withheld(self) -> None:
+        """Show what a model claimed and no source says, or hide it again."""
+        self.turn_withheld()
 
     def turn_withheld(self) -> None:
         """Show what a model claimed and no source says, or hide it again."""

@@ -13,7 +13,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui.memory.toc import Status, TocLevel, TocNode
 from memtui.messages import NodeRead
-from memtui.recall import browse
+from memtui.recall import browse, versions
 from memtui.widgets import wording
 from memtui.widgets.bullet_list import BulletList
 from memtui.widgets.pane_title import PaneTitle
@@ -39,6 +39,7 @@ class NodePage(Vertical):
         super().__init__(id=id)
         self.zone, self.now = zone, now
         self.node: TocNode | None = None
+        self._is_refused = False
         self._wanted = ""
         self._grip_to_open = ""
 
@@ -78,14 +79,17 @@ class NodePage(Vertical):
         )
 
     def _read(self, node_id: str) -> None:
-        self.post_message(NodeRead(node_id, browse.node(node_id)))
+        node = browse.node(node_id)
+        is_refused = node is not None and versions.is_refused(node_id)
+        self.post_message(NodeRead(node_id, node, is_refused=is_refused))
 
     @on(NodeRead)
     def show(self, message: NodeRead) -> None:
         """Show the node, unless another one has been asked for since."""
-        if message.node_id != self._wanted or message.node == self.node is not None:
+        read, known = (message.node, message.is_refused), (self.node, self._is_refused)
+        if message.node_id != self._wanted or (message.node and read == known):
             return
-        self.node = message.node
+        self.node, self._is_refused = read
         if message.node is None:
             self._say("This is no longer in the contents. Choose another line.")
             return
@@ -114,7 +118,8 @@ class NodePage(Vertical):
             wording.names(node.agents),
             wording.names(node.projects),
         ]
-        lines += [_quiet(about), _quiet(_grounds(node))]
+        grounds = _grounds(node, is_refused=self._is_refused)
+        lines += [_quiet(about), _quiet(grounds)]
         if node.keywords:
             lines.append(Content.styled(" · ".join(node.words), "$accent"))
         if not node.bullets:
@@ -144,11 +149,11 @@ class NodePage(Vertical):
             )
 
 
-def _grounds(node: TocNode) -> list[str]:
+def _grounds(node: TocNode, *, is_refused: bool) -> list[str]:
     """Who says it, and how far it can be relied on."""
     standing = wording.standing(node.status, is_pinned=node.is_pinned)
     return [
-        wording.author(node),
+        wording.author(node, is_refused=is_refused),
         wording.held(node.bullets),
         standing if node.bullets or node.is_pinned else "",
         f"rejected: {node.rejected}" if node.rejected else "",

@@ -140,11 +140,19 @@ def held(bullets: Sequence[Bullet]) -> str:
     return f"{words}, {weak} weak" if weak else words
 
 
-def author(node: TocNode) -> str:
-    """Who wrote a summary; empty while nobody has."""
+def author(node: TocNode, *, is_refused: bool = False) -> str:
+    """Who wrote a summary; empty while nobody has.
+
+    Args:
+        node: The node.
+        is_refused: Whether a model's version of it was rejected.
+    """
     if node.is_models:
         return f"written by {node.facts.model}"
-    return "in its own words" if node.summarizer else ""
+    if not node.summarizer:
+        return ""
+    why = " (a model's version was rejected: v shows it)" if is_refused else ""
+    return f"in its own words{why}"
 
 
 def tally(counts: Tally, level: TocLevel) -> str:

@@ -107,6 +107,16 @@ async def test_u_shows_what_no_source_says_and_hides_it_again(
         assert not any("Frankfurt" in row for row in rows(pilot))
 
 
+async def test_the_footer_names_u_where_something_is_hidden_alone(
+    app: MemtuiApp, judged: TocNode, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await steps(settle, *TO_THE_PAGE)(pilot)
+        assert pilot.app.screen.active_bindings["u"].binding.show
+        pilot.app.screen.query_one(BulletList).clear()
+        assert not pilot.app.screen.active_bindings["u"].binding.show
+
+
 async def test_what_is_hidden_stays_hidden_on_the_next_page(
     app: MemtuiApp, judged: TocNode, settle: Settle
 ) -> None:

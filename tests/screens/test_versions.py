@@ -213,9 +213,11 @@ async def test_an_earlier_version_is_pinned_and_let_go_and_the_page_follows(
         assert (page.node.version, page.node.is_pinned) == (1, True)
         line = writing.screen.query_one(TocTree).pointed_at
         assert line is not None and line.is_pinned
-        await press(pilot, settle, "v", "P", "escape")
+        assert notices(writing) == [], "what was said goes with its screen"
+        await press(pilot, settle, "v", "P")
         assert shown() == (2, False)
         assert notices(writing)[-1].startswith("Version 2, the newest, is shown")
+        await press(pilot, settle, "escape")
         then = writing.screen.query_one(NodePage).node
         assert then is not None and then.headline == "Tokens refreshed"
 
@@ -243,8 +245,28 @@ async def test_who_asks_for_a_new_version_is_told_who_makes_it(
         await steps(settle, "A")(pilot)
         assert history().asked_at == NOW
         (told,) = notices(writing)
-        assert told.startswith("A new version is asked for. The memtui that works")
+        assert told.startswith("A new version is asked for. It is next.")
         assert "You asked for a new one just now." in about(writing)
+
+
+async def test_u_says_that_nothing_is_hidden_among_the_versions(
+    writing: MemtuiApp, settle: Settle
+) -> None:
+    async with writing.run_test(size=SIZE) as pilot:
+        await steps(settle, "u")(pilot)
+        (told,) = notices(writing)
+        assert told.startswith("All claims are shown here")
+
+
+async def test_a_page_in_its_own_words_says_that_a_models_version_was_rejected(
+    written: House, writing: MemtuiApp, settle: Settle
+) -> None:
+    chosen.pin(DAY, 1, written.zone, NOW)
+    async with writing.run_test(size=SIZE) as pilot:
+        await steps(settle)(pilot)
+        await press(pilot, settle, "escape")
+        head = str(writing.screen.query_one("#head", Static).visual)
+        assert "in its own words (a model's version was rejected: v shows it)" in head
 
 
 async def test_without_a_model_it_is_said_what_to_do(
