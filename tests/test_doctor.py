@@ -634,6 +634,7 @@ def test_of_a_loaded_model_it_is_said_what_it_runs_on(
     assert health["condition"] == "ready"
 
 
+@listing
 def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
     home: Path, ask: Ask
 ) -> None:
