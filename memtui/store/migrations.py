@@ -46,6 +46,7 @@ _GUARDS = {
 
 _ORIGINS = "CREATE INDEX events_origin ON events (origin) WHERE origin IS NOT NULL"
 _HELD = "CREATE INDEX cursors_held ON cursors (read_ms) WHERE is_held"
+_ASKED = "CREATE INDEX toc_latest_asked ON toc_latest (asked_ms) WHERE asked_ms > 0"
 
 
 def _make(time_zone: str) -> None:
@@ -56,6 +57,7 @@ def _make(time_zone: str) -> None:
     facts.set_redacted_by(RULES_VERSION)
     db.execute_sql(_ORIGINS)
     db.execute_sql(_HELD)
+    db.execute_sql(_ASKED)
     _guard()
 
 
@@ -105,6 +107,7 @@ def _to_3() -> None:
         "CREATE INDEX toc_latest_wants_model_level_start_ms"
         " ON toc_latest (wants_model, level, start_ms)"
     )
+    db.execute_sql(_ASKED)
     db.create_tables((MakingRow, JobRow, JobRunRow, TermRow))
     _tell_origins()
     for column in ("surprise REAL", "terms BLOB"):

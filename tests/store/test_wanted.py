@@ -1,0 +1,30 @@
+"""Whose version by a model is wanted, found without looking at all that is kept."""
+
+from pathlib import Path
+
+import pytest
+
+from memtui import store
+from memtui.store import database, wanted
+from memtui.store.database import db
+
+
+def test_only_what_was_asked_for_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.open_at(tmp_path / "a.db", time_zone="UTC")
+    plans: list[str] = []
+    run = db.execute_sql
+
+    def planned(asked: str, values: object = None) -> object:
+        rows = run(f"EXPLAIN QUERY PLAN {asked}", values).fetchall()
+        plans.extend(str(row[-1]) for row in rows)
+        return run(asked, values)
+
+    with database.connected():
+        monkeypatch.setattr(db, "execute_sql", planned)
+        assert wanted.asked(1, 1) == []
+        assert wanted.last_asked_ms() == 0
+    scans = [plan for plan in plans if "toc_latest" in plan or "t1" in plan]
+    assert len(scans) == 2
+    assert all("toc_latest_asked" in plan for plan in scans)
