@@ -11,24 +11,10 @@ from typing import Any
 import pytest
 
 from memtui.stages.claim import Claim
+from tests.commanding import memtui
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
 NAME = "1763.7.0a1b.codex.Stop.json"
-
-
-def memtui(
-    home: Path, *words: str, code: int = 0
-) -> "subprocess.CompletedProcess[str]":
-    told = subprocess.run(
-        [sys.executable, "-m", "memtui", "--home", str(home), *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == code, (told.stdout, told.stderr)
-    assert "Traceback" not in told.stderr
-    return told
 
 
 def at_a_terminal(home: Path, *words: str, answer: str) -> tuple[str, str]:

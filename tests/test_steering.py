@@ -1,8 +1,6 @@
 """The jobs from a shell: real processes, on a real home."""
 
 import json
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from memtui.memory.events import to_ms
 from memtui.memory.jobs import Job, Reason, Result
 from memtui.stages.claim import LOCKS, Claim
 from memtui.store import database, jobs
+from tests.commanding import memtui
 
 NAMES = "segments, rollup_day, rollup_week, rollup_month, rollup_year"
 BEGAN = datetime(2024, 5, 2, 1, 0, 5, tzinfo=UTC)
@@ -21,21 +20,6 @@ BEGAN = datetime(2024, 5, 2, 1, 0, 5, tzinfo=UTC)
 listing = pytest.mark.skipif(
     not LOCKS.exists(), reason="this system does not list who holds a lock"
 )
-
-
-def memtui(
-    home: Path, *words: str, code: int = 0
-) -> "subprocess.CompletedProcess[str]":
-    told = subprocess.run(
-        [sys.executable, "-m", "memtui", "--home", str(home), *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == code, (told.stdout, told.stderr)
-    assert "Traceback" not in told.stderr
-    return told
 
 
 def statuses(home: Path, *words: str) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """Versions from a shell: real processes, on a real home."""
 
 import json
-import subprocess
-import sys
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from memtui.house import House
 from memtui.stages.claim import LOCKS, Claim
 from memtui.store import database, dirty
 from tests import modelled
+from tests.commanding import memtui
 
 DAY = "toc:day:2024-01-18"
 WHY = "1 of 2 bullets are not supported by the source"
@@ -21,21 +20,6 @@ WHY = "1 of 2 bullets are not supported by the source"
 listing = pytest.mark.skipif(
     not LOCKS.exists(), reason="this system does not list who holds a lock"
 )
-
-
-def memtui(
-    home: Path, *words: str, code: int = 0
-) -> "subprocess.CompletedProcess[str]":
-    told = subprocess.run(
-        [sys.executable, "-m", "memtui", "--home", str(home), *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == code, (told.stdout, told.stderr)
-    assert "Traceback" not in told.stderr
-    return told
 
 
 def asked(home: Path, *words: str) -> Any:
