@@ -5,6 +5,7 @@ import select
 import socket
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -29,6 +30,10 @@ LONGEST_STALL_S = 20.0
 
 class Gone(Exception):
     """The connection was ended on purpose, or by the client."""
+
+
+class Over(Exception):
+    """The reply was ended before its time; the connection is kept, as Go keeps it."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -67,7 +72,8 @@ class Handler(BaseHTTPRequestHandler):
             if fault.body is not None:
                 self._send(fault.status, fault.body, fault)
                 return
-            self._answer(asked, fault)
+            with suppress(Over):
+                self._answer(asked, fault)
         except (Gone, ConnectionError):
             self.close_connection = True
         finally:
@@ -222,6 +228,7 @@ class Handler(BaseHTTPRequestHandler):
         elif fault.after is None or fault.after >= 0:
             self.wfile.write(b"0\r\n\r\n")
             self.wfile.flush()
+            raise Over
         raise Gone
 
     def _wait_for_client(self, asked: Received) -> None:
