@@ -152,6 +152,11 @@ def chunks(text: str) -> list[str]:
     return _pattern(read).findall(read)
 
 
+def is_telling(chunk: str) -> bool:
+    """Whether a chunk is looked up: it is no stop word."""
+    return bool(_TERMS[chunk])
+
+
 def is_unspaced(chunk: str) -> bool:
     """Whether a chunk is a run of a script that is written without blanks."""
     return not chunk.isascii() and bool(_IS_UNSPACED.match(chunk))

@@ -1,0 +1,293 @@
+"""Queries: what a person typed, read as words, phrases, exclusions and filters.
+
+Any string is a query. What is not grammar is text: ``std::vec``, ``http://…``,
+``--force`` and an unbalanced quote are searched for as they stand.
+
+====================  =========================================================
+``token refresh``     both words, in any form; the last may be unfinished
+``"exact words"``     these words as they stand, punctuation included
+``refr*``             words that begin so
+``-term``             nothing that holds it; ``-rf`` and ``--force`` are text
+``agent:codex``       a filter; see ``NAMES``
+====================  =========================================================
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time, tzinfo
+from enum import StrEnum
+
+from memtui.memory import words
+from memtui.memory.events import EventRole
+from memtui.memory.filters import EVERYTHING, Filters, Maker
+from memtui.memory.toc import TocLevel
+from memtui.memory.verdicts import Support
+
+CAP_CHARS = 10_000
+"""How much of a query is read, in characters."""
+
+CAP_WORDS = 64
+"""How many different words of a query are searched for: its first ones."""
+
+FLAG_CHARS = 2
+"""After one hyphen, so many letters are a flag (``-rf``), more are an exclusion."""
+
+_TOKEN = re.compile(
+    r'(?P<name>[A-Za-z]+):(?P<value>"[^"]*"|\S+)|(?P<not>-)?"(?P<said>[^"]+)"|\S+'
+)
+_EXCLUDED = re.compile(rf"-(\w[\w.@/-]{{{FLAG_CHARS},}}\*?)$")
+_HASH = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}")
+_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word that is asked for."""
+
+    text: str
+    """As it was typed."""
+    terms: tuple[str, ...]
+    """What answers it: all of these, each as ``words.needed`` gives it."""
+    whole: str = ""
+    """The term of the word exactly as it stands, if that is another one: a text that
+    has it is the better answer."""
+    is_begun: bool = False
+    """Whether the last of its terms may go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query, read."""
+
+    text: str
+    """What was typed."""
+    words: tuple[Word, ...] = ()
+    """What is asked for, phrases' words included; each once."""
+    phrases: tuple[str, ...] = ()
+    """Texts that must stand there as they are, folded."""
+    without: tuple[Word, ...] = ()
+    """Words that must not be there."""
+    without_phrases: tuple[str, ...] = ()
+    """Texts that must not be there, folded."""
+    filters: Filters = EVERYTHING
+    hints: tuple[str, ...] = ()
+    """What of it could not be understood, each a sentence."""
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """All terms that are asked for, each once, in their order."""
+        return tuple(dict.fromkeys(t for word in self.words for t in word.terms))
+
+    @property
+    def begun(self) -> frozenset[str]:
+        """The terms among them that may go on."""
+        return frozenset(word.terms[-1] for word in self.words if word.is_begun)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for that could be looked up."""
+        return not (self.words or self.phrases)
+
+    def admits(self, text: str) -> bool:
+        """Whether a text holds every phrase, and nothing that must not be there."""
+        if not (self.phrases or self.without or self.without_phrases):
+            return True
+        said = words.fold(text)
+        if not all(phrase in said for phrase in self.phrases):
+            return False
+        if any(phrase in said for phrase in self.without_phrases):
+            return False
+        return not (self.without and self._is_excluded(text))
+
+    def _is_excluded(self, text: str) -> bool:
+        held = set(words.terms(text))
+        return any(_holds(word, held) for word in self.without)
+
+
+def _holds(word: Word, held: set[str]) -> bool:
+    *whole, last = word.terms
+    if not held.issuperset(whole):
+        return False
+    return last in held or (
+        word.is_begun and any(term.startswith(last) for term in held)
+    )
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A query that is being read."""
+
+    zone: tzinfo
+    typed: list[tuple[str, bool]] = field(default_factory=list)
+    phrases: list[str] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+    without_phrases: list[str] = field(default_factory=list)
+    filters: Filters = EVERYTHING
+    hints: list[str] = field(default_factory=list)
+
+
+def read(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
+    """Read what was typed.
+
+    Args:
+        text: Any string; only its first ``CAP_CHARS`` characters are read.
+        zone: The calendar's time zone, in which dates are meant.
+        filters: Conditions that hold besides; those typed go before them.
+    """
+    reading = _Reading(zone, filters=filters)
+    if len(text) > CAP_CHARS:
+        reading.hints.append(f"Only the first {CAP_CHARS:,} characters were read.")
+    for match in _TOKEN.finditer(text[:CAP_CHARS]):
+        _take(reading, match, is_last=match.end() == len(text))
+    found = _words(reading.typed)
+    if len(found) > CAP_WORDS:
+        reading.hints.append(f"Only the first {CAP_WORDS} words were searched for.")
+    return Query(
+        text=text,
+        words=tuple(found[:CAP_WORDS]),
+        phrases=tuple(dict.fromkeys(map(words.fold, reading.phrases))),
+        without=tuple(_words([(word, False) for word in reading.without])),
+        without_phrases=tuple(map(words.fold, reading.without_phrases)),
+        filters=reading.filters,
+        hints=tuple(dict.fromkeys(reading.hints)),
+    )
+
+
+def _take(reading: _Reading, match: re.Match[str], *, is_last: bool) -> None:
+    typed, name = match.group(), (match["name"] or "").lower()
+    if name in NAMES:
+        _filter(reading, name, match["value"].strip('"'))
+    elif typed[0] == "-" and typed[1:].partition(":")[0].lower() in NAMES:
+        reading.hints.append(f"{typed}: a filter says what to keep, not what to drop.")
+    elif match["said"] and match["said"].strip():
+        said = match["said"].strip()
+        if match["not"]:
+            reading.without_phrases.append(said)
+        else:
+            reading.phrases.append(said)
+            reading.typed.append((said, False))
+    elif excluded := _EXCLUDED.match(typed):
+        reading.without.append(excluded[1])
+    else:
+        reading.typed.append((typed, is_last))
+
+
+def _words(typed: list[tuple[str, bool]]) -> list[Word]:
+    """The words of what was typed; stop words only where there is nothing else."""
+    found = [
+        word for text, is_last in typed for word in _of_token(text, is_last=is_last)
+    ]
+    telling = [word for word in found if words.is_telling(word.text)]
+    return list({word.terms: word for word in telling or found}.values())
+
+
+def _of_token(token: str, *, is_last: bool) -> list[Word]:
+    is_open = token.endswith("*") or (is_last and token[-1].isalnum())
+    found = [_word(chunk) for chunk in words.chunks(token)]
+    found = [word for word in found if word.terms]
+    if is_open and found:
+        found[-1] = replace(found[-1], is_begun=True)
+    return found
+
+
+def _word(chunk: str) -> Word:
+    folded = words.fold(chunk)
+    if _HASH.fullmatch(folded):
+        return Word(chunk, (folded,), is_begun=True)
+    terms = tuple(words.needed(chunk))
+    whole = words.terms(chunk)[0]
+    return Word(chunk, terms, "" if whole in terms else whole)
+
+
+# Filters
+
+
+def _filter(reading: _Reading, name: str, value: str) -> None:
+    """Narrow the query, or say why this does not."""
+    try:
+        reading.filters = NAMES[name].read(reading.filters, value, reading.zone)
+    except ValueError:
+        reading.hints.append(f"{name}: takes {NAMES[name].takes}, not “{value}”.")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One filter a person can type."""
+
+    takes: str
+    """What stands behind its colon, as a sentence says it."""
+    read: Callable[[Filters, str, tzinfo], Filters]
+    values: tuple[str, ...] = ()
+    """What can stand there, where that is known."""
+
+
+def _agent(filters: Filters, value: str, _: tzinfo) -> Filters:
+    return replace(filters, of=replace(filters.of, agent=value))
+
+
+def _project(filters: Filters, value: str, _: tzinfo) -> Filters:
+    return replace(filters, of=replace(filters.of, project=value))
+
+
+def _session(filters: Filters, value: str, _: tzinfo) -> Filters:
+    return replace(filters, session=value)
+
+
+def _role(filters: Filters, value: str, _: tzinfo) -> Filters:
+    return replace(filters, role=EventRole(value.lower()))
+
+
+def _level(filters: Filters, value: str, _: tzinfo) -> Filters:
+    chosen = {TocLevel(level) for level in value.lower().split(",")}
+    return replace(filters, levels=frozenset(chosen))
+
+
+def _has(filters: Filters, value: str, _: tzinfo) -> Filters:
+    chosen = {Support(support) for support in value.lower().split(",")}
+    return replace(filters, has=frozenset(chosen))
+
+
+def _by(filters: Filters, value: str, _: tzinfo) -> Filters:
+    return replace(filters, by=Maker(value.lower()))
+
+
+def _after(filters: Filters, value: str, zone: tzinfo) -> Filters:
+    return replace(filters, since=_day(value, zone))
+
+
+def _before(filters: Filters, value: str, zone: tzinfo) -> Filters:
+    return replace(filters, until=_day(value, zone))
+
+
+def _day(value: str, zone: tzinfo) -> datetime:
+    """The first moment of a year, a month or a day.
+
+    Raises:
+        ValueError: It is none of these.
+    """
+    found = _DAY.fullmatch(value)
+    if not found:
+        raise ValueError(value)
+    year, month, day = (int(part or 1) for part in found.groups())
+    return datetime.combine(date(year, month, day), time(), zone)
+
+
+def _values(kind: type[StrEnum]) -> tuple[str, ...]:
+    return tuple(one.value for one in kind)
+
+
+_DATE = "a year, a month or a day (2025, 2025-03, 2025-03-14)"
+
+NAMES: Mapping[str, Name] = {
+    "agent": Name("an agent's name", _agent),
+    "project": Name("a project's name", _project),
+    "session": Name("a session's id, or its beginning", _session),
+    "role": Name(" or ".join(_values(EventRole)), _role, _values(EventRole)),
+    "level": Name("levels: " + ", ".join(_values(TocLevel)), _level, _values(TocLevel)),
+    "has": Name("a verdict: " + ", ".join(_values(Support)), _has, _values(Support)),
+    "by": Name("model or extractive", _by, _values(Maker)),
+    "after": Name(_DATE, _after),
+    "before": Name(_DATE, _before),
+}
+"""The filters that can be typed, by their names."""
