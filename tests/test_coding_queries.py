@@ -1,0 +1,76 @@
+"""What search is measured with: queries over real sessions, and what answers them."""
+
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.house import House
+from memtui.store import database
+from memtui.store.tables import EventRow
+
+QUERIES = Path(__file__).parent.parent / "benchmarks" / "coding_queries.jsonl"
+
+FIELDS = {"id", "kind", "query", "agent", "sessions", "evidence", "file"}
+KINDS = {"identifier", "error", "decision", "vague", "question", "phrase", "path"}
+AGENTS = {"claude-code": "claude_code", "codex": "codex", "copilot-cli": "copilot_cli"}
+"""The agents, each with the folder of its transcripts."""
+
+QUOTED_WORDS = 15
+"""What a quote from another's transcript has at most."""
+
+
+@pytest.fixture(scope="module")
+def queries() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in QUERIES.read_text("utf-8").splitlines()]
+
+
+def folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_every_query_is_well_formed(queries: list[dict[str, Any]]) -> None:
+    for query in queries:
+        assert set(query) == FIELDS
+        assert query["kind"] in KINDS
+        assert query["agent"] in AGENTS
+        assert query["query"] == query["query"].strip() != ""
+        assert query["file"].startswith(AGENTS[query["agent"]] + "/")
+        for names in (query["sessions"], query["evidence"]):
+            assert names
+            assert len(names) == len(set(names))
+        for quote in query["evidence"]:
+            assert 0 < len(quote.split()) <= QUOTED_WORDS
+
+
+def test_no_query_is_there_twice_and_no_kind_is_rare(
+    queries: list[dict[str, Any]],
+) -> None:
+    assert len(queries) >= 60
+    assert len({query["id"] for query in queries}) == len(queries)
+    assert len({query["query"] for query in queries}) == len(queries)
+    kinds = Counter(query["kind"] for query in queries)
+    assert set(kinds) == KINDS
+    assert min(kinds.values()) >= 8
+
+
+def test_the_sessions_of_every_query_say_what_is_quoted(
+    queries: list[dict[str, Any]], house: House, shared: Path
+) -> None:
+    for _ in house.works.importer().run([shared / name for name in AGENTS.values()]):
+        pass
+    said = defaultdict(list)
+    with database.connected():
+        for row in EventRow.select().where(EventRow.type.endswith("_message")):
+            said[row.session.agent, row.session.name].append(folded(row.text))
+    for query in queries:
+        assert (shared / query["file"]).is_file()
+        quotes = [folded(quote) for quote in query["evidence"]]
+        by_session = [said[query["agent"], name] for name in query["sessions"]]
+        for texts in by_session:
+            assert any(q in text for text in texts for q in quotes), query["id"]
+        for quote in quotes:
+            texts = [text for texts in by_session for text in texts]
+            assert any(quote in text for text in texts), query["id"]
