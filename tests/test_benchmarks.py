@@ -2,11 +2,12 @@
 
 import json
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from benchmarks import floor, generate, start, tail, wrongs
+from benchmarks import floor, generate, start, tail, wrongs, zipf
 
 
 def lines(folder: Path) -> dict[str, list[str]]:
@@ -109,3 +110,14 @@ def test_a_sentence_made_wrong_differs_in_what_it_is_said_to() -> None:
     assert wrongs.halved("a b c d e f", "u v w x y z") == "a b c x y z"
     assert wrongs.nearly("It was done", chance) != "It was done"
     assert wrongs.moved("Nothing to move here", chance) is None
+
+
+def test_words_come_back_as_they_do_in_conversations() -> None:
+    drawn = zipf.words(random.Random(1), 20_000)
+    assert drawn == zipf.words(random.Random(1), 20_000)
+    counts = [count for _, count in Counter(drawn).most_common()]
+    assert counts[0] > 400
+    assert counts[0] > 5 * counts[20] > 20 * counts[200]
+    assert counts.count(1) > len(counts) / 2
+    lengths = [len(zipf.text(random.Random(seed)).split()) for seed in range(200)]
+    assert 20 < sorted(lengths)[100] < 40
