@@ -225,7 +225,7 @@ _SPACED = either(set(_MEANT) - _HAN).replace(r"\ ", BLANK)
 
 FORMS: Forms = {
     "ago": (
-        rf"(?<!half )(?:(?:about|around|roughly){BLANK})?({COUNT}){BLANK}"
+        rf"(?<!half )(?<!than )(?:(?:about|around|roughly){BLANK})?({COUNT}){BLANK}"
         rf"((?:{_ENGLISH})s?){BLANK}ago",
         _ago,
     ),

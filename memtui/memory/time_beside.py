@@ -58,7 +58,7 @@ _DAILY = re.compile(
     rf"\b(?:(?:every|each){BLANK}\w{{1,12}}|daily|nightly|weekly){BLANK}$"
 )
 _JOIN = re.compile(
-    rf"(?:\s?,)?{BLANK}(?:(?:at|on|in|of|in the|on the|of the|the){BLANK})?\(?"
+    rf"(?:\s?,)?{BLANK}(?:(?:at|on|in|of|in the|on the|of the|the){BLANK})?"
 )
 _BESIDE = re.compile(rf"{BLANK}(before|after){BLANK}(?:the{BLANK})?")
 _PARTS = {
@@ -131,10 +131,10 @@ def _hours_of(hours: Spoken, of: Spoken) -> Spoken | None:
 
 def _inside(one: Spoken, of: Spoken, here: Here) -> Spoken | None:
     """A Tuesday of a week, a March of a year; a Tuesday that is also a date."""
-    if one.name is None or of.days is None or one.hours or of.hours:
+    if one.name is None or of.days is None or of.hours:
         return None
     if isinstance(one.name, Weekday) and len(of.days) == 1:
-        return None if isinstance(of.name, Weekday) else of
+        return None if isinstance(of.name, Weekday) or one.hours else of
     days = one.name.inside(of.days)
     if days is None:
         return None

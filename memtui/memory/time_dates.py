@@ -5,6 +5,7 @@ two days and is not read; ``14/3/2025`` is one, and dots always put the day firs
 """
 
 import re
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 from memtui.memory import time_words
@@ -150,8 +151,13 @@ def _quarter(match: "re.Match[str]", here: Here) -> Spoken | None:
 
 
 def _week(match: "re.Match[str]", here: Here) -> Spoken | None:
-    number = int(match[1])
-    return yearly(match, here, lambda year: time_words.iso_week(year, number), match[2])
+    """A numbered week; "week 3" may also be the third of some plan."""
+    number = int(match[2])
+    found = yearly(
+        match, here, lambda year: time_words.iso_week(year, number), match[3]
+    )
+    is_soft = match[1] == "week" and not match[3]
+    return replace(found, is_soft=is_soft) if found else None
 
 
 def _weekday(match: "re.Match[str]", here: Here) -> Spoken | None:
@@ -192,7 +198,10 @@ def _clock(match: "re.Match[str]", here: Here) -> Spoken | None:
 _MONTH = rf"({either(MONTHS)})"
 _NUMBER = r"([0-9]{1,2})"
 _SUFFIX = r"(st|nd|rd|th)?"
-_THAT_YEAR = rf"(?:,?\s(?:of\s)?({YEAR}))?"
+_THAT_YEAR = rf"(?:,?{BLANK}(?:of{BLANK})?({YEAR}))?"
+_NO_NUMBER = r"(?!\s[0-9]{1,2}\s)"
+"""What does not follow a month: of "11 May 14" the one date or the other is none."""
+
 _FROM = rf"(?:(?:between|from){BLANK})?"
 _TO = rf"(?:\s?-\s?|{BLANK}(?:to|and|until|through){BLANK})"
 _SAYS_MORE = (
@@ -224,7 +233,8 @@ FORMS: Forms = {
         _month_days,
     ),
     "day_month": (
-        rf"(?:the{BLANK})?{_NUMBER}(st|nd|rd|th)?\s(?:of\s)?{_MONTH}{_THAT_YEAR}",
+        rf"(?:the{BLANK})?{_NUMBER}(st|nd|rd|th)?\s(?:of\s)?{_MONTH}"
+        rf"{_NO_NUMBER}{_THAT_YEAR}",
         _day_month,
     ),
     "month_day": (
@@ -238,7 +248,7 @@ FORMS: Forms = {
         _quarter,
     ),
     "week": (
-        rf"(?:week|kw|cw|calendar week){BLANK}([0-9]{{1,2}}){_THAT_YEAR}"
+        rf"(week|kw|cw|iso{BLANK}week|calendar{BLANK}week){BLANK}([0-9]{{1,2}}){_THAT_YEAR}"
         rf"(?!{BLANK}of\b)",
         _week,
     ),

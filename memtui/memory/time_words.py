@@ -105,8 +105,8 @@ UNITS = _numbered("""
     hour hours stunde stunden heure heures hora horas
     day days tag tagen jour jours día días 天
     week weeks woche wochen semaine semaines semana semanas 周
-    month months monat monaten mois mes meses
-    year years jahr jahren an ans año años 年
+    month months monat monate monaten mois mes meses 月
+    year years jahr jahre jahren an ans año años 年
 """)
 """Units by name, from the minute, 1, to the year, 6."""
 

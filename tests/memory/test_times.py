@@ -125,6 +125,7 @@ def test_last_is_the_calendars_and_past_goes_up_to_now(
         ("last November", "2025-11-01", "2025-12-01"),
         ("on 21 November", "2026-11-21", "2026-11-22"),
         ("on 22 November", "2025-11-22", "2025-11-23"),
+        ("Monday morning last week", "2026-11-09 05:00", "2026-11-09 12:00"),
         ("week 47", "2026-11-16", "2026-11-23"),
         ("week 48", "2025-11-24", "2025-12-01"),
         ("week 53", "2020-12-28", "2021-01-04"),
@@ -183,6 +184,7 @@ def test_a_date_is_read_as_it_is_written(text: str, start: str, end: str) -> Non
         ("12:30am today", "2026-11-21", "2026-11-21 01:00"),
         ("at noon yesterday", "2026-11-20 11:30", "2026-11-20 12:30"),
         ("2025-03-14T14:30:00Z", "2025-03-14 15:00", "2025-03-14 16:00"),
+        ("Fri Sep 19 16:30:38 2025", "2025-09-19 16:00", "2025-09-19 17:00"),
         ("2025-03-14 15:30", "2025-03-14 15:00", "2025-03-14 16:00"),
         ("from 9am to 5pm yesterday", "2026-11-20 09:00", "2026-11-20 17:00"),
         ("after 3pm yesterday", "2026-11-20 15:00", None),
@@ -239,6 +241,7 @@ def test_a_time_may_be_open_on_one_side_or_go_from_one_to_another(
         ("上个月", "2026-10-01", "2026-11-01"),
         ("去年", "2025-01-01", "2026-01-01"),
         ("3天前", "2026-11-18", "2026-11-19"),
+        ("两个月前", "2026-09-06", "2026-10-07"),
     ],
 )
 def test_plain_times_are_read_in_other_languages(
@@ -287,6 +290,8 @@ def test_plain_times_are_read_in_other_languages(
         "how long ago, how many weeks",
         "two days before 3 June",
         "yesterdays and Mondays",
+        "11 may 14 files",
+        "more than a minute ago",
     ],
 )
 def test_what_may_be_another_thing_is_no_time(text: str) -> None:
@@ -381,7 +386,9 @@ def test_it_is_the_day_of_the_store_not_of_the_clock() -> None:
     assert tokyo.start == datetime(2026, 11, 21, 15, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("text", ["what broke recently", "lately", "at 15:30", "3pm"])
+@pytest.mark.parametrize(
+    "text", ["what broke recently", "a few days ago", "at 15:30", "3pm", "week 3"]
+)
 def test_a_loose_time_is_soft(text: str) -> None:
     assert [one.is_soft for one in read(text)] == [True]
 
@@ -389,6 +396,8 @@ def test_a_loose_time_is_soft(text: str) -> None:
 def test_a_loose_time_beside_a_firm_one_says_nothing_more() -> None:
     assert bounds("what I recently wrote in May") == [("2026-05-01", "2026-06-01")]
     assert not read("3pm yesterday")[0].is_soft
+    assert not read("week 3 of 2026")[0].is_soft
+    assert not read("KW 3")[0].is_soft
 
 
 @pytest.mark.parametrize(
@@ -448,7 +457,9 @@ def test_several_times_are_read_in_their_order() -> None:
 PIECES = (  # what the words of times are made of, to be put together in any way
     "last this past week month year of the March may Mon Tuesday ago 3 two 2025 at 3pm "
     "since before between and from to - , 's early end 2024-02-30 15:30 Q1 yesterday "
-    "night hier 昨天 上周 next every day 29 February 31 June 99 : / . 3/6/2025 weekend"
+    "night hier 昨天 上周 next every day 29 February 31 June 99 : / . 3/6/2025 weekend "
+    "week 53 vor il y a hace Tagen jours años 3个月前 两 周前 前年 KW ( ) fall "
+    "quarter first"
 )
 
 
