@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import cache
 
 from memtui.memory import time_ago, time_beside, time_dates, time_words
 from memtui.memory.time_beside import look
-from memtui.memory.time_forms import Here, Reader, Spoken
+from memtui.memory.time_forms import Here, Spoken
 from memtui.memory.time_words import BLANK, DAY, Weekday
 
 
@@ -35,25 +36,10 @@ class Period:
 
 
 _LEFT = r"(?:(?<![\w./:#@\\$&=+-])(?<![0-9],)|(?<=\bmid-))"
-_RIGHT = r"(?:'s)?(?![\w/\\@=(-]|[.:+]\w)"
-
-
-def _one(pattern: str) -> "re.Pattern[str]":
-    return re.compile(rf"(?:{pattern})(?:'s)?")
-
+_RIGHT = r"(?![\w/\\@=(-]|[.:+]\w)"
 
 _SPACED = time_ago.FORMS | time_dates.FORMS
-_FORMS: dict[str, tuple["re.Pattern[str]", Reader]] = {
-    name: (_one(pattern), reader)
-    for name, (pattern, reader) in (_SPACED | time_ago.HAN_FORMS).items()
-}
-_ANY = re.compile(
-    f"{_LEFT}(?:{'|'.join(f'(?P<{name}>{one})' for name, (one, _) in _SPACED.items())})"
-    f"{_RIGHT}|"
-    + "|".join(f"(?P<{name}>{one})" for name, (one, _) in time_ago.HAN_FORMS.items())
-)
-
-
+_FORMS = _SPACED | time_ago.HAN_FORMS
 _YEAR = re.compile(rf"(?<![0-9]){time_words.YEAR}(?![0-9])")
 _FROM = time_beside.before("from|between|von|zwischen|de|du|desde|entre")
 _TO = re.compile(
@@ -101,7 +87,8 @@ def without(text: str, periods: Iterable[Period]) -> str:
     """A question without the words that were read as times.
 
     "about retries last week" leaves "about retries", and the preposition before a
-    time goes with it.
+    time goes with it. The words of a soft period may be what is asked for as well
+    ("the job that runs at 03:00"); leave it out of the periods to keep them.
     """
     kept, place = "", 0
     for start, end in sorted(period.span for period in periods):
@@ -122,12 +109,37 @@ def _seam(kept: str, text: str) -> str:
     return f"{left}{'' if is_close else ' '}{right}"
 
 
+@cache
+def _any() -> "re.Pattern[str]":
+    """Any form, each a group of its name.
+
+    Made when the first question is read: it takes 10 ms, which no start should wait.
+    """
+    spaced, han = (
+        "|".join(
+            f"(?P<{name}>{_owned(pattern)})" for name, (pattern, _) in forms.items()
+        )
+        for forms in (_SPACED, time_ago.HAN_FORMS)
+    )
+    return re.compile(f"{_LEFT}(?:{spaced}){_RIGHT}|{han}")
+
+
+@cache
+def _form(name: str) -> "re.Pattern[str]":
+    return re.compile(_owned(_FORMS[name][0]))
+
+
+def _owned(pattern: str) -> str:
+    """A form, "yesterday", or what belongs to it, "yesterday's"."""
+    return rf"(?:{pattern})(?:'s)?"
+
+
 def _spoken(low: str, here: Here) -> Iterator[Spoken]:
-    for found in _ANY.finditer(low):
-        form, reader = _FORMS[found.lastgroup or ""]
-        own = form.fullmatch(low, found.start(), found.end())
+    for found in _any().finditer(low):
+        name = found.lastgroup or ""
+        own = _form(name).fullmatch(low, found.start(), found.end())
         try:
-            one = reader(own, here) if own else None
+            one = _FORMS[name][1](own, here) if own else None
         except (ValueError, OverflowError):
             continue
         if one:
