@@ -102,6 +102,15 @@ def insert(table: Any, rows: Sequence[tuple[object, ...]], conflict: str = "") -
         db.connection().executemany(_statement(table, conflict), rows)
 
 
+def last_rows(count: int) -> tuple[int, int]:
+    """The numbers of the first and the last of so many rows inserted just now.
+
+    For the transaction that inserted them, into a table whose key is no number.
+    """
+    last = int(db.execute_sql("SELECT last_insert_rowid()").fetchone()[0])
+    return last - count + 1, last
+
+
 @cache
 def _statement(table: Any, conflict: str) -> str:
     meta = table._meta

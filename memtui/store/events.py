@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.events import from_ms as from_ms_of
 from memtui.store import outbox, tellings, tombstones, unsettled
-from memtui.store.database import db, insert, known
+from memtui.store.database import db, insert, known, last_rows
 from memtui.store.marks import origin_of, twin_of
 from memtui.store.sessions import Known as Session
 from memtui.store.sessions import numbers_of, touch
@@ -170,7 +170,10 @@ def _insert(
         )
         for e in new
     ]
-    insert(EventRow, rows)
+    if rows:
+        insert(EventRow, rows)
+        first = min(e.timestamp_ms for e in new)
+        outbox.say_added(*last_rows(len(rows)), first)
     outbox.touch(
         (e.event_id, e.timestamp_ms, numbers[e.agent, e.session_id]) for e in new
     )

@@ -11,6 +11,7 @@ from memtui.store.tables import MetaRow
 _INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
 _TAKEN, _UNSETTLED = "taken", "unsettled"
 _CLEANING, _REDACTING = "cleaning", "redacting"
+_MESSAGES = "messages_name"
 _RULES, _CAPABILITIES, _SPENT = "rules", "capabilities", "spent"
 _MODEL = "model"
 REDACTED = "redacted_by"
@@ -46,6 +47,17 @@ def index_name() -> str:
 def set_index_name(name: str) -> None:
     """Remember which index this store feeds."""
     MetaRow.insert(name=_INDEX, value=name).on_conflict_replace().execute()
+
+
+def messages_name() -> str:
+    """The name of the index of messages this store has fed; "" if there is none."""
+    row = MetaRow.get_or_none(MetaRow.name == _MESSAGES)
+    return str(row.value) if row else ""
+
+
+def set_messages_name(name: str) -> None:
+    """Remember which index of messages this store feeds."""
+    MetaRow.insert(name=_MESSAGES, value=name).on_conflict_replace().execute()
 
 
 def watched() -> tuple[str, ...] | None:

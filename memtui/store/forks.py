@@ -12,7 +12,7 @@ from functools import cmp_to_key
 
 from memtui.memory.events import made_ms
 from memtui.store import events, forgetting, outbox, segments, unsettled
-from memtui.store.database import db
+from memtui.store.database import db, last_rows
 from memtui.store.marks import twin_in
 from memtui.store.sessions import recount
 from memtui.store.tables import EventRow, SessionRow, TellingRow
@@ -183,6 +183,7 @@ def _move(one: _Shared, to: int, name: str) -> None:
     there["at_ms"] = at_ms
     TellingRow.delete().where(TellingRow.told_id == told_id).execute()
     EventRow.insert(row | there).execute()
+    outbox.say_added(*last_rows(1), at_ms)
     db.execute_sql(_FOLLOW, (told_id, to, known.session, known.event_id))
     EventRow.delete().where(EventRow.id == known.event_id).execute()
     TellingRow.insert(

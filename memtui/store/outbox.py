@@ -17,6 +17,10 @@ from memtui.store.tables import OutboxRow
 UPDATE_TOC = "update_toc"
 """An event was added: its session's segments must be cut again."""
 
+INDEX_EVENT = "index_event"
+"""Events were added, or moved to another session: the index of messages must follow.
+One row stands for all that one statement added."""
+
 INDEX_NODE = "index_node"
 """A node has another version, or is no more: the teleport index must follow."""
 
@@ -63,6 +67,49 @@ def touch(events: Iterable[tuple[str, int, int]]) -> None:
         events: (event id, its time in milliseconds, its session's number).
     """
     insert(OutboxRow, [(None, UPDATE_TOC, *told) for told in events])
+
+
+def say_added(first: int, last: int, at_ms: int) -> None:
+    """Say that events were added.
+
+    Args:
+        first: The number of the first one's row; those up to the last came with it.
+        last: The number of the last one's row.
+        at_ms: The time of the earliest of them, in milliseconds.
+    """
+    insert(OutboxRow, [(None, INDEX_EVENT, f"{first}-{last}", at_ms, None)])
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Events that one statement added, by the numbers of their rows."""
+
+    row: int
+    """The row of the outbox that says so."""
+    first: int
+    last: int
+
+    @property
+    def count(self) -> int:
+        """How many they were."""
+        return self.last - self.first + 1
+
+
+def added(limit: int, after: int = 0) -> list[Run]:
+    """Events that were added and are not indexed yet, the ones added first first.
+
+    Args:
+        limit: The most runs that are given.
+        after: Leave out the rows of the outbox up to this one.
+    """
+    rows = (
+        OutboxRow.select(OutboxRow.id, OutboxRow.subject_id)
+        .where(OutboxRow.action == INDEX_EVENT, OutboxRow.id > after)
+        .order_by(OutboxRow.id)
+        .limit(limit)
+        .tuples()
+    )
+    return [Run(row, *map(int, said.split("-"))) for row, said in rows]
 
 
 def announce(node_ids: Iterable[str], at_ms: int) -> None:

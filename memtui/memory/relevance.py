@@ -1,0 +1,184 @@
+"""Relevance: how well messages, what stands around them and their sessions answer.
+
+BM25 (Robertson and Zaragoza, 2009) on three sizes of text: a message, a window of it
+with the one before and the two after it, and the whole conversation. A word counts
+once a message, however often it is said there: on labelled conversations that is as
+good as counting, and needs no more than knowing who holds what.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+K1 = 1.2
+"""How soon saying a word again adds nothing."""
+
+B = 0.6
+"""How much a text's length counts against it."""
+
+BEFORE, AFTER = 1, 2
+"""A window: so many messages before the one it is of, and so many after."""
+
+WEIGHED = 2_000
+"""How many messages are weighed at most: those that hold the rarest words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A message that holds some of the words."""
+
+    number: int
+    thread: int
+    """Its conversation."""
+    place: int
+    """Where it stands there: neighbours have neighbouring numbers."""
+    size: int
+    """How many terms it has."""
+    held: int
+    """Which words it holds, a bit for each."""
+    weight: float = 1.0
+    """What a word is worth that stands here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What messages are weighed against."""
+
+    counts: Sequence[float]
+    """How many messages hold each word."""
+    messages: int
+    """How many there are."""
+    size: int
+    """How many terms they have."""
+    threads: int
+    """How many conversations they are of."""
+
+    def rarities(self) -> list[float]:
+        """What each word is worth, by how few messages hold it."""
+        return [_rarity(count, self.messages) for count in self.counts]
+
+
+@dataclass(slots=True)
+class Weighed:
+    """What is relevant, by the numbers of messages and conversations."""
+
+    messages: dict[int, float] = field(default_factory=dict)
+    windows: dict[int, float] = field(default_factory=dict)
+    """Of the windows around messages that hold a word."""
+    threads: dict[int, float] = field(default_factory=dict)
+
+
+def likeliest(held: Mapping[int, int], rarities: Sequence[float]) -> list[int]:
+    """Of many messages those that hold the rarest words, the newest among equals.
+
+    Args:
+        held: Which words each message holds.
+        rarities: What each word is worth.
+    """
+    if len(held) <= WEIGHED:
+        return list(held)
+    worth = _worth(rarities)
+    return sorted(held, key=lambda number: (-worth(held[number]), -number))[:WEIGHED]
+
+
+def weigh(
+    spots: Sequence[Spot], corpus: Corpus, sizes: Mapping[int, int]
+) -> Weighed:
+    """Weigh messages, windows and conversations.
+
+    Args:
+        spots: The messages that hold any of the words.
+        corpus: All there is.
+        sizes: How many terms each of their conversations has.
+    """
+    rarities = corpus.rarities()
+    worth = _worth(rarities)
+    usual = corpus.size / max(corpus.messages, 1) or 1.0
+    weighed = Weighed()
+    for spot in spots:
+        length = K1 * (1 - B + B * spot.size / usual)
+        gain = spot.weight * (K1 + 1) / (spot.weight + length)
+        weighed.messages[spot.number] = worth(spot.held) * gain
+    by_thread: dict[int, list[Spot]] = defaultdict(list)
+    for spot in spots:
+        by_thread[spot.thread].append(spot)
+    for thread, mine in by_thread.items():
+        mine.sort(key=lambda spot: spot.place)
+        weighed.windows |= _windows(mine, rarities, usual)
+    weighed.threads = _threads(by_thread, corpus, sizes)
+    return weighed
+
+
+def _windows(
+    spots: Sequence[Spot], rarities: Sequence[float], usual: float
+) -> dict[int, float]:
+    """The windows of a conversation's messages that hold a word, in their order.
+
+    What stands in a window and holds none has the usual length.
+    """
+    found = {}
+    whole = usual * (1 + BEFORE + AFTER)
+    first = 0
+    for spot in spots:
+        while spots[first].place < spot.place - BEFORE:
+            first += 1
+        counts: dict[int, float] = {}
+        size, end = whole, first
+        while end < len(spots) and spots[end].place <= spot.place + AFTER:
+            near = spots[end]
+            size += near.size - usual
+            for word in _bits(near.held):
+                counts[word] = counts.get(word, 0.0) + near.weight
+            end += 1
+        length = K1 * (1 - B + B * size / whole)
+        found[spot.number] = _sum(counts, rarities, length)
+    return found
+
+
+def _threads(
+    by_thread: Mapping[int, Sequence[Spot]], corpus: Corpus, sizes: Mapping[int, int]
+) -> dict[int, float]:
+    counts: dict[int, dict[int, float]] = {}
+    holding = [0.0] * len(corpus.counts)
+    for thread, spots in by_thread.items():
+        mine = counts[thread] = defaultdict(float)
+        for spot in spots:
+            for word in _bits(spot.held):
+                mine[word] += spot.weight
+        for word in mine:
+            holding[word] += 1
+    rarities = [_rarity(count, corpus.threads) for count in holding]
+    usual = corpus.size / max(corpus.threads, 1) or 1.0
+    return {
+        thread: _sum(mine, rarities, K1 * (1 - B + B * sizes[thread] / usual))
+        for thread, mine in counts.items()
+    }
+
+
+def _sum(
+    counts: Mapping[int, float], rarities: Sequence[float], length: float
+) -> float:
+    return sum(
+        rarities[word] * count * (K1 + 1) / (count + length)
+        for word, count in counts.items()
+    )
+
+
+def _rarity(holding: float, of: float) -> float:
+    """BM25's weight of a word that so many texts hold, never below zero."""
+    return math.log(1 + (max(of - holding, 0.0) + 0.5) / (holding + 0.5))
+
+
+def _worth(rarities: Sequence[float]):
+    @cache
+    def worth(held: int) -> float:
+        return sum(rarities[word] for word in _bits(held))
+
+    return worth
+
+
+@cache
+def _bits(held: int) -> tuple[int, ...]:
+    return tuple(at for at in range(held.bit_length()) if held >> at & 1)

@@ -1,0 +1,243 @@
+"""Which messages hold which of the words asked for, the newest first.
+
+A word that very many messages hold is looked up among the newest ``CAP`` that hold
+another word of the query too, or, alone, among the newest that hold it: a question is
+answered in the same time whatever there is. What is left out so is told.
+"""
+
+import json
+import sqlite3
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from memtui.store.said import OF_SUBAGENT, Kind, session_term
+
+CAP = 3_000
+"""How many messages of one word are looked at; of a rarer word all are."""
+
+LISTED = 400
+"""Up to so many sessions are named in a question; of more, each message is asked."""
+
+COUNTED = 50_000
+"""Up to how many messages of a very common word are counted within bounds."""
+
+CALLS = 100
+"""How many calls of tools are found at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A word to be looked up."""
+
+    term: str
+    is_begun: bool = False
+    """Whether any that begin so will do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Which messages may be found."""
+
+    sessions: frozenset[int] | None = None
+    """The numbers of the sessions; None for all."""
+    kinds: frozenset[Kind] = frozenset()
+    """What they may be; anything if empty."""
+    first: int = 0
+    """The first number."""
+    last: int = 2**62
+    """The last number."""
+    with_subagents: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a message stands."""
+
+    number: int
+    event: bytes
+    thread: int
+    place: int
+    kind: int
+    size: int
+    """How many terms it has."""
+    session: int
+    thread_size: int
+    """How many terms its whole conversation has."""
+
+
+@dataclass(slots=True)
+class Found:
+    """The messages that hold any of the words."""
+
+    held: dict[int, int] = field(default_factory=dict)
+    """By the number of a message: which words it holds, a bit for each."""
+    counts: list[int] = field(default_factory=list)
+    """How many messages hold each word."""
+    common: list[int] = field(default_factory=list)
+    """The words of which only the newest messages were looked at."""
+    messages: int = 0
+    """How many messages there are within the bounds."""
+    size: int = 0
+    """How many terms they have."""
+    threads: int = 0
+    """How many conversations they are of."""
+
+
+def find(db: sqlite3.Connection, asked: Sequence[Asked], bounds: Bounds) -> Found:
+    """Look words up in what was said.
+
+    Args:
+        db: From ``Messages.reading``.
+        asked: The words, each once; 62 at most.
+        bounds: Which messages may be found.
+    """
+    question = _Question(db, bounds)
+    found = Found()
+    found.messages, found.size, found.threads = question.totals()
+    matches = [_match(word) for word in asked]
+    held = found.held
+    for at, match in enumerate(matches):
+        numbers = question.numbers(match, CAP + 1)
+        found.counts.append(len(numbers))
+        if len(numbers) > CAP:
+            found.common.append(at)
+            numbers.pop()
+        bit = 1 << at
+        for number in numbers:
+            held[number] = held.get(number, 0) | bit
+    for at in found.common:
+        found.counts[at] = question.count(asked[at], matches[at])
+        if others := [match for match in matches if match != matches[at]]:
+            both = f"{matches[at]} AND ({' OR '.join(others)})"
+            bit = 1 << at
+            for number in question.numbers(both, CAP):
+                held[number] = held.get(number, 0) | bit
+    return found
+
+
+def calls(db: sqlite3.Connection, asked: Sequence[Asked], bounds: Bounds) -> list[int]:
+    """The newest calls of tools that hold all the words, by their numbers."""
+    match = " AND ".join(map(_match, asked))
+    return _Question(db, bounds, "called").numbers(match, CALLS)
+
+
+def places(db: sqlite3.Connection, numbers: Collection[int]) -> list[Place]:
+    """Where messages stand; those that are forgotten are left out."""
+    rows = db.execute(
+        "SELECT m.id, m.event, m.thread, m.place, m.kind, m.size, t.session, t.size"
+        " FROM messages m JOIN threads t ON t.id = m.thread"
+        " WHERE m.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(numbers)),),
+    )
+    return [Place(*row) for row in rows]
+
+
+def around(
+    db: sqlite3.Connection, here: Place, before: int, after: int
+) -> tuple[list[bytes], list[bytes]]:
+    """What people and assistants said before a message and after it: their events."""
+    asked = (
+        "SELECT event FROM messages WHERE thread = ? AND kind < 2 AND place {} ?"
+        " ORDER BY place {} LIMIT ?"
+    )
+    told = [
+        [event for (event,) in db.execute(asked.format(*way), (*at, limit))]
+        for way, limit in ((("<", "DESC"), before), ((">", ""), after))
+        for at in [(here.thread, here.place)]
+    ]
+    return told[0][::-1], told[1]
+
+
+def nth(db: sqlite3.Connection, here: Place) -> int:
+    """How many people's and assistants' messages of its conversation come before."""
+    asked = "SELECT count(*) FROM messages WHERE thread = ? AND kind < 2 AND place < ?"
+    return int(db.execute(asked, (here.thread, here.place)).fetchone()[0])
+
+
+class _Question:
+    """What is asked of one table of words, within bounds."""
+
+    def __init__(
+        self, db: sqlite3.Connection, bounds: Bounds, table: str = "said"
+    ) -> None:
+        self._db, self._bounds, self._table = db, bounds, table
+        sessions = bounds.sessions
+        self._listed = ""
+        self._others: list[str] = []
+        self._values: list[object] = [bounds.first, bounds.last]
+        if sessions is not None and len(sessions) <= LISTED:
+            terms = (_quoted(session_term(session)) for session in sorted(sessions))
+            self._listed = " OR ".join(terms) or _quoted(session_term(0))
+        if sessions is not None:
+            self._others.append("t.session IN (SELECT value FROM json_each(?))")
+            self._values.append(json.dumps(sorted(sessions)))
+        if bounds.kinds:
+            self._others.append("m.kind IN (SELECT value FROM json_each(?))")
+            self._values.append(json.dumps(sorted(bounds.kinds)))
+
+    def numbers(self, match: str, limit: int) -> list[int]:
+        """The numbers of the newest messages of a match, the newest first."""
+        asked = f"{self._within()} ORDER BY {self._table}.rowid DESC LIMIT ?"
+        rows = self._db.execute(
+            f"SELECT {self._table}.rowid {asked}",
+            (self._all_of(match), *self._values, limit),
+        )
+        return [number for (number,) in rows]
+
+    def count(self, word: Asked, match: str) -> int:
+        """How many messages a very common word has; no more than ``COUNTED``."""
+        if not (word.is_begun or self._listed or self._others):
+            asked = "SELECT doc FROM vocabulary WHERE term = ?"
+            row = self._db.execute(asked, (word.term,)).fetchone()
+            return int(row[0]) if row else 0
+        rows = self._db.execute(
+            f"SELECT count(*) FROM (SELECT 1 {self._within()} LIMIT {COUNTED})",
+            (self._all_of(match), *self._values),
+        )
+        return int(rows.fetchone()[0])
+
+    def totals(self) -> tuple[int, int, int]:
+        """How many messages, terms and conversations there are."""
+        if self._bounds.sessions is None:
+            asked = "SELECT name, value FROM facts WHERE name IN ('messages', 'size')"
+            facts = dict(self._db.execute(asked).fetchall())
+            threads = self._db.execute("SELECT max(id) FROM threads").fetchone()[0]
+            return int(facts["messages"]), int(facts["size"]), int(threads or 0)
+        row = self._db.execute(
+            "SELECT sum(messages), sum(size), count(*) FROM threads"
+            " WHERE session IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(self._bounds.sessions)),),
+        ).fetchone()
+        messages, size, threads = (int(value or 0) for value in row)
+        return messages, size, threads
+
+    def _within(self) -> str:
+        table = self._table
+        joined = ""
+        if self._others:
+            joined = (
+                f" JOIN messages m ON m.id = {table}.rowid"
+                " JOIN threads t ON t.id = m.thread"
+            )
+        others = "".join(f" AND {other}" for other in self._others)
+        return (
+            f"FROM {table}{joined} WHERE {table} MATCH ?"
+            f" AND {table}.rowid BETWEEN ? AND ?{others}"
+        )
+
+    def _all_of(self, match: str) -> str:
+        if self._listed:
+            match = f"({match}) AND ({self._listed})"
+        if not self._bounds.with_subagents:
+            match = f"({match}) NOT {_quoted(OF_SUBAGENT)}"
+        return match
+
+
+def _match(word: Asked) -> str:
+    """A word as FTS5 is asked for it; a single letter is not looked on from."""
+    is_open = word.is_begun and len(word.term) > 1
+    return _quoted(word.term) + ("*" if is_open else "")
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
