@@ -1,0 +1,135 @@
+"""What is found: messages with what was said around them, and moments of sessions.
+
+A moment is an answer of the search over everything: a place in a session, with the
+layers of the memory that led to it.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memtui.memory.events import EventRole
+from memtui.memory.hits import Snippet
+from memtui.memory.sessions import Session
+
+SNIPPET_BYTES = 1_024
+"""The most of a message that is shown in a window, in bytes (decisions §8)."""
+
+WINDOW = 16
+"""How many messages a window has at most."""
+
+HITS = 20
+"""How many hits a search of sessions gives at most."""
+
+
+class Layer(StrEnum):
+    """What of the memory led to a moment."""
+
+    MESSAGES = "messages"
+    NODES = "nodes"
+    """Titles, headlines, keywords and bullets of the table of contents."""
+    GRIPS = "grips"
+    """Excerpts that bullets rest on."""
+    TITLES = "titles"
+    """Titles of sessions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of a window."""
+
+    event_id: str
+    msg_idx: int
+    """Its place among the messages of its conversation, from 0."""
+    role: EventRole
+    at: datetime
+    snippet: Snippet
+    is_truncated: bool
+    """Whether the message goes on."""
+    tool_name: str = ""
+    """The tool it used; of a call itself, the tool it is of."""
+    is_match: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MessageHit:
+    """A message that answers a query, and what was said around it."""
+
+    session: Session
+    subagent: str
+    """Whose conversation within the session; "" for the main one."""
+    event_id: str
+    """The message; "" where the session's title alone answers."""
+    msg_idx: int
+    """Its place among the messages of its conversation; -1 where there is none."""
+    score: float
+    """0 to 1: the share of the query's own upper bound (decisions §8)."""
+    window: tuple[Said, ...]
+
+    @property
+    def match(self) -> Said | None:
+        """The message itself."""
+        return next((said for said in self.window if said.is_match), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A place in a session that answers a query."""
+
+    agent: str
+    session_id: str
+    subagent: str
+    project: str
+    title: str
+    """What the moment is about: its segment's headline, else its session's title."""
+    at: datetime
+    node_id: str
+    """The segment it lies in; "" while there is none."""
+    event_id: str
+    """The message that answers best; "" where summaries alone do."""
+    grip_id: str
+    """The grip that answers best, if one does; "" if none."""
+    role: EventRole | None
+    """Who said what the snippet shows; None where a summary says it."""
+    snippet: Snippet
+    score: float
+    """0 to 1, as a teleport's hit."""
+    layers: frozenset[Layer]
+    is_unsummarised: bool
+    """Whether only messages led to it: no summary of it holds the words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A time that was read in a question, or a filter that was typed."""
+
+    said: str
+    """``last week: 9–15 November 2026``."""
+    is_strict: bool
+    """Whether nothing else is shown; otherwise it comes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the search over everything found for one query, the best first."""
+
+    query: str
+    moments: tuple[Moment, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the reader should know, each a sentence: how far an index is, say."""
+    times: tuple[Understood, ...] = ()
+    """The times that were read in the question."""
+    suggestion: str = ""
+    """The query with a misspelt word put right; "" where there is nothing to say."""
+    took_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """What the search of sessions found for one query, the best first."""
+
+    query: str
+    hits: tuple[MessageHit, ...] = ()
+    notes: tuple[str, ...] = ()
+    times: tuple[Understood, ...] = ()
+    took_ms: float = 0.0
