@@ -98,6 +98,7 @@ class House:
         return Setup(
             spool=self.paths.spool,
             index=self.paths.index,
+            messages=self.paths.messages,
             claim=self.paths.claim,
             zone=self.zone,
             rules=Rules(
@@ -111,6 +112,7 @@ class House:
             clock=lambda: datetime.now(UTC),
             agent=settings.agent,
             with_subagents=settings.with_subagents,
+            with_tools=settings.with_tools,
             admission=Admission(Exclusions(settings.exclude), self.project),
             watched=self.watched,
             model=None if self.asks_nobody else self._summarizer,

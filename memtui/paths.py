@@ -39,6 +39,11 @@ class Paths:
         return replace(self, store=folder / "memory.db", index=folder / "index")
 
     @property
+    def messages(self) -> Path:
+        """The file with the index of messages; it lies beside the other index."""
+        return self.index.with_name(f"{self.index.name}-messages.db")
+
+    @property
     def claim(self) -> Path:
         """The file whose lock says who works the store."""
         return self.store.with_name("work.lock")

@@ -102,6 +102,12 @@ ALL = (
         "Whether what helpers of an agent do is cut into segments with the main"
         " conversation. It is kept either way.",
     ),
+    Setting(
+        "search.with_tools",
+        False,
+        "Whether search reaches what tools were told and answered, not their names"
+        " alone. Credentials can stand there.",
+    ),
     *MODELS,
     *JOBS,
     Setting(
@@ -211,6 +217,11 @@ class Settings:
     def with_subagents(self) -> bool:
         """Whether helpers' events are cut into segments too."""
         return bool(self._value("segments.with_subagents"))
+
+    @property
+    def with_tools(self) -> bool:
+        """Whether search reaches what tools were told and answered."""
+        return bool(self._value("search.with_tools"))
 
     @property
     def theme(self) -> str:

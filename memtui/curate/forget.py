@@ -132,7 +132,7 @@ class Forget:
             deletion.delete()
             for path in cursors.drop_telling(told):
                 problems.clear(path)
-            facts.set_index_name("")
+            facts.forget_indexes()
             unfinished.done()
         return found
 

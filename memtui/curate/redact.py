@@ -174,7 +174,7 @@ class Redact:
         if kinds:
             redactions.count_up(kinds, to_ms(self._clock()))
             facts.set_to_be_cleaned(True)
-            facts.set_index_name("")
+            facts.forget_indexes()
 
 
 def _left_at() -> str:

@@ -1,7 +1,7 @@
 """The traces that what was deleted leaves outside its rows, and their removal.
 
-The index keeps a deleted document's words until its files are merged, the log may
-name what it could not read, and the database's file keeps the room of deleted rows.
+An index keeps the words of what was deleted, the log may name what it could not read,
+and the database's file keeps the room of deleted rows.
 """
 
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from pathlib import Path
 from memtui.errors import StoreError
 from memtui.search.index import Index
 from memtui.store import compaction, copies, database, facts
+from memtui.store.messages import Messages
 
 write_over = compaction.write_over
 
@@ -37,6 +38,7 @@ class Places:
     """Where traces are left."""
 
     index: Path
+    messages: Path
     log: Path
 
 
@@ -47,6 +49,7 @@ def remove(places: Places) -> None:
         MemtuiError: Something is in use or cannot be written; it can be tried again.
     """
     Index(places.index).remove()
+    Messages(places.messages).remove()
     try:
         for earlier in places.log.parent.glob(f"{places.log.name}.*"):
             earlier.unlink()

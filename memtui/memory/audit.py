@@ -27,7 +27,7 @@ from memtui.memory.verdicts import (
     hashed,
 )
 
-RULE = "audit-2"
+RULE = "audit-3"
 """The name to record with verdicts: other limits or features, another name."""
 
 PART_TERMS = 4

@@ -8,7 +8,7 @@ good as counting, and needs no more than knowing who holds what.
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -83,9 +83,7 @@ def likeliest(held: Mapping[int, int], rarities: Sequence[float]) -> list[int]:
     return sorted(held, key=lambda number: (-worth(held[number]), -number))[:WEIGHED]
 
 
-def weigh(
-    spots: Sequence[Spot], corpus: Corpus, sizes: Mapping[int, int]
-) -> Weighed:
+def weigh(spots: Sequence[Spot], corpus: Corpus, sizes: Mapping[int, int]) -> Weighed:
     """Weigh messages, windows and conversations.
 
     Args:
@@ -104,7 +102,7 @@ def weigh(
     by_thread: dict[int, list[Spot]] = defaultdict(list)
     for spot in spots:
         by_thread[spot.thread].append(spot)
-    for thread, mine in by_thread.items():
+    for mine in by_thread.values():
         mine.sort(key=lambda spot: spot.place)
         weighed.windows |= _windows(mine, rarities, usual)
     weighed.threads = _threads(by_thread, corpus, sizes)
@@ -171,7 +169,9 @@ def _rarity(holding: float, of: float) -> float:
     return math.log(1 + (max(of - holding, 0.0) + 0.5) / (holding + 0.5))
 
 
-def _worth(rarities: Sequence[float]):
+def _worth(rarities: Sequence[float]) -> Callable[[int], float]:
+    """What the words are worth together that a message holds."""
+
     @cache
     def worth(held: int) -> float:
         return sum(rarities[word] for word in _bits(held))

@@ -43,31 +43,28 @@ _DERIVED = (
 _ENDINGS = tuple(ending for ending, _ in _DERIVED)
 
 
-_IRREGULAR = {
-    form: word
-    for line in """
-        became:become began:begin begun:begin bent:bend bought:buy bound:bind
-        broke:break broken:break brought:bring built:build burnt:burn came:come
-        caught:catch chose:choose chosen:choose crept:creep dealt:deal drank:drink
-        drawn:draw dreamt:dream drew:draw driven:drive drove:drive dug:dig eaten:eat
-        ate:eat fallen:fall fed:feed fell:fall felt:feel fled:flee flew:fly flown:fly
-        forbidden:forbid forgot:forget forgotten:forget fought:fight found:find
-        froze:freeze frozen:freeze gave:give given:give gone:go went:go grew:grow
-        grown:grow heard:hear held:hold hid:hide hidden:hide hung:hang kept:keep
-        knew:know known:know laid:lay learnt:learn led:lead lent:lend lost:lose
-        made:make meant:mean met:meet paid:pay ran:run rang:ring ridden:ride rode:ride
-        said:say sang:sing sank:sink sat:sit saw:see seen:see sent:send shaken:shake
-        shook:shake shot:shoot shown:show shrank:shrink slept:sleep slid:slide
-        sold:sell sought:seek spent:spend spoke:speak spoken:speak sprang:spring
-        stole:steal stolen:steal stood:stand struck:strike stuck:stick sung:sing
-        swam:swim swept:sweep taken:take taught:teach thought:think threw:throw
-        thrown:throw told:tell took:take tore:tear torn:tear understood:understand
-        woke:wake woken:wake won:win wore:wear worn:wear written:write wrote:write
-        children:child criteria:criterion feet:foot indices:index matrices:matrix
-        men:man mice:mouse people:person teeth:tooth vertices:vertex women:woman
-    """.split()
-    for form, _, word in [line.partition(":")]
-}
+_FORMS = """
+    became:become began:begin begun:begin bent:bend bought:buy bound:bind
+    broke:break broken:break brought:bring built:build burnt:burn came:come
+    caught:catch chose:choose chosen:choose crept:creep dealt:deal drank:drink
+    drawn:draw dreamt:dream drew:draw driven:drive drove:drive dug:dig eaten:eat
+    ate:eat fallen:fall fed:feed fell:fall felt:feel fled:flee flew:fly flown:fly
+    forbidden:forbid forgot:forget forgotten:forget fought:fight found:find
+    froze:freeze frozen:freeze gave:give given:give gone:go went:go grew:grow
+    grown:grow heard:hear held:hold hid:hide hidden:hide hung:hang kept:keep
+    knew:know known:know laid:lay learnt:learn led:lead lent:lend lost:lose
+    made:make meant:mean met:meet paid:pay ran:run rang:ring ridden:ride rode:ride
+    said:say sang:sing sank:sink sat:sit saw:see seen:see sent:send shaken:shake
+    shook:shake shot:shoot shown:show shrank:shrink slept:sleep slid:slide
+    sold:sell sought:seek spent:spend spoke:speak spoken:speak sprang:spring
+    stole:steal stolen:steal stood:stand struck:strike stuck:stick sung:sing
+    swam:swim swept:sweep taken:take taught:teach thought:think threw:throw
+    thrown:throw told:tell took:take tore:tear torn:tear understood:understand
+    woke:wake woken:wake won:win wore:wear worn:wear written:write wrote:write
+    children:child criteria:criterion feet:foot indices:index matrices:matrix
+    men:man mice:mouse people:person teeth:tooth vertices:vertex women:woman
+"""
+_IRREGULAR = dict(re.findall(r"(\w+):(\w+)", _FORMS))
 """Forms that no rule makes, and the words they are forms of; those that are commonly
 another word too ("left", "rose") are missing."""
 

@@ -21,7 +21,7 @@ from memtui.search.index import Index
 from memtui.shell import output
 from memtui.shell.finding import Finding, Patient, ago, size
 from memtui.stages import claim
-from memtui.store.outbox import INDEX_NODE
+from memtui.store.outbox import INDEX_EVENT, INDEX_NODE, UPDATE_TOC
 
 SLOW_BYTES = 50_000_000
 """A store larger than this takes a moment to be checked, and that is said."""
@@ -31,6 +31,13 @@ LOW_BYTES = 200_000_000
 
 LOW_FILES = 1000
 """With room for fewer files than this, too."""
+
+WAITS = {
+    UPDATE_TOC: "event to cut",
+    INDEX_NODE: "node to index",
+    INDEX_EVENT: "batch of messages to index",
+}
+"""What a row of the outbox is that waits."""
 
 AT_WORK = "the memtui that works"
 """Whose look at the model is told beside our own."""
@@ -184,8 +191,9 @@ def at_work(patient: Patient, zone: tzinfo) -> Iterator[Finding]:
 def _waiting(found: Work, patient: Patient) -> str:
     told = []
     for row in found.waiting:
-        what = "node to index" if row.action == INDEX_NODE else "event to cut"
-        many = what.replace(" to", "s to", 1)
+        what = WAITS[row.action]
+        one, _, work = what.partition(" ")
+        many = f"{one}{'es' if one == 'batch' else 's'} {work}"
         since = ago(row.oldest_at, patient.now)
         told.append(f"{output.number_of(row.count, what, many)} (oldest {since})")
     if found.segments:

@@ -101,7 +101,7 @@ def claim(house: House) -> None:
 
 def places_of(house: House) -> Places:
     """Where this house leaves traces."""
-    return Places(house.paths.index, house.paths.log)
+    return Places(house.paths.index, house.paths.messages, house.paths.log)
 
 
 def redact(house: House, *, is_tried: bool, as_json: bool) -> int:

@@ -24,6 +24,7 @@ STAGES = {
     "summarize": "summarising",
     "rollup": "rolling up",
     "index": "indexing",
+    "messages": "indexing messages",
 }
 """What each stage does, in words."""
 

@@ -24,6 +24,7 @@ from memtui.stages.improve import Improve, MakeSummarizer
 from memtui.stages.index import NODES_AT_ONCE, Follow
 from memtui.stages.ingest import Ingest
 from memtui.stages.loop import Loop, Stepped
+from memtui.stages.messages import Listen
 from memtui.stages.progress import Model
 from memtui.stages.reporting import Report, Teller
 from memtui.stages.rollup import RollUp
@@ -32,6 +33,7 @@ from memtui.stages.segment import Cut
 from memtui.stages.summarize import Summarize
 from memtui.stages.tail import Tail
 from memtui.store import copies, database, outbox, versions
+from memtui.store.messages import Messages
 
 MODEL_RESTS_S = (1.0,)
 """How long the model's loop rests when there is nothing for it, in seconds."""
@@ -45,6 +47,8 @@ class Setup:
 
     spool: Path
     index: Path
+    messages: Path
+    """The file of the index of messages."""
     claim: Path
     zone: tzinfo
     rules: Rules
@@ -55,6 +59,8 @@ class Setup:
     agent: str
     """The agent of imported events that name none."""
     with_subagents: bool = False
+    with_tools: bool = False
+    """Whether what tools were told and answered is found by its words too."""
     admission: Admission = field(default_factory=Admission)
     """Whose conversations are kept."""
     watched: Watched = dict
@@ -88,6 +94,7 @@ class Works:
             setup.summarizer, setup.zone, setup.clock, lambda: self._tail.is_behind
         )
         self._follow = Follow(Index(setup.index), setup.clock)
+        self._listen = Listen(Messages(setup.messages), with_tools=setup.with_tools)
         self._teller: Teller | None = None
         self._improve: Improve | None = None
         self._loop: Loop | None = None
@@ -209,8 +216,9 @@ class Works:
         )
 
     def reindex(self) -> None:
-        """Make the index anew; the stages then fill it."""
+        """Make both indexes anew; the stages then fill them."""
         self._follow.rebuild()
+        self._listen.rebuild()
 
     def recount(self) -> None:
         """Count anew what could not be taken of hooks; only where we hold the claim."""
@@ -247,6 +255,7 @@ class Works:
             ("summarize", self._noted(self._summarize.step)),
             ("rollup", self._noted(self._roll_up.step)),
             ("index", self._index),
+            ("messages", self._listen.step),
         )
 
     def _noted(

@@ -60,6 +60,12 @@ def set_messages_name(name: str) -> None:
     MetaRow.insert(name=_MESSAGES, value=name).on_conflict_replace().execute()
 
 
+def forget_indexes() -> None:
+    """Have both indexes made anew: what they were fed is not what is kept any more."""
+    set_index_name("")
+    set_messages_name("")
+
+
 def watched() -> tuple[str, ...] | None:
     """The sources a person agreed to have watched; None if nobody was asked yet."""
     row = MetaRow.get_or_none(MetaRow.name == _WATCHED)

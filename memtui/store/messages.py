@@ -78,6 +78,9 @@ class Filling:
         return ("oldest", self.oldest), ("looked", self.done), ("is_full", full)
 
 
+_EMPTY = Filling(is_done=False, oldest="", done=0)
+
+
 class Messages:
     """A file with an index of messages in it."""
 
@@ -107,8 +110,8 @@ class Messages:
             with closing(sqlite3.connect(self.path)) as db:
                 db.execute("PRAGMA journal_mode = wal")
                 db.executescript(f"BEGIN; {_SCHEMA}")
-                facts = (("version", VERSION), ("name", name), ("messages", 0))
-                facts += (("size", 0), ("oldest", ""), ("looked", 0), ("is_full", 0))
+                counts = (("messages", 0), ("size", 0))
+                facts = (("version", VERSION), ("name", name), *counts, *_EMPTY.facts)
                 db.executemany("INSERT INTO facts VALUES (?, ?)", facts)
                 db.execute("COMMIT")
 
@@ -122,7 +125,7 @@ class Messages:
             # The file goes first: what it leaves behind belongs to nothing then.
             for end in ("", "-wal", "-shm", "-journal"):
                 with suppress(FileNotFoundError):
-                    os.unlink(f"{self.path}{end}")
+                    self.path.with_name(f"{self.path.name}{end}").unlink()
 
     def exists(self) -> bool:
         """Whether there is one, of whatever version and state."""

@@ -50,7 +50,9 @@ class Said:
     """Other ids by which it was told."""
 
 
-def put(index: Messages, batch: Sequence[Said], facts: Sequence[tuple[str, object]]) -> None:
+def put(
+    index: Messages, batch: Sequence[Said], facts: Sequence[tuple[str, object]]
+) -> None:
     """Index events, in one transaction with how far that is.
 
     Args:
@@ -160,7 +162,14 @@ def _insert(db: sqlite3.Connection, found: Sequence[tuple[int, int, Said]]) -> N
         counts[thread] = messages + 1, size + len(said.terms)
     places, mixed = _places(db, by_thread)
     rows = [
-        (number, said.event_id, thread, places.get(number, 0), said.kind, len(said.terms))
+        (
+            number,
+            said.event_id,
+            thread,
+            places.get(number, 0),
+            said.kind,
+            len(said.terms),
+        )
         for number, thread, said in (*talk, *calls)
     ]
     db.executemany("INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)", rows)
@@ -202,7 +211,9 @@ def _places(
     """
     places: dict[int, int] = {}
     mixed = []
-    asked = "SELECT place, id FROM messages WHERE thread = ? AND kind < 3 ORDER BY place"
+    asked = (
+        "SELECT place, id FROM messages WHERE thread = ? AND kind < 3 ORDER BY place"
+    )
     for thread, numbers in by_thread.items():
         first = db.execute(f"{asked} LIMIT 1", (thread,)).fetchone()
         last = db.execute(f"{asked} DESC LIMIT 1", (thread,)).fetchone()

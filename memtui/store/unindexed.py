@@ -1,7 +1,7 @@
 """What is still to be indexed: events, with what an index of words wants of them."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memtui.memory.events import MESSAGES, EventRole, EventType

@@ -46,6 +46,7 @@ class At:
             Setup(
                 spool=paths.spool,
                 index=paths.index,
+                messages=paths.messages,
                 claim=paths.claim,
                 zone=self.house.zone,
                 rules=Rules(),

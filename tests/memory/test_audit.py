@@ -94,10 +94,10 @@ def test_a_name_or_number_that_is_not_there_makes_it_weak(
 
 
 def test_numbers_written_out_and_grouped_are_the_same_numbers() -> None:
-    texts = ["All 1,290 tests ran in three runs."]
-    found = verdict("1290 tests ran in 3 runs", texts=texts)
+    texts = ["All 1,290 tests passed in three runs."]
+    found = verdict("1290 tests passed in 3 runs", texts=texts)
     assert found.support is Support.SUPPORTED
-    assert verdict("1291 tests ran in 3 runs", texts=texts).support is Support.WEAK
+    assert verdict("1291 tests passed in 3 runs", texts=texts).support is Support.WEAK
 
 
 def test_the_number_of_a_list_entry_is_no_claim() -> None:

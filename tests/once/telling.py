@@ -84,6 +84,7 @@ def works_at(home: Path, settings: Settings) -> Iterator[Works]:
     setup = Setup(
         spool=house.paths.spool,
         index=house.paths.index,
+        messages=house.paths.messages,
         claim=house.paths.claim,
         zone=house.zone,
         rules=Rules(),

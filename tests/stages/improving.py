@@ -157,6 +157,7 @@ class Bench:
             Setup(
                 spool=paths.spool,
                 index=paths.index,
+                messages=paths.messages,
                 claim=paths.claim,
                 zone=UTC,
                 rules=Rules(),

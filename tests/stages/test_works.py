@@ -54,6 +54,7 @@ def made(house: House, clock: Callable[[], datetime], **changes: Any) -> Works:
     given: dict[str, Any] = {
         "spool": house.paths.spool,
         "index": house.paths.index,
+        "messages": house.paths.messages,
         "claim": house.paths.claim,
         "zone": house.zone,
         "rules": Rules(),

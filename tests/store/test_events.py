@@ -50,11 +50,12 @@ def test_an_event_comes_back_as_it_was_told() -> None:
     assert kept.get([event.event_id]) == {event.event_id: event}
 
 
-def test_an_event_and_its_outbox_row_are_kept_together() -> None:
+def test_an_event_and_its_outbox_rows_are_kept_together() -> None:
     event = said("Fix the cart")
     add(event)
-    (row,) = OutboxRow.select()
-    assert (row.action, row.subject_id) == (outbox.UPDATE_TOC, event.event_id)
+    added, touched = OutboxRow.select().order_by(OutboxRow.id)
+    assert added.action == outbox.INDEX_EVENT
+    assert (touched.action, touched.subject_id) == (outbox.UPDATE_TOC, event.event_id)
 
 
 def test_neither_is_kept_when_the_transaction_fails() -> None:
