@@ -21,7 +21,6 @@ from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.paths import in_home
 from memtui.recall import browse, health
-from memtui.search import index
 from memtui.settings import Held, Settings
 from memtui.shell.output import plain
 from memtui.stages.progress import Progress
@@ -89,12 +88,6 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"XDG_{name}_HOME", raising=False)
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
-
-
-@pytest.fixture(autouse=True)
-def patient_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine would cut a search short, and answer with less or nothing."""
-    monkeypatch.setattr(index, "OR_LIMIT_S", 60.0)
 
 
 @pytest.fixture

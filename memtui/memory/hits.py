@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from memtui.memory import bands
+from memtui.memory.bands import Band
 from memtui.memory.toc import TocLevel
 
 
@@ -22,6 +24,17 @@ class Match:
     target_id: str
     score: float
     """0 to 1: the share of the query's own upper bound (decisions §8)."""
+    leads_to: str = ""
+    """The node to land on: a wide node's segment that answers best, itself if none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All an index answers, best first."""
+
+    matches: tuple[Match, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """The terms so common that not all their documents were looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +61,13 @@ class Hit:
     score: float
     snippet: Snippet
     project: str = ""
+    leads_to: str = ""
+    """The node to land on: a wide node's segment that answers best, itself if none."""
+
+    @property
+    def band(self) -> Band:
+        """What its score advises."""
+        return bands.of(self.score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +79,7 @@ class Answer:
     took_ms: float = 0.0
     note: str = ""
     """What the reader should know: that the index is still being built, say."""
+    suggestion: str = ""
+    """The query with what seems misspelt written as the memory writes it, if any."""
+    hints: tuple[str, ...] = ()
+    """What of the query could not be understood, each a sentence."""

@@ -66,6 +66,8 @@ class Query:
     """What is asked for, phrases' words included; each once."""
     phrases: tuple[str, ...] = ()
     """Texts that must stand there as they are, folded."""
+    quoted: tuple[str, ...] = ()
+    """The terms of these: who holds the words of a phrase has them all."""
     without: tuple[Word, ...] = ()
     """Words that must not be there."""
     without_phrases: tuple[str, ...] = ()
@@ -147,6 +149,7 @@ def read(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
         text=text,
         words=tuple(found[:CAP_WORDS]),
         phrases=tuple(dict.fromkeys(map(words.fold, reading.phrases))),
+        quoted=_quoted(reading.phrases),
         without=tuple(_words([(word, False) for word in reading.without])),
         without_phrases=tuple(map(words.fold, reading.without_phrases)),
         filters=reading.filters,
@@ -180,6 +183,13 @@ def _words(typed: list[tuple[str, bool]]) -> list[Word]:
     ]
     telling = [word for word in found if words.is_telling(word.text)]
     return list({word.terms: word for word in telling or found}.values())
+
+
+def _quoted(phrases: list[str]) -> tuple[str, ...]:
+    """What can be looked up of phrases: their words without stop words."""
+    found = [chunk for said in phrases for chunk in words.chunks(said)]
+    telling = filter(words.is_telling, found)
+    return tuple(dict.fromkeys(t for chunk in telling for t in words.needed(chunk)))
 
 
 def _of_token(token: str, *, is_last: bool) -> list[Word]:

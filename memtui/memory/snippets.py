@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 
 from memtui.memory import words
+from memtui.memory.queries import Query
 
 CHARS = 200
 """The most a snippet shows, in characters."""
 
 
-def best_line(lines: Sequence[str], asked: Sequence[str]) -> str:
+def best_line(lines: Sequence[str], asked: Query) -> str:
     """The line that holds most of the terms asked for; the first one among equals.
 
     Args:
         lines: Bullets, or one excerpt; at least one.
-        asked: The query's terms, as ``words.terms`` gives them; the last one may be
-            unfinished.
+        asked: The query.
     """
     best = max(lines, key=lambda line: len(wanted_in(line, asked)))
     if len(best) <= CHARS:
@@ -27,13 +27,9 @@ def best_line(lines: Sequence[str], asked: Sequence[str]) -> str:
     return f"{'…' if start else ''}{cut}{'…' if end < len(best) else ''}"
 
 
-def wanted_in(text: str, asked: Sequence[str]) -> set[str]:
-    """The terms of a text that answer a query whose last word may be unfinished."""
-    if not asked:
-        return set()
-    whole, unfinished = set(asked), asked[-1]
+def wanted_in(text: str, asked: Query) -> set[str]:
+    """The terms of a text that answer a query, in any form."""
+    whole, begun = set(asked.terms), tuple(asked.begun)
     return {
-        term
-        for term in words.terms(text)
-        if term in whole or term.startswith(unfinished)
+        term for term in words.terms(text) if term in whole or term.startswith(begun)
     }

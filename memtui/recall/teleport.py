@@ -1,19 +1,25 @@
 """Jumping anywhere: from a few words to nodes and grips."""
 
 import logging
-import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import SearchError
-from memtui.memory import calendar, words
+from memtui.memory import queries, scores, whys, words
+from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.grips import Grip
-from memtui.memory.hits import Answer, Hit, HitKind, Match, Snippet
+from memtui.memory.hits import Answer, Found, Hit, HitKind, Match, Snippet
+from memtui.memory.queries import Query
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.snippets import best_line, wanted_in
-from memtui.memory.toc import TocLevel, TocNode
+from memtui.memory.toc import TocNode
+from memtui.memory.whys import Why
+from memtui.recall import unindexed
+from memtui.search.documents import of_node, said_by
 from memtui.store import database, grips, outbox, scopes, toc
 
 if TYPE_CHECKING:
@@ -24,22 +30,34 @@ log = logging.getLogger(__name__)
 LIMIT = 50
 """How many hits are answered unless fewer are asked for."""
 
-STORE_NODES = 2000
-"""How many of the newest nodes are looked through while there is no index."""
-
 REBUILDING = 200
 """With more announcements than this waiting, the index is said to be behind."""
 
+CHECKED = 3200
+"""How many matches are read in the store, at the most, for what an index cannot know:
+whether a phrase stands there as it is."""
 
-_PHRASE = re.compile(r'"([^"]+)"')
+FEW = 3
+"""With fewer hits a word of the query may be misspelt, even if it is found."""
+
+OF_SESSION = 1000
+"""How many segments of the sessions that a filter names are looked through."""
+
+BROKEN = (
+    "The search index is missing or broken: until it is made anew, the newest nodes"
+    " are read."
+)
+NO_WORD = "Type a word to look for."
+OF_MESSAGES = "role: is of messages, and this looks through summaries."
+TOO_COMMON = "Too common to look at all that holds it: {}. Another word narrows it."
 
 
 class Teleport:
     """Finds nodes and grips through the index, or through the store without one."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, zone: tzinfo = UTC) -> None:
         """Remember where the index lies; it is opened by the first question."""
-        self._folder = folder
+        self._folder, self._zone = folder, zone
         self._opened: Index | None = None
 
     @property
@@ -50,7 +68,14 @@ class Teleport:
             self._opened = Index(self._folder)
         return self._opened
 
-    def find(self, query: str, *, limit: int = LIMIT, of: Scope = ALL) -> Answer:
+    def find(
+        self,
+        query: str,
+        *,
+        limit: int = LIMIT,
+        of: Scope = ALL,
+        is_recent_first: bool = False,
+    ) -> Answer:
         """The best hits of a query as it is being typed; any string is legal.
 
         Blocks for some milliseconds: not for the thread that draws the screen.
@@ -58,75 +83,173 @@ class Teleport:
         Args:
             query: What was typed.
             limit: The most hits.
-            of: Whose work is looked through.
+            of: Whose work is looked through, unless the query says otherwise.
+            is_recent_first: Whether old hits are worth less.
         """
         began_s = time.perf_counter()
-        note = ""
-        phrases = [words.fold(said) for said in _PHRASE.findall(query) if said.strip()]
-        with database.connected():
-            try:
-                matches = self._matches(query, limit * (4 if phrases else 1), of)
-                waiting = outbox.length(outbox.INDEX_NODE)
-                if waiting > REBUILDING:
-                    note = f"The index is being built: {waiting:,} nodes to go."
-            except SearchError:
-                matches = _from_store(query, limit, of)
-                log.exception("the index could not be asked")
-                note = "The index is missing or broken: search reads the newest nodes."
-            hits = _hits(matches, query, phrases)[:limit]
+        asked = self._read(query, of)
+        hints = [*asked.hints]
+        if asked.filters.role:
+            hints.append(OF_MESSAGES)
+        if asked.is_empty:
+            hints.append(NO_WORD)
+        answer = Answer(query)
+        if not (asked.is_empty or asked.filters.role):
+            with database.connected():
+                answer = self._answer(asked, limit, is_recent_first)
         took_ms = (time.perf_counter() - began_s) * 1000
-        return Answer(query, tuple(hits), took_ms, note)
+        return replace(answer, took_ms=took_ms, hints=(*hints, *answer.hints))
 
-    def _matches(self, query: str, most: int, of: Scope) -> list[Match]:
-        """What the index finds; more is asked of it where some of that falls away."""
-        while True:
-            found = self._index.find(query, most, of)
-            if not (of.agent and of.project):
-                return found
-            places = _places(found, _grips(found))
-            kept = scopes.among(list(set(places)), of)
-            mine = [m for m, place in zip(found, places, strict=True) if place in kept]
-            if len(mine) == len(found) or len(found) < most:
-                return mine
-            most *= 4
+    def why(
+        self,
+        query: str,
+        target_id: str,
+        *,
+        of: Scope = ALL,
+        is_recent_first: bool = False,
+    ) -> Why | None:
+        """What the score of a hit is made of; None if it is not there, or no index.
+
+        Args:
+            query: What was typed.
+            target_id: The hit's.
+            of: As it was given to ``find``.
+            is_recent_first: As it was given to ``find``.
+        """
+        asked = self._read(query, of)
+        try:
+            units = self._index.units(asked)
+            newest = self._index.newest()
+        except SearchError:
+            log.exception("the index could not be asked")
+            return None
+        with database.connected():
+            grip = grips.get([target_id]).get(target_id)
+            node = toc.node(grip.toc_node_id or "" if grip else target_id)
+        if node is None:
+            return None
+        told = {one.target_id: one for one in of_node(node, [grip] if grip else [])}
+        document = told[target_id]
+        age_days = (newest - document.ended).total_seconds() / 86400
+        aged = scores.recency(age_days) if is_recent_first else 1.0
+        return whys.why(target_id, units, document.said, document.level, aged)
 
     def close(self) -> None:
         """Let go of the index's files."""
         if self._opened is not None:
             self._opened.close()
 
+    def _read(self, query: str, of: Scope) -> Query:
+        return queries.read(query, self._zone, replace(EVERYTHING, of=of))
 
-def _hits(matches: Sequence[Match], query: str, phrases: Sequence[str]) -> list[Hit]:
-    """Matches as lines to show; what is no longer the latest is left out."""
-    kept = _grips(matches)
-    wanted = _places(matches, kept)
-    nodes = {node.node_id: node for node in toc.nodes(list(dict.fromkeys(wanted)))}
-    asked = words.terms(query)
-    return [
-        _hit(match, nodes[place], kept.get(match.target_id), asked)
-        for match, place in zip(matches, wanted, strict=True)
-        if place in nodes and _says(nodes[place], kept.get(match.target_id), phrases)
-    ]
+    def _answer(self, asked: Query, limit: int, is_recent_first: bool) -> Answer:
+        among = _among(asked.filters)
+        try:
+            hits, left_out = self._hits(asked, limit, among, is_recent_first)
+            meant = self._index.suggestion(asked, has_few=len(hits) < FEW)
+        except SearchError:
+            log.exception("the index could not be asked")
+            found = unindexed.find(asked, CHECKED, among)
+            return Answer(asked.text, _shown(found, asked)[:limit], note=BROKEN)
+        waiting = outbox.length(outbox.INDEX_NODE)
+        note = ""
+        if waiting > REBUILDING:
+            note = f"The index is being built: {waiting:,} nodes to go."
+        elif left_out:
+            note = TOO_COMMON.format(", ".join(left_out))
+        return Answer(asked.text, hits, note=note, suggestion=meant)
+
+    def _hits(
+        self,
+        asked: Query,
+        limit: int,
+        among: Collection[str] | None,
+        is_recent_first: bool,
+    ) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+        """The best hits, and the terms that were too common to look at all."""
+        for is_exact in (True, False) if asked.quoted else (True,):
+            most = limit
+            while True:
+                found = self._index.find(
+                    asked,
+                    most,
+                    among=among,
+                    is_recent_first=is_recent_first,
+                    is_exact=is_exact,
+                )
+                hits = _shown(found, asked)
+                if len(hits) >= limit or not most <= len(found.matches) < CHECKED:
+                    break
+                most *= 4
+            if hits:
+                break
+        return hits[:limit], found.left_out
 
 
-def _grips(matches: Sequence[Match]) -> dict[str, Grip]:
-    return grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
+def _among(filters: Filters) -> list[str] | None:
+    """The nodes of a session that a filter names."""
+    if not filters.session:
+        return None
+    return scopes.of_sessions(filters.session, OF_SESSION)
 
 
-def _places(matches: Sequence[Match], kept: Mapping[str, Grip]) -> list[str]:
-    """The node each match leads to."""
-    places = {grip.grip_id: grip.toc_node_id or "" for grip in kept.values()}
-    return [places.get(match.target_id, match.target_id) for match in matches]
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A match with what is known of it."""
+
+    match: Match
+    node: TocNode
+    grip: Grip | None
+
+    @property
+    def said(self) -> str:
+        """All it says."""
+        if self.grip:
+            return self.grip.excerpt
+        return "\n".join(text for _, text in said_by(self.node))
+
+    @property
+    def lines(self) -> list[str]:
+        """What of it can answer a query, the most telling first."""
+        if self.grip:
+            return [self.grip.excerpt]
+        said = [bullet.text for bullet in self.node.bullets]
+        return [*said, self.node.headline, " · ".join(self.node.words)]
 
 
-def _says(node: TocNode, grip: Grip | None, phrases: Sequence[str]) -> bool:
-    """Whether a node, or a grip of it, holds every phrase word for word."""
-    said = words.fold(grip.excerpt if grip else "\n".join([node.title, *_lines(node)]))
-    return all(phrase in said for phrase in phrases)
+def _shown(found: Found, asked: Query) -> tuple[Hit, ...]:
+    """Matches that hold what an index cannot know, as hits."""
+    return tuple(
+        _hit(line, asked)
+        for line in _read_in(found.matches, asked.filters.of)
+        if asked.admits(line.said)
+    )
 
 
-def _hit(match: Match, node: TocNode, grip: Grip | None, asked: Sequence[str]) -> Hit:
-    text = best_line([grip.excerpt] if grip else _lines(node), asked)
+def _read_in(matches: Sequence[Match], of: Scope) -> Iterable[_Line]:
+    """Matches with their nodes; what is no longer the latest is left out."""
+    kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
+    places = {
+        match.target_id: kept[match.target_id].toc_node_id or ""
+        if match.target_id in kept
+        else match.target_id
+        for match in matches
+    }
+    names = list(dict.fromkeys(places.values()))
+    if of.agent and of.project:
+        # Which of several agents worked on which project only the segments tell.
+        mine = scopes.among(names, of)
+        names = [name for name in names if name in mine]
+    nodes = {node.node_id: node for node in toc.nodes(names)}
+    for match in matches:
+        node = nodes.get(places[match.target_id])
+        if node is not None:
+            yield _Line(match, node, kept.get(match.target_id))
+
+
+def _hit(line: _Line, asked: Query) -> Hit:
+    match, node, grip = line.match, line.node, line.grip
+    text = best_line(line.lines, asked)
     return Hit(
         kind=match.kind,
         target_id=match.target_id,
@@ -137,35 +260,5 @@ def _hit(match: Match, node: TocNode, grip: Grip | None, asked: Sequence[str]) -
         score=match.score,
         snippet=Snippet(text, tuple(words.spans(text, wanted_in(text, asked)))),
         project=", ".join(node.projects),
+        leads_to=match.leads_to or node.node_id,
     )
-
-
-def _lines(node: TocNode) -> list[str]:
-    """What of a node can answer a query, the most telling first."""
-    said = [bullet.text for bullet in node.bullets]
-    return [*said, node.headline, " · ".join(node.words)]
-
-
-def _from_store(query: str, limit: int, of: Scope) -> list[Match]:
-    """Look through the newest nodes themselves: slower, and always possible."""
-    asked = words.needed(query) if query.strip() else []
-    if not asked:
-        return []
-    found = []
-    for node in toc.nodes(toc.newest(STORE_NODES, of)):
-        said = [node.title, node.headline, *node.words]
-        held = set(words.terms(" ".join([*said, *(b.text for b in node.bullets)])))
-        share = sum(_is_held(term, held) for term in asked) / len(asked)
-        if share:
-            found.append(Match(HitKind.NODE, node.node_id, share * _weight(node)))
-    found.sort(key=lambda match: -match.score)
-    return found[:limit]
-
-
-def _is_held(term: str, held: set[str]) -> bool:
-    return term in held or any(word.startswith(term) for word in held)
-
-
-def _weight(node: TocNode) -> float:
-    """The narrower a node, the better it is to land on."""
-    return 0.5 + 0.1 * list(TocLevel).index(calendar.period(node.node_id).level)

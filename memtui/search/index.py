@@ -3,48 +3,38 @@
 import logging
 import shutil
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from itertools import islice
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from whoosh import index, query, scoring
-from whoosh.collectors import TimeLimitCollector
-from whoosh.searching import TimeLimit
+from whoosh import index
 
 from memtui.errors import SearchError
-from memtui.memory import words
-from memtui.memory.hits import HitKind, Match
-from memtui.memory.scopes import ALL, Scope
-from memtui.search import folders, schema
-from memtui.search.collectors import Within
+from memtui.memory import looking
+from memtui.memory.hits import Found
+from memtui.memory.queries import Query
+from memtui.memory.scores import Unit
+from memtui.search import (
+    finding,
+    folders,
+    masks,
+    merging,
+    postings,
+    schema,
+    suggesting,
+    sums,
+)
 from memtui.search.documents import Document
+from memtui.search.snapshots import Snapshot
 
 log = logging.getLogger(__name__)
 
-K1 = 1.2
-B = 0.6
-"""BM25's saturation and its weight of a document's length."""
+Asked = TypeVar("Asked")
 
-EXPANSIONS = 8
-"""How many completions of the word being typed are searched for."""
-
-COMPLETED = 0.7
-"""What a completion weighs against the word as it was typed."""
-
-OR_LIMIT_S = 0.03
-"""How long a search for any of the words may take, in seconds; then what it has is
-answered."""
-
-ENOUGH = 5
-"""With fewer documents that hold all words, those that hold any are searched too."""
-
-_PREFIX_CAP = 300
-"""How many words that begin as the unfinished one are looked at."""
-
-_BATCH_MERGE = 200
-"""From this many documents on, a write merges the index's pieces."""
+TRIES = 2
+"""How often a question is asked: what a writer replaces may vanish while it is read."""
 
 
 class Index:
@@ -54,8 +44,11 @@ class Index:
         """Remember the folder; nothing is opened yet."""
         self._folder = folder
         self._mark = folder / "memtui-index"
+        self._suspect = folder / "memtui-suspect"
         self._index: Any = None
         self._searcher: Any = None
+        self._snapshot: Snapshot | None = None
+        self._opened = ""
         self._lock = threading.Lock()
 
     def name(self) -> str:
@@ -106,16 +99,25 @@ class Index:
         return self._mark.is_file()
 
     def is_sound(self) -> bool:
-        """Whether the index can be opened and asked."""
+        """Whether the index can be opened and asked, and is what was written."""
         try:
             with self._lock:
-                reader = self._current().reader()
-                terms = reader.expand_prefix("terms", "")
-                return all(reader.doc_frequency("terms", t) for t in islice(terms, 1))
+                for piece in self._current().pieces:
+                    assert piece.contents.vocabulary.terms is not None
+                return sums.are_right(self._folder)
         except Exception:
             log.exception("the index in %s cannot be asked", self._folder)
-            self._index = self._searcher = None
+            self._let_go()
             return False
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether somebody could not ask it."""
+        return self._suspect.exists()
+
+    def trust(self) -> None:
+        """Take the suspicion back: it was looked at."""
+        self._suspect.unlink(missing_ok=True)
 
     def count(self) -> int:
         """How many documents can be found.
@@ -123,14 +125,7 @@ class Index:
         Raises:
             SearchError: The index is missing or broken.
         """
-        try:
-            with self._lock:
-                return int(self._current().doc_count())
-        except SearchError:
-            raise
-        except Exception as error:
-            self._searcher = None
-            raise SearchError(f"{self._folder}: {error or type(error)}") from error
+        return self._ask(lambda snapshot: snapshot.alive)
 
     def put(self, documents: Iterable[Document], gone: Sequence[str]) -> None:
         """Index documents in place of all that stood for these nodes.
@@ -143,200 +138,154 @@ class Index:
             SearchError: The index is broken, or another process writes to it.
         """
         try:
-            writer = self._open().writer(limitmb=64, codec=schema.codec())
+            with self._lock:
+                opened = self._open()
+            writer = opened.writer(limitmb=64, codec=postings.Codec())
             try:
                 for node_id in gone:
-                    writer.delete_by_term("node", node_id)
-                count = 0
+                    writer.delete_by_term("places", node_id)
                 for document in documents:
-                    self._add(writer, document)
-                    count += 1
-                writer.commit(merge=count >= _BATCH_MERGE)
+                    writer.add_document(**schema.row(document))
+                writer.commit(mergetype=merging.merge)
             except BaseException:
-                _let_go(writer)
+                _drop(writer)
                 raise
+            sums.keep(self._folder)
             folders.sync(self._folder)
         except SearchError:
             raise
         except Exception as error:
             raise SearchError(f"{self._folder}: {error or type(error)}") from error
 
-    @staticmethod
-    def _add(writer: Any, document: Document) -> None:
-        writer.add_document(
-            target=document.target_id,
-            kind=document.kind.value,
-            node=document.node_id,
-            terms=document.parts,
-            agents=document.agents,
-            projects=document.projects,
-        )
-
-    def find(self, text: str, limit: int, of: Scope = ALL) -> list[Match]:
-        """The best documents for a query whose last word may be unfinished.
+    def find(
+        self,
+        query: Query,
+        limit: int,
+        *,
+        among: Collection[str] | None = None,
+        is_recent_first: bool = False,
+        is_exact: bool = True,
+    ) -> Found:
+        """The best documents for a query.
 
         Args:
-            text: What was typed.
+            query: What is asked. Of documents that tell of several agents and
+                projects, the index does not know which belong together, nor whether
+                a phrase stands there word for word.
             limit: The most matches.
-            of: Whose work is looked through. Of documents that tell of several agents
-                and projects, it does not know which belong together.
+            among: The nodes that may be found; all of them where None.
+            is_recent_first: Whether old documents are worth less.
+            is_exact: Whether all words of a phrase must be there, and not only parts.
 
         Raises:
             SearchError: The index is missing or broken.
         """
-        asked = words.needed(text)
-        if not asked or not text.strip():
-            return []
-        with self._lock:
-            try:
-                return self._find(asked, text, limit, _within(of))
-            except SearchError:
-                raise
-            except Exception as error:
-                self._searcher = None
-                raise SearchError(f"{self._folder}: {error or type(error)}") from error
-
-    def _find(
-        self, asked: list[str], text: str, limit: int, within: Any
-    ) -> list[Match]:
-        searcher = self._current()
-        if not searcher.doc_count():
-            return []
-        unfinished = not text[-1].isspace()
-        begun = _begun(text) | ({asked[-1]} if unfinished else set())
-        groups = [self._group(term, is_begun=term in begun) for term in asked]
-        bound = sum(_bound(searcher, group) for group in groups)
-        parts = [_any_of(group) for group in groups]
-        found = self._run(searcher, query.And(parts), limit, within)
-        matches = {m.target_id: _scaled(m, bound, 1.0) for m, _ in found}
-        if len(found) < ENOUGH and len(groups) > 1:
-            wider = self._run(
-                searcher, query.Or(parts), limit, within, within_s=OR_LIMIT_S
+        wanted = masks.conditions(query, among, is_exact=is_exact)
+        return self._ask(
+            lambda snapshot: finding.find(
+                snapshot,
+                looking.units(query, snapshot),
+                wanted,
+                limit,
+                is_recent_first=is_recent_first,
             )
-            for match, held in wider:
-                share = sum(not held.isdisjoint(g) for g in groups) / len(groups)
-                matches.setdefault(match.target_id, _scaled(match, bound, share))
-        return list(matches.values())[:limit]
-
-    def _group(self, term: str, *, is_begun: bool) -> list[str]:
-        """A term, and, of a word that is only begun, its likeliest completions."""
-        if not is_begun:
-            return [term]
-        reader = self._searcher.reader()
-        completions = sorted(
-            (other for other in self._completions(term) if other != term),
-            key=lambda other: (-reader.doc_frequency("terms", other), other),
         )
-        return [term, *completions[:EXPANSIONS]]
 
-    def _completions(self, start: str) -> Iterator[str]:
-        reader = self._searcher.reader()
-        for number, raw in enumerate(reader.expand_prefix("terms", start)):
-            if number >= _PREFIX_CAP:
-                return
-            yield raw.decode("utf-8") if isinstance(raw, bytes) else raw
+    def units(self, query: Query) -> tuple[Unit, ...]:
+        """The terms of a query as they are looked up, and how rare each is.
 
-    def _run(
-        self,
-        searcher: Any,
-        asked: Any,
-        limit: int,
-        within: Any,
-        *,
-        within_s: float | None = None,
-    ) -> list[tuple[Match, set[str]]]:
-        """The best matches, and for a search within a time the terms each holds."""
-        collector = searcher.collector(limit=limit, terms=within_s is not None)
-        if within:
-            collector = Within(collector, within)
-        if within_s is not None:
-            collector = TimeLimitCollector(collector, within_s, use_alarm=False)
-        with suppress(TimeLimit):
-            searcher.search_with_collector(asked, collector)
-        return [
-            (
-                Match(HitKind(hit["kind"]), hit["target"], float(hit.score)),
-                _held(hit) if within_s else set(),
-            )
-            for hit in collector.results()
-        ]
+        Raises:
+            SearchError: The index is missing or broken.
+        """
+        return self._ask(lambda snapshot: looking.units(query, snapshot))
+
+    def suggestion(self, query: Query, *, has_few: bool) -> str:
+        """A query with its misspelt words as the index has them; "" where none is.
+
+        Args:
+            query: What was asked.
+            has_few: Whether it finds little, so that rare words are in doubt too.
+
+        Raises:
+            SearchError: The index is missing or broken.
+        """
+        return self._ask(
+            lambda snapshot: suggesting.suggestion(snapshot, query, has_few=has_few)
+        )
+
+    def newest(self) -> datetime:
+        """The last moment that anything in it tells of, to the minute.
+
+        Raises:
+            SearchError: The index is missing or broken.
+        """
+        return self._ask(lambda snapshot: schema.moment(snapshot.newest))
+
+    def _ask(self, question: Callable[[Snapshot], Asked]) -> Asked:
+        """Ask the latest commit; once more if that has just been replaced."""
+        with self._lock:
+            for left in reversed(range(TRIES)):
+                try:
+                    return question(self._current())
+                except SearchError:
+                    raise
+                except Exception as error:
+                    self._let_go()
+                    if not left:
+                        self._suspected()
+                        said = f"{self._folder}: {error or type(error)}"
+                        raise SearchError(said) from error
+        raise AssertionError("unreachable")
+
+    def _suspected(self) -> None:
+        """Tell whoever keeps it up that it could not be asked."""
+        with suppress(OSError):
+            self._suspect.touch()
 
     def _open(self) -> Any:
         if self._index is None:
             if not self.name():
                 raise SearchError(f"{self._folder} holds no index")
+            self._opened = self._mark.read_text(encoding="utf-8")
             self._index = index.open_dir(self._folder)
         return self._index
 
-    def _current(self) -> Any:
-        """A searcher that sees the latest commit.
+    def _current(self) -> Snapshot:
+        """The latest commit.
 
         Whoosh's own ``refresh`` takes 0.5 ms rather than 2, but goes on finding what
         was deleted from the pieces of the index that are otherwise unchanged.
         """
-        if self._searcher is not None and not self._searcher.up_to_date():
-            self._searcher.close()
-            self._searcher = None
-        if self._searcher is None:
-            weighting = scoring.BM25F(B=B, K1=K1)
-            self._searcher = self._open().searcher(weighting=weighting)
-        return self._searcher
+        if self._searcher is not None and not self._is_current():
+            known = self._snapshot.contents if self._snapshot else {}
+            self._let_go()
+        else:
+            known = {}
+        if self._snapshot is None:
+            self._searcher = self._open().searcher()
+            self._snapshot = Snapshot(self._searcher, known)
+        return self._snapshot
+
+    def _is_current(self) -> bool:
+        """Whether there was no commit since, and no other index in its place."""
+        is_same = self._mark.read_text(encoding="utf-8") == self._opened
+        return is_same and bool(self._searcher.up_to_date())
 
     def close(self) -> None:
         """Let go of the files."""
-        if self._searcher is not None:
-            self._searcher.close()
-        if self._index is not None:
-            self._index.close()
-        self._searcher = self._index = None
+        with self._lock:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        searcher, opened = self._searcher, self._index
+        self._index = self._searcher = self._snapshot = None
+        for held in (searcher, opened):
+            if held is not None:
+                with suppress(Exception):
+                    held.close()
 
 
-def _held(hit: Any) -> set[str]:
-    """The words of a query that a document holds."""
-    return {raw.decode() for field, raw in hit.matched_terms() if field == "terms"}
-
-
-def _within(of: Scope) -> Any:
-    """The documents of a scope; None for all."""
-    names = (("agents", of.agent), ("projects", of.project))
-    wanted = [query.Term(field, name) for field, name in names if name]
-    return query.And(wanted) if wanted else None
-
-
-def _begun(text: str) -> set[str]:
-    """The terms of words that are said to be only begun: ``migrat*``."""
-    stars = (word[:-1] for word in text.split() if word.endswith("*"))
-    return {term for word in stars for term in words.needed(word)[-1:]}
-
-
-def _any_of(group: list[str]) -> Any:
-    """The best of a term and its completions: they are one word of the query."""
-    first, *others = group
-    completed = [query.Term("terms", term, boost=COMPLETED) for term in others]
-    return query.DisjunctionMax([query.Term("terms", first), *completed])
-
-
-def _bound(searcher: Any, group: list[str]) -> float:
-    """The most a word of the query can add to a score: BM25 with endless repetition."""
-    reader = searcher.reader()
-    known = [term for term in group if reader.doc_frequency("terms", term)]
-    counted = known[0] if known else group[0]
-    return float(searcher.idf("terms", counted) * (K1 + 1))
-
-
-def _scaled(match: Match, bound: float, share: float) -> Match:
-    """A match with its score between 0 and 1 (decisions §8).
-
-    Args:
-        match: With BM25's score.
-        bound: The query's own upper bound of it.
-        share: How many of the query's words it holds, of all.
-    """
-    of_bound = min(match.score / bound, 1.0) if bound > 0 else 0.0
-    return Match(match.kind, match.target_id, of_bound * share)
-
-
-def _let_go(writer: Any) -> None:
+def _drop(writer: Any) -> None:
     """Drop what was not committed, and the lock: a commit that fails keeps it."""
     with suppress(Exception):
         writer.cancel()

@@ -1,47 +1,41 @@
 """What the index is made of: its fields, and how their terms come to lie on the disk.
 
-One field holds every term with its weight folded in: five fields would make a query
-three to five times as slow. Words are cut by ``memory.words`` on both sides.
+One field holds every term with what it is worth folded in: five fields would make a
+query three to five times as slow. Words are cut by ``memory.words`` on both sides.
 """
 
-from collections import Counter
+from array import array
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
 
-from whoosh import fields, formats
-from whoosh.codec.whoosh3 import W3Codec
+from whoosh import columns, fields, formats
 
-from memtui.memory import words
+from memtui.memory import scores
+from memtui.memory.scores import Said
+from memtui.memory.toc import TocLevel
+from memtui.search.documents import Document
 
-VERSION = "3"
+VERSION = "4"
 """Raised whenever what is indexed changes; an index of another one is made anew."""
 
-Part = tuple[str, float]
-"""A text of a document, and what one of its words weighs."""
+MINUTE_S = 60
+"""Times are kept in whole minutes."""
 
 
 class Terms(fields.FieldType):  # type: ignore[misc] # Whoosh has no hints
-    """The terms of a document's parts, handed to Whoosh already counted and weighed.
-
-    Whoosh's own way, a token for each word, takes twice as long.
-    """
+    """The terms of a document's parts, handed to Whoosh already weighed."""
 
     def __init__(self) -> None:
         """Keep nothing with a posting: its weight stands beside it anyway."""
-        super().__init__(formats.Existence(), analyzer=None, scorable=True)
+        super().__init__(formats.Existence(), analyzer=None)
 
     def index(
-        self, value: Sequence[Part], **_: object
+        self, value: tuple[Sequence[Said], TocLevel], **_: object
     ) -> Iterator[tuple[bytes, int, float, bytes]]:
-        """Give each term's bytes, count and weight; Whoosh asks for a payload too."""
-        counts: Counter[str] = Counter()
-        weights: dict[str, float] = {}
-        for text, weight in value:
-            found = Counter(words.terms(text))
-            counts.update(found)
-            for term, count in found.items():
-                weights[term] = weights.get(term, 0.0) + weight * count
-        for term, count in counts.items():
-            yield term.encode("utf-8", "replace"), count, weights[term], b""
+        """Give each term's bytes and what it is worth; Whoosh asks for more."""
+        for term, fit in scores.fits(*value).items():
+            yield encoded(term), 1, fit, b""
 
 
 class Names(fields.FieldType):  # type: ignore[misc] # Whoosh has no hints
@@ -56,7 +50,7 @@ class Names(fields.FieldType):  # type: ignore[misc] # Whoosh has no hints
     ) -> Iterator[tuple[bytes, int, float, bytes]]:
         """Give each name's bytes, once."""
         for name in dict.fromkeys(value):
-            yield name.encode("utf-8", "replace"), 1, 1.0, b""
+            yield encoded(name), 1, 1.0, b""
 
 
 def schema() -> fields.Schema:
@@ -64,19 +58,54 @@ def schema() -> fields.Schema:
     return fields.Schema(
         target=fields.STORED,
         kind=fields.STORED,
-        node=fields.ID,
-        agents=Names(),
-        projects=Names(),
+        node=fields.STORED,
+        level=fields.STORED,
+        places=Names(),
+        marks=Names(),
+        began=fields.COLUMN(columns.NumericColumn("i")),
+        ended=fields.COLUMN(columns.NumericColumn("i")),
         terms=Terms(),
     )
 
 
-def codec() -> W3Codec:
-    """How postings are written: most terms have few, which packing only slows down.
+def row(document: Document) -> dict[str, Any]:
+    """A document's fields."""
+    return {
+        "target": document.target_id,
+        "kind": document.kind.value,
+        "node": document.node_id,
+        "level": document.level.value,
+        "places": (document.node_id,),
+        "marks": document.marks,
+        "began": minute(document.began),
+        "ended": minute(document.ended),
+        "terms": (document.said, document.level),
+    }
 
-    Nor are the lengths of documents looked up again for each of their postings; a
-    bound of a block's best score is a little higher for that, and still a bound.
+
+def minute(at: datetime) -> int:
+    """The minute a moment lies in."""
+    return int(at.timestamp() // MINUTE_S)
+
+
+def moment(minute: int) -> datetime:
+    """The beginning of a minute."""
+    return datetime.fromtimestamp(minute * MINUTE_S, UTC)
+
+
+def encoded(term: str) -> bytes:
+    """A term as it lies on the disk."""
+    return term.encode("utf-8", "replace")
+
+
+def column(piece: Any, name: str) -> "array[int]":
+    """The times of all documents of a segment, in minutes.
+
+    Whoosh reads one at a time, which takes 0.5 µs each.
     """
-    chosen = W3Codec(compression=0)
-    chosen.length_stats = False
-    return chosen
+    read = piece.column_reader(name, translate=False)
+    if isinstance(read, columns.EmptyColumnReader):
+        return array("i", read)
+    times: array[int] = read._dbfile.get_array(read._basepos, "i", read._count)
+    times.extend([0] * (piece.doc_count_all() - len(times)))
+    return times

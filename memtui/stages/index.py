@@ -31,7 +31,7 @@ class Follow:
 
     def step(self) -> int:
         """Index a batch of nodes; how many announcements were followed."""
-        if not (self._is_checked and self._index.exists()):
+        if not self._is_checked or not self._index.exists() or self._index.is_suspect:
             self.check()
         with database.connected():
             rows = outbox.to_index(NODES_AT_ONCE)
@@ -59,6 +59,7 @@ class Follow:
             fed = facts.index_name()
         if not fed or self._index.name() != fed or not self._index.is_sound():
             self.rebuild()
+        self._index.trust()
         self._is_checked = True
 
     def rebuild(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from peewee import SQL, NodeList, fn
 
 from memtui.memory.scopes import Scope
-from memtui.store.tables import NodeRow, VersionRow
+from memtui.store.tables import NodeRow, SegmentRow, SessionRow, VersionRow
 
 _TOGETHER = """(
     WITH RECURSIVE made(node_id) AS (
@@ -42,6 +42,19 @@ def among(node_ids: list[str], scope: Scope) -> set[str]:
     rows = NodeRow.select(NodeRow.node_id).join(VersionRow)
     mine = rows.where(NodeRow.node_id.in_(node_ids), *within(scope))
     return {name for (name,) in mine.tuples()}
+
+
+def of_sessions(start: str, limit: int) -> list[str]:
+    """The ids of the segments of the sessions whose id begins so, newest first."""
+    name = SessionRow.name
+    rows = (
+        SegmentRow.select(SegmentRow.id)
+        .join(SessionRow)
+        .where(name >= start, fn.SUBSTR(name, 1, len(start)) == start)
+        .order_by(SegmentRow.start_ms.desc(), SegmentRow.id)
+        .limit(limit)
+    )
+    return [segment for (segment,) in rows.tuples()]
 
 
 def _names(column: Any, name: str) -> Any:

@@ -4,6 +4,7 @@ import gc
 import random
 import shutil
 from collections.abc import Iterator
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memtui.errors import SearchError
-from memtui.memory.hits import HitKind
+from memtui.memory import queries
+from memtui.memory.hits import HitKind, Match
+from memtui.memory.queries import Query
+from memtui.memory.scores import Part
 from memtui.search import schema
 from memtui.search.documents import Document
 from memtui.search.index import Index
@@ -24,8 +28,16 @@ TEXTS = {
 }
 
 
-def document(name: str, text: str, *, weight: float = 1.0) -> Document:
-    return Document(HitKind.NODE, name, name, ((text, weight),))
+def document(name: str, text: str, *, part: Part = Part.BULLETS) -> Document:
+    return Document(HitKind.NODE, name, name, ((part, text),))
+
+
+def read(text: str) -> Query:
+    return queries.read(text, UTC)
+
+
+def best(index: Index, query: str) -> Match:
+    return index.find(read(query), 10).matches[0]
 
 
 @pytest.fixture
@@ -39,7 +51,7 @@ def index(tmp_path: Path) -> Iterator[Index]:
 
 
 def found(index: Index, query: str) -> list[str]:
-    return [match.target_id for match in index.find(query, 10)]
+    return [match.target_id for match in index.find(read(query), 10).matches]
 
 
 @pytest.mark.parametrize(
@@ -71,20 +83,21 @@ def test_every_word_counts_and_the_best_comes_first(index: Index) -> None:
 
 
 def test_a_full_match_scores_above_a_partial_one(index: Index) -> None:
-    full = index.find("session cookie ", 10)[0].score
-    partial = index.find("session zeppelin ", 10)[0].score
+    full = best(index, "session cookie ").score
+    partial = best(index, "session zeppelin ").score
     assert 0 < partial < full <= 1
 
 
 def test_a_weightier_part_lifts_its_document(index: Index) -> None:
     index.put(
-        [document("light", "zeppelin"), document("heavy", "zeppelin", weight=2.5)], []
+        [document("light", "zeppelin"), document("heavy", "zeppelin", part=Part.TITLE)],
+        [],
     )
     assert found(index, "zeppelin") == ["heavy", "light"]
 
 
 def test_no_more_are_found_than_asked_for(index: Index) -> None:
-    assert len(index.find("the", 2)) <= 2
+    assert len(index.find(read("the session cookie ledger"), 2).matches) == 2
 
 
 @pytest.mark.parametrize(
@@ -108,7 +121,7 @@ def test_no_more_are_found_than_asked_for(index: Index) -> None:
     ],
 )
 def test_any_string_may_be_asked_for(index: Index, query: str) -> None:
-    assert all(0 <= match.score <= 1 for match in index.find(query, 10))
+    assert all(0 <= match.score <= 1 for match in index.find(read(query), 10).matches)
 
 
 @settings(
@@ -120,7 +133,7 @@ def test_any_string_may_be_asked_for(index: Index, query: str) -> None:
 def test_scores_lie_between_nothing_and_one(
     index: Index, query: str, text: str
 ) -> None:
-    matches = index.find(f"{query} {text[: len(query)]}", 10)
+    matches = index.find(read(f"{query} {text[: len(query)]}"), 10).matches
     assert all(0 <= match.score <= 1 for match in matches)
     assert len({match.target_id for match in matches}) == len(matches)
 
@@ -138,9 +151,9 @@ def test_what_is_gone_is_not_found_and_others_stay(index: Index) -> None:
 
 
 def test_the_grips_of_a_node_go_with_it(index: Index) -> None:
-    grip = Document(HitKind.GRIP, "grip:1:x", "cache", (("a zeppelin", 1.0),))
+    grip = Document(HitKind.GRIP, "grip:1:x", "cache", ((Part.EXCERPT, "a zeppelin"),))
     index.put([grip], [])
-    assert index.find("zeppelin", 10)[0].kind is HitKind.GRIP
+    assert best(index, "zeppelin").kind is HitKind.GRIP
     index.put([], ["cache"])
     assert found(index, "zeppelin") == []
 
@@ -171,7 +184,7 @@ def test_a_missing_index_is_an_error(tmp_path: Path) -> None:
     nowhere = Index(tmp_path / "nowhere")
     assert nowhere.name() == ""
     with pytest.raises(SearchError, match="holds no index"):
-        nowhere.find("cookie", 10)
+        found(nowhere, "cookie")
     with pytest.raises(SearchError, match="holds no index"):
         nowhere.put([], ["cache"])
 
@@ -185,7 +198,7 @@ def test_a_broken_index_is_an_error_until_it_is_made_anew(
         toc.write_bytes(b"not an index")
     broken = Index(tmp_path / "index")
     with pytest.raises(SearchError):
-        broken.find("cookie", 10)
+        found(broken, "cookie")
     gc.collect()
     broken.make("again")
     assert (broken.name(), found(broken, "cookie")) == ("again", [])
@@ -195,7 +208,7 @@ def test_a_broken_index_is_an_error_until_it_is_made_anew(
 def test_an_index_that_vanishes_is_an_error(index: Index, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "index")
     with pytest.raises(SearchError):
-        Index(tmp_path / "index").find("cookie", 10)
+        found(Index(tmp_path / "index"), "cookie")
 
 
 def test_an_index_of_another_schema_is_refused(index: Index, tmp_path: Path) -> None:
@@ -205,7 +218,7 @@ def test_an_index_of_another_schema_is_refused(index: Index, tmp_path: Path) -> 
     other = Index(tmp_path / "index")
     assert other.name() == ""
     with pytest.raises(SearchError):
-        other.find("cookie", 10)
+        found(other, "cookie")
 
 
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:

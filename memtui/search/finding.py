@@ -1,0 +1,118 @@
+"""Finding: the best documents of a snapshot, and where the wide ones lead."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memtui.memory import scores
+from memtui.memory.hits import Found, HitKind, Match
+from memtui.memory.scores import Unit
+from memtui.memory.toc import TocLevel
+from memtui.search.gathering import Gathered, gather
+from memtui.search.masks import Conditions
+from memtui.search.pieces import Piece
+from memtui.search.snapshots import Snapshot
+
+MINUTES_A_DAY = 24 * 60
+
+Ranked = tuple[float, int, Piece, int]
+"""A score, when its document ended, and where that is."""
+
+
+def find(
+    snapshot: Snapshot,
+    units: Sequence[Unit],
+    wanted: Conditions,
+    limit: int,
+    *,
+    is_recent_first: bool,
+) -> Found:
+    """The best documents that hold any of the terms, the best first.
+
+    Args:
+        snapshot: What is looked through.
+        units: The query's terms.
+        wanted: What a document must be besides.
+        limit: The most of them.
+        is_recent_first: Whether old ones are worth less.
+    """
+    if not units or not snapshot.pieces:
+        return Found()
+    least = scores.LASTING if is_recent_first else 1.0
+    gathered = _gather(snapshot, units, wanted, limit, least)
+    ranked = [one for g in gathered for one in _ranked(g, limit, least, snapshot)]
+    ranked.sort(
+        key=lambda one: (-one[0], -one[1], snapshot.pieces.index(one[2]), one[3])
+    )
+    leads = _Leads(snapshot, units, wanted, gathered)
+    matches = tuple(_match(*one, leads) for one in ranked[:limit])
+    left_out = dict.fromkeys(u.term for g in gathered for u in g.left_out)
+    return Found(matches, tuple(left_out))
+
+
+def _gather(
+    snapshot: Snapshot,
+    units: Sequence[Unit],
+    wanted: Conditions,
+    limit: int,
+    least: float,
+) -> list[Gathered]:
+    masks = snapshot.masks(wanted)
+    return [
+        gather(piece, units, allowed, most=limit, least=least)
+        for piece, allowed in zip(snapshot.pieces, masks, strict=True)
+    ]
+
+
+def _ranked(
+    gathered: Gathered, limit: int, least: float, snapshot: Snapshot
+) -> list[Ranked]:
+    """The best documents of a piece, those of others left aside."""
+    best = gathered.best(limit)
+    piece, ended = gathered.piece, gathered.piece.contents.ended
+    if least < 1.0 and best:
+        worst = best[-1][0] * least
+        best = [one for one in gathered.best(len(gathered.sums)) if one[0] >= worst]
+        newest = snapshot.newest
+        aged = (scores.recency((newest - ended[n]) / MINUTES_A_DAY) for _, n in best)
+        best = [(raw * age, n) for (raw, n), age in zip(best, aged, strict=True)]
+    bound = gathered.bound
+    return [(raw / bound, ended[number], piece, number) for raw, number in best]
+
+
+def _match(score: float, _: int, piece: Piece, number: int, leads: "_Leads") -> Match:
+    told = piece.stored(number)
+    kind = HitKind(told["kind"])
+    is_wide = kind is HitKind.NODE and told["level"] != TocLevel.SEGMENT
+    lead = leads.of(piece, number) if is_wide else told["node"]
+    return Match(kind, told["target"], score, lead or told["node"])
+
+
+class _Leads:
+    """Knows the segment of each wide node that answers best."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        units: Sequence[Unit],
+        wanted: Conditions,
+        gathered: Sequence[Gathered],
+    ) -> None:
+        self._snapshot, self._units, self._wanted = snapshot, units, wanted
+        self._gathered: Sequence[Gathered] | None = gathered
+        if wanted.levels and TocLevel.SEGMENT not in wanted.levels:
+            self._gathered = None
+
+    def of(self, piece: Piece, number: int) -> str:
+        """The segment's id; "" where none answers."""
+        if self._gathered is None:
+            wanted = replace(self._wanted, levels=frozenset())
+            self._gathered = _gather(self._snapshot, self._units, wanted, 1, 1.0)
+        span = piece.contents.began[number], piece.contents.ended[number]
+        found = (
+            (raw, one.piece.contents.began[leaf], one.piece, leaf)
+            for one in self._gathered
+            for leaf in one.piece.leaves_between(*span)
+            if (raw := one.raw(leaf))
+        )
+        best = max(found, key=lambda told: told[:2], default=None)
+        return best[2].stored(best[3])["node"] if best else ""

@@ -1,0 +1,109 @@
+"""Suggesting: what a word that is nowhere was probably meant to be."""
+
+from collections.abc import Iterator
+from heapq import nlargest
+
+from memtui.memory import spelling
+from memtui.memory.queries import Query, Word
+from memtui.memory.stems import stem
+from memtui.memory.words import fold
+from memtui.search.snapshots import Snapshot
+
+SHORTEST = 4
+"""A word of fewer letters is next to too many others."""
+
+FOR_TWO = 6
+"""From so many letters on a word may be two edits off."""
+
+SURE = 2
+"""So many letters at its beginning are right in a word that is two edits off."""
+
+RARE = 10
+"""A word is only taken for another where that one is so many times more frequent."""
+
+LOOKED_AT = 20
+"""How many of the nearest words are looked at closely."""
+
+Near = tuple[int, int, str]
+"""How far a word is off, how often the other is found (negated), and the other."""
+
+
+def suggestion(snapshot: Snapshot, query: Query, *, has_few: bool) -> str:
+    """A query with its misspelt words as the index has them; "" where none is.
+
+    Args:
+        snapshot: The index.
+        query: What was asked.
+        has_few: Whether it finds little, so that rare words are in doubt too.
+    """
+    text = query.text
+    for word in query.words:
+        other = _meant(snapshot, word, has_few=has_few)
+        if other:
+            text = text.replace(word.text, other, 1)
+    return "" if text == query.text else text
+
+
+def _meant(snapshot: Snapshot, word: Word, *, has_few: bool) -> str:
+    written = fold(word.text)
+    if len(written) < SHORTEST or not written.isidentifier():
+        return ""
+    known = max(map(snapshot.frequency, (written, *word.terms)))
+    if known and not has_few:
+        return ""
+    if not known and word.is_begun and snapshot.completions(word.terms[-1]):
+        return ""
+    found = sorted(nearest(snapshot, written))[:LOOKED_AT]
+    forms = {written, stem(written), *word.terms}
+    for _, count, other in found:
+        if -count > known * RARE and stem(other) not in forms:
+            return _spelt(snapshot, other)
+    return ""
+
+
+def nearest(snapshot: Snapshot, word: str) -> Iterator[Near]:
+    """The words of the index one edit off, or two after a right beginning."""
+    for other in {*spelling.neighbours(word)} - {word}:
+        if count := _count(snapshot, other):
+            yield 1, -count, other
+    if len(word) < FOR_TWO:
+        return
+    start = word[:SURE].encode("utf-8", "replace")
+    # Of three pieces of a word two edits leave one as it is.
+    third = len(word) // 3
+    cuts = (word[:third], word[third : 2 * third], word[2 * third :])
+    pieces = [cut.encode("utf-8", "replace") for cut in cuts]
+    lengths = range(len(word) - 2, len(word) + 3)
+    for piece in snapshot.pieces:
+        terms = piece.contents.vocabulary.terms
+        places = piece.contents.vocabulary.between(start)
+        for term in terms[places.start : places.stop]:
+            if len(term) in lengths and any(part in term for part in pieces):
+                other = term.decode()
+                if spelling.distance(word, other, 2) == 2:
+                    yield 2, -_count(snapshot, other), other
+
+
+def _count(snapshot: Snapshot, word: str) -> int:
+    term = word.encode("utf-8", "replace")
+    return sum(piece.contents.vocabulary.count(term) for piece in snapshot.pieces)
+
+
+def _spelt(snapshot: Snapshot, term: str) -> str:
+    """A term as somebody wrote it: a stem that stands nowhere gives a word it is of."""
+    if stem(term) != term:
+        return term
+    start = term[:-1] if len(term) > SHORTEST else term
+    forms = {
+        other
+        for piece in snapshot.pieces
+        for at in piece.contents.vocabulary.between(start.encode())
+        for other in (piece.contents.vocabulary.terms[at].decode(),)
+        if other != term and stem(other) == term
+    }
+    for piece in snapshot.pieces:
+        others = (piece.listed(form)[0] for form in forms)
+        if set(piece.listed(term)[0]).difference(*others):
+            return term
+    best = nlargest(1, sorted(forms), key=lambda form: _count(snapshot, form))
+    return best[0] if best else term

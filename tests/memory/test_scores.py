@@ -1,0 +1,187 @@
+"""What a score means: from 0 to 1, in four bands."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.memory import bands, scores, whys, words
+from memtui.memory.bands import Band
+from memtui.memory.scores import Form, Part, Said, Unit
+from memtui.memory.toc import TocLevel
+
+SIZE = 10_000
+RARE, COMMON = 5, 4000
+"""How many of SIZE documents hold a word."""
+
+LEVELS = list(TocLevel)
+SAYABLE = ["ferry", "harbour", "quay", "tide", "anchor", "mast", "rope", "sail"]
+ASKED = st.lists(st.sampled_from(SAYABLE[:-2]), min_size=1, max_size=6, unique=True)
+TOLD = st.lists(st.sampled_from(SAYABLE), max_size=60)
+
+
+def units(query: str, common: str = "") -> list[Unit]:
+    return [
+        Unit(
+            term,
+            (Form(term, 1.0),),
+            scores.idf(COMMON if term in common.split() else RARE, SIZE),
+        )
+        for term in words.needed(query)
+    ]
+
+
+def score(
+    asked: Sequence[Unit], *said: Said, level: TocLevel = TocLevel.SEGMENT
+) -> float:
+    return scores.score(asked, scores.fits(said, level))
+
+
+@pytest.mark.parametrize(
+    ("limit", "below", "above"),
+    [
+        (bands.EXCELLENT_FROM, Band.GOOD, Band.EXCELLENT),
+        (bands.GOOD_FROM, Band.PARTIAL, Band.GOOD),
+        (bands.PARTIAL_FROM, Band.WEAK, Band.PARTIAL),
+    ],
+)
+def test_a_limit_belongs_to_the_band_above_it(
+    limit: float, below: Band, above: Band
+) -> None:
+    assert bands.of(limit) is above
+    assert bands.of(limit - 1e-9) is below
+
+
+def test_each_band_advises_something_else() -> None:
+    assert len({band.advice for band in Band}) == len(Band)
+    assert (bands.of(0.0), bands.of(1.0)) == (Band.WEAK, Band.EXCELLENT)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("part", [Part.TITLE, Part.HEADLINE])
+def test_a_query_that_stands_in_one_title_is_an_excellent_match(
+    part: Part, level: TocLevel
+) -> None:
+    said = part, "The token refresh of the sliding window, and what else was decided"
+    found = score(units("sliding window token refresh"), said, level=level)
+    assert bands.of(found) is Band.EXCELLENT
+
+
+def test_a_short_quote_of_all_words_is_an_excellent_match() -> None:
+    said = Part.EXCERPT, "sliding window approach for token refresh"
+    found = score(units("sliding window token refresh"), said)
+    assert bands.of(found) is Band.EXCELLENT
+
+
+def test_a_query_that_stands_in_one_bullet_is_a_good_match() -> None:
+    said = Part.BULLETS, "Chose a sliding window for the refresh of the token at last"
+    found = score(units("sliding window token refresh"), said)
+    assert bands.of(found) is Band.GOOD
+
+
+def test_most_of_the_words_are_a_partial_match() -> None:
+    found = score(
+        units("sliding window token refresh"), (Part.TITLE, "sliding window token")
+    )
+    assert bands.of(found) is Band.PARTIAL
+
+
+@pytest.mark.parametrize("part", list(Part))
+def test_one_common_word_of_four_is_a_weak_match(part: Part) -> None:
+    asked = units("file window token refresh", common="file")
+    found = score(asked, (part, "The file, the file and the file"))
+    assert 0 < found < 0.1
+    assert bands.of(found) is Band.WEAK
+
+
+@given(TOLD, ASKED)
+def test_no_score_reaches_one(told: list[str], asked: list[str]) -> None:
+    """Nor is a lone hit as good as can be."""
+    text = " ".join(told)
+    said = [(part, text) for part in Part]
+    found = score(units(" ".join(asked)), *said, *said)
+    assert 0 <= found < 1
+    assert (found > 0) == (not set(asked).isdisjoint(told))
+
+
+@given(TOLD, ASKED, st.data())
+def test_one_more_of_the_words_never_lowers_a_score(
+    told: list[str], asked: list[str], data: st.DataObject
+) -> None:
+    missing = sorted(set(asked).difference(told))
+    wanted = units(" ".join(asked), common="mast tide")
+    said = Part.BULLETS, " ".join(told)
+    before = score(wanted, said)
+    for word in missing:
+        part = data.draw(st.sampled_from(list(Part)))
+        if part is Part.BULLETS:
+            after = score(wanted, (part, f"{said[1]} {word}"))
+        else:
+            after = score(wanted, said, (part, word))
+        assert after > before
+
+
+@given(TOLD, ASKED, ASKED)
+def test_asking_for_one_more_word_that_stands_there_too_lowers_nothing(
+    told: list[str], asked: list[str], more: list[str]
+) -> None:
+    """Where all that stands there does so equally well."""
+    stands = list(dict.fromkeys(told))
+    others = [word for word in more if word in stands and word not in asked]
+    said = Part.TITLE, " ".join(stands)
+    before = score(units(" ".join(asked)), said)
+    for word in others:
+        assert score(units(" ".join([*asked, word])), said) >= before - 1e-12
+
+
+def test_among_equals_the_narrower_node_comes_first() -> None:
+    found = [score(units("ferry"), (Part.TITLE, "ferry"), level=one) for one in LEVELS]
+    assert found == sorted(set(found))
+    assert found[-1] - found[0] < 0.05
+
+
+def test_a_word_is_worth_more_the_more_its_part_says_what_it_is_about() -> None:
+    parts = [Part.BULLETS, Part.KEYWORDS, Part.TITLE]
+    found = [score(units("ferry"), (part, "ferry")) for part in parts]
+    assert found == sorted(set(found))
+
+
+def test_a_long_text_makes_less_of_a_word_than_a_short_one() -> None:
+    short = score(units("ferry"), (Part.BULLETS, "ferry timetable"))
+    long = score(units("ferry"), (Part.BULLETS, "ferry timetable " + "rope sail " * 40))
+    assert short > long > 0
+
+
+@pytest.mark.parametrize(("age_days", "left"), [(-1, 1.0), (0, 1.0), (30, 0.75)])
+def test_age_takes_half_of_what_it_can_within_thirty_days(
+    age_days: float, left: float
+) -> None:
+    assert scores.recency(age_days) == left
+
+
+def test_no_age_takes_more_than_half_of_a_score() -> None:
+    assert scores.recency(100_000) == pytest.approx(scores.LASTING)
+    ages = [scores.recency(days) for days in range(0, 400, 20)]
+    assert ages == sorted(ages, reverse=True)
+
+
+@given(TOLD, ASKED, st.sampled_from(LEVELS), st.floats(0, 300))
+def test_what_a_score_is_made_of_adds_up_to_it(
+    told: list[str], asked: list[str], level: TocLevel, age_days: float
+) -> None:
+    said = [(part, " ".join(told[at::3])) for at, part in enumerate(Part)]
+    wanted = units(" ".join(asked), common="mast")
+    aged = scores.recency(age_days)
+    why = whys.why("x", wanted, said, level, aged)
+    assert why.score == pytest.approx(score(wanted, *said, level=level) * aged)
+    for term in why.terms:
+        weight = sum(part.weight for part in term.parts)
+        assert term.fit == pytest.approx(scores.saturated(weight))
+        assert sum(part.count for part in term.parts) == sum(
+            words.terms(text).count(term.form) for _, text in said
+        )
+        rarity = term.idf * term.factor * term.fit / why.bound
+        assert term.contribution == pytest.approx(
+            rarity * why.share * why.prior * why.recency
+        )
