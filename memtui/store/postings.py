@@ -24,6 +24,10 @@ COUNTED = 50_000
 CALLS = 100
 """How many calls of tools are found at most."""
 
+_SPOKEN = "thread = ? AND kind < 3 AND kind < 2"
+"""What people and assistants said. SQLite takes the index of a conversation's messages
+only where its own condition is spelled out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -137,7 +141,7 @@ def around(
 ) -> tuple[list[bytes], list[bytes]]:
     """What people and assistants said before a message and after it: their events."""
     asked = (
-        "SELECT event FROM messages WHERE thread = ? AND kind < 2 AND place {} ?"
+        f"SELECT event FROM messages WHERE {_SPOKEN} AND place {{}} ?"
         " ORDER BY place {} LIMIT ?"
     )
     told = [
@@ -150,7 +154,7 @@ def around(
 
 def nth(db: sqlite3.Connection, here: Place) -> int:
     """How many people's and assistants' messages of its conversation come before."""
-    asked = "SELECT count(*) FROM messages WHERE thread = ? AND kind < 2 AND place < ?"
+    asked = f"SELECT count(*) FROM messages WHERE {_SPOKEN} AND place < ?"
     return int(db.execute(asked, (here.thread, here.place)).fetchone()[0])
 
 
