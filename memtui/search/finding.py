@@ -14,9 +14,6 @@ from memtui.search.snapshots import Snapshot
 
 MINUTES_A_DAY = 24 * 60
 
-Ranked = tuple[float, int, Piece, int]
-"""A score, when its document ended, and where that is."""
-
 
 def find(
     snapshot: Snapshot,
@@ -39,12 +36,18 @@ def find(
         return Found()
     least = scores.LASTING if is_recent_first else 1.0
     gathered = _gather(snapshot, units, wanted, limit, least)
-    ranked = [one for g in gathered for one in _ranked(g, limit, least, snapshot)]
-    ranked.sort(
-        key=lambda one: (-one[0], -one[1], snapshot.pieces.index(one[2]), one[3])
-    )
+    ranked = [
+        (score, place, number)
+        for place, one in enumerate(gathered)
+        for score, number in _ranked(one, limit, least, snapshot)
+    ]
+    # Among equals what was written last comes first, however many are asked for.
+    ranked.sort(reverse=True)
     leads = _Leads(snapshot, units, wanted, gathered)
-    matches = tuple(_match(*one, leads) for one in ranked[:limit])
+    matches = tuple(
+        _match(score, snapshot.pieces[place], number, leads)
+        for score, place, number in ranked[:limit]
+    )
     left_out = dict.fromkeys(u.term for g in gathered for u in g.left_out)
     return Found(matches, tuple(left_out))
 
@@ -65,10 +68,10 @@ def _gather(
 
 def _ranked(
     gathered: Gathered, limit: int, least: float, snapshot: Snapshot
-) -> list[Ranked]:
-    """The best documents of a piece, those of others left aside."""
+) -> list[tuple[float, int]]:
+    """The best documents of a piece with their scores, those of others left aside."""
     best = gathered.best(limit)
-    piece, ended = gathered.piece, gathered.piece.contents.ended
+    ended = gathered.piece.contents.ended
     if least < 1.0 and best:
         worst = best[-1][0] * least
         best = [one for one in gathered.best(len(gathered.sums)) if one[0] >= worst]
@@ -76,10 +79,10 @@ def _ranked(
         aged = (scores.recency((newest - ended[n]) / MINUTES_A_DAY) for _, n in best)
         best = [(raw * age, n) for (raw, n), age in zip(best, aged, strict=True)]
     bound = gathered.bound
-    return [(raw / bound, ended[number], piece, number) for raw, number in best]
+    return [(raw / bound, number) for raw, number in best]
 
 
-def _match(score: float, _: int, piece: Piece, number: int, leads: "_Leads") -> Match:
+def _match(score: float, piece: Piece, number: int, leads: "_Leads") -> Match:
     told = piece.stored(number)
     kind = HitKind(told["kind"])
     is_wide = kind is HitKind.NODE and told["level"] != TocLevel.SEGMENT

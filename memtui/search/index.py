@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 Asked = TypeVar("Asked")
 
-TRIES = 2
+TRIES = 3
 """How often a question is asked: what a writer replaces may vanish while it is read."""
 
 
@@ -101,10 +101,10 @@ class Index:
     def is_sound(self) -> bool:
         """Whether the index can be opened and asked, and is what was written."""
         try:
+            if not sums.are_right(self._folder):
+                return False
             with self._lock:
-                for piece in self._current().pieces:
-                    assert piece.contents.vocabulary.terms is not None
-                return sums.are_right(self._folder)
+                return all(p.contents.vocabulary for p in self._current().pieces)
         except Exception:
             log.exception("the index in %s cannot be asked", self._folder)
             self._let_go()
@@ -152,10 +152,8 @@ class Index:
                 raise
             sums.keep(self._folder)
             folders.sync(self._folder)
-        except SearchError:
-            raise
         except Exception as error:
-            raise SearchError(f"{self._folder}: {error or type(error)}") from error
+            raise self._failed(error) from error
 
     def find(
         self,
@@ -227,20 +225,27 @@ class Index:
             for left in reversed(range(TRIES)):
                 try:
                     return question(self._current())
-                except SearchError:
-                    raise
                 except Exception as error:
                     self._let_go()
-                    if not left:
-                        self._suspected()
-                        said = f"{self._folder}: {error or type(error)}"
-                        raise SearchError(said) from error
+                    if left and self.exists():
+                        continue
+                    self._suspected()
+                    raise self._failed(error) from error
         raise AssertionError("unreachable")
+
+    def _failed(self, error: Exception) -> SearchError:
+        """What to say of something that went wrong."""
+        if isinstance(error, SearchError):
+            return error
+        if not self.exists():
+            return SearchError(f"{self._folder} holds no index")
+        return SearchError(f"{self._folder}: {error or type(error)}")
 
     def _suspected(self) -> None:
         """Tell whoever keeps it up that it could not be asked."""
-        with suppress(OSError):
-            self._suspect.touch()
+        if self.exists():
+            with suppress(OSError):
+                self._suspect.touch()
 
     def _open(self) -> Any:
         if self._index is None:
@@ -277,6 +282,8 @@ class Index:
             self._let_go()
 
     def _let_go(self) -> None:
+        if self._snapshot is not None:
+            self._snapshot.let_go()
         searcher, opened = self._searcher, self._index
         self._index = self._searcher = self._snapshot = None
         for held in (searcher, opened):

@@ -1,7 +1,6 @@
 """A snapshot: the index between two commits, its words and how often they are held."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from memtui.memory import scores
@@ -10,6 +9,9 @@ from memtui.search.pieces import Contents, Piece
 
 MASKS = 16
 """How many conditions' masks are kept."""
+
+KEPT = 4096
+"""How many terms' counts and completions are kept."""
 
 
 class Snapshot:
@@ -26,30 +28,48 @@ class Snapshot:
                 self.pieces.append(Piece(reader, self.contents[name]))
         self.size = sum(piece.size for piece in self.pieces)
         self.alive = self.size - sum(len(piece.gone) for piece in self.pieces)
-        self.frequency = lru_cache(maxsize=4096)(self._frequency)
-        self.completions = lru_cache(maxsize=256)(self._completions)
-        self.masks = lru_cache(maxsize=MASKS)(self._masks)
+        self._counts: dict[str, int] = {}
+        self._begun: dict[str, tuple[str, ...]] = {}
+        self._masks: dict[Conditions, list[Mask]] = {}
+
+    def let_go(self) -> None:
+        """Let go of the files: what was read of them stays known."""
+        self.pieces = []
+        for contents in self.contents.values():
+            contents.reader = None
 
     @property
     def newest(self) -> int:
         """The last minute any document tells of."""
         return max((piece.contents.newest for piece in self.pieces), default=0)
 
-    def _frequency(self, term: str) -> int:
-        return sum(piece.frequency(term) for piece in self.pieces)
+    def frequency(self, term: str) -> int:
+        """How many documents hold a term."""
+        if term not in self._counts:
+            if len(self._counts) >= KEPT:
+                self._counts.clear()
+            self._counts[term] = sum(piece.frequency(term) for piece in self.pieces)
+        return self._counts[term]
 
-    def _completions(self, start: str) -> tuple[str, ...]:
+    def completions(self, start: str) -> tuple[str, ...]:
         """The words that begin so and are held by most documents."""
-        begun = start.encode("utf-8", "replace")
-        known = [piece.contents.vocabulary for piece in self.pieces]
-        found = {
-            term
-            for one in known
-            for term in one.commonest(begun, scores.EXPANSIONS + 1)
-        } - {begun}
-        ranked = sorted((-sum(one.count(t) for one in known), t) for t in found)
-        return tuple(term.decode() for _, term in ranked[: scores.EXPANSIONS])
+        if start not in self._begun:
+            if len(self._begun) >= KEPT:
+                self._begun.clear()
+            self._begun[start] = self._commonest(start.encode("utf-8", "replace"))
+        return self._begun[start]
 
-    def _masks(self, wanted: Conditions) -> list[Mask]:
+    def _commonest(self, start: bytes) -> tuple[str, ...]:
+        known = [piece.contents.vocabulary for piece in self.pieces]
+        most = scores.EXPANSIONS
+        found = {t for one in known for t in one.commonest(start, most + 1)} - {start}
+        ranked = sorted((-sum(one.count(t) for one in known), t) for t in found)
+        return tuple(term.decode() for _, term in ranked[:most])
+
+    def masks(self, wanted: Conditions) -> list[Mask]:
         """What each piece may answer with."""
-        return [mask(piece, wanted) for piece in self.pieces]
+        if wanted not in self._masks:
+            if len(self._masks) >= MASKS:
+                self._masks.clear()
+            self._masks[wanted] = [mask(piece, wanted) for piece in self.pieces]
+        return self._masks[wanted]

@@ -21,6 +21,9 @@ SURE = 2
 RARE = 10
 """A word is only taken for another where that one is so many times more frequent."""
 
+ODD = 4
+"""In how many letters, at the most, a word and one that is two edits off differ."""
+
 LOOKED_AT = 20
 """How many of the nearest words are looked at closely."""
 
@@ -48,7 +51,8 @@ def _meant(snapshot: Snapshot, word: Word, *, has_few: bool) -> str:
     written = fold(word.text)
     if len(written) < SHORTEST or not written.isidentifier():
         return ""
-    known = max(map(snapshot.frequency, (written, *word.terms)))
+    parts = min(map(snapshot.frequency, word.terms))
+    known = max(snapshot.frequency(written), parts)
     if known and not has_few:
         return ""
     if not known and word.is_begun and snapshot.completions(word.terms[-1]):
@@ -69,16 +73,13 @@ def nearest(snapshot: Snapshot, word: str) -> Iterator[Near]:
     if len(word) < FOR_TWO:
         return
     start = word[:SURE].encode("utf-8", "replace")
-    # Of three pieces of a word two edits leave one as it is.
-    third = len(word) // 3
-    cuts = (word[:third], word[third : 2 * third], word[2 * third :])
-    pieces = [cut.encode("utf-8", "replace") for cut in cuts]
+    letters = set(word.encode("utf-8", "replace"))
     lengths = range(len(word) - 2, len(word) + 3)
     for piece in snapshot.pieces:
         terms = piece.contents.vocabulary.terms
         places = piece.contents.vocabulary.between(start)
         for term in terms[places.start : places.stop]:
-            if len(term) in lengths and any(part in term for part in pieces):
+            if len(term) in lengths and len(letters ^ {*term}) <= ODD:
                 other = term.decode()
                 if spelling.distance(word, other, 2) == 2:
                     yield 2, -_count(snapshot, other), other

@@ -1,0 +1,197 @@
+"""The index under what happens to it: kills, readers beside a writer, damage."""
+
+import gc
+import os
+import random
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+
+from memtui.errors import SearchError
+from memtui.memory import queries
+from memtui.search import sums
+from memtui.search.index import Index
+from tests.search.writing import document
+
+KILLS = 20
+CHECKOUT = Path(__file__).parents[2]
+ASKED = queries.read("ferry ", UTC)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where an empty index lies."""
+    index = Index(tmp_path / "index")
+    index.make("fed")
+    index.close()
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def writers(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Who starts writers into it."""
+    command = [sys.executable, "-m", "tests.search.writing", str(folder)]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+        cwd=CHECKOUT,
+    ) as process:
+        yield process
+        assert process.stdin
+        process.stdin.close()
+
+
+def begin(writers: subprocess.Popen[str], start: int, most: int) -> int:
+    """Start a writer; its process."""
+    assert writers.stdin
+    assert writers.stdout
+    writers.stdin.write(f"{start} {most}\n")
+    word, number = writers.stdout.readline().split()
+    assert word == "pid"
+    return int(number)
+
+
+def heard(writers: subprocess.Popen[str], within_s: float) -> bool:
+    """Whether a writer says something before a time is over."""
+    assert writers.stdout
+    return bool(select.select([writers.stdout], [], [], within_s)[0])
+
+
+def found(index: Index) -> set[str]:
+    return {match.target_id for match in index.find(ASKED, 5000).matches}
+
+
+def test_a_writer_may_be_killed_at_any_moment(
+    folder: Path, writers: subprocess.Popen[str]
+) -> None:
+    assert writers.stdout
+    chance = random.Random(4)
+    reader, done = Index(folder), 0
+    for _ in range(KILLS):
+        pid = begin(writers, done, 10**9)
+        for _ in range(chance.randint(0, 3)):
+            done = int(writers.stdout.readline().split()[1])
+        heard(writers, chance.uniform(0, 0.05))
+        os.kill(pid, signal.SIGKILL)
+        while (line := writers.stdout.readline().split()) != ["ended"]:
+            done = int(line[1])
+        committed = {f"n{number}" for number in range(done)}
+        reopened = Index(folder)
+        assert reopened.is_sound()
+        assert found(reopened) >= committed
+        assert found(reader) >= committed
+        reopened.close()
+    assert done > KILLS / 2
+    reader.close()
+    last = Index(folder)
+    last.put([document(10**6)], [])
+    assert "n1000000" in found(last)
+    last.close()
+    assert not list(folder.glob("*.tmp"))
+    assert len(list(folder.glob("*.toc"))) == 1
+
+
+def test_one_process_reads_while_another_writes(
+    folder: Path, writers: subprocess.Popen[str]
+) -> None:
+    assert writers.stdout
+    most = 60
+    begin(writers, 0, most)
+    reader, done, asked = Index(folder), 0, 0
+    while done < most:
+        while heard(writers, 0) and done < most:
+            done = int(writers.stdout.readline().split()[1])
+        assert len(found(reader)) >= done
+        asked += 1
+    assert found(reader) == {f"n{number}" for number in range(most)}
+    assert asked > most / 4
+    assert writers.stdout.readline() == "ended\n"
+    reader.close()
+
+
+def test_an_index_that_is_deleted_while_it_is_open_is_missed_at_once(
+    folder: Path,
+) -> None:
+    index = Index(folder)
+    index.put([document(1)], [])
+    assert found(index) == {"n1"}
+    shutil.rmtree(folder)
+    with pytest.raises(SearchError, match="holds no index"):
+        found(index)
+    index.make("anew")
+    assert found(index) == set()
+    index.put([document(2)], [])
+    assert found(index) == {"n2"}
+    index.close()
+
+
+def test_an_index_made_anew_by_another_process_is_the_one_that_is_asked(
+    folder: Path,
+) -> None:
+    reader, writer = Index(folder), Index(folder)
+    writer.put([document(1)], [])
+    assert found(reader) == {"n1"}
+    writer.make("again")
+    writer.put([document(2)], [])
+    assert found(reader) == {"n2"}
+    reader.close()
+    writer.close()
+
+
+# Whoosh leaves the file it cannot read to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_reader_that_cannot_ask_says_so_to_whoever_keeps_the_index(
+    folder: Path,
+) -> None:
+    writer, reader = Index(folder), Index(folder)
+    writer.put([document(1)], [])
+    assert not writer.is_suspect
+    for piece in folder.glob("*.seg"):
+        os.truncate(piece, 100)
+    with pytest.raises(SearchError):
+        found(reader)
+    assert writer.is_suspect
+    assert not writer.is_sound()
+    gc.collect()
+    writer.make("anew")
+    assert not writer.is_suspect
+    writer.put([document(1)], [])
+    assert found(reader) == {"n1"}
+    writer.trust()
+    reader.close()
+    writer.close()
+
+
+@pytest.mark.parametrize("place", [0.1, 0.5, 0.9])
+def test_a_bit_that_flips_is_noticed(folder: Path, place: float) -> None:
+    index = Index(folder)
+    index.put([document(number) for number in range(40)], [])
+    assert index.is_sound()
+    (piece,) = folder.glob("*.seg")
+    raw = bytearray(piece.read_bytes())
+    raw[int(len(raw) * place)] ^= 1
+    piece.write_bytes(raw)
+    assert not Index(folder).is_sound()
+    index.close()
+
+
+def test_a_piece_that_was_not_summed_yet_is_believed(folder: Path) -> None:
+    index = Index(folder)
+    index.put([document(1)], [])
+    (folder / sums.NAME).unlink()
+    assert index.is_sound()
+    (folder / sums.NAME).write_text("[broken")
+    assert index.is_sound()
+    index.put([document(2)], [])
+    assert set(sums._known(folder)) == {path.name for path in folder.glob("*.seg")}
+    index.close()
