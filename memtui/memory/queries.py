@@ -161,7 +161,7 @@ def _take(reading: _Reading, match: re.Match[str], *, is_last: bool) -> None:
     typed, name = match.group(), (match["name"] or "").lower()
     if name in NAMES:
         _filter(reading, name, match["value"].strip('"'))
-    elif typed[0] == "-" and typed[1:].partition(":")[0].lower() in NAMES:
+    elif typed[0] == "-" and _named(typed[1:]) in NAMES:
         reading.hints.append(f"{typed}: a filter says what to keep, not what to drop.")
     elif match["said"] and match["said"].strip():
         said = match["said"].strip()
@@ -183,6 +183,12 @@ def _words(typed: list[tuple[str, bool]]) -> list[Word]:
     ]
     telling = [word for word in found if words.is_telling(word.text)]
     return list({word.terms: word for word in telling or found}.values())
+
+
+def _named(typed: str) -> str:
+    """What stands before a colon, if there is one."""
+    name, colon, _ = typed.partition(":")
+    return name.lower() if colon else ""
 
 
 def _quoted(phrases: list[str]) -> tuple[str, ...]:

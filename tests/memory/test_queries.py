@@ -182,3 +182,18 @@ def test_any_play_with_the_grammar_is_a_query(text: str) -> None:
     query = read(text)
     assert all(all(word.terms) for word in query.words)
     assert query.is_empty == (not query.words and not query.phrases)
+
+
+def test_a_word_that_names_a_filter_is_a_word_without_its_colon() -> None:
+    asked = queries.read("token -session role", UTC)
+    assert [word.text for word in asked.without] == ["session"]
+    assert [word.text for word in asked.words] == ["token", "role"]
+    assert asked.hints == ()
+    assert queries.read("-session:x", UTC).hints
+
+
+def test_the_terms_of_phrases_are_told_apart() -> None:
+    asked = queries.read('token "the getUserName fails" -"old one"', UTC)
+    assert asked.quoted == ("user", "name", "fail")
+    assert queries.read("token", UTC).quoted == ()
+    assert queries.read('"the of"', UTC).quoted == ()

@@ -1,0 +1,247 @@
+"""What the teleport answers: filters, phrases, advice, suggestions and reasons."""
+
+import gc
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memtui.house import House
+from memtui.memory.bands import Band
+from memtui.memory.hits import Hit, HitKind
+from memtui.memory.toc import TocLevel
+from memtui.paths import in_home
+from memtui.recall import browse, teleport
+from memtui.recall.teleport import Teleport
+from memtui.settings import Settings
+
+FILTERED = [
+    "logsift agent:codex",
+    "session project:shop",
+    "test level:day,week",
+    "token after:2024-01-16",
+    "token before:2024-01-19",
+    "session after:2024-01-15",
+    "test has:supported,weak",
+    "test by:extractive",
+    "session session:shop-1",
+    "session session:shop",
+    "token -session",
+]
+
+
+def hits(house: House, query: str, limit: int = 500) -> tuple[Hit, ...]:
+    return house.teleport.find(query, limit=limit).hits
+
+
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_a_query_finds_what_passes_its_filters_and_nothing_else(
+    full_house: House, tmp_path: Path, is_indexed: bool
+) -> None:
+    place = full_house.paths.index if is_indexed else tmp_path / "none"
+    finder = Teleport(place, full_house.zone)
+    for query in FILTERED:
+        words = query.split()
+        plain = " ".join(w for w in words if ":" not in w and w[0] != "-")
+        found = {hit.target_id for hit in finder.find(query, limit=900).hits}
+        wide = finder.find(plain, limit=900).hits
+        assert found <= {hit.target_id for hit in wide}
+        assert found, query
+        for hit in wide:
+            if hit.kind is HitKind.NODE:
+                assert (hit.target_id in found) == _passes(hit, query), (hit, query)
+    assert finder.find("test by:model").hits == ()
+    assert finder.find("test has:unsupported").hits == ()
+    finder.close()
+
+
+def _passes(hit: Hit, query: str) -> bool:
+    node = browse.node(hit.node_id)
+    assert node is not None
+    texts = [node.title, node.headline, *node.words, *(b.text for b in node.bullets)]
+    said = "\n".join(texts).lower()
+    segment = hit.level is TocLevel.SEGMENT
+    supports = {bullet.support.value for bullet in node.bullets}
+    day = node.start_time.date().isoformat()
+    last = node.end_time.date().isoformat()
+    name, _, value = query.split()[-1].partition(":")
+    told = {
+        "agent": value in node.agents,
+        "project": value in node.projects,
+        "level": hit.level.value in value,
+        "after": last > value or (segment and last >= value),
+        "before": day < value,
+        "has": not supports.isdisjoint(value.split(",")),
+        "by": node.is_models is (value == "model"),
+        "session": segment and value.split("-")[0] in node.projects,
+        "-session": "session" not in said,
+    }
+    if value == "shop-1":
+        return segment and "2024-01-15" in node.node_id
+    return told[name]
+
+
+def test_a_search_for_roles_says_that_it_looks_through_summaries(
+    full_house: House,
+) -> None:
+    answer = full_house.teleport.find("token role:user")
+    assert answer.hits == ()
+    assert answer.hints == (teleport.OF_MESSAGES,)
+
+
+def test_without_a_word_there_is_a_hint(full_house: House) -> None:
+    for query in ["", "   ", "agent:codex", '""', "!?", "-session"]:
+        answer = full_house.teleport.find(query)
+        assert answer.hits == ()
+        assert teleport.NO_WORD in answer.hints
+
+
+def test_what_cannot_be_understood_is_said(full_house: House) -> None:
+    answer = full_house.teleport.find("token level:decade")
+    assert answer.hits
+    assert "level: takes" in answer.hints[0]
+
+
+def test_a_rare_phrase_of_common_words_is_found(
+    full_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many others hold its words better."""
+    said = next(
+        bullet.text
+        for hit in hits(full_house, "level:segment session test")
+        for bullet in getattr(browse.node(hit.node_id), "bullets", ())
+        if "test" in bullet.text
+    )
+    cut = said[said.index("test") :][:30].rsplit(" ", 1)[0]
+    found = hits(full_house, f'"{cut}"', 1)
+    assert cut.lower() in found[0].snippet.text.lower()
+    assert hits(full_house, f'"{cut}"', 500)[0] == found[0]
+
+
+def test_part_of_a_word_in_quotes_is_found_too(full_house: House) -> None:
+    assert hits(full_house, '"liding window"')
+    assert hits(full_house, '"window sliding"') == ()
+
+
+def test_a_hit_says_how_far_it_can_be_trusted(full_house: House) -> None:
+    best = hits(full_house, "sliding window token refresh ")[0]
+    assert best.band in (Band.EXCELLENT, Band.GOOD)
+    (weak, *_) = hits(full_house, "zeppelin quokka marmalade token ")
+    assert weak.band is Band.WEAK
+
+
+def test_a_wide_hit_leads_down_to_a_segment(full_house: House) -> None:
+    found = hits(full_house, "level:year,month,week,day token")
+    assert found
+    for hit in found:
+        assert hit.node_id in browse.path(hit.leads_to)
+        assert hit.leads_to.startswith("toc:segment:")
+        node = browse.node(hit.leads_to)
+        assert node is not None
+        assert "token" in f"{node.words}{[b.text for b in node.bullets]}".lower()
+    for hit in hits(full_house, "level:segment token"):
+        assert hit.leads_to == hit.node_id
+
+
+def test_recent_hits_come_first_when_asked_for(full_house: House) -> None:
+    plain = full_house.teleport.find("test", limit=500).hits
+    recent = full_house.teleport.find("test", limit=500, is_recent_first=True).hits
+    assert {hit.target_id for hit in plain} == {hit.target_id for hit in recent}
+    before = {hit.target_id: hit.score for hit in plain}
+    assert all(hit.score <= before[hit.target_id] for hit in recent)
+    assert [hit.score for hit in recent] == sorted(
+        (hit.score for hit in recent), reverse=True
+    )
+    assert plain != recent
+
+
+def test_why_a_hit_has_its_score_adds_up_to_it(full_house: House) -> None:
+    finder = full_house.teleport
+    for query in ("token refresh", "mut", "testing sessions", "token_refresh zeppelin"):
+        for recent in (False, True):
+            answer = finder.find(query, limit=500, is_recent_first=recent)
+            assert answer.hits
+            for hit in answer.hits:
+                why = finder.why(query, hit.target_id, is_recent_first=recent)
+                assert why is not None
+                assert why.score == pytest.approx(hit.score, rel=2e-4)
+                assert 0 < why.share <= 1
+                assert why.level is hit.level
+                assert any(term.parts for term in why.terms)
+
+
+def test_there_is_no_reason_for_what_is_not_there(
+    full_house: House, tmp_path: Path
+) -> None:
+    assert full_house.teleport.why("token", "toc:year:1999") is None
+    assert Teleport(tmp_path / "none").why("token", "toc:year:2024") is None
+
+
+def test_a_misspelt_word_is_suggested_right(full_house: House) -> None:
+    answer = full_house.teleport.find("mutxe tabs ")
+    assert answer.suggestion == "mutex tabs "
+    assert hits(full_house, answer.suggestion)
+    assert full_house.teleport.find("mutex tabs").suggestion == ""
+
+
+def _flipped(raw: bytes) -> bytes:
+    return raw[:-9] + bytes([raw[-9] ^ 255]) + raw[-8:] if len(raw) > 9 else raw
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut short": lambda raw: raw[: len(raw) // 2],
+    "emptied": lambda raw: b"",
+    "garbled": lambda raw: raw[:40] + bytes(255 - byte for byte in raw[40:]),
+    "flipped": _flipped,
+}
+
+
+# Whoosh leaves the file it cannot read to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("damage", sorted(DAMAGES))
+def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
+    full_house: House,
+    settings: Settings,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    damage: str,
+) -> None:
+    whole = {hit.target_id for hit in hits(full_house, "mutex")}
+    full_house.stop()
+    home, kept = tmp_path / "home", tmp_path / "kept"
+    shutil.copytree(full_house.paths.index, kept)
+    for name in sorted(path.name for path in kept.iterdir()):
+        shutil.rmtree(full_house.paths.index)
+        shutil.copytree(kept, full_house.paths.index)
+        broken = full_house.paths.index / name
+        broken.write_bytes(DAMAGES[damage](broken.read_bytes()))
+        house = House(in_home(home), settings)
+        answer = house.teleport.find("mutex", limit=500)
+        assert answer.hits, name
+        assert answer.note in ("", teleport.BROKEN)
+        assert house.works.until_idle(lambda _: None) == []
+        answer = house.teleport.find("mutex", limit=500)
+        assert {hit.target_id for hit in answer.hits} == whole, name
+        assert answer.note == "", name
+        house.stop()
+    caplog.clear()
+    gc.collect()
+
+
+# Whoosh leaves the file it cannot read to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_damage_that_a_search_meets_is_mended_behind_it(
+    full_house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = {hit.target_id for hit in hits(full_house, "mutex")}
+    for piece in full_house.paths.index.glob("*.seg"):
+        piece.write_bytes(piece.read_bytes()[:100])
+    full_house.teleport.close()
+    assert full_house.teleport.find("mutex").note == teleport.BROKEN
+    assert full_house.works.until_idle(lambda _: None) == []
+    answer = full_house.teleport.find("mutex", limit=500)
+    assert answer.note == ""
+    assert {hit.target_id for hit in answer.hits} == whole
+    caplog.clear()
+    gc.collect()
