@@ -27,7 +27,7 @@ FILTERED = [
     "test by:extractive",
     "session session:shop-1",
     "session session:shop",
-    "token -session",
+    "token -logsift",
 ]
 
 
@@ -75,7 +75,7 @@ def _passes(hit: Hit, query: str) -> bool:
         "has": not supports.isdisjoint(value.split(",")),
         "by": node.is_models is (value == "model"),
         "session": segment and value.split("-")[0] in node.projects,
-        "-session": "session" not in said,
+        "-logsift": "logsift" not in said,
     }
     if value == "shop-1":
         return segment and "2024-01-15" in node.node_id
