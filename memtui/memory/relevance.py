@@ -18,6 +18,9 @@ K1 = 1.2
 B = 0.6
 """How much a text's length counts against it."""
 
+MOST = (K1 + 1) / (1 + K1 * (1 - B))
+"""The most that a word adds to a message's relevance, for each unit of its worth."""
+
 BEFORE, AFTER = 1, 2
 """A window: so many messages before the one it is of, and so many after."""
 

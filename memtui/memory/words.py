@@ -152,6 +152,11 @@ def chunks(text: str) -> list[str]:
     return _pattern(read).findall(read)
 
 
+def terms_of(chunk: str) -> tuple[str, ...]:
+    """The terms of one chunk; none of a stop word."""
+    return _TERMS[chunk]
+
+
 def is_telling(chunk: str) -> bool:
     """Whether a chunk is looked up: it is no stop word."""
     return bool(_TERMS[chunk])

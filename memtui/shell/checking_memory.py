@@ -21,7 +21,12 @@ from memtui.search.index import Index
 from memtui.shell import output
 from memtui.shell.finding import Finding, Patient, ago, size
 from memtui.stages import claim
-from memtui.store.outbox import INDEX_EVENT, INDEX_NODE, UPDATE_TOC
+from memtui.store.outbox import (
+    INDEX_EVENT,
+    INDEX_NODE,
+    INDEX_SESSION,
+    UPDATE_TOC,
+)
 
 SLOW_BYTES = 50_000_000
 """A store larger than this takes a moment to be checked, and that is said."""
@@ -36,6 +41,7 @@ WAITS = {
     UPDATE_TOC: "event to cut",
     INDEX_NODE: "node to index",
     INDEX_EVENT: "batch of messages to index",
+    INDEX_SESSION: "title to index",
 }
 """What a row of the outbox is that waits."""
 

@@ -14,7 +14,7 @@ from memtui.memory.events import to_ms
 from memtui.search.documents import of_node
 from memtui.search.index import Index
 from memtui.stages.changes import Changes
-from memtui.store import database, facts, grips, outbox, toc
+from memtui.store import database, facts, grips, outbox, segments, toc
 
 NODES_AT_ONCE = 500
 """How many announcements one commit of the index follows."""
@@ -50,6 +50,7 @@ class Follow:
             raise
         with database.writing():
             outbox.delete([row for row, _ in rows])
+            outbox.say_renamed(sorted(set(segments.sessions_of(names).values())))
         self.changed.update(names)
         return len(rows)
 

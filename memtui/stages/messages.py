@@ -11,11 +11,14 @@ from memtui.errors import SearchError
 from memtui.memory import words
 from memtui.store import database, facts, outbox, said, unindexed
 from memtui.store.messages import Filling, Messages
-from memtui.store.said import Kind, Said
+from memtui.store.said import Kind, Said, Title
 from memtui.store.unindexed import Spoken
 
 EVENTS_AT_ONCE = 1_000
 """About how many events one step looks at."""
+
+SESSIONS_AT_ONCE = 200
+"""How many sessions one step indexes by their titles."""
 
 RUNS_AT_ONCE = 200
 """How many announcements one step follows at most."""
@@ -40,7 +43,7 @@ class Listen:
         if not (self._is_checked and self._index.exists()):
             self.check()
         try:
-            return self._follow() or self._fill()
+            return self._follow() or self._fill() or self._name()
         except SearchError:
             self._is_checked = False
             raise
@@ -60,6 +63,8 @@ class Listen:
         self._index.make(self._full_name(name))
         with database.writing():
             outbox.clear(outbox.INDEX_EVENT)
+            outbox.clear(outbox.INDEX_SESSION)
+            outbox.say_renamed(unindexed.sessions())
             facts.set_messages_name(name)
         self._is_checked = False
 
@@ -90,6 +95,24 @@ class Listen:
         said.put(self._index, self._said(spoken), filling.facts)
         self._filling = filling
         return len(spoken)
+
+    def _name(self) -> int:
+        """Index sessions by what they are called and summed up by now."""
+        with database.connected():
+            rows = outbox.renamed(SESSIONS_AT_ONCE)
+            if not rows:
+                return 0
+            named = unindexed.titles({session for _, session in rows})
+        said.put_titles(
+            self._index,
+            [
+                Title(number, words.terms(title), words.terms(summary))
+                for number, title, summary in named
+            ],
+        )
+        with database.writing():
+            outbox.delete([row for row, _ in rows])
+        return len(rows)
 
     def _said(self, spoken: Iterable[Spoken]) -> list[Said]:
         return [one for event in spoken if (one := of(event, self._with_tools))]

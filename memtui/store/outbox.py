@@ -21,6 +21,9 @@ INDEX_EVENT = "index_event"
 """Events were added, or moved to another session: the index of messages must follow.
 One row stands for all that one statement added."""
 
+INDEX_SESSION = "index_session"
+"""A session is called otherwise, or summed up otherwise: the same index must follow."""
+
 INDEX_NODE = "index_node"
 """A node has another version, or is no more: the teleport index must follow."""
 
@@ -80,6 +83,27 @@ def say_added(first: int, last: int, at_ms: int) -> None:
     insert(OutboxRow, [(None, INDEX_EVENT, f"{first}-{last}", at_ms, None)])
 
 
+def added_lately(count: int) -> tuple[list["Run"], int]:
+    """The latest events that are not indexed yet, and how many there are in all.
+
+    Args:
+        count: About how many; whole runs are given.
+    """
+    rows = (
+        OutboxRow.select(OutboxRow.id, OutboxRow.subject_id)
+        .where(OutboxRow.action == INDEX_EVENT)
+        .order_by(OutboxRow.id.desc())
+        .tuples()
+    )
+    runs = [Run(row, *map(int, said.split("-"))) for row, said in rows]
+    some: list[Run] = []
+    for run in runs:
+        if sum(one.count for one in some) >= count:
+            break
+        some.append(run)
+    return some[::-1], sum(run.count for run in runs)
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """Events that one statement added, by the numbers of their rows."""
@@ -110,6 +134,24 @@ def added(limit: int, after: int = 0) -> list[Run]:
         .tuples()
     )
     return [Run(row, *map(int, said.split("-"))) for row, said in rows]
+
+
+def say_renamed(sessions: Iterable[int]) -> None:
+    """Say that sessions are called, or summed up, otherwise than they were."""
+    told = [(None, INDEX_SESSION, "", 0, number) for number in sessions]
+    insert(OutboxRow, told)
+
+
+def renamed(limit: int) -> list[tuple[int, int]]:
+    """Sessions to be indexed by their titles again, as (row, session)."""
+    rows = (
+        OutboxRow.select(OutboxRow.id, OutboxRow.session)
+        .where(OutboxRow.action == INDEX_SESSION)
+        .order_by(OutboxRow.id)
+        .limit(limit)
+        .tuples()
+    )
+    return list(rows)
 
 
 def announce(node_ids: Iterable[str], at_ms: int) -> None:

@@ -15,11 +15,20 @@ from memtui.store.said import OF_SUBAGENT, Kind, session_term
 CAP = 3_000
 """How many messages of one word are looked at; of a rarer word all are."""
 
+ENDLESS = 2**62
+"""No message has so high a number."""
+
 LISTED = 400
 """Up to so many sessions are named in a question; of more, each message is asked."""
 
 COUNTED = 50_000
 """Up to how many messages of a very common word are counted within bounds."""
+
+TITLE, SUMMARY = 2.0, 3.0
+"""What a word weighs in a session's title, and in its summary (decisions §8)."""
+
+TITLES = 50
+"""How many sessions are found by their titles at most."""
 
 CALLS = 100
 """How many calls of tools are found at most."""
@@ -48,7 +57,7 @@ class Bounds:
     """What they may be; anything if empty."""
     first: int = 0
     """The first number."""
-    last: int = 2**62
+    last: int = ENDLESS
     """The last number."""
     with_subagents: bool = True
 
@@ -123,6 +132,28 @@ def calls(db: sqlite3.Connection, asked: Sequence[Asked], bounds: Bounds) -> lis
     """The newest calls of tools that hold all the words, by their numbers."""
     match = " AND ".join(map(_match, asked))
     return _Question(db, bounds, "called").numbers(match, CALLS)
+
+
+def titles(
+    db: sqlite3.Connection, asked: Sequence[Asked], sessions: Collection[int] | None
+) -> dict[int, float]:
+    """The sessions whose titles or summaries answer best, with BM25's score.
+
+    Args:
+        db: From ``Messages.reading``.
+        asked: The words.
+        sessions: The numbers of the sessions that may be found; None for all.
+    """
+    within, values = "", [" OR ".join(map(_match, asked))]
+    if sessions is not None:
+        within = " AND rowid IN (SELECT value FROM json_each(?))"
+        values.append(json.dumps(sorted(sessions)))
+    rows = db.execute(
+        f"SELECT rowid, -bm25(about, {TITLE}, {SUMMARY}) AS score FROM about"
+        f" WHERE about MATCH ?{within} ORDER BY score DESC, rowid DESC LIMIT {TITLES}",
+        values,
+    )
+    return dict(rows.fetchall())
 
 
 def places(db: sqlite3.Connection, numbers: Collection[int]) -> list[Place]:

@@ -73,6 +73,36 @@ def put(
             db.executemany("REPLACE INTO facts VALUES (?, ?)", facts)
 
 
+@dataclass(frozen=True, slots=True)
+class Title:
+    """What a session is called, and what it is summed up by."""
+
+    session: int
+    terms: Sequence[str]
+    """Of its title."""
+    summary: Sequence[str]
+    """Of its summary."""
+
+
+def put_titles(index: Messages, titles: Sequence[Title]) -> None:
+    """Index sessions by their titles, in place of those they had.
+
+    Raises:
+        SearchError: The index is missing, broken or in use.
+    """
+    with index.writing() as db:
+        db.executemany(
+            "DELETE FROM about WHERE rowid = ?", [(one.session,) for one in titles]
+        )
+        db.executemany(
+            "INSERT INTO about (rowid, title, summary) VALUES (?, ?, ?)",
+            [
+                (one.session, " ".join(one.terms), " ".join(one.summary))
+                for one in titles
+            ],
+        )
+
+
 def _threads(
     db: sqlite3.Connection, batch: Sequence[Said]
 ) -> dict[tuple[int, str], int]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from peewee import SQL, NodeList, fn
 
+from memtui.memory.filters import Filters
 from memtui.memory.scopes import Scope
 from memtui.store.tables import NodeRow, SegmentRow, SessionRow, VersionRow
 
@@ -55,6 +56,22 @@ def of_sessions(start: str, limit: int) -> list[str]:
         .limit(limit)
     )
     return [segment for (segment,) in rows.tuples()]
+
+
+def sessions_of(filters: Filters) -> frozenset[int] | None:
+    """The numbers of the sessions that filters leave; None if that is all of them."""
+    scope, name = filters.of, SessionRow.name
+    where = []
+    if scope.agent:
+        where.append(SessionRow.agent == scope.agent)
+    if scope.project:
+        where.append(SessionRow.project == scope.project)
+    if start := filters.session:
+        where += [name >= start, fn.SUBSTR(name, 1, len(start)) == start]
+    if not where:
+        return None
+    rows = SessionRow.select(SessionRow.id).where(*where)
+    return frozenset(number for (number,) in rows.tuples())
 
 
 def _names(column: Any, name: str) -> Any:

@@ -8,7 +8,7 @@ from peewee import fn
 from memtui.memory.events import Event
 from memtui.memory.segments import Segment
 from memtui.store import events, surprises
-from memtui.store.database import insert, is_due
+from memtui.store.database import db, insert, is_due
 from memtui.store.tables import SegmentRow
 
 GROWN, OF = 3, 2
@@ -134,6 +134,31 @@ def remove(segment_ids: Sequence[str]) -> None:
     """Delete segments that a new cut has done away with."""
     surprises.remove(segment_ids)
     SegmentRow.delete().where(SegmentRow.id.in_(list(segment_ids))).execute()
+
+
+def sessions_of(segment_ids: Iterable[str]) -> dict[str, int]:
+    """The numbers of the sessions that segments are of, by the segments' ids."""
+    rows = SegmentRow.select(SegmentRow.id, SegmentRow.session).where(
+        SegmentRow.id.in_(list(segment_ids))
+    )
+    return dict(rows.tuples())
+
+
+def at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
+    """The segments that moments lie in.
+
+    Args:
+        places: (session's number, time in milliseconds).
+
+    Returns:
+        The ids of the segments, by those; a moment before all of them has none.
+    """
+    asked = (
+        "SELECT id FROM segments WHERE session_id = ? AND start_ms <= ?"
+        " ORDER BY start_ms DESC LIMIT 1"
+    )
+    found = {place: db.execute_sql(asked, place).fetchone() for place in set(places)}
+    return {place: row[0] for place, row in found.items() if row}
 
 
 def any_silent(before_ms: int) -> bool:

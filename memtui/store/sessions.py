@@ -8,7 +8,7 @@ from peewee import fn
 
 from memtui.memory.events import Event, EventRole, clean, from_ms, to_ms
 from memtui.memory.sessions import Helper, Session, SessionFacts
-from memtui.store import tombstones, unsettled
+from memtui.store import outbox, tombstones, unsettled
 from memtui.store.database import db
 from memtui.store.tables import EventRow, HelperRow, SessionRow, TellingRow
 
@@ -183,6 +183,8 @@ def learn(facts: SessionFacts) -> int | None:
     changed = {n: value for n, value in told.items() if getattr(row, n) != value}
     if changed:
         SessionRow.update(changed).where(SessionRow.id == row.id).execute()
+    if "title" in changed:
+        outbox.say_renamed([row.id])
     if "forked_from" in changed:
         unsettled.note([row.id])
     return row.id if "project" in changed else None

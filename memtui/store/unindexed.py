@@ -69,6 +69,36 @@ def before(event_id: str, limit: int) -> list[Spoken]:
     return [_spoken(*row) for row in rows]
 
 
+def sessions() -> list[int]:
+    """The numbers of all sessions."""
+    return [
+        number for (number,) in db.execute_sql("SELECT id FROM sessions").fetchall()
+    ]
+
+
+def titles(numbers: Iterable[int]) -> list[tuple[int, str, str]]:
+    """What sessions are called and what their segments are about: (number, …)."""
+    rows = db.execute_sql(
+        "SELECT s.id, coalesce(nullif(s.title, ''), s.prompt),"
+        " coalesce((SELECT group_concat(v.headline, char(10)) FROM segments g"
+        " JOIN toc_latest n ON n.node_id = g.id JOIN toc_versions v ON v.id ="
+        " n.latest_id WHERE g.session_id = s.id), '') FROM sessions s"
+        " WHERE s.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(numbers)),),
+    )
+    return [(number, title, summary) for number, title, summary in rows.fetchall()]
+
+
+def newest(limit: int) -> list[Spoken]:
+    """The newest messages, in the order of their ids."""
+    asked = (
+        f"{_COLUMNS} WHERE e.type IN ('user_message', 'assistant_message')"
+        " ORDER BY e.id DESC LIMIT ?"
+    )
+    rows = db.execute_sql(asked, (limit,)).fetchall()
+    return [_spoken(*row) for row in reversed(rows)]
+
+
 def _spoken(
     event_id: str,
     session: int,

@@ -1,0 +1,50 @@
+"""Nearness: what the text of a message adds to which words it holds.
+
+Words of a query that follow one another there say more where they stand near one
+another (after Metzler and Croft, "A Markov random field model for term dependencies",
+2005), and a word in the very form that was asked for says more than another form.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from memtui.memory import words
+from memtui.memory.queries import Query
+
+NEAR = 8
+"""So many words apart, two words are still near."""
+
+READ_CHARS = 4_000
+"""How much of a message is read, in characters."""
+
+EXACT = 0.3
+"""What the form that was asked for adds, against the word itself."""
+
+
+def bonus(text: str, query: Query, rarities: Mapping[str, float]) -> float:
+    """What a text's wording adds to its relevance, in the units of the rarities.
+
+    Args:
+        text: What was said.
+        query: What is asked for.
+        rarities: What each term of the query is worth.
+    """
+    stands: dict[str, list[int]] = {}
+    held = set[str]()
+    for at, chunk in enumerate(words.chunks(text[:READ_CHARS])):
+        for term in words.terms_of(chunk):
+            held.add(term)
+            if term in rarities:
+                stands.setdefault(term, []).append(at)
+    added = 0.0
+    for one, other in pairwise(query.terms):
+        if one in stands and other in stands and _are_near(stands[one], stands[other]):
+            added += min(rarities[one], rarities[other])
+    for word in query.words:
+        if word.whole and word.whole in held:
+            added += EXACT * max(rarities.get(term, 0.0) for term in word.terms)
+    return added
+
+
+def _are_near(some: list[int], others: list[int]) -> bool:
+    return any(abs(one - other) <= NEAR for one in some for other in others)

@@ -1,0 +1,52 @@
+"""Timely: the times in what was typed, told apart from the words to be looked up.
+
+What stands in quotes, and filters, are not read for times.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from memtui.memory import queries, times
+from memtui.memory.found import Understood
+from memtui.memory.times import Period
+
+_KEPT = re.compile(rf'"[^"]*"|\b(?:{"|".join(queries.NAMES)}):(?:"[^"]*"|\S+)', re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Timely:
+    """What was typed, read for times."""
+
+    rest: str
+    """What remains to be looked up."""
+    periods: tuple[Period, ...] = ()
+
+    @property
+    def understood(self) -> tuple[Understood, ...]:
+        """What was understood, to be shown."""
+        return tuple(Understood(period.said, False) for period in self.periods)
+
+    def covers(self, at: datetime) -> bool:
+        """Whether a moment lies in one of the times."""
+        return any(
+            (period.start is None or period.start <= at)
+            and (period.end is None or at < period.end)
+            for period in self.periods
+        )
+
+
+def read(text: str, now: datetime, zone: tzinfo) -> Timely:
+    """Tell times and words apart; loose times ("recently") are read as words.
+
+    Args:
+        text: What was typed.
+        now: The time, by which "last week" is meant.
+        zone: The calendar's.
+    """
+    asked = text[: queries.CAP_CHARS]
+    bare = _KEPT.sub(lambda kept: "\0" * len(kept.group()), asked)
+    periods = [one for one in times.read(bare, now, zone) if not one.is_soft]
+    if not periods:
+        return Timely(text)
+    return Timely(times.without(asked, periods), tuple(periods))

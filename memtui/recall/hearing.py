@@ -1,0 +1,230 @@
+"""Hearing: the messages that answer a query, from the index and from what is newer.
+
+What was stored a moment ago is not indexed yet: it is read itself, so that it is found
+at once. Of the likeliest messages the text is read too, for phrases, exclusions and
+how near to one another the words stand.
+"""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from memtui.errors import SearchError
+from memtui.memory import nearness, relevance
+from memtui.memory.events import Event, EventRole, EventType, to_ms
+from memtui.memory.filters import Filters
+from memtui.memory.queries import Query
+from memtui.memory.relevance import Weighed
+from memtui.recall.looked import Looked, Weights
+from memtui.store import events, outbox, postings, scopes, unindexed
+from memtui.store.messages import Messages, number_at
+from memtui.store.postings import CAP, ENDLESS, Asked, Bounds, Place
+from memtui.store.said import Kind
+from memtui.store.unindexed import Spoken
+
+TERMS = 60
+"""How many terms of a query are looked up: its first ones."""
+
+READ = 60
+"""How many of the likeliest messages are read."""
+
+READ_MORE = 600
+"""How many are read at most where some of them fall away."""
+
+TAIL = 300
+"""How many of the latest messages are read while they are not indexed."""
+
+SCANNED = 5_000
+"""How many of the newest messages are read for a phrase that holds no word."""
+
+UNINDEXED = 2_000
+"""How many of the newest messages are read while there is no index."""
+
+BROKEN = (
+    "The index of messages is missing or broken: until it is made anew, the newest"
+    " messages are read."
+)
+FILLING = "The index of messages is being made, the newest first: {:,} events so far."
+BEHIND = "{:,} events are still to be indexed; the latest of them are read."
+UNLOOKED = "No word to look up: the newest {:,} messages were read."
+TOO_COMMON = "Of words that very many messages hold, the newest {:,} were weighed: {}."
+
+log = logging.getLogger(__name__)
+
+KINDS = {
+    EventRole.USER: Kind.USER,
+    EventRole.ASSISTANT: Kind.ASSISTANT,
+    EventRole.SYSTEM: Kind.SYSTEM,
+    EventRole.TOOL: Kind.TOOL,
+}
+
+ALIKE: Weights = dict.fromkeys(Kind, 1.0)
+
+
+@dataclass(slots=True)
+class Heard:
+    """A message that answers."""
+
+    place: Place
+    event: Event
+    message: float
+    """Its own relevance, the nearness of its words included."""
+    window: float
+    """That of what stands around it."""
+    thread: float
+    """That of its whole conversation."""
+    held: float
+    """The share of the query's terms that it holds itself."""
+    score: float
+    """0 to 1 (decisions §8)."""
+
+
+@dataclass(slots=True)
+class Hearing:
+    """What was heard for one query."""
+
+    heard: list[Heard] = field(default_factory=list)
+    threads: dict[int, float] = field(default_factory=dict)
+    """The relevance of sessions by their whole text, by their numbers."""
+    titles: dict[int, float] = field(default_factory=dict)
+    """That of sessions by what they are called and summed up by."""
+    notes: list[str] = field(default_factory=list)
+
+
+class Ears:
+    """Hears messages, through their index or, without one, in the store."""
+
+    def __init__(self, index: Messages, *, with_tools: bool = False) -> None:
+        """Remember the index.
+
+        Args:
+            index: Of messages.
+            with_tools: Whether it holds what tools were told and answered.
+        """
+        self._index, self._with_tools = index, with_tools
+
+    def hear(self, query: Query, weights: Weights = ALIKE) -> Hearing:
+        """The messages that answer a query, in no order; inside ``connected()``.
+
+        Args:
+            query: What is asked.
+            weights: What a word is worth, by who said it.
+        """
+        hearing = Hearing()
+        asked = [Asked(term, term in query.begun) for term in query.terms[:TERMS]]
+        sessions = scopes.sessions_of(query.filters)
+        bounds = _bounds(query.filters, sessions)
+        looked = Looked(asked)
+        if asked:
+            late = self._look_up(looked, bounds, hearing)
+        else:
+            late = unindexed.newest(SCANNED)
+            hearing.notes.append(UNLOOKED.format(SCANNED))
+        looked.take_late([one for one in late if _is_within(one, bounds)])
+        self._weigh(looked, query, weights, hearing)
+        return hearing
+
+    def _look_up(
+        self, looked: "Looked", bounds: Bounds, hearing: Hearing
+    ) -> list[Spoken]:
+        """Ask the index; what it does not know is given."""
+        try:
+            with self._index.reading() as db:
+                looked.take(db, bounds)
+                hearing.titles = postings.titles(db, looked.asked, bounds.sessions)
+            filling = self._index.filling()
+        except SearchError:
+            log.exception("the index of messages could not be asked")
+            hearing.notes.append(BROKEN)
+            return unindexed.newest(UNINDEXED)
+        runs, waiting = outbox.added_lately(TAIL)
+        if not filling.is_done:
+            hearing.notes.append(FILLING.format(filling.done))
+        elif waiting > TAIL:
+            hearing.notes.append(BEHIND.format(waiting))
+        if looked.common:
+            hearing.notes.append(TOO_COMMON.format(CAP, ", ".join(looked.common)))
+        return unindexed.of_runs(runs)[-TAIL:]
+
+    def _weigh(
+        self, looked: "Looked", query: Query, weights: Weights, hearing: Hearing
+    ) -> None:
+        spots = looked.spots(weights)
+        corpus = looked.corpus()
+        sizes = {place.thread: place.thread_size for place in looked.places.values()}
+        weighed = relevance.weigh(spots, corpus, sizes)
+        for place in looked.places.values():
+            known = hearing.threads.get(place.session, 0.0)
+            thread = weighed.threads.get(place.thread, 0.0)
+            hearing.threads[place.session] = max(known, thread)
+        rarities = dict(
+            zip((one.term for one in looked.asked), corpus.rarities(), strict=True)
+        )
+        whole = sum(rarities.values()) * relevance.MOST or 1.0
+        for place, event in self._read(looked, weighed, query):
+            message = weighed.messages.get(place.number, 0.0)
+            more = nearness.bonus(event.text, query, rarities)
+            held = looked.held.get(place.number, 0).bit_count()
+            share = held / len(looked.asked) if looked.asked else 1.0
+            hearing.heard.append(
+                Heard(
+                    place,
+                    event,
+                    message + more,
+                    weighed.windows.get(place.number, 0.0) + more,
+                    weighed.threads.get(place.thread, 0.0),
+                    share,
+                    min(1.0, message / whole) * share,
+                )
+            )
+
+    def _read(
+        self, looked: "Looked", weighed: Weighed, query: Query
+    ) -> Iterator[tuple[Place, Event]]:
+        """The likeliest messages with their text, those that fall away left out."""
+        best = [
+            max(d.values(), default=0) or 1 for d in (weighed.messages, weighed.windows)
+        ]
+
+        def likely(place: Place) -> float:
+            own = weighed.messages.get(place.number, 0.0) / best[0]
+            return own + weighed.windows.get(place.number, 0.0) / best[1]
+
+        ordered = sorted(looked.places.values(), key=lambda p: (-likely(p), -p.number))
+        given = 0
+        for start in range(0, len(ordered[:READ_MORE]), READ):
+            some = ordered[start : start + READ]
+            told = events.get(unindexed.to_id(place.event) for place in some)
+            for place in some:
+                event = told.get(unindexed.to_id(place.event))
+                if event and query.admits(self._words_of(event)):
+                    given += 1
+                    yield place, event
+            if given >= READ:
+                return
+
+    def _words_of(self, event: Event) -> str:
+        """What of an event can be found."""
+        if event.event_type is EventType.TOOL_RESULT and not self._with_tools:
+            return event.metadata.get("tool_name", "")
+        return event.text
+
+
+def _bounds(filters: Filters, sessions: frozenset[int] | None) -> Bounds:
+    since, until = filters.since, filters.until
+    return Bounds(
+        sessions=sessions,
+        kinds=frozenset([KINDS[filters.role]] if filters.role else []),
+        first=number_at(to_ms(since)) if since else 0,
+        last=number_at(to_ms(until)) - 1 if until else ENDLESS,
+        with_subagents=filters.with_subagents,
+    )
+
+
+def _is_within(one: Spoken, bounds: Bounds) -> bool:
+    return (
+        (bounds.sessions is None or one.session in bounds.sessions)
+        and (not bounds.kinds or one.kind in bounds.kinds)
+        and bounds.first <= number_at(one.at_ms) <= bounds.last
+        and (bounds.with_subagents or not one.subagent)
+    )

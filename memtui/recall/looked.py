@@ -1,0 +1,101 @@
+"""Looked up: the messages that hold some of the words of a query, to be weighed."""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from memtui.memory import relevance, words
+from memtui.memory.relevance import Corpus, Spot
+from memtui.store import postings, unindexed
+from memtui.store.postings import Asked, Bounds, Place
+from memtui.store.said import Kind
+from memtui.store.unindexed import Spoken
+
+FEW = 5
+"""With fewer messages that hold a word, tools that are called so are found too."""
+
+Weights = Mapping[Kind, float]
+"""What a word is worth, by who said it."""
+
+
+class Looked:
+    """What was looked up: the messages that hold some of the words."""
+
+    def __init__(self, asked: Sequence[Asked]) -> None:
+        self.asked = list(asked)
+        self.held: dict[int, int] = {}
+        self.places: dict[int, Place] = {}
+        self.common: list[str] = []
+        self._counts = [0] * len(asked)
+        self._messages = self._size = self._threads = 0
+
+    def take(self, db: sqlite3.Connection, bounds: Bounds) -> None:
+        """Take what the index finds."""
+        found = postings.find(db, self.asked, bounds)
+        self._counts = found.counts
+        self._messages, self._size = found.messages, found.size
+        self._threads = found.threads
+        self.common = [self.asked[at].term for at in found.common]
+        likely = relevance.likeliest(found.held, self.corpus().rarities())
+        self.held = {number: found.held[number] for number in likely}
+        if len(likely) < FEW:
+            everything = (1 << len(self.asked)) - 1
+            self.held |= dict.fromkeys(
+                postings.calls(db, self.asked, bounds), everything
+            )
+        places = postings.places(db, self.held)
+        self.places = {place.number: place for place in places}
+
+    def take_late(self, late: Sequence[Spoken]) -> None:
+        """Take of messages that are not indexed those that hold a word, or all."""
+        known = {place.event for place in self.places.values()}
+        for at, one in enumerate(late, 1):
+            event = unindexed.to_bytes(one.event_id)
+            if one.kind in (None, Kind.TOOL) or event in known:
+                continue
+            terms = words.terms(one.text)
+            held = self._mask(frozenset(terms))
+            self._messages += 1
+            self._size += len(terms)
+            if not held and self.asked:
+                continue
+            self.held[-at] = held
+            for word in range(len(self.asked)):
+                self._counts[word] += held >> word & 1
+            # A conversation of its own: it stands behind all that is indexed.
+            self.places[-at] = Place(
+                -at,
+                event,
+                -one.session,
+                at,
+                one.kind,
+                len(terms),
+                one.session,
+                len(terms),
+            )
+
+    def _mask(self, terms: frozenset[str]) -> int:
+        held = 0
+        for at, word in enumerate(self.asked):
+            is_held = word.term in terms or (
+                word.is_begun and any(term.startswith(word.term) for term in terms)
+            )
+            held |= is_held << at
+        return held
+
+    def corpus(self) -> Corpus:
+        """What the messages are weighed against."""
+        return Corpus(self._counts, self._messages, self._size, max(self._threads, 1))
+
+    def spots(self, weights: Weights) -> list[Spot]:
+        """The messages as they are weighed."""
+        return [
+            Spot(
+                place.number,
+                place.thread,
+                place.place,
+                place.size,
+                self.held[place.number],
+                weights[Kind(place.kind)],
+            )
+            for place in self.places.values()
+        ]

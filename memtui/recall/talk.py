@@ -1,0 +1,242 @@
+"""Searching sessions: messages that answer, each with what was said around it (seed 2).
+
+What a person said weighs more than what an assistant said, a turn that used tools more
+than one that did not, and a session's title and summary most (decisions §8). Bounds
+hold whatever is asked for: 20 hits, 16 messages a window, 1,024 bytes of each.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+
+from memtui.memory import queries, words
+from memtui.memory import timely as timing
+from memtui.memory.events import Event, EventRole
+from memtui.memory.filters import EVERYTHING, Filters
+from memtui.memory.found import (
+    HITS,
+    SNIPPET_BYTES,
+    WINDOW,
+    MessageHit,
+    Messages,
+    Said,
+)
+from memtui.memory.hits import Snippet
+from memtui.memory.queries import Query
+from memtui.memory.sessions import Session
+from memtui.memory.snippets import wanted_in
+from memtui.memory.timely import Timely
+from memtui.recall.hearing import Ears, Heard, Hearing, Weights
+from memtui.store import database, neighbours, sessions
+from memtui.store.said import Kind
+
+BEFORE, AFTER = 4, 4
+"""How many messages a window has before the one that answers, and after it."""
+
+WEIGHTS: Weights = {
+    Kind.USER: 1.5,
+    Kind.ASSISTANT: 1.0,
+    Kind.SYSTEM: 1.0,
+    Kind.TOOL: 1.0,
+}
+"""What a word is worth by who said it (decisions §8)."""
+
+USED_TOOLS = 1.3
+"""What a turn that used tools is worth, against one that did not."""
+
+TITLED = 0.5
+"""What a session's title and summary add to its messages, against their own."""
+
+TIMELY = 1.5
+"""What a message gains that lies in a time the question speaks of."""
+
+READ_CHARS = 20_000
+"""How much of a long message is looked through for what answers, in characters."""
+
+LEAD_CHARS = 200
+"""How much of a long message is shown before what answers, in characters."""
+
+NOTHING_ASKED = "Type a word to look for."
+OF_NODES = "level:, has: and by: are of summaries, and this looks through messages."
+
+
+class Talk:
+    """Finds messages in all sessions."""
+
+    def __init__(
+        self, ears: Ears, zone: tzinfo, clock: Callable[[], datetime]
+    ) -> None:
+        """Remember whom to ask.
+
+        Args:
+            ears: Of messages.
+            zone: The calendar's.
+            clock: Tells the time, by which "last week" is meant.
+        """
+        self._ears, self._zone, self._clock = ears, zone, clock
+
+    def find(
+        self,
+        text: str,
+        *,
+        limit: int = HITS,
+        before: int = BEFORE,
+        after: int = AFTER,
+        is_one_each: bool = False,
+        filters: Filters = EVERYTHING,
+    ) -> Messages:
+        """The messages that answer best; any string is legal.
+
+        Blocks for some milliseconds: not for the thread that draws the screen.
+
+        Args:
+            text: What was typed, filters included.
+            limit: The most hits; never more than 20.
+            before: How many messages a window has before the one that answers.
+            after: How many after it; a window never has more than 16 in all.
+            is_one_each: Whether only the best message of each session is given.
+            filters: What is looked through besides.
+        """
+        began_s = time.perf_counter()
+        timely = timing.read(text, self._clock(), self._zone)
+        query = queries.read(timely.rest, self._zone, filters)
+        found = Messages(text, notes=query.hints, times=timely.understood)
+        if query.is_empty:
+            found = replace(found, notes=(*query.hints, NOTHING_ASKED))
+        elif query.filters.is_of_nodes:
+            found = replace(found, notes=(*query.hints, OF_NODES))
+        else:
+            before = max(0, min(before, WINDOW - 1))
+            after = max(0, min(after, WINDOW - 1 - before))
+            with database.connected():
+                hearing = self._ears.hear(query, WEIGHTS)
+                ranked = _ranked(hearing, timely, is_one_each=is_one_each)
+                some = ranked[: max(0, min(limit, HITS))]
+                hits = _hits(some, query, before, after)
+            notes = (*query.hints, *hearing.notes)
+            found = replace(found, hits=tuple(hits), notes=notes)
+        return replace(found, took_ms=(time.perf_counter() - began_s) * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A message that answers, or a session that is only called so."""
+
+    session: int
+    worth: float
+    heard: Heard | None
+
+
+def _ranked(hearing: Hearing, timely: Timely, *, is_one_each: bool) -> list[_Answer]:
+    """What answers, the best first: messages, and sessions by their titles alone."""
+    titled = max(hearing.titles.values(), default=0.0) or 1.0
+    named = {
+        session: TITLED * score / titled for session, score in hearing.titles.items()
+    }
+    worth = _worth(hearing, timely)
+    answers = [
+        _Answer(session, worth(heard) + named.get(session, 0.0), heard)
+        for heard in hearing.heard
+        for session in [heard.place.session]
+    ]
+    told = {answer.session for answer in answers}
+    answers += [
+        _Answer(session, score, None)
+        for session, score in named.items()
+        if session not in told
+    ]
+    answers.sort(key=lambda one: -one.worth)
+    if not is_one_each:
+        return answers
+    first: dict[int, _Answer] = {}
+    for answer in answers:
+        first.setdefault(answer.session, answer)
+    return list(first.values())
+
+
+def _worth(hearing: Hearing, timely: Timely) -> Callable[[Heard], float]:
+    """What a message is worth: itself, what stands around it, and its conversation."""
+    heard = hearing.heard
+    most = max((one.message for one in heard), default=0.0) or 1.0
+    most_around = max((one.window for one in heard), default=0.0) or 1.0
+    most_whole = max((one.thread for one in heard), default=0.0) or 1.0
+
+    def worth(one: Heard) -> float:
+        own = one.message / most
+        if neighbours.tool_after(one.place.session, one.event):
+            own *= USED_TOOLS
+        total = own + one.window / most_around + one.thread / most_whole
+        return total * TIMELY if timely.covers(one.event.timestamp) else total
+
+    return worth
+
+
+def _hits(
+    answers: Sequence[_Answer], query: Query, before: int, after: int
+) -> Iterator[MessageHit]:
+    known = sessions.of_numbers(one.session for one in answers)
+    for one in answers:
+        session = known.get(one.session)
+        if session is None:
+            continue
+        if one.heard is None:
+            yield MessageHit(session, "", "", -1, _titled(session, query), ())
+            continue
+        event = one.heard.event
+        at = neighbours.count_before(one.session, event)
+        yield MessageHit(
+            session,
+            event.subagent,
+            event.event_id,
+            at,
+            one.heard.score,
+            tuple(_window(one.session, event, at, query, before, after)),
+        )
+
+
+def _titled(session: Session, query: Query) -> float:
+    """How much of a query the title of a session holds."""
+    held = set(words.terms(session.title))
+    return sum(term in held for term in query.terms) / len(query.terms)
+
+
+def _window(
+    session: int, event: Event, at: int, query: Query, before: int, after: int
+) -> Iterator[Said]:
+    """A message and those around it."""
+    earlier, later = neighbours.messages(session, event, before, after)
+    for place, one in enumerate((*earlier, event, *later), at - len(earlier)):
+        yield _said(session, one, place, query, is_match=one is event)
+
+
+def _said(
+    session: int, event: Event, place: int, query: Query, *, is_match: bool
+) -> Said:
+    text = _cut(event.text, query)
+    tool = event.metadata.get("tool_name", "")
+    if event.role is EventRole.ASSISTANT:
+        tool = neighbours.tool_after(session, event)
+    return Said(
+        event_id=event.event_id,
+        msg_idx=place,
+        role=event.role,
+        at=event.timestamp,
+        snippet=Snippet(text, tuple(words.spans(text, wanted_in(text, query)))),
+        is_truncated=text != event.text,
+        tool_name=tool,
+        is_match=is_match,
+    )
+
+
+def _cut(text: str, query: Query) -> str:
+    """As much of a message as a window shows: from shortly before what answers."""
+    if len(text.encode()) <= SNIPPET_BYTES:
+        return text
+    read = text[:READ_CHARS]
+    marks = words.spans(read, wanted_in(read, query))
+    start = max(0, marks[0][0] - LEAD_CHARS) if marks else 0
+    start = read.rfind(" ", 0, start) + 1 if start else 0
+    return text[start : start + SNIPPET_BYTES].encode()[:SNIPPET_BYTES].decode(
+        errors="ignore"
+    )

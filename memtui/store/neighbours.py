@@ -1,0 +1,54 @@
+"""What stands around an event in its conversation."""
+
+import json
+
+from memtui.memory.events import Event
+from memtui.store import events
+from memtui.store.database import db
+
+_MINE = "FROM events WHERE session_id = ? AND subagent = ?"
+_MESSAGE = (
+    "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
+)
+_EARLIER = f"{_MINE} AND (at_ms, ordinal, id) < (?, ?, ?) AND {_MESSAGE}"
+_LATER = f"{_MINE} AND (at_ms, ordinal, id) > (?, ?, ?)"
+_UP, _DOWN = "ORDER BY at_ms, ordinal, id", "ORDER BY at_ms DESC, ordinal DESC, id DESC"
+
+
+def messages(
+    number: int, event: Event, before: int, after: int
+) -> tuple[list[Event], list[Event]]:
+    """What a person and an assistant said before an event, and after it.
+
+    Args:
+        number: The session's number in the store.
+        event: Which.
+        before: How many before it.
+        after: How many after it.
+    """
+    here = (number, event.subagent, *event.order)
+    earlier = f"SELECT id {_EARLIER} {_DOWN} LIMIT ?"
+    later = f"SELECT id {_LATER} AND {_MESSAGE} {_UP} LIMIT ?"
+    told = [
+        [name for (name,) in db.execute_sql(asked, (*here, limit)).fetchall()]
+        for asked, limit in ((earlier, before), (later, after))
+    ]
+    known = events.get(told[0] + told[1])
+    return [known[name] for name in reversed(told[0])], [known[name] for name in told[1]]
+
+
+def count_before(number: int, event: Event) -> int:
+    """How many messages of its conversation come before an event."""
+    here = (number, event.subagent, *event.order)
+    return int(db.execute_sql(f"SELECT count(*) {_EARLIER}", here).fetchone()[0])
+
+
+def tool_after(number: int, event: Event) -> str:
+    """The tool that was called right after a message; "" if none was."""
+    row = db.execute_sql(
+        f"SELECT type, metadata {_LATER} {_UP} LIMIT 1",
+        (number, event.subagent, *event.order),
+    ).fetchone()
+    if not row or row[0] != "tool_result":
+        return ""
+    return str(json.loads(row[1] or "{}").get("tool_name", ""))
