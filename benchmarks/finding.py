@@ -6,33 +6,36 @@ within it, the adversarial questions left out. And questions over real coding se
 (``coding_queries.md``), asked of all of them. Summaries are the extractive ones. Run it
 from the checkout:
 
-    python -m benchmarks.finding [--layers] [--misses]
+    python -m benchmarks.finding [--misses]
 """
 
 import argparse
 import json
 import platform
+import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 
+import memtui
 from benchmarks.transcripts import DATA
 from memtui import configuration
 from memtui.house import House
 from memtui.memory.filters import Filters
-from memtui.memory.found import HITS, Layer
+from memtui.memory.found import HITS
 from memtui.memory.scopes import Scope
 from memtui.paths import in_home
-from memtui.recall import search as searching
+from memtui.store import database, segments, sessions
 
 LOCOMO = DATA / "retrieval" / "locomo"
 CODING = Path(__file__).with_name("coding_queries.jsonl")
 FOLDERS = ("claude_code", "codex", "copilot_cli")
+ASK_NOBODY = "summaries.provider=extractive"
 APART = timedelta(seconds=30)
 """How far apart the turns of a LoCoMo session are set: it tells only when it began."""
 
@@ -52,19 +55,222 @@ class Question:
 class Score:
     """How well the questions of a set were answered."""
 
-    firsts: list[int] = field(default_factory=list)
-    """The place of the first right session of each; -1 where there is none."""
+    places: list[int] = field(default_factory=list)
+    """Of each question the place of the first right session; -1 if there is none."""
     took_ms: list[float] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+    """The questions with none among the first three."""
 
-    def line(self) -> str:
-        """The score in a line."""
-        count = len(self.firsts)
-        right = [place for place in self.firsts if place >= 0]
+    def note(self, question: Question, sessions: Sequence[str], took_ms: float) -> None:
+        """Note an answer: the sessions it names, the best first."""
+        named = dict.fromkeys(sessions)
+        right = (at for at, one in enumerate(named) if one in question.sessions)
+        place = next(right, -1)
+        self.places.append(place)
+        self.took_ms.append(took_ms)
+        if not 0 <= place < 3:
+            self.missed.append(question.text)
+
+    def __str__(self) -> str:
+        count = len(self.places)
+        right = [place for place in self.places if place >= 0]
         hits = [sum(place < most for place in right) / count for most in (1, 3, 10)]
         rank = sum(1 / (place + 1) for place in right) / count
         took = sorted(self.took_ms)
         return (
             f"hit@1 {hits[0]:.3f}  hit@3 {hits[1]:.3f}  hit@10 {hits[2]:.3f}"
-            f"  MRR {rank:.3f}  median {median(took):.0f} ms"
-            f"  p95 {took[int(count * 0.95)]:.0f} ms  of {count}"
+            f"  MRR {rank:.3f}  {median(took):4.0f} ms  p95"
+            f" {took[int(count * 0.95)]:4.0f} ms"
         )
+
+
+def locomo() -> list[Question]:
+    """LoCoMo's questions that have an answer."""
+    rows = map(json.loads, (LOCOMO / "queries.jsonl").read_text("utf-8").splitlines())
+    return [
+        Question(
+            row["query"],
+            row["category"],
+            frozenset(row["relevant_session_ids"]),
+            frozenset(row["relevant_turn_ids"]),
+            row["conversation_id"],
+        )
+        for row in rows
+        if row["category"] != "adversarial" and row["relevant_session_ids"]
+    ]
+
+
+def coding() -> list[Question]:
+    """The questions over coding sessions."""
+    rows = map(json.loads, CODING.read_text("utf-8").splitlines())
+    return [Question(r["query"], r["kind"], frozenset(r["sessions"])) for r in rows]
+
+
+def write_locomo(folder: Path) -> dict[tuple[str, int], str]:
+    """Write LoCoMo's conversations as plain JSON lines.
+
+    Returns:
+        The turns, by their session and their place in it.
+    """
+    turns = {}
+    lines = []
+    for line in (LOCOMO / "sessions.jsonl").read_text("utf-8").splitlines():
+        session = json.loads(line)
+        began = datetime.fromisoformat(session["started_at"]).replace(tzinfo=UTC)
+        for place, turn in enumerate(session["turns"]):
+            text = f"{turn['speaker']}: {turn['text']}"
+            if caption := turn.get("image_caption"):
+                text += f" [image: {caption}]"
+            is_first = turn["speaker"] == session["speakers"][0]
+            told = {
+                "session_id": session["session_id"],
+                "timestamp": (began + place * APART).isoformat(),
+                "role": "user" if is_first else "assistant",
+                "text": text,
+                "project": session["conversation_id"],
+                "key": turn["turn_id"],
+            }
+            turns[session["session_id"], place] = turn["turn_id"]
+            lines.append(json.dumps(told))
+    (folder / "locomo.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return turns
+
+
+@contextmanager
+def house_of(home: Path, files: Sequence[Path]) -> Iterator[House]:
+    """A house that has read these files and done all its work."""
+    place = in_home(home)
+    house = House(place, configuration.load(place.config, given=[ASK_NOBODY]))
+    try:
+        for _ in house.works.importer().run(files):
+            pass
+        if errors := house.works.until_idle(lambda _: None):
+            raise errors[0]
+        yield house
+    finally:
+        house.stop()
+
+
+Ask = Callable[[Question], Sequence[str]]
+
+
+def asked(questions: Sequence[Question], ask: Ask) -> Score:
+    """Ask all questions."""
+    score = Score()
+    for question in questions:
+        began_s = time.perf_counter()
+        sessions = ask(question)
+        score.note(question, sessions, (time.perf_counter() - began_s) * 1000)
+    return score
+
+
+def everything(house: House) -> Ask:
+    """The search over everything."""
+
+    def ask(question: Question) -> list[str]:
+        filters = Filters(of=Scope("", question.project))
+        found = house.search.find(question.text, limit=HITS, filters=filters)
+        return [moment.session_id for moment in found.moments]
+
+    return ask
+
+
+def messages(house: House) -> Ask:
+    """The search of sessions, one message of each."""
+
+    def ask(question: Question) -> list[str]:
+        filters = Filters(of=Scope("", question.project))
+        found = house.talk.find(
+            question.text, is_one_each=True, filters=filters, before=0, after=0
+        )
+        return [hit.session.session_id for hit in found.hits]
+
+    return ask
+
+
+def summaries(house: House) -> Ask:
+    """The teleport alone, by the sessions its hits lead to."""
+
+    def ask(question: Question) -> list[str]:
+        answer = house.teleport.find(question.text, of=Scope("", question.project))
+        with database.connected():
+            owners = segments.sessions_of(hit.leads_to for hit in answer.hits)
+            known = sessions.of_numbers(set(owners.values()))
+        led = (owners.get(hit.leads_to) for hit in answer.hits)
+        return [known[number].session_id for number in led if number in known]
+
+    return ask
+
+
+def recall(
+    house: House, questions: Sequence[Question], turns: Mapping[tuple[str, int], str]
+) -> str:
+    """How many of the turns that answer are among the first twenty messages."""
+    found, shown = [], []
+    for question in questions:
+        filters = Filters(of=Scope("", question.project))
+        hits = house.talk.find(question.text, filters=filters).hits
+        own = {turns.get((h.session.session_id, h.msg_idx), "") for h in hits}
+        around = {
+            turns.get((hit.session.session_id, said.msg_idx), "")
+            for hit in hits
+            for said in hit.window
+        }
+        found.append(len(own & question.turns) / len(question.turns))
+        shown.append(len(around & question.turns) / len(question.turns))
+    count = len(questions)
+    return (
+        f"turn recall@{HITS} {sum(found) / count:.3f};"
+        f" windows included {sum(shown) / count:.3f}"
+    )
+
+
+def report(
+    title: str, house: House, questions: Sequence[Question], *, has_misses: bool
+) -> None:
+    """Print how well each search answers a set, and each kind of question."""
+    print(f"\n{title}: {len(questions)} questions")
+    fused = asked(questions, everything(house))
+    for name, score in (
+        ("everything", fused),
+        ("messages alone", asked(questions, messages(house))),
+        ("summaries alone", asked(questions, summaries(house))),
+    ):
+        print(f"  {name:16} {score}")
+    for kind in sorted({question.kind for question in questions}):
+        some = [question for question in questions if question.kind == kind]
+        places = [
+            place
+            for place, question in zip(fused.places, questions, strict=True)
+            if question.kind == kind
+        ]
+        first = sum(place == 0 for place in places) / len(some)
+        three = sum(0 <= place < 3 for place in places) / len(some)
+        print(f"    {kind:16} hit@1 {first:.3f}  hit@3 {three:.3f}  of {len(some)}")
+    if has_misses:
+        print(*(f"    missed: {text}" for text in fused.missed), sep="\n")
+
+
+def main() -> None:
+    """Ask both sets, and print how they were answered."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--misses", action="store_true", help="name what was missed")
+    given = parser.parse_args()
+    print(
+        f"{datetime.now(UTC):%Y-%m-%d}, memtui {memtui.__version__},"
+        f" Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        talk = Path(folder)
+        turns = write_locomo(talk)
+        with house_of(talk / "home", [talk / "locomo.jsonl"]) as house:
+            questions = locomo()
+            report("LoCoMo", house, questions, has_misses=given.misses)
+            print(f"  {recall(house, questions, turns)}")
+        files = [DATA / name for name in FOLDERS]
+        with house_of(talk / "coding", files) as house:
+            report("Coding sessions", house, coding(), has_misses=given.misses)
+
+
+if __name__ == "__main__":
+    main()

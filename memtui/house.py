@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from memtui.llm import Summarizer
     from memtui.memory.schedules import Plan
     from memtui.memory.summarizers import Doing
+    from memtui.recall.hearing import Ears
+    from memtui.recall.search import Search
+    from memtui.recall.talk import Talk
     from memtui.stages.works import Setup, Works
 
 log = logging.getLogger(__name__)
@@ -72,6 +76,27 @@ class House:
                 self._works = Works(self._setup())
             return self._works
 
+    @cached_property
+    def search(self) -> "Search":
+        """Who answers questions from everything there is."""
+        from memtui.recall.search import Search  # noqa: PLC0415 - not before it is asked
+
+        return Search(self.teleport, self._ears, self.zone, _now)
+
+    @cached_property
+    def talk(self) -> "Talk":
+        """Who answers questions from what was said in sessions."""
+        from memtui.recall.talk import Talk  # noqa: PLC0415
+
+        return Talk(self._ears, self.zone, _now)
+
+    @cached_property
+    def _ears(self) -> "Ears":
+        from memtui.recall.hearing import Ears  # noqa: PLC0415
+        from memtui.store.messages import Messages  # noqa: PLC0415
+
+        return Ears(Messages(self.paths.messages), with_tools=self.settings.with_tools)
+
     @property
     def quarantine(self) -> "Quarantine":
         """What could not be taken."""
@@ -109,7 +134,7 @@ class House:
             ),
             counter=tokenizer.counter(self.paths.vocabulary),
             summarizer=Extractive(),
-            clock=lambda: datetime.now(UTC),
+            clock=_now,
             agent=settings.agent,
             with_subagents=settings.with_subagents,
             with_tools=settings.with_tools,
@@ -273,6 +298,10 @@ class House:
         queued, faults = counts()
         told = Progress("import", done, queued, faults, total=total, error=error)
         return replace(told, is_ours=self.works.is_ours, model=self.works.model)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 def settled(

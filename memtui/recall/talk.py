@@ -27,7 +27,8 @@ from memtui.memory.queries import Query
 from memtui.memory.sessions import Session
 from memtui.memory.snippets import wanted_in
 from memtui.memory.timely import Timely
-from memtui.recall.hearing import Ears, Heard, Hearing, Weights
+from memtui.recall.hearing import Ears, Heard, Hearing
+from memtui.recall.looked import Weights
 from memtui.store import database, neighbours, sessions
 from memtui.store.said import Kind
 
@@ -64,9 +65,7 @@ OF_NODES = "level:, has: and by: are of summaries, and this looks through messag
 class Talk:
     """Finds messages in all sessions."""
 
-    def __init__(
-        self, ears: Ears, zone: tzinfo, clock: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, ears: Ears, zone: tzinfo, clock: Callable[[], datetime]) -> None:
         """Remember whom to ask.
 
         Args:
@@ -113,9 +112,9 @@ class Talk:
                 hearing = self._ears.hear(query, WEIGHTS)
                 ranked = _ranked(hearing, timely, is_one_each=is_one_each)
                 some = ranked[: max(0, min(limit, HITS))]
-                hits = _hits(some, query, before, after)
+                hits = tuple(_hits(some, query, before, after))
             notes = (*query.hints, *hearing.notes)
-            found = replace(found, hits=tuple(hits), notes=notes)
+            found = replace(found, hits=hits, notes=notes)
         return replace(found, took_ms=(time.perf_counter() - began_s) * 1000)
 
 
@@ -237,6 +236,8 @@ def _cut(text: str, query: Query) -> str:
     marks = words.spans(read, wanted_in(read, query))
     start = max(0, marks[0][0] - LEAD_CHARS) if marks else 0
     start = read.rfind(" ", 0, start) + 1 if start else 0
-    return text[start : start + SNIPPET_BYTES].encode()[:SNIPPET_BYTES].decode(
-        errors="ignore"
+    return (
+        text[start : start + SNIPPET_BYTES]
+        .encode()[:SNIPPET_BYTES]
+        .decode(errors="ignore")
     )

@@ -29,12 +29,10 @@ def messages(
     here = (number, event.subagent, *event.order)
     earlier = f"SELECT id {_EARLIER} {_DOWN} LIMIT ?"
     later = f"SELECT id {_LATER} AND {_MESSAGE} {_UP} LIMIT ?"
-    told = [
-        [name for (name,) in db.execute_sql(asked, (*here, limit)).fetchall()]
-        for asked, limit in ((earlier, before), (later, after))
-    ]
-    known = events.get(told[0] + told[1])
-    return [known[name] for name in reversed(told[0])], [known[name] for name in told[1]]
+    first = [name for (name,) in db.execute_sql(earlier, (*here, before)).fetchall()]
+    then = [name for (name,) in db.execute_sql(later, (*here, after)).fetchall()]
+    known = events.get(first + then)
+    return [known[name] for name in reversed(first)], [known[name] for name in then]
 
 
 def count_before(number: int, event: Event) -> int:
