@@ -35,10 +35,10 @@ NODES = 50
 WEIGHTS = {
     "message": 1.0,
     "window": 1.0,
-    "thread": 1.0,
+    "thread": 1.5,
     Layer.NODES: 0.3,
     Layer.GRIPS: 0.2,
-    Layer.TITLES: 0.2,
+    Layer.TITLES: 0.1,
 }
 """What the best of each layer adds to a session's score."""
 
