@@ -1,11 +1,11 @@
 """Looked up: the messages that hold some of the words of a query, to be weighed."""
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 
 from memtui.memory import relevance, words
 from memtui.memory.relevance import Corpus, Spot
 from memtui.store import postings, unindexed
+from memtui.store.messages import View
 from memtui.store.postings import Asked, Bounds, Place
 from memtui.store.said import Kind
 from memtui.store.unindexed import Spoken
@@ -28,7 +28,7 @@ class Looked:
         self._counts = [0] * len(asked)
         self._messages = self._size = self._threads = 0
 
-    def take(self, db: sqlite3.Connection, bounds: Bounds) -> None:
+    def take(self, db: View, bounds: Bounds) -> None:
         """Take what the index finds."""
         found = postings.find(db, self.asked, bounds)
         self._counts = found.counts

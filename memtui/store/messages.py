@@ -61,6 +61,10 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab (said, row);
 """
 
 
+View = sqlite3.Connection
+"""What an index is asked through."""
+
+
 @dataclass(frozen=True, slots=True)
 class Filling:
     """How far an index is that is being made anew, the newest messages first."""
