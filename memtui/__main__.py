@@ -158,6 +158,10 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
             from memtui.shell import copying  # noqa: PLC0415
 
             return copying.run(house, given)
+        if given.command == "teleport":
+            from memtui.shell import teleporting  # noqa: PLC0415
+
+            return teleporting.run(house, given)
         if given.command == "jobs":
             from memtui.shell import steering  # noqa: PLC0415
 

@@ -78,6 +78,44 @@ def test_people_read_the_same_as_programs(home: Path) -> None:
     assert "toc:segment:2024-01-18:" in told
 
 
+def test_teleport_tells_programs_all_they_need_to_jump(home: Path) -> None:
+    told = asked(home, "teleport", "mutex", "tokne", "--why", "--recent")
+    assert set(told) == {"query", "hits", "suggestion", "note", "hints", "took_ms"}
+    assert told["suggestion"] == "mutex token"
+    for hit in told["hits"]:
+        assert set(hit) == {
+            *("kind", "id", "node_id", "leads_to", "level", "title", "at", "score"),
+            *("band", "advice", "snippet", "project", "why"),
+        }
+        assert sum(term["contribution"] for term in hit["why"]["terms"]) == (
+            pytest.approx(hit["score"], rel=1e-3)
+        )
+        assert hit["leads_to"].startswith("toc:segment:")
+    (first, *_) = told["hits"]
+    start, end = first["snippet"]["marks"][0]
+    assert first["snippet"]["text"][start:end].lower() == "mutex"
+    assert asked(home, "teleport", "mutex", "--limit", "1", "--agent", "none") == {
+        "query": "mutex",
+        "hits": [],
+        "suggestion": "",
+        "note": "",
+        "hints": [],
+        "took_ms": pytest.approx(0, abs=60_000),
+    }
+
+
+def test_teleport_tells_people_what_a_score_is_made_of(home: Path) -> None:
+    told = memtui(home, "teleport", "mutxe tabs").stdout
+    assert "Did you mean: mutex tabs\n" in told
+    told = memtui(home, "teleport", "level:week token zeppelin", "--why").stdout
+    assert "zeppelin: not there" in told
+    assert "token: idf" in told
+    assert "1 of 2 there" in told
+    assert "toc:week:2024-W03 → toc:segment:2024-01-18:" in told
+    assert "Type a word" in memtui(home, "teleport", "agent:codex").stdout
+    assert "Nothing holds 'zyxw'" in memtui(home, "teleport", "zyxw").stdout
+
+
 def test_search_finds_what_was_said(home: Path) -> None:
     hits = asked(home, "search", "mutex", "tabs")["hits"]
     assert hits

@@ -68,12 +68,29 @@ def _add_reading(commands: "Commands") -> None:
         "--limit", type=_positive, default=10, help="how many (default 10)"
     )
     _scope(search)
+    _add_teleport(commands)
     _add_sessions(commands)
     expand = _command(commands, "expand", "print the events behind a bullet")
     expand.add_argument("grip_id", help="a grip's id, as show prints them")
     expand.add_argument("--before", type=int, default=3, help="events before it")
     expand.add_argument("--after", type=int, default=3, help="events after it")
     _command(commands, "stats", "print how much is kept")
+
+
+def _add_teleport(commands: "Commands") -> None:
+    says = "jump to nodes and quotes by words alone"
+    teleport = _command(commands, "teleport", says)
+    teleport.add_argument("query", nargs="+", help="as in the app: words, filters, …")
+    teleport.add_argument(
+        "--limit", type=_positive, default=10, help="how many (default 10)"
+    )
+    teleport.add_argument(
+        "--recent", action="store_true", help="what is old is worth less"
+    )
+    teleport.add_argument(
+        "--why", action="store_true", help="say what each score is made of"
+    )
+    _scope(teleport)
 
 
 def _scope(command: argparse.ArgumentParser) -> None:
