@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import floor, generate, start, tail, wrongs, zipf
+from benchmarks import (
+    conversations,
+    floor,
+    generate,
+    questions,
+    search,
+    start,
+    tail,
+    wrongs,
+    zipf,
+)
 
 
 def lines(folder: Path) -> dict[str, list[str]]:
@@ -121,3 +131,29 @@ def test_words_come_back_as_they_do_in_conversations() -> None:
     assert counts.count(1) > len(counts) / 2
     lengths = [len(zipf.text(random.Random(seed)).split()) for seed in range(200)]
     assert 20 < sorted(lengths)[100] < 40
+
+
+def test_conversations_are_the_same_each_time() -> None:
+    first, again = (list(conversations.all_of(300)) for _ in range(2))
+    assert first == again
+    said = [event for _, some in first for event in some]
+    assert len(said) == len({event.event_id for event in said}) == 300
+    assert 70 < sum(len(event.text.split()) for event in said) / 300 < 110
+
+
+def test_searches_are_measured_on_every_kind_of_question(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(search, "OPENED", 1)
+    monkeypatch.setattr(search, "ROUNDS", 1)
+    search.measure(conversations.home(tmp_path, 400), 400, each=1, runs=2)
+    told = capsys.readouterr().out
+    assert "\n400 messages of " in told
+    for kind in (*questions.of(["said"], 1), "all of them", "plain FTS5"):
+        (line,) = [line for line in told.splitlines() if line.startswith(f"  {kind}  ")]
+        p50, *_, most = map(float, line.removeprefix(f"  {kind}").split())
+        assert 0 < p50 <= most
+    for way in ("without the index", "followed on a thread", "followed by a process"):
+        assert f"\n  {way}  " in told

@@ -1,0 +1,150 @@
+"""What it costs to keep one more message while the index of messages is at work.
+
+Messages are kept one at a time, each in a transaction of its own, in turns: without a
+word to the index, with its row in the outbox and nobody who follows it, and with the
+index following on a thread of this process or in another process.
+"""
+
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime, timedelta
+
+from benchmarks.processes import CHECKOUT, environment
+from memtui import store
+from memtui.memory import events
+from memtui.memory.events import Event, EventType
+from memtui.paths import Paths, in_home
+from memtui.stages.messages import Listen
+from memtui.store import database, outbox
+from memtui.store import events as kept
+from memtui.store.messages import Messages
+
+RUNS = 400
+"""How many messages are kept in each way."""
+
+IN_TURN = 50
+"""How many of them before it is another way's turn."""
+
+PAUSE_S = 0.005
+"""How long until the next one is told, in seconds."""
+
+REST_S = 0.01
+"""How long the index rests when it has followed, in seconds."""
+
+TEXT = "The retry of the upload waits twice as long each time, up to a minute. " * 6
+
+AT = datetime(2026, 1, 20, 8, tzinfo=UTC)
+"""When the first is said: after all that is kept."""
+
+
+@contextmanager
+def copied(paths: Paths) -> Iterator[Paths]:
+    """The places of a copy of a store, opened."""
+    home = paths.store.parent.with_suffix(".copy")
+    shutil.rmtree(home, ignore_errors=True)
+    shutil.copytree(paths.store.parent, home)
+    store.open_at(in_home(home).store)
+    try:
+        yield in_home(home)
+    finally:
+        database.close()
+        shutil.rmtree(home)
+
+
+def measure(paths: Paths, runs: int = RUNS) -> dict[str, list[float]]:
+    """The milliseconds to keep a message, one by one, by what goes on behind."""
+    ways: dict[str, Callable[[], AbstractContextManager[None]]] = {
+        "without the index": silent,
+        "announced alone": nullcontext,
+        "followed on a thread": lambda: on_thread(paths),
+        "followed by a process": lambda: by_process(paths),
+    }
+    taken: dict[str, list[float]] = {way: [] for way in ways}
+    number = 0
+    with database.connected():
+        for _ in range(max(1, runs // IN_TURN)):
+            for way, behind in ways.items():
+                with behind():
+                    for _ in range(min(runs, IN_TURN)):
+                        taken[way].append(keep_ms(message(number)))
+                        time.sleep(PAUSE_S)
+                        number += 1
+    return taken
+
+
+def message(number: int, said: str = TEXT) -> Event:
+    """One more message."""
+    return events.make(
+        agent="claude-code",
+        session_id="live",
+        timestamp=AT + timedelta(seconds=number),
+        event_type=EventType.ASSISTANT_MESSAGE,
+        text=f"{number} {said}",
+        key=f"live-{number}",
+    )
+
+
+def keep_ms(event: Event) -> float:
+    """Keep a message; the milliseconds that took."""
+    began_s = time.perf_counter()
+    with database.writing():
+        kept.add([event], route="hook")
+    return (time.perf_counter() - began_s) * 1000
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Nothing is said to the index of messages."""
+    said = outbox.say_added
+    outbox.say_added = lambda *_: None
+    try:
+        yield
+    finally:
+        outbox.say_added = said
+
+
+@contextmanager
+def on_thread(paths: Paths) -> Iterator[None]:
+    """The index is kept in step by a thread of this process."""
+    ended = threading.Event()
+    listen = Listen(Messages(paths.messages))
+
+    def follow() -> None:
+        with database.connected():
+            while not ended.is_set():
+                if not listen.step():
+                    ended.wait(REST_S)
+
+    while listen.step():
+        pass
+    thread = threading.Thread(target=follow)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def by_process(paths: Paths) -> Iterator[None]:
+    """The index is kept in step by another process."""
+    home = str(paths.store.parent)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.search_alone", "follow", home],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=CHECKOUT,
+        env=environment(),
+    )
+    assert process.stdout is not None
+    try:
+        process.stdout.readline()
+        yield
+    finally:
+        process.communicate()

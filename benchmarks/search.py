@@ -1,0 +1,216 @@
+"""How fast what was said is found again, beside other engines on the same texts.
+
+Measured on generated conversations in a store of their own: making the index anew, the
+first question of a process, questions of every kind, and what one more message costs
+while the index follows. Every question is asked in turns with the other engines, once
+without being measured and then a few times, of which the median counts. Run it from
+the checkout:
+
+    python -m benchmarks.search [--big] [--messages N…] [--folder FOLDER]
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from benchmarks import appending, asking, conversations, questions, rivals
+from benchmarks.processes import CACHE, Run, machine, run
+from benchmarks.rivals import Rival
+from benchmarks.tail import took_ms
+from memtui import store
+from memtui.paths import Paths
+from memtui.store import database
+from memtui.store.messages import Messages
+
+MESSAGES, BIG = 100_000, 1_000_000
+"""How many messages are searched; the second with ``--big`` as well."""
+
+ROUNDS = 3
+"""How often each question is asked; the medians count."""
+
+OPENED = 11
+"""How many processes ask a first question; the medians count."""
+
+FIRST = "cache error handling"
+"""What they ask."""
+
+TEXTS = 300
+"""From about how many messages phrases are taken."""
+
+MB = 1_000_000
+
+Taken = dict[str, list[float]]
+
+
+def alone(does: str, paths: Paths, *given: str) -> Run:
+    """Do something in a process of its own."""
+    home = str(paths.store.parent)
+    return run([sys.executable, "-m", "benchmarks.search_alone", does, home, *given])
+
+
+def share(taken: Sequence[float], of: float) -> float:
+    """The time within which this share of them was done."""
+    ordered = sorted(taken)
+    return ordered[min(len(ordered) - 1, int(of * len(ordered)))]
+
+
+def texts(every: int = 1) -> Iterator[tuple[int, str]]:
+    """All that was said, or one of so many messages, with the numbers of their rows."""
+    asked = "SELECT rowid, text FROM events WHERE rowid % ? = 0"
+    with database.connected():
+        yield from database.db.execute_sql(asked, (every,))
+
+
+def show_store(paths: Paths) -> None:
+    """Print what is searched."""
+    index = Messages(paths.messages)
+    counted = "SELECT count(*), sum(length(text)) FROM events"
+    with database.connected():
+        messages, chars = database.db.execute_sql(counted).fetchone()
+        (sessions,) = database.db.execute_sql(
+            "SELECT count(*) FROM sessions"
+        ).fetchone()
+    print(
+        f"\n{messages:,} messages of {chars / messages:.0f} characters in {sessions:,}"
+        f" sessions; store {paths.store.stat().st_size / MB:,.0f} MB,"
+        f" index of messages {index.path.stat().st_size / MB:,.0f} MB"
+    )
+
+
+def show_rebuilt(paths: Paths) -> None:
+    """Make the index anew, and print what that took."""
+    done = alone("rebuild", paths)
+    told = json.loads(done.output)
+    whole_s = told["whole_s"]
+    rest = 1 - (told["words_s"] + told["sqlite_s"]) / whole_s
+    print(
+        f"made anew    {told['messages'] / whole_s:9,.0f} messages/s:"
+        f" {told['words_s'] / whole_s:.0%} words, {told['sqlite_s'] / whole_s:.0%}"
+        f" SQLite, {rest:.0%} reading; {done.peak_bytes / MB:,.0f} MB at its peak"
+    )
+
+
+def show_opened(paths: Paths) -> None:
+    """Print what the first question of a process takes."""
+    told = [json.loads(alone("open", paths, FIRST).output) for _ in range(OPENED)]
+    opened = [one["opened_ms"] for one in told]
+    imported = median(one["imported_ms"] for one in told)
+    print(
+        f"first asked  {median(opened):9.1f} ms ({min(opened):.1f} to"
+        f" {max(opened):.1f}), after imports of {imported:.0f} ms"
+    )
+
+
+def asked(
+    paths: Paths, others: Sequence[Rival], by_kind: dict[str, list[str]]
+) -> dict[str, Taken]:
+    """The milliseconds each question took each engine, by the kind of question."""
+    engines = {"memtui": asking.finder(paths)} | {one.name: one.find for one in others}
+    taken: dict[str, Taken] = {}
+    with database.connected():
+        for kind, some in by_kind.items():
+            taken[kind] = {name: [] for name in engines}
+            for question in some:
+                rounds: Taken = {name: [] for name in engines}
+                for _ in range(ROUNDS + 1):
+                    for name, find in engines.items():
+                        rounds[name].append(took_ms(partial(find, question)))
+                for name, each in rounds.items():
+                    taken[kind][name].append(median(each[1:]))
+    return taken
+
+
+def show_asked(taken: dict[str, Taken], others: Sequence[Rival]) -> None:
+    """Print what questions took, by their kind and in all, and the ratios."""
+    count = sum(len(each["memtui"]) for each in taken.values())
+    print(f"{count} questions, ms          p50      p95      p99      max")
+    for kind, each in taken.items():
+        print(figures(kind, each["memtui"]))
+    every = {
+        name: [ms for each in taken.values() for ms in each[name]]
+        for name in ("memtui", *(other.name for other in others))
+    }
+    for name, all_ms in every.items():
+        print(figures("all of them" if name == "memtui" else name, all_ms))
+    for other in others:
+        mine, its = every["memtui"], every[other.name]
+        ratios = ", ".join(
+            f"{share(mine, of) / share(its, of):.2f} x at p{of * 100:.0f}"
+            for of in (0.5, 0.95, 0.99)
+        )
+        rate = f", filled with {other.rate:,.0f} messages/s" if other.rate else ""
+        print(f"  beside {other.name}: {ratios}; {other.size / MB:,.0f} MB{rate}")
+
+
+def figures(name: str, taken: Sequence[float]) -> str:
+    """A line of a table."""
+    shares = "".join(f"{share(taken, of):9.2f}" for of in (0.5, 0.95, 0.99))
+    return f"  {name:<22}{shares}{max(taken):9.2f}"
+
+
+def show_appended(paths: Paths, runs: int) -> None:
+    """Print what one more message costs, and how soon it is found."""
+    with appending.copied(paths) as copy:
+        taken = appending.measure(copy, runs)
+    print("one more message, ms     p50      p95      p99      max")
+    for way, each in taken.items():
+        print(figures(way, each))
+    bare = taken["without the index"]
+    for way, each in list(taken.items())[1:]:
+        more = [share(each, of) - share(bare, of) for of in (0.5, 0.99)]
+        print(f"  {way} adds {more[0]:.2f} at p50, {more[1]:.2f} at p99")
+
+
+def measure(paths: Paths, messages: int, each: int, runs: int) -> None:
+    """Measure everything on one store and print it.
+
+    Args:
+        paths: Where it lies.
+        messages: How many messages it holds.
+        each: How many questions of a kind.
+        runs: How many messages are kept in each way.
+    """
+    show_rebuilt(paths)
+    store.open_at(paths.store)
+    show_store(paths)
+    show_opened(paths)
+    some = [text for _, text in texts(max(1, messages // TEXTS))]
+    by_kind = questions.of(some, each)
+    folder = paths.store.parent
+    found = (
+        rivals.plain(folder, messages, texts),
+        rivals.tantivy(folder, messages, texts),
+    )
+    others = [other for other in found if other]
+    if len(others) < len(found):
+        print("tantivy is not installed: it is not measured")
+    show_asked(asked(paths, others, by_kind), others)
+    used = alone("ask", paths, *(one for some in by_kind.values() for one in some))
+    print(f"memory       {used.peak_bytes / MB:9,.0f} MB at its peak, mapped files too")
+    show_appended(paths, runs)
+    database.close()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--messages", type=int, nargs="+", default=[MESSAGES])
+    parser.add_argument("--big", action="store_true", help="a million messages as well")
+    parser.add_argument("--folder", type=Path, default=CACHE, help="where stores stay")
+    parser.add_argument("--each", type=int, default=questions.EACH)
+    parser.add_argument("--runs", type=int, default=appending.RUNS)
+    given = parser.parse_args()
+    print(f"{machine()}; {datetime.now(UTC):%Y-%m-%d}")
+    for messages in [*given.messages, *([BIG] if given.big else [])]:
+        measure(
+            conversations.home(given.folder, messages), messages, given.each, given.runs
+        )
+
+
+if __name__ == "__main__":
+    main()
