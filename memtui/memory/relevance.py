@@ -8,9 +8,11 @@ good as counting, and needs no more than knowing who holds what.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import accumulate
+from typing import NamedTuple
 
 K1 = 1.2
 """How soon saying a word again adds nothing."""
@@ -28,8 +30,7 @@ WEIGHED = 2_000
 """How many messages are weighed at most: those that hold the rarest words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """A message that holds some of the words."""
 
     number: int
@@ -83,7 +84,15 @@ def likeliest(held: Mapping[int, int], rarities: Sequence[float]) -> list[int]:
     if len(held) <= WEIGHED:
         return list(held)
     worth = _worth(rarities)
-    return sorted(held, key=lambda number: (-worth(held[number]), -number))[:WEIGHED]
+    alike: dict[float, list[int]] = {}
+    for number, words in held.items():
+        alike.setdefault(worth(words), []).append(number)
+    best: list[int] = []
+    for value in sorted(alike, reverse=True):
+        best += sorted(alike[value], reverse=True)[: WEIGHED - len(best)]
+        if len(best) == WEIGHED:
+            break
+    return best
 
 
 def weigh(spots: Sequence[Spot], corpus: Corpus, sizes: Mapping[int, int]) -> Weighed:
@@ -121,33 +130,39 @@ def _windows(
     """
     found = {}
     whole = usual * (1 + BEFORE + AFTER)
-    first = 0
-    for spot in spots:
-        while spots[first].place < spot.place - BEFORE:
+    places = [spot.place for spot in spots]
+    more = list(accumulate((spot.size - usual for spot in spots), initial=0.0))
+    worth = _worth(rarities)
+    first = end = 0
+    for number, _, place, _, held, weight in spots:
+        while places[first] < place - BEFORE:
             first += 1
-        counts: dict[int, float] = {}
-        size, end = whole, first
-        while end < len(spots) and spots[end].place <= spot.place + AFTER:
-            near = spots[end]
-            size += near.size - usual
-            for word in _bits(near.held):
-                counts[word] = counts.get(word, 0.0) + near.weight
+        while end < len(places) and places[end] <= place + AFTER:
             end += 1
+        size = whole + more[end] - more[first]
         length = K1 * (1 - B + B * size / whole)
-        found[spot.number] = _sum(counts, rarities, length)
+        if end - first == 1:
+            found[number] = worth(held) * weight * (K1 + 1) / (weight + length)
+        else:
+            found[number] = _sum(_counts(spots[first:end]), rarities, length)
     return found
+
+
+def _counts(spots: Iterable[Spot]) -> dict[int, float]:
+    """How often these messages hold each word."""
+    counts: dict[int, float] = {}
+    for _, _, _, _, held, weight in spots:
+        for word in _bits(held):
+            counts[word] = counts.get(word, 0.0) + weight
+    return counts
 
 
 def _threads(
     by_thread: Mapping[int, Sequence[Spot]], corpus: Corpus, sizes: Mapping[int, int]
 ) -> dict[int, float]:
-    counts: dict[int, dict[int, float]] = {}
+    counts = {thread: _counts(spots) for thread, spots in by_thread.items()}
     holding = [0.0] * len(corpus.counts)
-    for thread, spots in by_thread.items():
-        mine = counts[thread] = defaultdict(float)
-        for spot in spots:
-            for word in _bits(spot.held):
-                mine[word] += spot.weight
+    for mine in counts.values():
         for word in mine:
             holding[word] += 1
     rarities = [_rarity(count, corpus.threads) for count in holding]
@@ -161,10 +176,10 @@ def _threads(
 def _sum(
     counts: Mapping[int, float], rarities: Sequence[float], length: float
 ) -> float:
-    return sum(
-        rarities[word] * count * (K1 + 1) / (count + length)
-        for word, count in counts.items()
-    )
+    total = 0.0
+    for word, count in counts.items():
+        total += rarities[word] * count * (K1 + 1) / (count + length)
+    return total
 
 
 def _rarity(holding: float, of: float) -> float:

@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from memtui.store.said import OF_SUBAGENT, Kind, session_term
 
@@ -62,8 +63,7 @@ class Bounds:
     with_subagents: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a message stands."""
 
     number: int
@@ -160,11 +160,11 @@ def places(db: sqlite3.Connection, numbers: Collection[int]) -> list[Place]:
     """Where messages stand; those that are forgotten are left out."""
     rows = db.execute(
         "SELECT m.id, m.event, m.thread, m.place, m.kind, m.size, t.session, t.size"
-        " FROM messages m JOIN threads t ON t.id = m.thread"
-        " WHERE m.id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(numbers)),),
+        " FROM json_each(?) asked CROSS JOIN messages m ON m.id = asked.value"
+        " JOIN threads t ON t.id = m.thread",
+        (json.dumps(sorted(numbers)),),
     )
-    return [Place(*row) for row in rows]
+    return list(map(Place._make, rows))
 
 
 def around(
@@ -212,12 +212,14 @@ class _Question:
 
     def numbers(self, match: str, limit: int) -> list[int]:
         """The numbers of the newest messages of a match, the newest first."""
-        asked = f"{self._within()} ORDER BY {self._table}.rowid DESC LIMIT ?"
-        rows = self._db.execute(
-            f"SELECT {self._table}.rowid {asked}",
+        table = self._table
+        # As one text: that takes two thirds of the time of as many rows.
+        (listed,) = self._db.execute(
+            f"SELECT json_group_array(number) FROM (SELECT {table}.rowid AS number"
+            f" {self._within()} ORDER BY {table}.rowid DESC LIMIT ?)",
             (self._all_of(match), *self._values, limit),
-        )
-        return [number for (number,) in rows]
+        ).fetchone()
+        return sorted(json.loads(listed), reverse=True)
 
     def count(self, word: Asked, match: str) -> int:
         """How many messages a very common word has; no more than ``COUNTED``."""
