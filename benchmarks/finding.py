@@ -170,7 +170,7 @@ def everything(house: House) -> Ask:
     def ask(question: Question) -> list[str]:
         filters = Filters(of=Scope("", question.project))
         found = house.search.find(question.text, limit=HITS, filters=filters)
-        return [moment.session_id for moment in found.moments]
+        return [moment.session_id for moment in found.hits]
 
     return ask
 

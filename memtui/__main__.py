@@ -25,7 +25,7 @@ EXIT_ERROR = 1
 """Something could not be done; the sentence on standard error says what."""
 
 
-READING = ("show", "search", "sessions", "session", "expand", "stats")
+READING = ("show", "sessions", "session", "expand", "stats")
 """The commands that only read."""
 
 NO_TERMINAL = (
@@ -158,10 +158,8 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
             from memtui.shell import copying  # noqa: PLC0415
 
             return copying.run(house, given)
-        if given.command == "teleport":
-            from memtui.shell import teleporting  # noqa: PLC0415
-
-            return teleporting.run(house, given)
+        if given.command in ("search", "search-sessions", "teleport"):
+            return _find(given, house)
         if given.command == "jobs":
             from memtui.shell import steering  # noqa: PLC0415
 
@@ -209,13 +207,19 @@ def _read(given: argparse.Namespace, house: "House", *, as_json: bool) -> int:
     if given.command == "sessions":
         page = {"offset": given.offset, "limit": given.limit}
         return conversing.show_all(house, of, **page, as_json=as_json)
-    if given.command == "show":
-        node_id, version = given.node_id, given.number
-        if version is not None:
-            return reading.show_version(house, node_id, version, as_json=as_json)
-        return reading.show(house, node_id, of, as_json=as_json)
-    query = " ".join(given.query)
-    return reading.search(house, query, of, limit=given.limit, as_json=as_json)
+    node_id, version = given.node_id, given.number
+    if version is not None:
+        return reading.show_version(house, node_id, version, as_json=as_json)
+    return reading.show(house, node_id, of, as_json=as_json)
+
+
+def _find(given: argparse.Namespace, house: "House") -> int:
+    from memtui.shell import searching, teleporting  # noqa: PLC0415
+
+    if given.command == "teleport":
+        return teleporting.run(house, given)
+    is_all = given.command == "search"
+    return (searching.run if is_all else searching.run_sessions)(house, given)
 
 
 def _sources(given: argparse.Namespace, house: "House") -> int:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from memtui.memory import bands
+from memtui.memory.bands import Band
 from memtui.memory.events import EventRole
 from memtui.memory.hits import Snippet
 from memtui.memory.sessions import Session
@@ -98,6 +100,11 @@ class Moment:
     is_unsummarised: bool
     """Whether only messages led to it: no summary of it holds the words."""
 
+    @property
+    def band(self) -> Band:
+        """What its score advises."""
+        return bands.of(self.score)
+
 
 @dataclass(frozen=True, slots=True)
 class Understood:
@@ -114,7 +121,7 @@ class Findings:
     """What the search over everything found for one query, the best first."""
 
     query: str
-    moments: tuple[Moment, ...] = ()
+    hits: tuple[Moment, ...] = ()
     notes: tuple[str, ...] = ()
     """What the reader should know, each a sentence: how far an index is, say."""
     times: tuple[Understood, ...] = ()

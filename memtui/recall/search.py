@@ -125,7 +125,7 @@ class Search:
         notes = (*findings.notes, *hearing.notes, *filter(None, [answer.note]))
         return replace(
             findings,
-            moments=tuple(_moments(ranked, query)),
+            hits=tuple(_moments(ranked, query)),
             notes=tuple(dict.fromkeys(notes)),
             suggestion=answer.suggestion,
         )

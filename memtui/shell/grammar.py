@@ -16,6 +16,9 @@ AGENTS = ("claude-code", "codex", "gemini", "copilot", "opencode")
 """The agents whose hooks can be installed: those of ``memtui.agents.known``."""
 
 
+ROLES = ("user", "assistant", "system", "tool")
+"""Who can have said something: the values of ``memory.events.EventRole``."""
+
 LISTS = {"hooks": "agents", "sources": "names", "quarantine": "words", "jobs": "words"}
 """The list that each of these commands ends with."""
 
@@ -62,12 +65,7 @@ def _add_reading(commands: "Commands") -> None:
         help="this version of it, as memtui versions lists them",
     )
     _scope(show)
-    search = _command(commands, "search", "find nodes and quotes by words")
-    search.add_argument("query", nargs="+", help="words; the last may be unfinished")
-    search.add_argument(
-        "--limit", type=_positive, default=10, help="how many (default 10)"
-    )
-    _scope(search)
+    _add_search(commands)
     _add_teleport(commands)
     _add_sessions(commands)
     expand = _command(commands, "expand", "print the events behind a bullet")
@@ -75,6 +73,47 @@ def _add_reading(commands: "Commands") -> None:
     expand.add_argument("--before", type=int, default=3, help="events before it")
     expand.add_argument("--after", type=int, default=3, help="events after it")
     _command(commands, "stats", "print how much is kept")
+
+
+def _add_search(commands: "Commands") -> None:
+    search = _command(commands, "search", "find moments in everything that is kept")
+    _asked(search, 10)
+    says = "find messages, each with what was said around it"
+    talk = _command(commands, "search-sessions", says)
+    _asked(talk, 20)
+    for name, where in (("before", "before"), ("after", "after")):
+        talk.add_argument(
+            f"--context-{name}",
+            type=_natural,
+            default=4,
+            metavar="N",
+            help=f"messages {where} each (default 4; 16 in all at most)",
+        )
+    talk.add_argument(
+        "--one-each", action="store_true", help="only the best message of a session"
+    )
+
+
+def _asked(command: argparse.ArgumentParser, limit: int) -> None:
+    """What both searches are asked."""
+    says = 'words, "exact words", refr*, -not, agent:codex, after:2025-03, last week'
+    command.add_argument("query", nargs="+", help=says)
+    command.add_argument(
+        "--limit", type=_positive, default=limit, help=f"how many (default {limit})"
+    )
+    _scope(command)
+    command.add_argument(
+        "--session", default="", metavar="ID", help="only this session"
+    )
+    command.add_argument(
+        "--role",
+        default="",
+        choices=ROLES,
+        help="only what this one said",
+    )
+    command.add_argument(
+        "--no-subagents", action="store_true", help="without what subagents said"
+    )
 
 
 def _add_teleport(commands: "Commands") -> None:

@@ -1,4 +1,4 @@
-"""``show``, ``search``, ``expand`` and ``stats``: asking the memory from a shell."""
+"""``show``, ``expand`` and ``stats``: asking the memory from a shell."""
 
 from collections.abc import Iterator
 from datetime import tzinfo
@@ -7,7 +7,6 @@ from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.events import Event
 from memtui.memory.grips import Expansion
-from memtui.memory.hits import Answer
 from memtui.memory.scopes import Scope
 from memtui.memory.toc import Status, TocLevel, TocLine, TocNode
 from memtui.recall import browse, health
@@ -122,29 +121,6 @@ def _mark(line: TocLine) -> str:
     told = ["pinned"] if line.is_pinned else []
     told += [line.status.value] if line.status in _TOLD else []
     return f" ({', '.join(told)})" if told else ""
-
-
-def search(house: House, query: str, of: Scope, *, limit: int, as_json: bool) -> int:
-    """Print the hits of a query, those of an agent or a project."""
-    answer = house.teleport.find(query, limit=limit, of=of)
-    if as_json:
-        output.as_json(answer)
-    else:
-        output.lines(_hits(answer, of, house.zone))
-    return 0
-
-
-def _hits(answer: Answer, of: Scope, zone: tzinfo) -> Iterator[str]:
-    if answer.note:
-        yield answer.note
-    if not answer.hits:
-        where = f"Nothing of {of}" if of.is_narrow else "Nothing"
-        yield f"{where} holds {answer.query!r}. Fewer or shorter words find more."
-    for hit in answer.hits:
-        when = output.date(hit.at, zone)
-        yield f"{hit.score:.2f}  {when}  {hit.title}  [{hit.level}]"
-        yield f"      {output.mark(hit.snippet.text, hit.snippet.marks)}"
-        yield f"      {hit.target_id}"
 
 
 def expand(

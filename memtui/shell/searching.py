@@ -1,0 +1,116 @@
+"""``search`` and ``search-sessions``: finding moments and messages from a shell."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+from typing import Any
+
+from memtui.house import House
+from memtui.memory.events import EventRole
+from memtui.memory.filters import Filters
+from memtui.memory.found import Findings, MessageHit, Messages, Moment, Understood
+from memtui.memory.scopes import Scope
+from memtui.shell import output
+
+LINE_CHARS = 200
+"""How much of a message is printed, in characters."""
+
+
+def run(house: House, given: argparse.Namespace) -> int:
+    """Print what answers a query, from everything that is kept."""
+    filters = _filters(given)
+    found = house.search.find(" ".join(given.query), limit=given.limit, filters=filters)
+    if given.json:
+        output.as_json(_plain(found))
+    else:
+        output.lines(_moments(found, filters.of, house.zone))
+    return 0
+
+
+def run_sessions(house: House, given: argparse.Namespace) -> int:
+    """Print the messages that answer a query, each with what was said around it."""
+    filters = _filters(given)
+    found = house.talk.find(
+        " ".join(given.query),
+        limit=given.limit,
+        before=given.context_before,
+        after=given.context_after,
+        is_one_each=given.one_each,
+        filters=filters,
+    )
+    if given.json:
+        output.as_json(found)
+    else:
+        output.lines(_messages(found, filters.of, house.zone))
+    return 0
+
+
+def _filters(given: argparse.Namespace) -> Filters:
+    return Filters(
+        of=Scope(given.agent, given.project),
+        session=given.session,
+        role=EventRole(given.role) if given.role else None,
+        with_subagents=not given.no_subagents,
+    )
+
+
+def _plain(found: Findings) -> dict[str, Any]:
+    hits = [
+        output.plain(hit)
+        | {
+            "layers": sorted(hit.layers),
+            "band": hit.band.value,
+            "advice": hit.band.advice,
+        }
+        for hit in found.hits
+    ]
+    told: dict[str, Any] = output.plain(found)
+    return told | {"hits": hits}
+
+
+def _head(
+    query: str, notes: Sequence[str], times: Sequence[Understood], of: Scope, count: int
+) -> Iterator[str]:
+    """What is to be known before what was found."""
+    yield from notes
+    yield from (f"{time.said} comes first." for time in times)
+    if not count and not notes:
+        where = f"Nothing of {of}" if of.is_narrow else "Nothing"
+        yield f"{where} holds {query!r}. Fewer or shorter words find more."
+
+
+def _moments(found: Findings, of: Scope, zone: tzinfo) -> Iterator[str]:
+    yield from _head(found.query, found.notes, found.times, of, len(found.hits))
+    if found.suggestion:
+        yield f"Did you mean: {found.suggestion}"
+    for hit in found.hits:
+        yield f"{hit.score:.2f} {hit.band:<9}  {output.date(hit.at, zone)}  {hit.title}"
+        said = output.mark(hit.snippet.text, hit.snippet.marks)
+        yield f"      {f'{hit.role}: ' if hit.role else ''}{said}"
+        yield f"      {_where(hit)}"
+
+
+def _where(hit: Moment) -> str:
+    """Where a moment lies, and what led to it."""
+    by = ", ".join(sorted(hit.layers))
+    told = [f"{hit.agent}:{hit.session_id}", hit.project, hit.node_id, f"by {by}"]
+    told += ["not in any summary"] if hit.is_unsummarised else []
+    return " · ".join(filter(None, told))
+
+
+def _messages(found: Messages, of: Scope, zone: tzinfo) -> Iterator[str]:
+    yield from _head(found.query, found.notes, found.times, of, len(found.hits))
+    for hit in found.hits:
+        yield f"{hit.score:.2f}  {_titled(hit)}"
+        for said in hit.window:
+            when = output.date(said.at, zone)
+            text = output.mark(said.snippet.text, said.snippet.marks)
+            bar = "┃" if said.is_match else " "
+            line = " ".join(text.split())[:LINE_CHARS]
+            yield f"    {bar} {said.msg_idx:>4}  {when}  {said.role:<9}  {line}"
+
+
+def _titled(hit: MessageHit) -> str:
+    session = hit.session
+    told = [f"{session.agent}:{session.session_id}", hit.subagent, session.project]
+    return " · ".join(filter(None, [*told, session.title]))
