@@ -108,12 +108,12 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """A time that was read in a question, or a filter that was typed."""
+    """A time that was read in a question."""
 
     said: str
     """``last week: 9–15 November 2026``."""
-    is_strict: bool
-    """Whether nothing else is shown; otherwise it comes first."""
+    is_met: bool
+    """Whether something that was found lies in it: that comes first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def _forms(word: Word, lexicon: Lexicon) -> Iterator[tuple[str, dict[str, float]
         shared = _begun(word.whole, lexicon) | shared
     for place, term in enumerate(word.terms, 1):
         forms = {term: scores.STEMMED if word.whole else 1.0}
-        if word.is_begun and place == len(word.terms):
+        if word.begun == term and place == len(word.terms):
             forms = _begun(term, lexicon) | forms
         yield term, forms | shared
 

@@ -33,6 +33,9 @@ CAP_WORDS = 64
 FLAG_CHARS = 2
 """After one hyphen, so many letters are a flag (``-rf``), more are an exclusion."""
 
+PART_CHARS = 3
+"""From so many letters on, the last part of an identifier is looked on from."""
+
 _TOKEN = re.compile(
     r'(?P<name>[A-Za-z]+):(?P<value>"[^"]*"|\S+)|(?P<not>-)?"(?P<said>[^"]+)"|\S+'
 )
@@ -52,8 +55,14 @@ class Word:
     whole: str = ""
     """The term of the word exactly as it stands, if that is another one: a text that
     has it is the better answer."""
-    is_begun: bool = False
-    """Whether the last of its terms may go on."""
+    begun: str = ""
+    """How terms begin that answer as well as the last of its own, since it may go on;
+    "" if it is whole. That is as it was typed: "retries" goes on to no "retrieve"."""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether it may go on."""
+        return bool(self.begun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +92,8 @@ class Query:
 
     @property
     def begun(self) -> frozenset[str]:
-        """The terms among them that may go on."""
-        return frozenset(word.terms[-1] for word in self.words if word.is_begun)
+        """How terms begin that answer as well as the last of a word's own."""
+        return frozenset(word.begun for word in self.words if word.is_begun)
 
     @property
     def is_empty(self) -> bool:
@@ -112,7 +121,7 @@ def _holds(word: Word, held: set[str]) -> bool:
     if not held.issuperset(whole):
         return False
     return last in held or (
-        word.is_begun and any(term.startswith(last) for term in held)
+        word.is_begun and any(term.startswith(word.begun) for term in held)
     )
 
 
@@ -203,14 +212,20 @@ def _of_token(token: str, *, is_last: bool) -> list[Word]:
     found = [_word(chunk) for chunk in words.chunks(token)]
     found = [word for word in found if word.terms]
     if is_open and found:
-        found[-1] = replace(found[-1], is_begun=True)
+        found[-1] = replace(found[-1], begun=_begun(found[-1].text))
     return found
+
+
+def _begun(chunk: str) -> str:
+    """What of an unfinished word goes on: its last part, if it is no mere hint."""
+    part = words.last_part(chunk)
+    return part if len(part) >= PART_CHARS else words.fold(chunk)
 
 
 def _word(chunk: str) -> Word:
     folded = words.fold(chunk)
     if _HASH.fullmatch(folded):
-        return Word(chunk, (folded,), is_begun=True)
+        return Word(chunk, (folded,), begun=folded)
     terms = tuple(words.needed(chunk))
     whole = words.terms(chunk)[0]
     return Word(chunk, terms, "" if whole in terms else whole)

@@ -4,6 +4,7 @@ What stands in quotes, and filters, are not read for times.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
@@ -22,18 +23,26 @@ class Timely:
     """What remains to be looked up."""
     periods: tuple[Period, ...] = ()
 
-    @property
-    def understood(self) -> tuple[Understood, ...]:
-        """What was understood, to be shown."""
-        return tuple(Understood(period.said, False) for period in self.periods)
+    def understood(self, found: Collection[datetime]) -> tuple[Understood, ...]:
+        """What was understood, to be shown.
+
+        Args:
+            found: When that was which was found.
+        """
+        return tuple(
+            Understood(period.said, any(_lies_in(at, period) for at in found))
+            for period in self.periods
+        )
 
     def covers(self, at: datetime) -> bool:
         """Whether a moment lies in one of the times."""
-        return any(
-            (period.start is None or period.start <= at)
-            and (period.end is None or at < period.end)
-            for period in self.periods
-        )
+        return any(_lies_in(at, period) for period in self.periods)
+
+
+def _lies_in(at: datetime, period: Period) -> bool:
+    return (period.start is None or period.start <= at) and (
+        period.end is None or at < period.end
+    )
 
 
 def read(text: str, now: datetime, zone: tzinfo) -> Timely:

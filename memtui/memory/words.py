@@ -157,6 +157,13 @@ def terms_of(chunk: str) -> tuple[str, ...]:
     return _TERMS[chunk]
 
 
+def last_part(chunk: str) -> str:
+    """The last of the words a chunk is made of, as it stands there: ``name``."""
+    cut = chunk[:CHUNK_CHARS]
+    pieces = _pairs(cut) if _IS_UNSPACED.match(cut) else _parts(cut)
+    return pieces[-1].terms[0] if pieces else fold(cut)
+
+
 def is_telling(chunk: str) -> bool:
     """Whether a chunk is looked up: it is no stop word."""
     return bool(_TERMS[chunk])

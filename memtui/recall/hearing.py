@@ -111,7 +111,8 @@ class Ears:
             weights: What a word is worth, by who said it.
         """
         hearing = Hearing()
-        asked = [Asked(term, term in query.begun) for term in query.terms[:TERMS]]
+        begun = {word.terms[-1]: word.begun for word in query.words}
+        asked = [Asked(term, begun.get(term, "")) for term in query.terms[:TERMS]]
         sessions = scopes.sessions_of(query.filters)
         bounds = _bounds(query.filters, sessions)
         looked = Looked(asked)

@@ -77,7 +77,7 @@ class Looked:
         held = 0
         for at, word in enumerate(self.asked):
             is_held = word.term in terms or (
-                word.is_begun and any(term.startswith(word.term) for term in terms)
+                bool(word.begun) and any(term.startswith(word.begun) for term in terms)
             )
             held |= is_held << at
         return held

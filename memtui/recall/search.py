@@ -105,12 +105,14 @@ class Search:
         began_s = time.perf_counter()
         timely = timing.read(text, self._clock(), self._zone)
         query = queries.read(timely.rest, self._zone, filters)
-        findings = Findings(text, notes=query.hints, times=timely.understood)
+        findings = Findings(text, notes=query.hints)
         if query.is_empty:
             findings = replace(findings, notes=(*query.hints, NOTHING_ASKED))
         else:
             with database.connected():
                 findings = self._answer(query, timely, findings, limit)
+        times = timely.understood([hit.at for hit in findings.hits])
+        findings = replace(findings, times=times)
         return replace(findings, took_ms=(time.perf_counter() - began_s) * 1000)
 
     def _answer(
@@ -241,7 +243,7 @@ def _moment(
         snippet=snippet,
         score=max(heard.score if heard else 0.0, _score(hit)),
         layers=frozenset(layers),
-        is_unsummarised=bool(heard) and not _is_summed_up(heard, node, query),
+        is_unsummarised=not hit and not _is_summed_up(heard, node, query),
     )
 
 
@@ -257,7 +259,9 @@ def _snippet(text: str, query: Query) -> Snippet:
 
 def _is_summed_up(heard: Heard | None, node: TocNode | None, query: Query) -> bool:
     """Whether a summary holds what was asked for as far as the message does."""
-    if heard is None or node is None:
+    if heard is None:
+        return True
+    if node is None:
         return False
     told = "\n".join(text for _, text in said_by(node))
     return wanted_in(heard.event.text[:SNIPPET_CHARS], query) <= wanted_in(told, query)

@@ -100,7 +100,7 @@ class Talk:
         began_s = time.perf_counter()
         timely = timing.read(text, self._clock(), self._zone)
         query = queries.read(timely.rest, self._zone, filters)
-        found = Messages(text, notes=query.hints, times=timely.understood)
+        found = Messages(text, notes=query.hints)
         if query.is_empty:
             found = replace(found, notes=(*query.hints, NOTHING_ASKED))
         elif query.filters.is_of_nodes:
@@ -115,6 +115,8 @@ class Talk:
                 hits = tuple(_hits(some, query, before, after))
             notes = (*query.hints, *hearing.notes)
             found = replace(found, hits=hits, notes=notes)
+        times_at = [hit.match.at for hit in found.hits if hit.match]
+        found = replace(found, times=timely.understood(times_at))
         return replace(found, took_ms=(time.perf_counter() - began_s) * 1000)
 
 

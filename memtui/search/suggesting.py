@@ -12,6 +12,9 @@ from memtui.search.snapshots import Snapshot
 SHORTEST = 4
 """A word of fewer letters is next to too many others."""
 
+LONGEST = 40
+"""A word of more letters is no misspelt one."""
+
 FOR_TWO = 6
 """From so many letters on a word may be two edits off."""
 
@@ -49,7 +52,7 @@ def suggestion(snapshot: Snapshot, query: Query, *, has_few: bool) -> str:
 
 def _meant(snapshot: Snapshot, word: Word, *, has_few: bool) -> str:
     written = fold(word.text)
-    if len(written) < SHORTEST or not written.isidentifier():
+    if not (SHORTEST <= len(written) <= LONGEST and written.isidentifier()):
         return ""
     parts = min(map(snapshot.frequency, word.terms))
     known = max(snapshot.frequency(written), parts)

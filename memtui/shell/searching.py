@@ -73,7 +73,12 @@ def _head(
 ) -> Iterator[str]:
     """What is to be known before what was found."""
     yield from notes
-    yield from (f"{time.said} comes first." for time in times)
+    for time in times:
+        yield (
+            f"{time.said} comes first."
+            if time.is_met
+            else f"Nothing is of {time.said}."
+        )
     if not count and not notes:
         where = f"Nothing of {of}" if of.is_narrow else "Nothing"
         yield f"{where} holds {query!r}. Fewer or shorter words find more."

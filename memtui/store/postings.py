@@ -44,8 +44,8 @@ class Asked:
     """A word to be looked up."""
 
     term: str
-    is_begun: bool = False
-    """Whether any that begin so will do."""
+    begun: str = ""
+    """Terms that begin so will do as well; "" for none but itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class _Question:
 
     def count(self, word: Asked, match: str) -> int:
         """How many messages a very common word has; no more than ``COUNTED``."""
-        if not (word.is_begun or self._listed or self._others):
+        if not (word.begun or self._listed or self._others):
             asked = "SELECT doc FROM vocabulary WHERE term = ?"
             row = self._db.execute(asked, (word.term,)).fetchone()
             return int(row[0]) if row else 0
@@ -272,8 +272,10 @@ class _Question:
 
 def _match(word: Asked) -> str:
     """A word as FTS5 is asked for it; a single letter is not looked on from."""
-    is_open = word.is_begun and len(word.term) > 1
-    return _quoted(word.term) + ("*" if is_open else "")
+    if len(word.begun) < 2:
+        return _quoted(word.term)
+    begun = f"{_quoted(word.begun)}*"
+    return begun if word.begun == word.term else f"({_quoted(word.term)} OR {begun})"
 
 
 def _quoted(term: str) -> str:

@@ -49,7 +49,9 @@ def test_a_word_in_another_form_remembers_how_it_stood() -> None:
         ("token refr ", set()),
         ("token refr?", set()),
         ("refr* token ", {"refr"}),
-        ("getUserNa", {"na"}),
+        ("getUserNam", {"nam"}),
+        ("getUserNa", {"getuserna"}),
+        ("retries", {"retries"}),
     ],
 )
 def test_a_word_may_go_on_where_typing_has_not_ended(
