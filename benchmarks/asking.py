@@ -37,7 +37,8 @@ def _find(index: Messages, question: str) -> list[int]:
         return []
     wholes = [word.whole for word in query.words if word.whole]
     terms = dict.fromkeys([*query.terms, *wholes])
-    asked = [Asked(term, term in query.begun) for term in terms]
+    begun = {word.terms[-1]: word.begun for word in query.words}
+    asked = [Asked(term, begun.get(term, "")) for term in terms]
     with index.reading() as db:
         found = postings.find(db, asked, _bounds(query.filters))
         corpus = Corpus(found.counts, found.messages, found.size, found.threads)

@@ -74,11 +74,8 @@ def _head(
     """What is to be known before what was found."""
     yield from notes
     for time in times:
-        yield (
-            f"{time.said} comes first."
-            if time.is_met
-            else f"Nothing is of {time.said}."
-        )
+        how = "comes first" if time.is_met else "has nothing that answers"
+        yield f"{time.said} {how}."
     if not count and not notes:
         where = f"Nothing of {of}" if of.is_narrow else "Nothing"
         yield f"{where} holds {query!r}. Fewer or shorter words find more."
