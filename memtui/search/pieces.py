@@ -98,7 +98,7 @@ class Piece:
 
     def placed(self, node_id: str) -> "array[int]":
         """The documents of a node."""
-        return postings.listed(self._reader, "places", schema.encoded(node_id))[0]
+        return postings.listed(self._reader, *schema.place(node_id))[0]
 
     def frequency(self, term: str) -> int:
         """How many documents hold a term, deleted ones too."""

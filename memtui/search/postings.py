@@ -17,6 +17,8 @@ from whoosh.codec.whoosh3 import W3Codec, W3FieldWriter, W3TermInfo
 from whoosh.matching import ListMatcher
 from whoosh.reading import SegmentReader, TermNotFound
 
+from memtui.search.mapping import Segment
+
 TERMS = "terms"
 """The field whose vocabulary is kept."""
 
@@ -42,6 +44,10 @@ class Codec(W3Codec):  # type: ignore[misc] # Whoosh has no hints
     """Whoosh's, but for the postings."""
 
     length_stats = False
+
+    def new_segment(self, storage: Any, indexname: str) -> Segment:
+        """Describe a piece that is being written."""
+        return Segment(self, indexname)
 
     def field_writer(self, storage: Any, segment: Any) -> "_Writer":
         """Write postings our way."""

@@ -98,6 +98,11 @@ def encoded(term: str) -> bytes:
     return term.encode("utf-8", "replace")
 
 
+def place(node_id: str) -> tuple[str, bytes]:
+    """The field and the term by which the documents of a node are known."""
+    return "places", encoded(node_id)
+
+
 def column(piece: Any, name: str) -> "array[int]":
     """The times of all documents of a segment, in minutes.
 

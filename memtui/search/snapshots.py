@@ -15,17 +15,17 @@ KEPT = 4096
 
 
 class Snapshot:
-    """The pieces of the index as a searcher sees them."""
+    """The pieces of the index as a reader sees them."""
 
-    def __init__(self, searcher: Any, known: Mapping[str, Contents]) -> None:
-        """Take a searcher, and what is known of its pieces."""
+    def __init__(self, reader: Any, known: Mapping[str, Contents]) -> None:
+        """Take a reader, and what is known of its pieces."""
         self.contents: dict[str, Contents] = {}
         self.pieces: list[Piece] = []
-        for reader, _ in searcher.reader().leaf_readers():
-            if reader.doc_count_all():
-                name = reader.segment().segment_id()
-                self.contents[name] = known.get(name) or Contents(reader)
-                self.pieces.append(Piece(reader, self.contents[name]))
+        for leaf, _ in reader.leaf_readers():
+            if leaf.doc_count_all():
+                name = leaf.segment().segment_id()
+                self.contents[name] = known.get(name) or Contents(leaf)
+                self.pieces.append(Piece(leaf, self.contents[name]))
         self.size = sum(piece.size for piece in self.pieces)
         self.alive = self.size - sum(len(piece.gone) for piece in self.pieces)
         self._counts: dict[str, int] = {}

@@ -1,0 +1,52 @@
+"""Committing: what is new and what is gone, on the disk in one go or not at all."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from memtui.search import merging, postings, schema
+from memtui.search.documents import Document
+
+MEMORY_MB = 64
+"""How much of what is written is held in memory."""
+
+
+def commit(opened: Any, documents: Iterable[Document], gone: Sequence[str]) -> None:
+    """Write documents, and delete all there were of some nodes.
+
+    Args:
+        opened: The index, as Whoosh opens it.
+        documents: What is new.
+        gone: The ids of nodes.
+    """
+    writer = opened.writer(limitmb=MEMORY_MB, codec=postings.Codec())
+    try:
+        _delete(writer, gone)
+        for document in documents:
+            writer.add_document(**schema.row(document))
+        writer.commit(mergetype=merging.merge)
+    except BaseException:
+        _drop(writer)
+        raise
+
+
+def _delete(writer: Any, node_ids: Sequence[str]) -> None:
+    """Delete all documents of nodes."""
+    if not node_ids:
+        return
+    reader = writer.reader()
+    try:
+        for leaf, start in reader.leaf_readers():
+            for node_id in node_ids if leaf.doc_count_all() else ():
+                for number in postings.listed(leaf, *schema.place(node_id))[0]:
+                    writer.delete_document(start + number)
+    finally:
+        reader.close()
+
+
+def _drop(writer: Any) -> None:
+    """Drop what was not committed, and the lock: a commit that fails keeps it."""
+    with suppress(Exception):
+        writer.cancel()
+    if not writer.is_closed:
+        writer._finish()

@@ -1,0 +1,67 @@
+"""Mapping: a piece's file is read where it lies.
+
+Whoosh maps it too, and then copies each part of it into memory as it is opened, which
+takes 100 ms and 180 MB with 150,000 documents.
+"""
+
+import io
+from typing import Any
+
+from whoosh.codec.whoosh3 import W3Segment
+from whoosh.filedb.compound import CompoundStorage
+from whoosh.filedb.structfile import BufferFile, StructFile
+
+
+class Segment(W3Segment):  # type: ignore[misc] # Whoosh has no hints
+    """A piece as Whoosh describes it, whose file is opened our way."""
+
+    def open_compound_file(self, storage: Any) -> "_Mapped":
+        """Open the file that all its parts lie in."""
+        file = storage.open_file(self.make_filename(self.COMPOUND_EXT))
+        try:
+            return _Mapped(file, use_mmap=storage.supports_mmap)
+        except BaseException:
+            file.close()
+            raise
+
+
+class _Mapped(CompoundStorage):  # type: ignore[misc] # Whoosh has no hints
+    def open_file(self, name: str, *given: Any, **named: Any) -> Any:
+        if self.is_closed or not self._source:
+            return super().open_file(name, *given, **named)
+        start, length = self.range(name)
+        return _Part(memoryview(self._source)[start : start + length], name)
+
+
+class _Part(BufferFile):  # type: ignore[misc] # Whoosh has no hints
+    def __init__(self, view: memoryview, name: str) -> None:
+        StructFile.__init__(self, _View(view), name=name)
+        self._buf = view
+        self.is_real = False
+
+
+class _View(io.RawIOBase):
+    """A stretch of memory, read as a file is."""
+
+    def __init__(self, view: memoryview) -> None:
+        self._view, self._at = view, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_CUR: self._at, io.SEEK_END: len(self._view)}.get(whence, 0)
+        self._at = base + offset
+        return self._at
+
+    def readinto(self, into: Any) -> int:
+        found = self._view[self._at : self._at + len(into)]
+        into[: len(found)] = found
+        self._at += len(found)
+        return len(found)
