@@ -2,7 +2,7 @@
 # make test    set up what is missing and run the tests    (ARGS="-k hook" passes words on)
 # make check   lint, format, types and the contracts between folders
 # make bench-import, make bench-secrets, make bench-start, make bench-hook,
-# make bench-tail, make bench-search
+# make bench-tail, make bench-search, make bench-teleport
 #              measure; see benchmarks/
 # make eval    how well bullets find their sources, on labelled data; see docs/audit.md
 # make picture draw the README's picture anew
@@ -15,7 +15,7 @@ ARGS ?=
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: run test check bench-import bench-secrets bench-start bench-hook bench-tail bench-search picture clean
+.PHONY: run test check bench-import bench-secrets bench-start bench-hook bench-tail bench-search bench-teleport picture clean
 
 run: $(VENV)/.runs
 	@$(BIN)/memtui $(ARGS)
@@ -49,6 +49,9 @@ bench-tail: $(VENV)/.runs
 
 bench-search: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.search $(ARGS)
+
+bench-teleport: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.teleport $(ARGS)
 
 .PHONY: eval eval-grips eval-audit eval-summaries
 

@@ -15,6 +15,7 @@ from benchmarks import (
     search,
     start,
     tail,
+    teleport,
     wrongs,
     zipf,
 )
@@ -157,3 +158,15 @@ def test_searches_are_measured_on_every_kind_of_question(
         assert 0 < p50 <= most
     for way in ("without the index", "followed on a thread", "followed by a process"):
         assert f"\n  {way}  " in told
+
+
+def test_the_teleport_is_measured_on_every_prefix_of_what_is_typed(
+    tmp_path: Path,
+) -> None:
+    asked = teleport.typed(random.Random(5), 4)
+    assert [len(query.split()) for query in asked] == [1, 2, 3, 4]
+    taken = teleport.measure(tmp_path / "index", 300, 4)
+    assert len(taken["keystroke ms"]) == sum(map(len, asked))
+    assert len(taken["update ms"]) == teleport.UPDATES
+    assert all(value > 0 for name in taken for value in taken[name] if "ms" in name)
+    assert taken["indexed a second"][0] > 1

@@ -1,7 +1,8 @@
 """Committing: what is new and what is gone, on the disk in one go or not at all."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from memtui.search import merging, postings, schema
@@ -11,7 +12,11 @@ MEMORY_MB = 64
 """How much of what is written is held in memory."""
 
 
-def commit(opened: Any, documents: Iterable[Document], gone: Sequence[str]) -> None:
+MANY = 200
+"""Who writes so many documents at once does not wait for any one of them."""
+
+
+def commit(opened: Any, documents: Sequence[Document], gone: Sequence[str]) -> None:
     """Write documents, and delete all there were of some nodes.
 
     Args:
@@ -24,7 +29,8 @@ def commit(opened: Any, documents: Iterable[Document], gone: Sequence[str]) -> N
         _delete(writer, gone)
         for document in documents:
             writer.add_document(**schema.row(document))
-        writer.commit(mergetype=merging.merge)
+        most = merging.LARGE if len(documents) >= MANY else merging.SMALL
+        writer.commit(mergetype=partial(merging.merge, largest=most))
     except BaseException:
         _drop(writer)
         raise

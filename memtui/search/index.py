@@ -3,7 +3,7 @@
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -126,7 +126,7 @@ class Index:
         """
         return self._ask(lambda snapshot: snapshot.alive)
 
-    def put(self, documents: Iterable[Document], gone: Sequence[str]) -> None:
+    def put(self, documents: Sequence[Document], gone: Sequence[str]) -> None:
         """Index documents in place of all that stood for these nodes.
 
         Args:

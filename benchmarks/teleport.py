@@ -1,0 +1,242 @@
+"""What a keystroke in the teleport costs, and what keeping its index costs.
+
+Every prefix of some queries of one to five words is asked for, as though each letter
+were typed; a quarter of the queries hold nothing but very common words. Documents are
+made up: segments, days and grips with titles, keywords and bullets whose words follow
+Zipf's law. Each size is measured in a process of its own. A keystroke is taken from
+the typed text to the ranked hits; what reading those from the store adds is measured
+apart, since it does not depend on the size. Run it from the checkout:
+
+    python -m benchmarks.teleport [--sizes 30000 150000] [--queries 200]
+"""
+
+import argparse
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+from benchmarks import generate, zipf
+from benchmarks.processes import CACHE, machine, run, size_of
+from memtui.house import House
+from memtui.memory import queries, words
+from memtui.memory.hits import HitKind
+from memtui.memory.scores import Part
+from memtui.memory.toc import TocLevel
+from memtui.paths import in_home
+from memtui.search import documents
+from memtui.search.documents import LEAF, Document, mark
+from memtui.search.index import Index
+from memtui.settings import Held, Settings
+
+SIZES = (30_000, 150_000)
+"""How many documents."""
+
+QUERIES = 200
+
+BATCH = 2500
+"""How many documents a commit takes while the index is made: those of 500 nodes."""
+
+COMMON = 100
+"""So many of the most frequent words, stop words among them, are very common."""
+
+UPDATES = 25
+OPENINGS = 10
+"""How often each is done; the medians count."""
+
+BEGIN = datetime(2023, 1, 2, tzinfo=UTC)
+AGENTS = ("claude-code", "codex", "gemini")
+
+Figures = dict[str, list[float]]
+"""What was measured by its name, in the unit the name ends with."""
+
+
+def made_up(rng: random.Random, count: int) -> Iterator[Document]:
+    """Documents as a memory has them: of ten, six segments, three grips and a day."""
+    for number in range(count):
+        at = BEGIN + timedelta(minutes=9 * number)
+        name, kind = f"{number:06}", number % 10
+        marks = [mark(documents.AGENT, rng.choice(AGENTS))]
+        if kind in (3, 6, 9):
+            said = [(Part.EXCERPT, zipf.text(rng, 18))]
+            grip = f"grip:{name}"
+            yield Document(
+                HitKind.GRIP, grip, f"s{name}", tuple(said), marks=tuple(marks),
+                began=at, ended=at,
+            )  # fmt: skip
+            continue
+        is_day = kind == 0
+        level = TocLevel.DAY if is_day else TocLevel.SEGMENT
+        marks += [mark(documents.LEVEL, level), *([] if is_day else [LEAF])]
+        said = [
+            (Part.TITLE, " ".join(zipf.words(rng, 8))),
+            (Part.KEYWORDS, " ".join(zipf.words(rng, 8))),
+            *((Part.BULLETS, zipf.text(rng, 10)) for _ in range(3)),
+        ]
+        ended = at + timedelta(minutes=1440 if is_day else 30)
+        yield Document(
+            HitKind.NODE, name, name, tuple(said), level, tuple(marks), at, ended
+        )
+
+
+def typed(rng: random.Random, count: int) -> list[str]:
+    """Queries of one to five words; every fourth of very common words alone."""
+    common = [word for word in zipf.ranked()[:COMMON] if words.is_telling(word)]
+    return [
+        " ".join(
+            rng.choices(common, k=1 + number % 5)
+            if number % 4 == 0
+            else zipf.words(rng, 1 + number % 5)
+        )
+        for number in range(count)
+    ]
+
+
+def timed(act: Callable[[], object]) -> float:
+    """How long something takes, in milliseconds."""
+    begun = time.perf_counter()
+    act()
+    return (time.perf_counter() - begun) * 1000
+
+
+def fill(index: Index, size: int) -> float:
+    """Make an index of so many documents; how many a second."""
+    rng = random.Random(zipf.SEED)
+    everything = list(made_up(rng, size))
+    begun = time.perf_counter()
+    for start in range(0, size, BATCH):
+        index.put(everything[start : start + BATCH], [])
+    return size / (time.perf_counter() - begun)
+
+
+def keystrokes(index: Index, asked: Sequence[str], behind: str = "") -> Figures:
+    """What each keystroke costs, and in how many something was left out."""
+    taken: Figures = {"ms": [], "left out": []}
+    for query in asked:
+        for end in range(1, len(query) + 1):
+            text = behind + query[:end]
+            begun = time.perf_counter()
+            found = index.find(queries.read(text, UTC), 50)
+            taken["ms"].append((time.perf_counter() - begun) * 1000)
+            if found.left_out:
+                taken["left out"].append(end)
+    return taken
+
+
+def suggested(index: Index, rng: random.Random) -> list[float]:
+    """What a suggestion for a misspelt word costs."""
+    taken = []
+    for word in zipf.words(rng, 200):
+        at = rng.randrange(1, max(len(word) - 1, 2))
+        wrong = queries.read(f"{word[:at]}q{word[at + 1 :]}x ", UTC)
+        taken.append(timed(lambda q=wrong: index.suggestion(q, has_few=True)))  # type: ignore[misc]
+    return taken
+
+
+def updated(index: Index, folder: Path) -> list[float]:
+    """How long after a change is begun another reader finds it."""
+    reader, taken = Index(folder), []
+    reader.count()
+    for number in range(UPDATES):
+        name = f"{number * 10 + 1:06}"
+        word = f"zeppelin{'abcdefghijklmnopqrstuvwxyz'[number]}x"
+        said = ((Part.TITLE, word), (Part.BULLETS, "quay ferry harbour"))
+        changed = Document(HitKind.NODE, name, name, said)
+        begun = time.perf_counter()
+        index.put([changed], [name])
+        found = reader.find(queries.read(f"{word} ", UTC), 5).matches
+        taken.append((time.perf_counter() - begun) * 1000)
+        assert [match.target_id for match in found] == [name]
+    reader.close()
+    return taken
+
+
+def measure(folder: Path, size: int, count: int) -> Figures:
+    """All figures of one size, in this process."""
+    shutil.rmtree(folder, ignore_errors=True)
+    index = Index(folder)
+    index.make("measured")
+    taken: Figures = {"indexed a second": [fill(index, size)]}
+    taken["size MB"] = [size_of(folder) / 1e6]
+    index.close()
+    taken["open ms"] = []
+    for _ in range(OPENINGS):
+        taken["open ms"].append(timed(index.count))
+        index.close()
+    asked = typed(random.Random(5), count)
+    told = keystrokes(index, asked)
+    taken["keystroke ms"] = told["ms"]
+    taken["left out"] = [100 * len(told["left out"]) / len(told["ms"])]
+    few = asked[: max(count // 10, 1)]
+    taken["after: ms"] = keystrokes(index, few, "after:2023-06 ")["ms"]
+    taken["suggestion ms"] = suggested(index, random.Random(6))
+    taken["update ms"] = updated(index, folder)
+    index.close()
+    return taken
+
+
+def reading(messages: int, count: int) -> list[float]:
+    """What a whole answer takes in a small store: snippets and all."""
+    with tempfile.TemporaryDirectory() as place:
+        generate.write(Path(place) / "transcripts", messages)
+        own = {"store.time_zone": Held("UTC", "bench")}
+        extractive = {"summaries.provider": Held("extractive", "bench")}
+        house = House(in_home(Path(place) / "home"), Settings(own | extractive))
+        try:
+            for _ in house.works.importer().run([Path(place) / "transcripts"]):
+                pass
+            house.works.until_idle(lambda _: None)
+            asked = typed(random.Random(7), count)
+            return [
+                house.teleport.find(query[:end]).took_ms
+                for query in asked
+                for end in range(1, len(query) + 1)
+            ]
+        finally:
+            house.stop()
+
+
+def row(name: str, values: Sequence[float]) -> str:
+    """A line of the table: median, 95th, 99th and the most."""
+    ordered = sorted(values)
+    ranks = [
+        ordered[min(int(len(ordered) * q), len(ordered) - 1)] for q in (0.95, 0.99)
+    ]
+    cells = [median(ordered), *ranks, ordered[-1]]
+    return f"  {name:<22}" + "".join(f"{cell:>10.1f}" for cell in cells)
+
+
+def main() -> None:
+    """Measure each size in a process of its own, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--queries", type=int, default=QUERIES)
+    parser.add_argument("--messages", type=int, default=3000)
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    folder = CACHE / "teleport"
+    if given.one:
+        print(json.dumps(measure(folder, given.one, given.queries)))
+        return
+    print(f"{machine()}, whoosh-reloaded {version('whoosh-reloaded')}")
+    command = (sys.executable, "-m", "benchmarks.teleport", "--queries")
+    for size in given.sizes:
+        done = run((*command, str(given.queries), "--one", str(size)))
+        print(f"{size:,} documents{'':<10}  median      95 %      99 %       max")
+        for name, values in json.loads(done.output).items():
+            print(row(name, values))
+        print(row("peak memory MB", [done.peak_bytes / 1e6]))
+    answers = reading(given.messages, max(given.queries // 10, 1))
+    print(f"A whole answer in a store of {given.messages:,} messages, read and cut")
+    print(row("keystroke ms", answers))
+
+
+if __name__ == "__main__":
+    main()

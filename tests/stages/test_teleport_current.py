@@ -1,0 +1,56 @@
+"""The teleport's index is current within a second of a change."""
+
+from pathlib import Path
+
+from memtui.house import House
+from memtui.memory.hits import HitKind
+from memtui.stages import loop
+from memtui.stages.loop import Loop, Stepped
+from memtui.store import database, outbox, toc
+
+FIRST = '{"session_id": "s", "timestamp": "2025-03-14T10:00:00Z", "role": "user",'
+ROUNDS = 4
+"""How many rounds the stages take to index what came in."""
+
+
+def test_what_comes_in_is_found_before_the_stages_rest(
+    house: House, tmp_path: Path
+) -> None:
+    works, told = house.works, list[Stepped]()
+    file = tmp_path / "one.jsonl"
+    stages = Loop(works._stages(), told.append)
+    for number, word in enumerate(("ferry", "harbour", "lighthouse")):
+        with file.open("a") as lines:
+            lines.write(f'{FIRST} "text": "Paint the {word}", "key": "{number}"}}\n')
+        for _ in works.importer().run([file]):
+            pass
+        rounds = 0
+        while not house.teleport.find(word).hits:
+            assert stages.round() > 0
+            rounds += 1
+        assert rounds <= ROUNDS
+        kinds = {hit.kind for hit in house.teleport.find(word).hits}
+        assert HitKind.NODE in kinds
+    assert not [one for one in told if one.error]
+    assert max(loop.IDLE_S) < 0.5
+
+
+def test_what_is_gone_is_missed_as_soon(house: House, tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    file.write_text(f'{FIRST} "text": "Paint the ferry", "key": "0"}}\n')
+    for _ in house.works.importer().run([file]):
+        pass
+    assert house.works.until_idle(lambda _: None) == []
+    (segment,) = [
+        hit.node_id
+        for hit in house.teleport.find("level:segment ferry").hits
+        if hit.kind is HitKind.NODE
+    ]
+    with database.writing():
+        toc.retire([segment])
+        outbox.announce([segment], 0)
+    # What the tree no longer holds is not shown, even before it is indexed.
+    assert all(hit.node_id != segment for hit in house.teleport.find("ferry").hits)
+    stages = Loop(house.works._stages(), lambda _: None)
+    assert stages.round() > 0
+    assert house.teleport.find("level:segment ferry").hits == ()
