@@ -164,9 +164,11 @@ class MemtuiApp(App[str | MemtuiError]):
     def enter(self, message: HouseOpened) -> None:
         """Show the contents, start the workers, and look whether anything is kept."""
         from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
+        from memtui.widgets.found_lines import View  # noqa: PLC0415
 
         house = self._house = message.house
-        rooms = house.teleport, house.zone, self.now, self._promise
+        finders = {View.SUMMARIES: house.teleport}
+        rooms = finders, house.zone, self.now, self._promise
         self.push_screen(ContentsScreen(*rooms, is_demo=house.is_demo))
         # Not before there is something to see.
         self.call_after_refresh(house.start, self._report)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from memtui.curate.refusals import Shown
     from memtui.house import History
     from memtui.memory.grips import Expansion
-    from memtui.memory.hits import Answer
     from memtui.memory.toc import TocHistory, TocLine, TocNode
     from memtui.memory.verdicts import Verdict
     from memtui.stages.progress import Progress
+    from memtui.widgets.found_lines import Landing, Sheet, View
 
 
 class HouseOpened(Message):
@@ -213,7 +213,10 @@ class QuotesRead(Message):
 
 
 class SourceWanted(Message):
-    """A bullet is pointed at, and one of its grips; no grip where it has none."""
+    """A bullet is pointed at, and one of its grips; no grip where it has none.
+
+    Or a message that was found: then an event is named, and what of it is to be marked.
+    """
 
     def __init__(
         self,
@@ -222,11 +225,15 @@ class SourceWanted(Message):
         among: int,
         why_none: str,
         verdict: "Verdict | None" = None,
+        *,
+        event_id: str = "",
+        excerpt: str = "",
     ) -> None:
         super().__init__()
         self.grip_id, self.place, self.among = grip_id, place, among
         self.why_none = why_none
         self.verdict = verdict
+        self.event_id, self.excerpt = event_id, excerpt
 
 
 class SourceOpened(Message):
@@ -234,11 +241,11 @@ class SourceOpened(Message):
 
 
 class SourceRead(Message):
-    """A grip has been opened: its events and those around them."""
+    """A grip or a message has been opened: its events and those around them."""
 
-    def __init__(self, grip_id: str, expansion: "Expansion") -> None:
+    def __init__(self, wanted: SourceWanted, expansion: "Expansion") -> None:
         super().__init__()
-        self.grip_id, self.expansion = grip_id, expansion
+        self.wanted, self.expansion = wanted, expansion
 
 
 class WentBack(Message):
@@ -254,8 +261,16 @@ class PeerFound(Message):
 
 
 class Answered(Message):
-    """The teleport has answered what was asked."""
+    """A search has answered what was asked."""
 
-    def __init__(self, asked: str, answer: "Answer") -> None:
+    def __init__(self, view: "View", asked: str, sheet: "Sheet") -> None:
         super().__init__()
-        self.asked, self.answer = asked, answer
+        self.view, self.asked, self.sheet = view, asked, sheet
+
+
+class LandingFound(Message):
+    """It is known which node something is opened at; an empty id where none is yet."""
+
+    def __init__(self, landing: "Landing", node_id: str) -> None:
+        super().__init__()
+        self.landing, self.node_id = landing, node_id

@@ -1,4 +1,4 @@
-"""Opening a grip: from a bullet back to the events that say it."""
+"""Opening a source: from a bullet, or a message that was found, to its events."""
 
 from memtui.memory.events import Event
 from memtui.memory.grips import Expansion, Grip
@@ -9,6 +9,9 @@ BEFORE = 3
 
 AFTER = 3
 """How many events are shown after it."""
+
+SEARCH = "search"
+"""The process that found an event which no grip names."""
 
 WINDOW_MS = 3_600_000
 """How far around the excerpt events are looked for, in milliseconds (decisions §6)."""
@@ -29,6 +32,25 @@ def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansi
         if first is None or last is None:
             return Expansion(grip=grip)
         return _around(grip, first, last, max(before, 0), max(after, 0))
+
+
+def around(
+    event_id: str, excerpt: str = "", *, before: int = BEFORE, after: int = AFTER
+) -> Expansion:
+    """An event and those around it, of the same session alone.
+
+    Args:
+        event_id: Which event; an unknown one gives an empty answer.
+        excerpt: What of it is to be marked.
+        before: How many events are shown before it.
+        after: How many events are shown after it.
+    """
+    with database.connected():
+        event = events.get([event_id]).get(event_id)
+        if event is None:
+            return Expansion()
+        said = Grip("", excerpt, event_id, event_id, event.timestamp, SEARCH)
+        return _around(said, event, event, max(before, 0), max(after, 0))
 
 
 def _around(

@@ -3,7 +3,7 @@
 From 100 columns on all three are in sight; on less, one at a time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
 from typing import ClassVar
 
@@ -18,7 +18,6 @@ from textual.widgets import Footer, Static
 
 from memtui import commands
 from memtui.memory import calendar
-from memtui.memory.hits import Hit, HitKind
 from memtui.memory.summarizers import Promise
 from memtui.messages import (
     BranchesRead,
@@ -32,11 +31,13 @@ from memtui.messages import (
     WentBack,
     WorkReported,
 )
+from memtui.screens.asked import Asked
 from memtui.screens.date import DateScreen
 from memtui.screens.layouts import LAYOUTS
 from memtui.screens.teleport import Finder, TeleportScreen
 from memtui.widgets import wording
 from memtui.widgets.crumbs import Crumbs
+from memtui.widgets.found_lines import Landing, View
 from memtui.widgets.node_page import NodePage
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.source_pane import Reader, SourcePane
@@ -69,7 +70,7 @@ class ContentsScreen(Screen[None]):
 
     def __init__(
         self,
-        finder: Finder,
+        finders: Mapping[View, Finder],
         zone: tzinfo,
         now: Callable[[], datetime],
         promise: Callable[[], Promise],
@@ -77,12 +78,12 @@ class ContentsScreen(Screen[None]):
         is_demo: bool = False,
     ) -> None:
         super().__init__(classes="-at-tree")
-        self._finder, self._zone, self._now = finder, zone, now
+        self._finders, self._zone, self._now = finders, zone, now
         self._promise, self._is_demo = promise, is_demo
         self._last: WorkReported | None = None
         self._at = "tree"
-        self._query = ""
-        self._grip_on_arrival = ""
+        self._asked = Asked()
+        self._landing: Landing | None = None
         self._changed: set[str] = set()
         self._rests = False
 
@@ -188,11 +189,13 @@ class ContentsScreen(Screen[None]):
 
     def action_next_grip(self) -> None:
         """Show the next source."""
+        self._source.let_go()
         if not self._page.bullets.step(1):
             self.notify("This is the last source of this page.", markup=False)
 
     def action_previous_grip(self) -> None:
         """Show the source before."""
+        self._source.let_go()
         if not self._page.bullets.step(-1):
             self.notify("This is the first source of this page.", markup=False)
 
@@ -230,19 +233,13 @@ class ContentsScreen(Screen[None]):
     def action_teleport(self) -> None:
         """Find a moment by words; escape leaves everything as it is."""
 
-        def arrive(found: tuple[str, Hit | None] | None) -> None:
-            if found is None:
-                return
-            self._query, hit = found
-            if hit is not None:
-                self._grip_on_arrival = (
-                    hit.target_id if hit.kind is HitKind.GRIP else ""
-                )
-                self._tree.reveal(hit.node_id)
+        def arrive(landing: Landing | None) -> None:
+            self._landing = landing
+            if landing is not None:
+                self._tree.reveal(landing.node_id)
 
-        self.app.push_screen(
-            TeleportScreen(self._finder, self._zone, self._query), arrive
-        )
+        screen = TeleportScreen(self._finders, self._zone, self._now, self._asked)
+        self.app.push_screen(screen, arrive)
 
     def action_go_to_date(self) -> None:
         """Ask for a date and go there."""
@@ -275,11 +272,17 @@ class ContentsScreen(Screen[None]):
 
     @on(Revealed)
     def arrive(self, message: Revealed) -> None:
-        """Show what was gone to: the node in the tree, or the source of a grip."""
-        grip, self._grip_on_arrival = self._grip_on_arrival, ""
-        self._page.open(message.node_id, grip)
-        if grip:
+        """Show what was gone to: the node in the tree, a source, or a message."""
+        landing, self._landing = self._landing, None
+        if landing is None or landing.node_id != message.node_id:
+            landing = Landing(message.node_id, self._now())
+        self._source.let_go()
+        self._page.open(message.node_id, landing.grip_id)
+        if landing.grip_id:
             self._enter("source")
+        elif landing.event_id:
+            self._enter("source")
+            self._source.want_message(landing)
         elif self._at == "source":
             self._enter("page")
 

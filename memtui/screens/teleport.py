@@ -1,7 +1,12 @@
-"""The teleport: a few words, and the moments they belong to as they are typed."""
+"""The search bar: a few words, and the moments they belong to as they are typed.
 
-from collections.abc import Sequence
-from datetime import tzinfo
+One question is asked at a time, on a thread; what is typed meanwhile is asked next.
+An answer is shown only while its own words stand there, in the view it belongs to.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar, Protocol
 
@@ -13,39 +18,37 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
-from memtui.memory.hits import Answer, Hit, HitKind
-from memtui.memory.toc import TocLevel
-from memtui.messages import Answered
+from memtui.memory.found import Findings, Messages
+from memtui.memory.hits import Answer
+from memtui.messages import Answered, LandingFound
+from memtui.recall import landing as landings
+from memtui.screens.asked import Asked
 from memtui.screens.layouts import LAYOUTS
-from memtui.widgets import wording
-from memtui.widgets.hanging import Hanging
+from memtui.widgets import found_lines, found_words, wording
+from memtui.widgets.found_lines import Landing, Line, Sheet, View
+from memtui.widgets.found_list import FoundList
 
 PAUSE_S = 0.03
 """How long typing must rest before the question is asked, in seconds."""
 
-HOW_TO_ASK = 'Words, "a phrase", or the beginning of a word: refr*'
-ASKED = "teleport"
-"""The group of the workers that answer."""
-
-DIM = "$context"
-KEYS = "↓ ↑ choose   enter go there   esc back"
+ASKED, LANDING = "teleport", "landing"
+"""The groups of the workers that answer, and that look where a line leads."""
 
 
 class Finder(Protocol):
-    """Who answers: ``recall.teleport.Teleport``."""
+    """Who answers in one view: ``Teleport``, ``Talk`` or ``Search`` of recall."""
 
-    def find(self, query: str) -> Answer:
-        """The best hits of a query."""
+    def find(self, text: str, /) -> Answer | Findings | Messages:
+        """The best that is found for what was typed; any string is legal."""
         ...
 
 
-class TeleportScreen(ModalScreen[tuple[str, Hit | None]]):
-    """Lies over the screen below, which stays as it was unless a hit is chosen.
+class TeleportScreen(ModalScreen[Landing | None]):
+    """Lies over the screen below, which stays as it was unless a line is chosen.
 
-    Answers with what was typed, and the hit if one was chosen.
+    Answers with where that leads.
     """
 
     HORIZONTAL_BREAKPOINTS = LAYOUTS
@@ -55,45 +58,84 @@ class TeleportScreen(ModalScreen[tuple[str, Hit | None]]):
         Binding("up", "choose(-1)", "hit before", show=False),
         Binding("pagedown", "page(1)", "page down", show=False),
         Binding("pageup", "page(-1)", "page up", show=False),
+        Binding("tab", "turn(1)", "next view", show=False),
+        Binding("shift+tab", "turn(-1)", "view before", show=False),
+        Binding("alt+up,ctrl+up", "recall(-1)", "asked before", show=False),
+        Binding("alt+down,ctrl+down", "recall(1)", "asked after", show=False),
+        Binding("ctrl+s", "take_suggestion", "take the suggestion", show=False),
     ]
 
-    def __init__(self, finder: Finder, zone: tzinfo, query: str) -> None:
+    def __init__(
+        self,
+        finders: Mapping[View, Finder],
+        zone: tzinfo,
+        now: Callable[[], datetime],
+        asked: Asked,
+    ) -> None:
+        """Take who answers.
+
+        Args:
+            finders: By view, at least one.
+            zone: The store's time zone.
+            now: The clock.
+            asked: What was asked before; what is asked here is added to it.
+        """
         super().__init__()
-        self._finder, self._zone, self._first_query = finder, zone, query
-        self.hits: tuple[Hit, ...] = ()
-        self.is_waiting = False
+        self._finders, self._zone, self._now = finders, zone, now
+        self._asked = asked
+        known = [view for view in View if view in finders]
+        self.view = asked.view if asked.view in known else known[0]
+        self._views = known
+        self.sheet = Sheet()
         self._pause: Timer | None = None
+        self._asking: tuple[View, str] | None = None
+        self._goes_on_answer = False
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What is shown as found, the best first."""
+        return self.sheet.lines
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether what is shown is not yet the answer to what is typed."""
+        return self._pause is not None or self._asking is not None
 
     def compose(self) -> ComposeResult:
-        """A line to type in, and the hits under it."""
+        """A line to type in, and what is found under it."""
         with Vertical(id="teleport"):
-            with Horizontal(id="asking"):
-                yield Static("/", id="slash")
-                yield Input(
-                    self._first_query,
-                    placeholder="teleport",
-                    compact=True,
-                    select_on_focus=True,
-                    id="query",
-                )
-                yield Static("", id="measure", markup=False)
-            yield OptionList(id="hits", markup=False)
-            yield Static(HOW_TO_ASK, id="note", markup=False)
-            yield Static(KEYS, id="keys", markup=False)
+            with Vertical(id="head"):
+                with Horizontal(id="asking"):
+                    yield Static("/", id="slash")
+                    yield Input(
+                        self._asked.last,
+                        placeholder="search everything",
+                        compact=True,
+                        select_on_focus=True,
+                        id="query",
+                    )
+                with Horizontal(id="told"):
+                    yield Static("", id="measure", markup=False)
+                    yield Static("", id="views", markup=False)
+            yield FoundList(self._zone)
+            yield Static(found_words.how_to_ask(), id="how")
+            yield Static("", id="note", markup=False)
+            yield Static(found_words.KEYS, id="keys", markup=False)
 
     def on_mount(self) -> None:
-        """Leave the focus where one types, whatever is clicked."""
-        self._list.can_focus = False
+        """Have the focus where one types."""
         self.query_one(Input).focus()
+        self._say_view()
+        self._show_how(is_empty=not self._typed.strip())
         self.run_worker(self._warm_up, thread=True, exit_on_error=False)
 
     def _warm_up(self) -> None:
         """Have the index opened while the first letters are typed."""
-        self._finder.find("a")
+        self._finders[self.view].find("memtui ")
 
     @property
-    def _list(self) -> OptionList:
-        return self.query_one("#hits", OptionList)
+    def _list(self) -> FoundList:
+        return self.query_one(FoundList)
 
     @property
     def _typed(self) -> str:
@@ -104,119 +146,169 @@ class TeleportScreen(ModalScreen[tuple[str, Hit | None]]):
     @on(Input.Changed)
     def wait(self) -> None:
         """Ask when typing rests for a moment."""
-        if self._pause is not None:
-            self._pause.stop()
-        self.is_waiting = True
+        self._goes_on_answer = False
+        self._stop_waiting()
         self._pause = self.set_timer(PAUSE_S, self._ask)
 
+    def _stop_waiting(self) -> None:
+        if self._pause is not None:
+            self._pause.stop()
+            self._pause = None
+
     def _ask(self) -> None:
-        self.is_waiting = False
-        asked = self._typed
-        if not asked.strip():
-            self._show((), "", HOW_TO_ASK)
+        """Ask what is typed, unless something is being asked: that asks again."""
+        self._stop_waiting()
+        if not self._typed.strip():
+            self._show(Sheet(), [])
+        elif self._asking is None:
+            self._asking = self.view, self._typed
+            self.run_worker(
+                partial(self._find, *self._asking),
+                group=ASKED,
+                thread=True,
+                exit_on_error=False,
+            )
+
+    def _find(self, view: View, asked: str) -> None:
+        sheet = found_lines.of(self._finders[view].find(asked))
+        self.post_message(Answered(view, asked, sheet))
+
+    @on(Answered)
+    def show_answer(self, message: Answered) -> None:
+        """Show what was found, unless something else has been asked since."""
+        if self._is_answered(message.view, message.asked):
+            sheet = message.sheet
+            about = message.asked, message.view, self._zone
+            self._show(sheet, found_words.notes(sheet, *about))
+
+    def _is_answered(self, view: View, asked: str) -> bool:
+        """Whether that is what stands there; what has been typed since is asked."""
+        if (view, asked) == self._asking:
+            self._asking = None
+        if (view, asked) == (self.view, self._typed):
+            return True
+        if self._asking is None and self._pause is None:
+            self._ask()
+        return False
+
+    def _show(self, sheet: Sheet, notes: list[str]) -> None:
+        self.sheet = sheet
+        self._list.show(sheet, self._now())
+        self.query_one("#teleport").set_class(bool(sheet.lines), "-found")
+        is_empty = not self._typed.strip()
+        measure = "" if is_empty else found_words.measure(sheet)
+        self.query_one("#measure", Static).update(Content(measure))
+        self._show_how(is_empty=is_empty)
+        self._note(notes)
+        if self._goes_on_answer:
+            self._goes_on_answer = False
+            self._go_to(0)
+
+    def _show_how(self, *, is_empty: bool) -> None:
+        self.query_one("#how").display = is_empty
+
+    def _note(self, sentences: list[str]) -> None:
+        note = self.query_one("#note", Static)
+        note.update(found_words.Notes(sentences))
+        note.display = bool(sentences)
+
+    @on(Worker.StateChanged)
+    def say_why(self, event: Worker.StateChanged) -> None:
+        """Say why the question could not be answered."""
+        if event.state is not WorkerState.ERROR:
+            return
+        reason = wording.why(event.worker.error)
+        if event.worker.group == ASKED and self._asking is not None:
+            if self._is_answered(*self._asking):
+                failed = f"The search failed: {reason}."
+                self._show(Sheet(), [f"{failed} The contents are still there: esc."])
+        elif event.worker.group == LANDING:
+            self._note([f"This could not be opened: {reason}"])
+
+    # From view to view, and to what was asked before
+
+    def action_turn(self, step: int) -> None:
+        """Look through something else for the same words."""
+        place = self._views.index(self.view) + step
+        self.view = self._asked.view = self._views[place % len(self._views)]
+        self._goes_on_answer = False
+        self._say_view()
+        self._ask()
+
+    def _say_view(self) -> None:
+        told = found_words.views(self.view, self._views)
+        self.query_one("#views", Static).update(told)
+
+    def action_recall(self, step: int) -> None:
+        """Type what was asked before, or after."""
+        self._type(self._asked.step(step, self._typed))
+
+    def action_take_suggestion(self) -> None:
+        """Type what was probably meant."""
+        if self.sheet.suggestion:
+            self._type(self.sheet.suggestion)
+
+    def _type(self, text: str) -> None:
+        line = self.query_one(Input)
+        line.value = text
+        line.cursor_position = len(text)
+
+    # Choosing
+
+    def action_choose(self, step: int) -> None:
+        """Move among the lines."""
+        self._list.choose(step)
+
+    def action_page(self, step: int) -> None:
+        """Move a page among the lines."""
+        self._list.turn_page(step)
+
+    @on(Input.Submitted)
+    def go(self, event: Input.Submitted) -> None:
+        """Go where the cursor is, or to the best as soon as it is found."""
+        event.stop()
+        if self.is_waiting:
+            self._goes_on_answer = True
+        else:
+            self._go_to(self._list.highlighted or 0)
+
+    @on(OptionList.OptionSelected)
+    def go_to_clicked(self, event: OptionList.OptionSelected) -> None:
+        """Go to the line that is clicked."""
+        event.stop()
+        self._go_to(event.option_index)
+
+    def _go_to(self, place: int) -> None:
+        if place >= len(self.lines):
+            return
+        landing = self.lines[place].landing
+        if landing.node_id:
+            self._leave(landing)
             return
         self.run_worker(
-            partial(self._find, asked),
-            group=ASKED,
+            partial(self._look_up, landing),
+            group=LANDING,
             thread=True,
             exclusive=True,
             exit_on_error=False,
         )
 
-    def _find(self, asked: str) -> None:
-        self.post_message(Answered(asked, self._finder.find(asked)))
+    def _look_up(self, landing: Landing) -> None:
+        place = landing.agent, landing.session_id, landing.at
+        self.post_message(LandingFound(landing, landings.node_at(*place)))
 
-    @on(Answered)
-    def show_answer(self, message: Answered) -> None:
-        """Show the hits, unless something else has been typed since."""
-        if message.asked != self._typed:
-            return
-        answer = message.answer
-        measure = (
-            f"{wording.counted(len(answer.hits), 'hit')} · {answer.took_ms:.0f} ms"
-        )
-        note = answer.note
-        if not answer.hits and not note:
-            note = (
-                f"Nothing found for “{message.asked.strip()}”."
-                " Try fewer words, or the beginning of one: refr*"
-            )
-        self._show(answer.hits, measure, note)
-
-    def _show(self, hits: tuple[Hit, ...], measure: str, note: str) -> None:
-        self.hits = hits
-        self._list.set_options([Option(_row(hit, self._zone)) for hit in hits])
-        self.query_one("#teleport").set_class(bool(hits), "-found")
-        if hits:
-            self._list.highlighted = 0
-        self.query_one("#measure", Static).update(Content(measure))
-        self.query_one("#note", Static).update(Content(note))
-        self.query_one("#note", Static).display = bool(note)
-
-    @on(Worker.StateChanged)
-    def say_why(self, event: Worker.StateChanged) -> None:
-        """Say why the question could not be answered."""
-        asked = event.worker.group == ASKED
-        if event.state is WorkerState.ERROR and asked:
-            reason = wording.why(event.worker.error)
-            self._show(
-                (),
-                "",
-                f"The search failed: {reason}. The contents are still there: esc.",
-            )
-
-    # Choosing
-
-    def action_choose(self, step: int) -> None:
-        """Move among the hits."""
-        if self.hits:
-            here = self._list.highlighted or 0
-            self._list.highlighted = (here + step) % len(self.hits)
-
-    def action_page(self, step: int) -> None:
-        """Move a page among the hits."""
-        self.call_later(self._list.run_action, "page_down" if step > 0 else "page_up")
-
-    @on(Input.Submitted)
-    @on(OptionList.OptionSelected)
-    def go(self, event: Input.Submitted | OptionList.OptionSelected) -> None:
-        """Go to the hit the cursor is on, or the one clicked."""
-        event.stop()
-        place = self._list.highlighted
-        if isinstance(event, OptionList.OptionSelected):
-            place = event.option_index
-        if place is not None and place < len(self.hits):
-            self.dismiss((self._typed, self.hits[place]))
+    @on(LandingFound)
+    def arrive(self, message: LandingFound) -> None:
+        """Go there, or say that the contents do not reach so far yet."""
+        if message.node_id:
+            self._leave(replace(message.landing, node_id=message.node_id))
+        else:
+            self._note([found_words.NOT_THERE_YET])
 
     def action_leave(self) -> None:
         """Go back to where the reader was."""
-        self.dismiss((self._typed, None))
+        self._leave(None)
 
-
-def _row(hit: Hit, zone: tzinfo) -> Hanging:
-    at = hit.at.astimezone(zone)
-    when = wording.short_day(at.date())
-    if hit.level is TocLevel.SEGMENT:
-        when = f"{when} {at:%H:%M}"
-    kind = "source" if hit.kind is HitKind.GRIP else hit.level.value
-    title, snippet = _flat(hit.title), _flat(hit.snippet.text)
-    said = Content.styled(title, "bold")
-    place = " · ".join(filter(None, (when, hit.project)))
-    under = [Content.styled(place, DIM)]
-    if snippet == title:
-        said = _marked(title, hit.snippet.marks).stylize_before("bold")
-    elif snippet:
-        under.append(Content("“") + _marked(snippet, hit.snippet.marks) + Content("”"))
-    end = Content.styled(f"{wording.fit(hit.score)} · {kind}", DIM)
-    return Hanging(Content(""), said, end, under)
-
-
-def _flat(text: str) -> str:
-    return text.replace("\n", " ").replace("\t", " ")
-
-
-def _marked(text: str, marks: Sequence[tuple[int, int]]) -> Content:
-    marked = Content(text)
-    for start, end in marks:
-        marked = marked.stylize("bold $evidence", start, end)
-    return marked
+    def _leave(self, landing: Landing | None) -> None:
+        self._asked.keep(self._typed)
+        self.dismiss(landing)

@@ -74,6 +74,18 @@ def since(number: int, from_ms: int) -> list[Stretch]:
     return [_stretch(row) for row in rows]
 
 
+def nearest(number: int, at_ms: int) -> str | None:
+    """The segment of a session that a time lies in, or lies next to.
+
+    Returns:
+        Its id; None if the session has no segments.
+    """
+    away = fn.MAX(SegmentRow.start_ms - at_ms, at_ms - SegmentRow.end_ms, 0)
+    rows = SegmentRow.select(SegmentRow.id).where(SegmentRow.session == number)
+    row = rows.order_by(away, SegmentRow.start_ms.desc()).limit(1).first()
+    return str(row.id) if row else None
+
+
 def put(stretches: Sequence[Stretch]) -> None:
     """Keep segments that are new or have changed; each wants a summary."""
     ids = [stretch.segment_id for stretch in stretches]

@@ -1,4 +1,4 @@
-"""The source of a bullet: what was said, between what came before and after."""
+"""The source of a bullet, or a message that was found, between what is around it."""
 
 from collections.abc import Callable
 from datetime import datetime, tzinfo
@@ -15,10 +15,11 @@ from textual.worker import Worker, WorkerState
 
 from memtui import commands
 from memtui.memory.grips import Expansion
-from memtui.memory.verdicts import Support
+from memtui.memory.verdicts import Support, Verdict
 from memtui.messages import SourceRead, SourceWanted, WentBack
 from memtui.recall import expand
 from memtui.widgets import wording
+from memtui.widgets.found_lines import Landing
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.transcript import Transcript
 
@@ -68,6 +69,7 @@ class SourcePane(Vertical):
         self.expansion = Expansion()
         self._wanted: SourceWanted | None = None
         self._around = expand.BEFORE
+        self._is_held = False
 
     def compose(self) -> ComposeResult:
         """A title and the text under it."""
@@ -75,10 +77,28 @@ class SourcePane(Vertical):
         with Reader():
             yield Static(Content.styled(NOTHING_CHOSEN, "$context"), id="transcript")
 
+    def want_message(self, landing: Landing) -> None:
+        """Show a message that was found; no bullet's source takes its place unasked."""
+        self.let_go()
+        verdict = Verdict(Support.SUPPORTED, matched=landing.matched)
+        named = {"event_id": landing.event_id, "excerpt": landing.excerpt}
+        self.want(SourceWanted("", 0, 0, "", verdict, **named))
+        self._is_held = True
+
+    def let_go(self) -> None:
+        """Let any bullet's source take the place of a message that was found."""
+        self._is_held = False
+
     def want(self, wanted: SourceWanted) -> None:
-        """Show another source, or say why there is none."""
+        """Show another source, or say why there is none.
+
+        A message that was found stays as long as it is being read.
+        """
+        if self._is_held and self.has_focus_within:
+            return
+        self.let_go()
         self._wanted = wanted
-        if wanted.grip_id:
+        if wanted.grip_id or wanted.event_id:
             self._load()
             return
         self.expansion = Expansion()
@@ -112,20 +132,24 @@ class SourcePane(Vertical):
     def _load(self) -> None:
         if self._wanted is None:
             return
-        reading = partial(self._read, self._wanted.grip_id, self._around)
+        reading = partial(self._read, self._wanted, self._around)
         self.run_worker(
             reading, group="source", thread=True, exclusive=True, exit_on_error=False
         )
 
-    def _read(self, grip_id: str, context: int) -> None:
-        found = expand.expand(grip_id, before=context, after=context)
-        self.post_message(SourceRead(grip_id, found))
+    def _read(self, wanted: SourceWanted, context: int) -> None:
+        around = {"before": context, "after": context}
+        if wanted.event_id:
+            found = expand.around(wanted.event_id, wanted.excerpt, **around)
+        else:
+            found = expand.expand(wanted.grip_id, **around)
+        self.post_message(SourceRead(wanted, found))
 
     @on(SourceRead)
     def show(self, message: SourceRead) -> None:
         """Show the events, the evidence a third of the way down."""
         wanted = self._wanted
-        if wanted is None or message.grip_id != wanted.grip_id:
+        if wanted is None or message.wanted is not wanted:
             return
         self.expansion = message.expansion
         if not message.expansion.excerpt_events:
@@ -135,14 +159,9 @@ class SourcePane(Vertical):
                 " may have been deleted."
             )
             return
-        verdict = wanted.verdict
-        is_said = verdict is None or verdict.support is not Support.UNSUPPORTED
-        what = "Source" if is_said else "Closest words"
-        self.query_one(PaneTitle).say(
-            f"{what} {wanted.place} of {wanted.among}", self._whose()
-        )
+        self.query_one(PaneTitle).say(_title(wanted), self._whose())
         self.query_one("#transcript", Static).update(
-            Transcript(message.expansion, self.zone, self.now(), verdict)
+            Transcript(message.expansion, self.zone, self.now(), wanted.verdict)
         )
         self.call_after_refresh(self._scroll_to_evidence)
 
@@ -182,4 +201,15 @@ class SourcePane(Vertical):
         at = grip.timestamp.astimezone(self.zone)
         where = (session.agent, session.project, f"session {session.session_id}")
         told = ", ".join(part for part in where if part)
-        return f"“{grip.excerpt}” — {told}, {at:%Y-%m-%d %H:%M} ({grip.grip_id})"
+        named = grip.grip_id or grip.event_id_start
+        return f"“{grip.excerpt}” — {told}, {at:%Y-%m-%d %H:%M} ({named})"
+
+
+def _title(wanted: SourceWanted) -> str:
+    """What a source is called, and which of how many it is."""
+    if wanted.event_id:
+        return "What was said"
+    verdict = wanted.verdict
+    is_said = verdict is None or verdict.support is not Support.UNSUPPORTED
+    what = "Source" if is_said else "Closest words"
+    return f"{what} {wanted.place} of {wanted.among}"

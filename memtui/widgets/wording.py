@@ -60,6 +60,29 @@ def short_day(on: date) -> str:
     return f"{on:%a} {on.day} {on:%b %Y}"
 
 
+def near_day(on: date, today: date) -> str:
+    """A date as briefly as today allows: "yesterday", "Thu 18 Jan", "18 Jan 2024"."""
+    near = {0: "today", 1: "yesterday"}.get((today - on).days)
+    if near:
+        return near
+    is_near = on.year == today.year
+    return f"{on:%a} {on.day} {on:%b}" if is_near else f"{on.day} {on:%b %Y}"
+
+
+def stretch(level: TocLevel, first: date, today: date) -> str:
+    """A stretch of time in short: "January 2024", "week of 15 Jan"."""
+    match level:
+        case TocLevel.YEAR:
+            return f"{first:%Y}"
+        case TocLevel.MONTH:
+            return f"{first:%B %Y}"
+        case TocLevel.WEEK:
+            year = "" if first.year == today.year else f" {first:%Y}"
+            return f"week of {first.day} {first:%b}{year}"
+        case _:
+            return near_day(first, today)
+
+
 def ago(at: datetime, now: datetime) -> str:
     """How long ago a moment was, in one unit."""
     seconds = (now - at).total_seconds()
@@ -186,13 +209,16 @@ def names(several: Sequence[str], most: int = 3) -> str:
 
 def speaker(event: Event) -> str:
     """Who says it, in one short word."""
-    if event.role is EventRole.USER:
+    return voice(event.role, event.agent)
+
+
+def voice(role: EventRole, agent: str) -> str:
+    """Who speaks in a role, in one short word."""
+    if role is EventRole.USER:
         return "you"
-    if event.role is EventRole.ASSISTANT:
-        return (event.agent.partition("-")[0] or "agent")[:SPEAKER_CELLS]
-    if event.role is EventRole.TOOL:
-        return "tool"
-    return "note"
+    if role is EventRole.ASSISTANT:
+        return (agent.partition("-")[0] or "agent")[:SPEAKER_CELLS]
+    return "tool" if role is EventRole.TOOL else "note"
 
 
 def said(event: Event) -> str:
@@ -206,17 +232,6 @@ def said(event: Event) -> str:
         EventType.SUBAGENT_START: "A subagent starts.",
         EventType.SUBAGENT_STOP: "A subagent ends.",
     }.get(event.event_type, "Nothing was said.")
-
-
-def fit(score: float) -> str:
-    """How well a hit fits, in seed 0's bands."""
-    if score >= 0.8:
-        return "excellent"
-    if score >= 0.5:
-        return "good"
-    if score >= 0.3:
-        return "partial"
-    return "weak"
 
 
 def why(error: BaseException | None) -> str:

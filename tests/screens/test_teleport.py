@@ -1,7 +1,6 @@
-"""The teleport: typing, choosing, leaving, failing."""
+"""The search bar over a real memory: typing, choosing, leaving, failing."""
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 
 import pytest
 from textual.pilot import Pilot
@@ -9,14 +8,13 @@ from textual.widgets import Input, OptionList, Static
 
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.memory.hits import Answer, Hit, HitKind, Snippet
-from memtui.memory.toc import TocLevel
+from memtui.memory.hits import Answer
 from memtui.messages import Answered
-from memtui.recall import browse
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.teleport import TeleportScreen
 from memtui.widgets.bullet_list import BulletList
+from memtui.widgets.found_lines import Line, Sheet, View
+from memtui.widgets.found_words import Notes
 from memtui.widgets.source_pane import Reader, SourcePane
 from memtui.widgets.toc_tree import TocTree
 
@@ -32,14 +30,28 @@ async def ask(
         await pilot.press("space" if letter == " " else letter)
     screen = pilot.app.screen
     assert isinstance(screen, TeleportScreen)
-    while screen.is_waiting:
-        await pilot.pause()
-    await settle(pilot)
+    while screen.view is not View.SUMMARIES:
+        await pilot.press("tab")
+    await answered(pilot, settle)
     return screen
 
 
+async def answered(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
+    screen = pilot.app.screen
+    assert isinstance(screen, TeleportScreen)
+    while screen.is_waiting:
+        await pilot.pause()
+    await settle(pilot)
+
+
 def note(screen: TeleportScreen) -> str:
-    return str(screen.query_one("#note", Static).visual)
+    notes = screen.query_one("#note", Static)
+    assert isinstance(notes.visual, Notes)
+    return str(notes.visual.lay_out(notes.size.width or 60)).replace("\n", " ")
+
+
+def first(screen: TeleportScreen, kind: str) -> tuple[int, Line]:
+    return next((at, one) for at, one in enumerate(screen.lines) if one.kind == kind)
 
 
 async def test_typing_finds_and_enter_goes_to_the_node_however_deep(
@@ -47,14 +59,22 @@ async def test_typing_finds_and_enter_goes_to_the_node_however_deep(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        screen = await ask(pilot, settle, "session")
-        node = next(hit for hit in screen.hits if hit.kind is HitKind.NODE)
-        await pilot.press(*["down"] * screen.hits.index(node), "enter")
+        at, line = first(await ask(pilot, settle, "session"), "segment")
+        await pilot.press(*["down"] * at, "enter")
         await settle(pilot)
         tree = app.screen.query_one(TocTree)
         assert tree.pointed_at is not None
-        assert tree.pointed_at.node_id == node.node_id
+        assert tree.pointed_at.node_id == line.landing.node_id
         assert app.focused is tree
+
+
+async def test_enter_on_a_month_goes_to_the_segment_in_it_that_answers(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        _, line = first(await ask(pilot, settle, "session"), "month")
+        assert line.landing.node_id.startswith("toc:segment:2024-01-15")
 
 
 async def test_enter_on_a_source_opens_it_with_its_bullet_chosen(
@@ -62,16 +82,15 @@ async def test_enter_on_a_source_opens_it_with_its_bullet_chosen(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        screen = await ask(pilot, settle, "session")
-        grip = next(hit for hit in screen.hits if hit.kind is HitKind.GRIP)
-        await pilot.press(*["down"] * screen.hits.index(grip), "enter")
+        at, line = first(await ask(pilot, settle, "session"), "source")
+        await pilot.press(*["down"] * at, "enter")
         await settle(pilot)
         assert isinstance(app.focused, Reader)
         shown = app.screen.query_one(SourcePane).expansion.grip
-        assert shown is not None and shown.grip_id == grip.target_id
+        assert shown is not None and shown.grip_id == line.landing.grip_id
         bullets = app.screen.query_one(BulletList)
         assert bullets.place is not None
-        assert grip.target_id in bullets.bullets[bullets.place[0]].grip_ids
+        assert line.landing.grip_id in bullets.bullets[bullets.place[0]].grip_ids
 
 
 async def test_escape_puts_everything_back_as_it_was(
@@ -98,22 +117,51 @@ async def test_an_answer_to_an_older_question_is_dropped(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
-        hits = screen.hits
-        screen.post_message(Answered("sess", Answer("sess")))
-        await settle(pilot)
-        assert screen.hits == hits
+        lines = screen.lines
+        screen.post_message(Answered(screen.view, "sess", Sheet()))
+        screen.post_message(Answered(View.MESSAGES, "session", Sheet()))
+        await answered(pilot, settle)
+        assert lines and screen.lines == lines
 
 
 async def test_nothing_found_says_what_to_try(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "xyzzy")
-        assert note(screen).startswith("Nothing found for “xyzzy”. Try fewer words")
+        assert note(screen).startswith("Nothing found for “xyzzy”. Try the beginning")
         await pilot.press("enter")
+        await settle(pilot)
         assert app.screen is screen
 
 
-async def test_a_search_that_fails_says_why_and_leaves_the_contents(
+ODD = {
+    "only stop words": "the",
+    "a quote": '"unbalanced quotes',
+    "every mark": "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
+    "control characters": "\x07\x1b[31m\x00",
+    "Arabic": "الجلسة انتهت",
+    "emoji": "👩‍💻🔥",
+    "10,000 characters": "session " * 1250,
+    "markup": "[/b] list[int]",
+    "filters": "level:century has: by:nobody after:soon",
+}
+
+
+async def test_any_question_gets_an_answer_or_a_hint(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        screen = await ask(pilot, settle, "")
+        for name, typed in ODD.items():
+            screen.query_one(Input).value = typed
+            await pilot.pause()
+            await answered(pilot, settle)
+            assert screen.lines or note(screen), name
+            assert "failed" not in note(screen), name
+
+
+async def test_a_search_that_fails_says_why_and_the_next_one_is_asked(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(query: str) -> Answer:
@@ -121,9 +169,13 @@ async def test_a_search_that_fails_says_why_and_leaves_the_contents(
 
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        monkeypatch.setattr(app.house.teleport, "find", broken)
-        screen = await ask(pilot, settle, "session")
-        assert "The search failed: disk on fire." in note(screen)
+        with monkeypatch.context() as patch:
+            patch.setattr(app.house.teleport, "find", broken)
+            screen = await ask(pilot, settle, "sessio")
+            assert "The search failed: disk on fire." in note(screen)
+        await pilot.press("n")
+        await answered(pilot, settle)
+        assert screen.lines
         await pilot.press("escape")
         assert isinstance(app.screen, ContentsScreen)
 
@@ -137,44 +189,18 @@ async def test_the_words_of_last_time_are_there_and_typing_replaces_them(
         await pilot.press("escape")
         screen = await ask(pilot, settle, "")
         assert screen.query_one(Input).value == "session"
-        assert screen.hits
+        assert screen.lines
         await pilot.press("x")
         assert screen.query_one(Input).value == "x"
 
 
-async def test_a_click_on_a_hit_goes_there(app: MemtuiApp, settle: Settle) -> None:
+async def test_a_click_on_a_line_goes_there(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
-        first = screen.hits[0]
+        wanted = screen.lines[0].landing.node_id
         await pilot.click(OptionList, offset=(4, 0))
         await settle(pilot)
         tree = app.screen.query_one(TocTree)
         assert tree.pointed_at is not None
-        assert tree.pointed_at.node_id == first.node_id
-
-
-async def test_markup_in_a_hit_is_shown_as_it_is(
-    app: MemtuiApp, full_house: House, settle: Settle, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    year = browse.years()[0]
-    wild = Hit(
-        kind=HitKind.NODE,
-        target_id=year.node_id,
-        node_id=year.node_id,
-        level=TocLevel.YEAR,
-        title="[/b] list[int]",
-        at=datetime(2024, 1, 1, tzinfo=UTC),
-        score=0.9,
-        snippet=Snippet("a [red]word[/red]", ((2, 7),)),
-    )
-    monkeypatch.setattr(
-        full_house.teleport, "find", lambda query: Answer(query, (wild,))
-    )
-    async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
-        screen = await ask(pilot, settle, "word")
-        lines = [screen.query_one(OptionList).render_line(y).text for y in range(3)]
-        assert "[/b] list[int]" in lines[0]
-        assert "excellent · year" in lines[0]
-        assert "a [red]word[/red]" in lines[2]
+        assert tree.pointed_at.node_id == wanted

@@ -43,20 +43,6 @@ def test_a_verdict_is_a_mark(
     assert wording.verdict(supported, weak, bullets) == mark
 
 
-@pytest.mark.parametrize(
-    ("score", "words"),
-    [
-        (0.8, "excellent"),
-        (0.79, "good"),
-        (0.5, "good"),
-        (0.3, "partial"),
-        (0.1, "weak"),
-    ],
-)
-def test_a_score_is_put_into_the_bands_of_the_guide(score: float, words: str) -> None:
-    assert wording.fit(score) == words
-
-
 def test_a_line_is_named_by_what_its_branch_does_not_say() -> None:
     def named(level: TocLevel, title: str, start: datetime, days: float) -> str:
         line = TocLine(

@@ -1,0 +1,153 @@
+"""What the search bar says beside what it found: how to ask, and what to try next."""
+
+from collections.abc import Collection, Sequence
+from datetime import tzinfo
+
+from textual.content import Content
+from textual.css.styles import RulesMap
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions, Visual
+
+from memtui.memory import queries
+from memtui.memory.filters import EVERYTHING
+from memtui.memory.queries import NAMES
+from memtui.widgets import wording
+from memtui.widgets.found_lines import Sheet, View
+from memtui.widgets.found_rows import flat
+
+DIM = "$context"
+
+MOST_NOTES = 3
+"""How many lines the notes take at most."""
+
+TYPED = (
+    ("token refresh", "both words, in any form; the last may be unfinished"),
+    ('"exact words"', "these words as they stand, punctuation too"),
+    ("refr*", "words that begin so"),
+    ("-draft", "nothing that holds it"),
+    ("retries last week", "a time: what was said then comes first"),
+)
+"""Pieces of a question, each with what it finds."""
+
+EXAMPLES = {"agent": "codex", "project": "shop", "session": "4f2a", "before": "2025-03"}
+"""What can stand behind a filter's colon, where its values are not listed."""
+
+ASK_CELLS = 19
+"""How wide the column of the examples is."""
+
+SHOWN_CHARS = 40
+"""How much of a question is said again, in characters."""
+
+KEYS = "enter go   ↑ ↓ choose   tab view   alt+↑ asked before   esc back"
+
+NOT_THERE_YET = (
+    "This is so new that the contents have no place for it yet: they make one in a"
+    " moment. Press enter again then."
+)
+
+NOTHING_TO_LOOK_UP = "There is no word in “{}” that could be looked up: type one."
+
+
+def how_to_ask() -> Content:
+    """The whole grammar, an example of each piece."""
+    rows = [*TYPED]
+    for name, known in NAMES.items():
+        example = EXAMPLES.get(name) or (known.values or ("2025",))[-1]
+        rows.append((f"{name}:{example}", known.takes))
+    lines = (
+        Content.styled(f"{example:<{ASK_CELLS}}", "bold") + Content.styled(says, DIM)
+        for example, says in rows
+    )
+    return Content("\n").join(lines)
+
+
+def views(current: View, known: Collection[View]) -> Content:
+    """The views, the current one in brackets."""
+    told = [
+        Content.styled(f"[{view}]", "bold $accent")
+        if view is current
+        else Content.styled(view, DIM)
+        for view in View
+        if view in known
+    ]
+    return Content("  ").join(told) if len(told) > 1 else Content("")
+
+
+def measure(sheet: Sheet) -> str:
+    """How much was found, and how fast."""
+    hits = wording.counted(len(sheet.lines), "hit")
+    return f"{hits} · {sheet.took_ms:.0f} ms"
+
+
+def notes(sheet: Sheet, asked: str, view: View, zone: tzinfo) -> list[str]:
+    """What is said under what was found."""
+    told = [*sheet.notes]
+    if sheet.suggestion:
+        told.insert(0, f"Did you mean “{sheet.suggestion}”?  ctrl+s looks for that.")
+    if not sheet.lines:
+        told.insert(0, nothing(asked, view, zone))
+    return told
+
+
+def nothing(asked: str, view: View, zone: tzinfo) -> str:
+    """That nothing was found, and what to try next."""
+    shown = _short(asked)
+    query = queries.read(asked, zone)
+    if query.is_empty:
+        return NOTHING_TO_LOOK_UP.format(shown)
+    tries = []
+    if query.filters != EVERYTHING:
+        tries.append("without the filter")
+    if query.phrases:
+        tries.append("without the quotes")
+    if query.without or query.without_phrases:
+        tries.append("without what - leaves out")
+    if len(query.words) > 1:
+        tries.append("fewer words")
+    if not asked.rstrip().endswith("*"):
+        tries.append("the beginning of a word (refr*)")
+    if view is not View.ALL:
+        tries.append("another view (tab)")
+    advice = f" Try {', or '.join(tries)}." if tries else ""
+    return f"Nothing found for “{shown}”.{advice}"
+
+
+def _short(asked: str) -> str:
+    said = flat(asked.strip())
+    return said if len(said) <= SHOWN_CHARS else f"{said[: SHOWN_CHARS - 1]}…"
+
+
+class Notes(Visual):
+    """Sentences, each on a line of its own, in no more lines than there is calm for."""
+
+    def __init__(self, sentences: Sequence[str], most: int = MOST_NOTES) -> None:
+        self.sentences, self._most = sentences, most
+
+    def lay_out(self, width: int) -> Content:
+        """The lines at a width, in cells."""
+        lines = [
+            line
+            for sentence in self.sentences
+            for line in Content(flat(sentence)).wrap(max(width, 1))
+        ]
+        if len(lines) > self._most:
+            last = lines[self._most - 1] + Content(" …")
+            if last.cell_length > width:
+                last = lines[self._most - 1].truncate(width - 2) + Content(" …")
+            lines = [*lines[: self._most - 1], last]
+        return Content("\n").join(lines)
+
+    def render_strips(
+        self, width: int, height: int | None, style: Style, options: RenderOptions
+    ) -> list[Strip]:
+        """Draw the lines."""
+        return self.lay_out(width).render_strips(width, height, style, options)
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """All there is."""
+        return container_width
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """How many lines there are at a width."""
+        return self.lay_out(width).get_height(rules, width)

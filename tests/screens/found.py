@@ -1,0 +1,191 @@
+"""Answers made by hand, of what the full house remembers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from textual.app import App
+
+from memtui.errors import MemtuiError
+from memtui.memory.events import EventRole
+from memtui.memory.found import (
+    Findings,
+    Layer,
+    MessageHit,
+    Messages,
+    Moment,
+    Said,
+    Understood,
+)
+from memtui.memory.hits import Answer, Snippet
+from memtui.memory.sessions import Session
+from memtui.screens.asked import Asked
+from memtui.screens.teleport import Finder, TeleportScreen
+from memtui.stylesheets import stylesheets
+from memtui.themes import DARK, THEMES
+from memtui.widgets.found_lines import View
+from tests.conftest import NOW
+
+AT = datetime(2024, 2, 29, 9, 41, tzinfo=UTC)
+"""The day before the screens' today."""
+
+
+def marked(text: str, *words: str) -> Snippet:
+    """A text with these words in it marked."""
+    spans = [(text.index(word), text.index(word) + len(word)) for word in words]
+    return Snippet(text, tuple(spans))
+
+
+LONG = (
+    "We looked at it from every side yesterday and found nothing at all in the logs of"
+    " the proxy, and then the session timeout turned out to be 600 seconds, counted"
+    " from the login, so that everybody was thrown out in the middle of paying."
+)
+
+
+def moment(**others: object) -> Moment:
+    """A moment of which a summary and a message tell."""
+    told: dict[str, object] = {
+        "agent": "claude-code",
+        "session_id": "shop-1",
+        "subagent": "",
+        "project": "shop",
+        "title": "Session timeout in the checkout",
+        "at": AT,
+        "node_id": "toc:day:2024-01-15",
+        "event_id": "",
+        "grip_id": "",
+        "role": None,
+        "snippet": marked(LONG, "session", "timeout"),
+        "score": 0.91,
+        "layers": frozenset({Layer.MESSAGES, Layer.NODES}),
+        "is_unsummarised": False,
+    }
+    return Moment(**(told | others))  # type: ignore[arg-type]
+
+
+def session(**others: object) -> Session:
+    """A session of the shop."""
+    told: dict[str, object] = {
+        "agent": "claude-code",
+        "session_id": "shop-1",
+        "project": "shop",
+        "cwd": "/srv/shop",
+        "branch": "main",
+        "title": "Session timeout in the checkout",
+        "model": "",
+        "created_at": AT,
+        "updated_at": AT,
+        "message_count": 12,
+        "event_count": 20,
+    }
+    return Session(**(told | others))  # type: ignore[arg-type]
+
+
+def said(
+    place: int, role: EventRole, snippet: Snippet, *, is_match: bool = False
+) -> Said:
+    """A message of a window."""
+    return Said(f"{place:026}", place, role, AT, snippet, False, is_match=is_match)
+
+
+def window(match: str, *words: str) -> tuple[Said, ...]:
+    """A message that matches, and what was said around it."""
+    before = "Why am I logged out in the middle of paying?"
+    after = "Every request renews it now: SESSION_TTL in shop/settings.py."
+    return (
+        said(3, EventRole.USER, Snippet(before)),
+        said(4, EventRole.ASSISTANT, marked(match, *words), is_match=True),
+        said(5, EventRole.ASSISTANT, Snippet(after)),
+        said(6, EventRole.USER, Snippet("Thank you.")),
+    )
+
+
+def message(match: str, *words: str, **others: object) -> MessageHit:
+    """A message that was found."""
+    around = window(match, *words)
+    told: dict[str, object] = {
+        "session": session(),
+        "subagent": "",
+        "event_id": around[1].event_id,
+        "msg_idx": 4,
+        "score": 0.62,
+        "window": around,
+    }
+    return MessageHit(**(told | others))  # type: ignore[arg-type]
+
+
+FINDINGS = Findings(
+    "session timeout",
+    (
+        moment(),
+        moment(
+            at=datetime(2024, 2, 19, 14, 5, tzinfo=UTC),
+            title="Does the parquet export keep the time zone",
+            event_id=f"{4:026}",
+            role=EventRole.USER,
+            snippet=marked("does the session timeout rotate?", "session", "timeout"),
+            layers=frozenset({Layer.MESSAGES}),
+            score=0.58,
+            is_unsummarised=True,
+        ),
+        moment(
+            at=datetime(2023, 12, 19, 10, 0, tzinfo=UTC),
+            title="[/b] 评审会议 list[int]",
+            agent="codex",
+            project="etl",
+            snippet=marked("评审会议 session 在 timeout 之后 [red]x[/red]", "session"),
+            grip_id="grip:1:00",
+            layers=frozenset({Layer.GRIPS, Layer.NODES, Layer.TITLES}),
+            score=0.34,
+        ),
+    ),
+    times=(Understood("last month: February 2024", is_strict=False),),
+    took_ms=6.0,
+)
+
+MESSAGES = Messages(
+    "session timeout",
+    (
+        message(
+            f"{LONG}\n\n    def renew(session):\n        return 600", "session timeout"
+        ),
+        message("The session timeout is 600 seconds.", "session", "timeout"),
+        message("", event_id="", msg_idx=-1, window=(), score=0.31),
+    ),
+    took_ms=4.0,
+)
+
+
+@dataclass
+class Fake:
+    """Finds what it is told to find, and remembers what it was asked."""
+
+    answer: Callable[[str], Answer | Findings | Messages]
+    asked: list[str] = field(default_factory=list)
+
+    def find(self, text: str, /) -> Answer | Findings | Messages:
+        """Answer."""
+        self.asked.append(text)
+        return self.answer(text)
+
+
+class Bare(App[str | MemtuiError]):
+    """A terminal with nothing in it but the search bar."""
+
+    CSS_PATH = stylesheets()
+
+    def __init__(self, asked: Asked | None = None, **finders: Finder) -> None:
+        super().__init__()
+        self._finders = {View(name): finder for name, finder in finders.items()}
+        self._asked = asked or Asked()
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = DARK.name
+
+    def on_mount(self) -> None:
+        """Open the bar."""
+        self.push_screen(
+            TeleportScreen(self._finders, UTC, lambda: NOW, self._asked),
+            lambda landing: self.exit(landing.node_id if landing else ""),
+        )

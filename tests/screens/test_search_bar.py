@@ -1,0 +1,371 @@
+"""The views of the search bar, on answers made by hand, and where each line leads."""
+
+import re
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Static
+
+from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.memory.events import Event, EventRole
+from memtui.memory.found import Findings, Messages
+from memtui.memory.hits import Answer
+from memtui.memory.queries import NAMES
+from memtui.screens.asked import Asked
+from memtui.screens.teleport import Finder, TeleportScreen
+from memtui.store import database, events, sessions
+from memtui.themes import DARK, LIGHT
+from memtui.widgets.bullet_list import BulletList
+from memtui.widgets.found_lines import View
+from memtui.widgets.source_pane import Reader, SourcePane
+from memtui.widgets.toc_tree import TocTree
+from tests.screens.found import (
+    FINDINGS,
+    MESSAGES,
+    Bare,
+    Fake,
+    marked,
+    message,
+    moment,
+    session,
+)
+from tests.screens.test_pictures import Compare
+from tests.screens.test_teleport import answered, note
+
+Pilots = Pilot[str | MemtuiError]
+Settle = Callable[[Pilots], Awaitable[None]]
+Answering = Callable[[str], Answer | Findings | Messages]
+SIZE = (120, 40)
+
+
+def bar(pilot: Pilots) -> TeleportScreen:
+    screen = pilot.app.screen
+    assert isinstance(screen, TeleportScreen)
+    return screen
+
+
+async def ask(pilot: Pilots, settle: Settle, typed: str) -> TeleportScreen:
+    """Put a question there, as if it were pasted, and wait for its answer."""
+    screen = bar(pilot)
+    screen.query_one(Input).value = typed
+    await pilot.pause()
+    await answered(pilot, settle)
+    return screen
+
+
+def told(screen: TeleportScreen, name: str) -> str:
+    return str(screen.query_one(f"#{name}", Static).visual)
+
+
+def drawn(screen: TeleportScreen) -> list[str]:
+    rows = screen.query_one(OptionList)
+    return [rows.render_line(y).text.rstrip() for y in range(rows.size.height)]
+
+
+def three() -> dict[str, Finder]:
+    return {
+        "all": Fake(lambda _: FINDINGS),
+        "summaries": Fake(lambda text: Answer(text, note="The index is being built.")),
+        "messages": Fake(lambda _: MESSAGES),
+    }
+
+
+async def test_tab_goes_from_view_to_view_and_each_answers_the_same_words(
+    settle: Settle,
+) -> None:
+    finders = three()
+    async with Bare(None, **finders).run_test(size=SIZE) as pilot:
+        screen = await ask(pilot, settle, "session timeout")
+        assert told(screen, "views") == "[all]  summaries  messages"
+        assert told(screen, "measure") == "3 hits · 6 ms"
+        assert any("not in any summary" in row for row in drawn(screen))
+        await pilot.press("tab")
+        await answered(pilot, settle)
+        assert told(screen, "views") == "all  [summaries]  messages"
+        assert "The index is being built." in note(screen)
+        await pilot.press("shift+tab", "shift+tab")
+        await answered(pilot, settle)
+        assert told(screen, "views") == "all  summaries  [messages]"
+        said = next(row for row in drawn(screen) if "The session timeout" in row)
+        assert re.search(r"┃ claude +The session timeout is 600 seconds", said)
+        for finder in finders.values():
+            assert isinstance(finder, Fake) and "session timeout" in finder.asked
+
+
+async def test_the_view_and_the_words_of_last_time_are_there_again(
+    settle: Settle,
+) -> None:
+    asked = Asked()
+    async with Bare(asked, **three()).run_test(size=SIZE) as pilot:
+        await ask(pilot, settle, "session")
+        await pilot.press("tab", "tab", "escape")
+    async with Bare(asked, **three()).run_test(size=SIZE) as pilot:
+        await answered(pilot, settle)
+        assert bar(pilot).view is View.MESSAGES
+        assert bar(pilot).query_one(Input).value == "session"
+        assert bar(pilot).lines
+
+
+def behind(gate: threading.Event) -> Callable[[str], Findings]:
+    """An answer that is slow: it waits for a gate to open."""
+
+    def slow(text: str) -> Findings:
+        assert text == "memtui " or gate.wait(10)
+        return Findings(text, (moment(title=f"Of {text}", node_id=text),))
+
+    return slow
+
+
+async def test_a_slow_answer_keeps_no_key_waiting_and_only_the_last_words_count(
+    settle: Settle,
+) -> None:
+    gate = threading.Event()
+    fake = Fake(behind(gate))
+    async with Bare(all=fake).run_test(size=SIZE) as pilot:
+        screen = bar(pilot)
+        await pilot.press("a")
+        while fake.asked[-1:] != ["a"]:
+            await pilot.pause()
+        await pilot.press("b", "c")
+        assert screen.query_one(Input).value == "abc"
+        assert screen.is_waiting and not screen.lines
+        gate.set()
+        await answered(pilot, settle)
+        assert [line.title for line in screen.lines] == ["Of abc"]
+        assert [text for text in fake.asked if text != "memtui "] == ["a", "abc"]
+
+
+async def test_enter_before_the_answer_goes_to_the_best_of_what_is_typed() -> None:
+    gate = threading.Event()
+    app = Bare(all=Fake(behind(gate)))
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("a", "b", "enter")
+        assert bar(pilot).is_waiting
+        gate.set()
+        while app.is_running and app.return_value is None:
+            await pilot.pause()
+    assert app.return_value == "ab"
+
+
+async def test_without_a_question_it_says_how_to_ask_with_every_filter(
+    settle: Settle,
+) -> None:
+    async with Bare(None, **three()).run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        how = bar(pilot).query_one("#how", Static)
+        assert how.display and how.region.bottom < 24
+        for example in (*(f"{name}:" for name in NAMES), "refr*", "last week"):
+            assert example in str(how.visual)
+        await ask(pilot, settle, "session")
+        assert not how.display
+        await ask(pilot, settle, "  ")
+        assert how.display and not bar(pilot).lines
+
+
+async def test_nothing_found_says_what_of_the_question_to_change(
+    settle: Settle,
+) -> None:
+    async with Bare(all=Fake(Findings)).run_test(size=SIZE) as pilot:
+        for typed, says in (
+            ("wibble agent:codex", "without the filter"),
+            ('"wibble wobble"', "without the quotes"),
+            ("wibble wobble", "fewer words"),
+            ("wibble -wobble", "without what - leaves out"),
+            ("…!?", "There is no word in “…!?”"),
+        ):
+            assert says in note(await ask(pilot, settle, typed))
+
+
+async def test_what_was_probably_meant_is_taken_by_a_key(settle: Settle) -> None:
+    def meant(text: str) -> Findings:
+        if text == "session timeout":
+            return FINDINGS
+        return Findings(text, suggestion="session timeout")
+
+    async with Bare(all=Fake(meant)).run_test(size=SIZE) as pilot:
+        screen = await ask(pilot, settle, "sesion timeout")
+        assert "Did you mean “session timeout”?  ctrl+s" in note(screen)
+        await pilot.press("ctrl+s")
+        await answered(pilot, settle)
+        assert screen.query_one(Input).value == "session timeout"
+        assert len(screen.lines) == 3
+
+
+async def test_notes_are_three_lines_at_the_most_and_a_time_is_explained(
+    settle: Settle,
+) -> None:
+    many = replace(FINDINGS, notes=("One. " * 30, "Two.", "Three."))
+    finders = {"all": Fake(lambda text: many if text == "many" else FINDINGS)}
+    async with Bare(None, **finders).run_test(size=(80, 24)) as pilot:
+        screen = await ask(pilot, settle, "session")
+        assert note(screen) == "last month: February 2024 comes first."
+        screen = await ask(pilot, settle, "many")
+        assert screen.query_one("#note", Static).size.height == 3
+        assert note(screen).endswith("…")
+
+
+async def test_what_was_asked_before_comes_back_by_keys(settle: Settle) -> None:
+    asked = Asked()
+    asked.keep("first")
+    asked.keep("second")
+    async with Bare(asked, **three()).run_test(size=SIZE) as pilot:
+        screen = await ask(pilot, settle, "third")
+        seen = []
+        for key in ("alt+up", "alt+up", "alt+up", "alt+down", "alt+down", "alt+down"):
+            await pilot.press(key)
+            seen.append(screen.query_one(Input).value)
+        assert seen == ["second", "first", "first", "second", "third", "third"]
+
+
+async def test_a_message_of_a_session_without_segments_is_not_opened_yet(
+    house: House, settle: Settle
+) -> None:
+    async with Bare(messages=Fake(lambda _: MESSAGES)).run_test(size=SIZE) as pilot:
+        screen = await ask(pilot, settle, "session")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert pilot.app.screen is screen
+        assert "the contents have no place for it yet" in note(screen)
+
+
+async def test_the_mark_is_where_the_cursor_is(settle: Settle) -> None:
+    many = Findings("x", tuple(moment(title=f"Number {n}") for n in range(40)))
+    async with Bare(all=Fake(lambda _: many)).run_test(size=SIZE) as pilot:
+        screen = await ask(pilot, settle, "x")
+        for keys, title in (
+            (("down", "down", "up"), "Number 1 "),
+            (("up", "up"), "Number 39 "),
+        ):
+            await pilot.press(*keys)
+            await pilot.pause()
+            (row,) = (row for row in drawn(screen) if row.startswith(" ▸"))
+            assert title in row
+        await pilot.press("down", "pagedown")
+        await pilot.pause()
+        place = screen.query_one(OptionList).highlighted
+        assert place is not None and 2 < place < 39
+
+
+# What it looks like
+
+
+BROKEN = (
+    "The search index is missing or broken: until it is made anew, the newest nodes"
+    " are read."
+)
+PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str], Answering]] = {
+    "all-narrow": ((80, 24), DARK.name, (), lambda _: FINDINGS),
+    "all-wide": ((200, 60), LIGHT.name, ("down",), lambda _: FINDINGS),
+    "messages-narrow": ((80, 24), LIGHT.name, (), lambda _: MESSAGES),
+    "messages-full": ((120, 40), DARK.name, ("down",), lambda _: MESSAGES),
+    "how-narrow": ((80, 24), DARK.name, ("ctrl+u",), lambda _: FINDINGS),
+    "nothing-full": (
+        (120, 40),
+        DARK.name,
+        (),
+        lambda text: Findings(text, suggestion="session timeout", took_ms=3.0),
+    ),
+    "broken-full": (
+        (120, 40),
+        DARK.name,
+        (),
+        lambda _: replace(FINDINGS, notes=(BROKEN,)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures(name: str, settle: Settle, snap_compare: Compare) -> None:
+    size, theme, keys, answer = PICTURES[name]
+    finders = {view.value: Fake(Findings) for view in View}
+    shown = View.MESSAGES if name.startswith("messages") else View.ALL
+    app = Bare(None, **finders | {shown.value: Fake(answer)})
+    app.theme = theme
+
+    async def run(pilot: Pilots) -> None:
+        screen = bar(pilot)
+        screen.query_one(Input).cursor_blink = False
+        while screen.view is not shown:
+            await pilot.press("tab")
+        await ask(pilot, settle, "sesion timeout")
+        await pilot.press(*keys)
+        await answered(pilot, settle)
+
+    assert snap_compare(app, terminal_size=size, run_before=run)
+
+
+# Where a line leads
+
+
+async def found_in(
+    app: MemtuiApp, pilot: Pilots, settle: Settle, **finders: Finder
+) -> None:
+    """Open the bar over the contents, and ask those who answer by hand."""
+    app.screen._finders = {View(name): one for name, one in finders.items()}  # type: ignore[attr-defined]
+    await pilot.press("slash")
+    await ask(pilot, settle, "x")
+    await pilot.press("enter")
+    await settle(pilot)
+
+
+def said_in(name: str) -> list[Event]:
+    """The events of a session."""
+    with database.connected():
+        number = sessions.number("claude-code", name)
+        assert number is not None
+        return events.between(number, 0, 2**60)
+
+
+async def test_enter_on_a_message_opens_it_word_for_word_at_its_segment(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        event = next(e for e in said_in("shop-1") if "sliding" in e.text)
+        found = moment(
+            node_id="",
+            event_id=event.event_id,
+            role=EventRole.USER,
+            at=event.timestamp,
+            snippet=marked(event.text, "sliding"),
+        )
+        fake = Fake(lambda text: Findings(text, (found,)))
+        await found_in(app, pilot, settle, all=fake)
+        assert isinstance(app.focused, Reader)
+        shown = app.screen.query_one(SourcePane).expansion
+        assert [one.event_id for one in shown.excerpt_events] == [event.event_id]
+        assert shown.events_before and shown.events_after
+        pointed = app.screen.query_one(TocTree).pointed_at
+        assert pointed is not None
+        assert pointed.node_id.startswith("toc:segment:2024-01-15")
+        await pilot.press("plus")
+        await settle(pilot)
+        wider = app.screen.query_one(SourcePane).expansion
+        assert len(wider.events_before) + len(wider.events_after) > 6
+        await pilot.press("y")
+        assert event.event_id in app.clipboard
+        await pilot.press("n")
+        await settle(pilot)
+        grip = app.screen.query_one(SourcePane).expansion.grip
+        assert grip is not None and grip.grip_id
+        assert app.screen.query_one(BulletList).place is not None
+
+
+async def test_a_session_found_by_its_title_opens_at_its_first_segment(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        first = said_in("shop-2")[0]
+        whole = session(session_id="shop-2", created_at=first.timestamp)
+        hit = message("", session=whole, event_id="", msg_idx=-1, window=())
+        fake = Fake(lambda text: Messages(text, (hit,)))
+        await found_in(app, pilot, settle, messages=fake)
+        tree = app.screen.query_one(TocTree)
+        assert tree.pointed_at is not None and app.focused is tree
+        assert tree.pointed_at.node_id.endswith(first.event_id)
