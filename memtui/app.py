@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from memtui.curate.quarantine import Quarantine, Retried
     from memtui.house import History
     from memtui.memory.summarizers import Promise
+    from memtui.recall.search import Search
+    from memtui.recall.talk import Talk
     from memtui.recall.teleport import Teleport
     from memtui.screens.hooks import Desk
     from memtui.screens.welcome import Wanted
@@ -41,8 +43,16 @@ class House(Protocol):
     """What the app needs of the house it opens: ``memtui.house.House``."""
 
     @property
+    def search(self) -> "Search":
+        """Who answers questions from everything there is."""
+
+    @property
     def teleport(self) -> "Teleport":
-        """Who answers the teleport's questions."""
+        """Who answers questions from summaries."""
+
+    @property
+    def talk(self) -> "Talk":
+        """Who answers questions from what was said in sessions."""
 
     @property
     def zone(self) -> tzinfo:
@@ -164,10 +174,16 @@ class MemtuiApp(App[str | MemtuiError]):
     def enter(self, message: HouseOpened) -> None:
         """Show the contents, start the workers, and look whether anything is kept."""
         from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
+        from memtui.screens.teleport import Finder  # noqa: PLC0415
         from memtui.widgets.found_lines import View  # noqa: PLC0415
 
         house = self._house = message.house
-        finders = {View.SUMMARIES: house.teleport}
+        # Each is brought in by the first question that is asked of it.
+        finders: dict[View, Finder] = {
+            View.ALL: lambda text: house.search.find(text),
+            View.SUMMARIES: lambda text: house.teleport.find(text),
+            View.MESSAGES: lambda text: house.talk.find(text),
+        }
         rooms = finders, house.zone, self.now, self._promise
         self.push_screen(ContentsScreen(*rooms, is_demo=house.is_demo))
         # Not before there is something to see.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -37,12 +37,8 @@ ASKED, LANDING = "teleport", "landing"
 """The groups of the workers that answer, and that look where a line leads."""
 
 
-class Finder(Protocol):
-    """Who answers in one view: ``Teleport``, ``Talk`` or ``Search`` of recall."""
-
-    def find(self, text: str, /) -> Answer | Findings | Messages:
-        """The best that is found for what was typed; any string is legal."""
-        ...
+Finder = Callable[[str], Answer | Findings | Messages]
+"""Who answers in one view what was typed; any string is legal."""
 
 
 class TeleportScreen(ModalScreen[Landing | None]):
@@ -131,7 +127,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
 
     def _warm_up(self) -> None:
         """Have the index opened while the first letters are typed."""
-        self._finders[self.view].find("memtui ")
+        self._finders[self.view]("memtui ")
 
     @property
     def _list(self) -> FoundList:
@@ -170,7 +166,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
             )
 
     def _find(self, view: View, asked: str) -> None:
-        sheet = found_lines.of(self._finders[view].find(asked))
+        sheet = found_lines.of(self._finders[view](asked))
         self.post_message(Answered(view, asked, sheet))
 
     @on(Answered)

@@ -12,6 +12,7 @@ from textual.visual import RenderOptions, Visual
 from memtui.memory import queries
 from memtui.memory.filters import EVERYTHING
 from memtui.memory.queries import NAMES
+from memtui.recall.teleport import NO_WORD
 from memtui.widgets import wording
 from memtui.widgets.found_lines import Sheet, View
 from memtui.widgets.found_rows import flat
@@ -82,10 +83,12 @@ def measure(sheet: Sheet) -> str:
 
 def notes(sheet: Sheet, asked: str, view: View, zone: tzinfo) -> list[str]:
     """What is said under what was found."""
-    told = [*sheet.notes]
+    told = [note for note in sheet.notes if note != NO_WORD]
     if sheet.suggestion:
         told.insert(0, f"Did you mean “{sheet.suggestion}”?  ctrl+s looks for that.")
-    if not sheet.lines:
+    if NO_WORD in sheet.notes:
+        told.insert(0, NOTHING_TO_LOOK_UP.format(_short(asked)))
+    elif not sheet.lines:
         told.insert(0, nothing(asked, view, zone))
     return told
 

@@ -164,7 +164,7 @@ class Fake:
     answer: Callable[[str], Answer | Findings | Messages]
     asked: list[str] = field(default_factory=list)
 
-    def find(self, text: str, /) -> Answer | Findings | Messages:
+    def __call__(self, text: str) -> Answer | Findings | Messages:
         """Answer."""
         self.asked.append(text)
         return self.answer(text)

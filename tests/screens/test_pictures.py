@@ -121,7 +121,7 @@ def test_teleport_results(
     snap_compare: Compare,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    find = full_house.teleport.find
+    find = full_house.search.find
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await steps(settle, "slash")(pilot)
@@ -134,7 +134,7 @@ def test_teleport_results(
         await settle(pilot)
 
     monkeypatch.setattr(
-        full_house.teleport, "find", lambda query: replace(find(query), took_ms=6.0)
+        full_house.search, "find", lambda text: replace(find(text), took_ms=6.0)
     )
     assert snap_compare(app, terminal_size=(120, 40), run_before=run)
 

@@ -23,14 +23,17 @@ SIZE = (120, 40)
 
 
 async def ask(
-    pilot: Pilot[str | MemtuiError], settle: Settle, words: str
+    pilot: Pilot[str | MemtuiError],
+    settle: Settle,
+    words: str,
+    view: View = View.SUMMARIES,
 ) -> TeleportScreen:
     await pilot.press("slash")
     for letter in words:
         await pilot.press("space" if letter == " " else letter)
     screen = pilot.app.screen
     assert isinstance(screen, TeleportScreen)
-    while screen.view is not View.SUMMARIES:
+    while screen.view is not view:
         await pilot.press("tab")
     await answered(pilot, settle)
     return screen
@@ -91,6 +94,26 @@ async def test_enter_on_a_source_opens_it_with_its_bullet_chosen(
         bullets = app.screen.query_one(BulletList)
         assert bullets.place is not None
         assert line.landing.grip_id in bullets.bullets[bullets.place[0]].grip_ids
+
+
+@pytest.mark.parametrize("view", [View.ALL, View.MESSAGES])
+async def test_what_was_said_is_found_by_its_words_and_opened_where_it_stands(
+    app: MemtuiApp, settle: Settle, view: View
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        screen = await ask(pilot, settle, "make it sliding", view)
+        best = screen.lines[0]
+        assert best.turn is not None and best.turn.who == "you"
+        assert best.turn.snippet.text == "Make it sliding, one hour."
+        await pilot.press("enter")
+        await settle(pilot)
+        assert isinstance(app.focused, Reader)
+        shown = app.screen.query_one(SourcePane).expansion
+        assert [one.text for one in shown.excerpt_events] == [best.turn.snippet.text]
+        pointed = app.screen.query_one(TocTree).pointed_at
+        assert pointed is not None
+        assert pointed.node_id.startswith("toc:segment:2024-01-15")
 
 
 async def test_escape_puts_everything_back_as_it_was(
