@@ -126,7 +126,7 @@ def of(found: Answer | Findings | Messages) -> Sheet:
             )
         case Findings():
             return Sheet(
-                tuple(map(_of_moment, found.moments)),
+                tuple(map(_of_moment, found.hits)),
                 (*found.notes, *_times(found)),
                 found.suggestion,
                 found.took_ms,
@@ -141,8 +141,8 @@ def of(found: Answer | Findings | Messages) -> Sheet:
 
 def _times(found: Findings | Messages) -> list[str]:
     """The times that were understood, and what follows from each."""
-    ends = {True: "; nothing else is shown.", False: " comes first."}
-    return [f"{time.said}{ends[time.is_strict]}" for time in found.times]
+    hows = {True: "comes first", False: "has nothing that answers"}
+    return [f"{time.said} {hows[time.is_met]}." for time in found.times]
 
 
 def _of_hit(hit: Hit) -> Line:
@@ -171,7 +171,7 @@ def _of_moment(moment: Moment) -> Line:
         at=moment.at,
         level=None,
         title=moment.title or UNTITLED,
-        fit=bands.of(moment.score).value,
+        fit=moment.band.value,
         kind="message" if is_said else kind,
         turn=Turn(who, moment.snippet),
         landing=Landing(

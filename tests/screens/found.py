@@ -140,7 +140,7 @@ FINDINGS = Findings(
             score=0.34,
         ),
     ),
-    times=(Understood("last month: February 2024", is_strict=False),),
+    times=(Understood("last month: February 2024", is_met=True),),
     took_ms=6.0,
 )
 
