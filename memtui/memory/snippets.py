@@ -29,7 +29,8 @@ def best_line(lines: Sequence[str], asked: Query) -> str:
 
 def wanted_in(text: str, asked: Query) -> set[str]:
     """The terms of a text that answer a query, in any form."""
-    whole, begun = set(asked.terms), tuple(asked.begun)
-    return {
-        term for term in words.terms(text) if term in whole or term.startswith(begun)
-    }
+    held, begun = set(words.terms(text)), tuple(asked.begun)
+    answering = held.intersection(asked.terms)
+    if begun:
+        answering.update(term for term in held if term.startswith(begun))
+    return answering

@@ -35,6 +35,9 @@ PHRASE_CHARS = 600
 PHRASES = 4_096
 """How many phrases' needed terms are remembered: each is weighed several times."""
 
+MARKED = 4_096
+"""How many chunks that hold what was asked for are remembered with their pieces."""
+
 _UNSPACED = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Khmer
     "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f"
@@ -116,6 +119,8 @@ def spans(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
         Offsets (start, end) in their order, touching ones joined.
     """
     sought = frozenset(wanted)
+    if not sought:
+        return []
     joined: list[tuple[int, int]] = []
     for start, end in sorted(_matching(text, sought)):
         if joined and start <= joined[-1][1]:
@@ -136,12 +141,16 @@ _needed_by_phrase = lru_cache(maxsize=PHRASES)(_needed_by)
 
 def _matching(text: str, sought: frozenset[str]) -> Iterator[tuple[int, int]]:
     read = _without_marks(text[:CAP_CHARS])
+    # What is looked up tells at once which chunks are worth cutting apart.
+    is_telling = sought.isdisjoint(STOP_WORDS)
     for match in _pattern(read).finditer(read):
         chunk, start = match.group(), match.start()
+        if is_telling and sought.isdisjoint(_TERMS[chunk]):
+            continue
         if fold(chunk) in sought:
             yield start, match.end()
             continue
-        for piece in _pieces(chunk[:CHUNK_CHARS]):
+        for piece in _cut_apart(chunk[:CHUNK_CHARS]):
             if not sought.isdisjoint(piece.terms):
                 yield start + piece.start, start + piece.end
 
@@ -266,6 +275,9 @@ def _pieces(chunk: str) -> tuple[Piece, ...]:
     if chunk[0] in "#@" or (chunk[0] in "vV" and chunk[1:2].isdigit()):
         found.append(Piece(1, size, (fold(chunk[1:]),)))
     return (*found, *(part for part in parts if len(part.terms[0]) > 1))
+
+
+_cut_apart = lru_cache(maxsize=MARKED)(_pieces)
 
 
 def _parts(chunk: str) -> tuple[Piece, ...]:
