@@ -13,8 +13,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
-from textual.content import Content
+from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
@@ -27,11 +26,15 @@ from memtui.recall import landing as landings
 from memtui.screens.asked import Asked
 from memtui.screens.layouts import LAYOUTS
 from memtui.widgets import found_lines, found_words, wording
+from memtui.widgets.found_head import FoundHead
 from memtui.widgets.found_lines import Landing, Line, Sheet, View
 from memtui.widgets.found_list import FoundList
 
 PAUSE_S = 0.03
 """How long typing must rest before the question is asked, in seconds."""
+
+SLOW_S = 0.3
+"""After so many seconds it is said that an answer takes its time."""
 
 ASKED, LANDING = "teleport", "landing"
 """The groups of the workers that answer, and that look where a line leads."""
@@ -100,19 +103,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
     def compose(self) -> ComposeResult:
         """A line to type in, and what is found under it."""
         with Vertical(id="teleport"):
-            with Vertical(id="head"):
-                with Horizontal(id="asking"):
-                    yield Static("/", id="slash")
-                    yield Input(
-                        self._asked.last,
-                        placeholder="search everything",
-                        compact=True,
-                        select_on_focus=True,
-                        id="query",
-                    )
-                with Horizontal(id="told"):
-                    yield Static("", id="measure", markup=False)
-                    yield Static("", id="views", markup=False)
+            yield FoundHead(self._asked.last, self._views)
             yield FoundList(self._zone)
             yield Static(found_words.how_to_ask(), id="how")
             yield Static("", id="note", markup=False)
@@ -121,7 +112,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
     def on_mount(self) -> None:
         """Have the focus where one types."""
         self.query_one(Input).focus()
-        self._say_view()
+        self._head.say_view(self.view)
         self._show_how(is_empty=not self._typed.strip())
         self.run_worker(self._warm_up, thread=True, exit_on_error=False)
 
@@ -134,8 +125,12 @@ class TeleportScreen(ModalScreen[Landing | None]):
         return self.query_one(FoundList)
 
     @property
+    def _head(self) -> FoundHead:
+        return self.query_one(FoundHead)
+
+    @property
     def _typed(self) -> str:
-        return self.query_one(Input).value
+        return self._head.typed
 
     # Asking
 
@@ -157,13 +152,19 @@ class TeleportScreen(ModalScreen[Landing | None]):
         if not self._typed.strip():
             self._show(Sheet(), [])
         elif self._asking is None:
-            self._asking = self.view, self._typed
+            asking = self._asking = self.view, self._typed
+            self.set_timer(SLOW_S, partial(self._say_slow, asking))
             self.run_worker(
-                partial(self._find, *self._asking),
+                partial(self._find, *asking),
                 group=ASKED,
                 thread=True,
                 exit_on_error=False,
             )
+
+    def _say_slow(self, asking: tuple[View, str]) -> None:
+        """Say that the answer is still to come, if it is."""
+        if self._asking is asking:
+            self._head.say_measure("looking…")
 
     def _find(self, view: View, asked: str) -> None:
         sheet = found_lines.of(self._finders[view](asked))
@@ -192,8 +193,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
         self._list.show(sheet, self._now())
         self.query_one("#teleport").set_class(bool(sheet.lines), "-found")
         is_empty = not self._typed.strip()
-        measure = "" if is_empty else found_words.measure(sheet)
-        self.query_one("#measure", Static).update(Content(measure))
+        self._head.say_measure("" if is_empty else found_words.measure(sheet))
         self._show_how(is_empty=is_empty)
         self._note(notes)
         if self._goes_on_answer:
@@ -228,26 +228,17 @@ class TeleportScreen(ModalScreen[Landing | None]):
         place = self._views.index(self.view) + step
         self.view = self._asked.view = self._views[place % len(self._views)]
         self._goes_on_answer = False
-        self._say_view()
+        self._head.say_view(self.view)
         self._ask()
-
-    def _say_view(self) -> None:
-        told = found_words.views(self.view, self._views)
-        self.query_one("#views", Static).update(told)
 
     def action_recall(self, step: int) -> None:
         """Type what was asked before, or after."""
-        self._type(self._asked.step(step, self._typed))
+        self._head.type(self._asked.step(step, self._typed))
 
     def action_take_suggestion(self) -> None:
         """Type what was probably meant."""
         if self.sheet.suggestion:
-            self._type(self.sheet.suggestion)
-
-    def _type(self, text: str) -> None:
-        line = self.query_one(Input)
-        line.value = text
-        line.cursor_position = len(text)
+            self._head.type(self.sheet.suggestion)
 
     # Choosing
 

@@ -85,7 +85,9 @@ class FoundRow(Visual):
 
     def _rows(self, width: int) -> list[Content]:
         line, room = self.line, max(width - 2 * INDENT, 1)
-        rows = [Content.styled(self._mark, "$accent") + self._first(width - INDENT)]
+        rows = [
+            Content.styled(self._mark, "$accent") + self._first(max(width - INDENT, 1))
+        ]
         is_whole = self._lines > 1 and room >= WITH_NEIGHBOURS
         before, after = (line.before, line.after) if is_whole else (None, None)
         bar = Content.styled(BAR, "$evidence") if before or after else _MARGIN
@@ -149,7 +151,7 @@ class FoundRow(Visual):
 
     def get_height(self, rules: RulesMap, width: int) -> int:
         """How many lines it takes at a width."""
-        return self.lay_out(width).get_height(rules, width)
+        return self.lay_out(width).plain.count("\n") + 1
 
 
 def when(line: Line, now: datetime, zone: tzinfo) -> str:
@@ -221,12 +223,16 @@ def _around_marks(snippet: Snippet, cells: int) -> Snippet:
         key=lambda at: sum(at <= start < at + sight * 2 // 3 for start in starts),
         default=0,
     )
-    if best < sight * 2 // 3:
-        return told
-    start = max(best - sight // 4, 0)
-    start = min(told.text.find(" ", start, best) + 1 or start, best)
-    moved = tuple((s - start + 1, e - start + 1) for s, e in told.marks if s >= start)
-    return Snippet(f"…{told.text[start:]}", moved)
+    start = 0
+    if best >= sight * 2 // 3:
+        start = max(best - sight // 4, 0)
+        start = min(told.text.find(" ", start, best) + 1 or start, best)
+    lead = "…" if start else ""
+    # A little more than is in sight, so that what is left out is seen to be.
+    text = told.text[start : start + 2 * sight]
+    by, end = start - len(lead), start + len(text)
+    moved = tuple((s - by, min(e, end) - by) for s, e in told.marks if start <= s < end)
+    return Snippet(lead + text, moved)
 
 
 def _squeezed(snippet: Snippet) -> Snippet:

@@ -134,6 +134,8 @@ async def test_a_slow_answer_keeps_no_key_waiting_and_only_the_last_words_count(
         await pilot.press("b", "c")
         assert screen.query_one(Input).value == "abc"
         assert screen.is_waiting and not screen.lines
+        while told(screen, "measure") != "looking…":
+            await pilot.pause()
         gate.set()
         await answered(pilot, settle)
         assert [line.title for line in screen.lines] == ["Of abc"]

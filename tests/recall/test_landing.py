@@ -1,0 +1,50 @@
+"""Where a moment of a session is opened, and a message without a bullet."""
+
+from datetime import UTC, datetime, timedelta
+
+from memtui.house import House
+from memtui.memory.events import Event
+from memtui.recall.expand import around
+from memtui.recall.landing import node_at
+from memtui.store import database, events, sessions
+
+WORK = ("claude-code", "shop-1")
+
+
+def said() -> list[Event]:
+    with database.connected():
+        number = sessions.number(*WORK)
+        assert number is not None
+        return events.between(number, 0, 2**60)
+
+
+def test_a_moment_lands_in_its_segment_and_one_outside_in_the_nearest(
+    full_house: House,
+) -> None:
+    first, *_, last = said()
+    home = f"toc:segment:2024-01-15:{first.event_id}"
+    for at in (
+        first.timestamp,
+        last.timestamp,
+        first.timestamp - timedelta(days=400),
+        last.timestamp + timedelta(days=400),
+    ):
+        assert node_at(*WORK, at) == home
+
+
+def test_a_session_without_segments_has_no_place_yet(full_house: House) -> None:
+    at = datetime(2024, 1, 15, tzinfo=UTC)
+    assert node_at("claude-code", "nobody", at) == ""
+
+
+def test_a_message_is_opened_between_those_around_it(full_house: House) -> None:
+    row = said()
+    found = around(row[4].event_id, "sliding", before=2, after=1)
+    assert [e.event_id for e in found.events_before] == [e.event_id for e in row[2:4]]
+    assert [e.event_id for e in found.excerpt_events] == [row[4].event_id]
+    assert [e.event_id for e in found.events_after] == [row[5].event_id]
+    assert found.grip is not None and found.grip.excerpt == "sliding"
+
+
+def test_an_unknown_message_opens_nothing(full_house: House) -> None:
+    assert around("0" * 26).excerpt_events == ()

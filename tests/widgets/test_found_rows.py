@@ -1,0 +1,120 @@
+"""Rows of the search bar at any width, of any text."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.content import Content
+
+from memtui.memory.hits import Snippet
+from memtui.memory.toc import TocLevel
+from memtui.widgets import found_lines
+from memtui.widgets.found_lines import Landing, Line, Turn
+from memtui.widgets.found_rows import MARKED, FoundRow, when
+from tests.screens.found import FINDINGS, LONG, MESSAGES, marked, message
+
+NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
+MOMENTS = found_lines.of(FINDINGS).lines
+SAID = found_lines.of(MESSAGES).lines
+
+
+def drawn(line: Line, width: int, lines: int = 2) -> Content:
+    return FoundRow(line, "yesterday 09:41", 17, lines=lines).lay_out(width)
+
+
+def shown_marks(row: Content) -> list[str]:
+    return [row.plain[s.start : s.end] for s in row.spans if s.style == MARKED]
+
+
+@pytest.mark.parametrize("line", [*MOMENTS, *SAID], ids=lambda line: line.title)
+def test_no_line_of_a_row_is_wider_than_there_is_room(line: Line) -> None:
+    for width in (*range(1, 40), 66, 78, 138):
+        for row in drawn(line, width).split():
+            assert row.cell_length <= width
+
+
+@given(st.text(max_size=400), st.integers(0, 399), st.integers(1, 20))
+def test_any_text_is_shown_in_its_lines_and_its_marks_with_it(
+    text: str, start: int, size: int
+) -> None:
+    marks = ((start, start + size),) if start + size <= len(text) else ()
+    line = replace(MOMENTS[0], title=text, turn=Turn("you", Snippet(text, marks)))
+    row = drawn(line, 66)
+    assert len(row.split()) <= 4
+    assert row.plain.replace("\n", "").isprintable()
+    assert len(shown_marks(row)) <= 2 * len(marks)
+
+
+def test_what_matched_is_in_sight_however_deep_it_stands() -> None:
+    for lead in ("word " * 200, "评审会议" * 60, "x" * 500):
+        text = f"{lead} the needle and what follows it {lead}"
+        turn = Turn("you", marked(text, "needle"))
+        for width, lines in ((66, 1), (66, 2), (136, 2), (30, 1)):
+            row = drawn(replace(MOMENTS[0], turn=turn), width, lines)
+            assert shown_marks(row) == ["needle"]
+            assert "…" in row.plain
+
+
+def test_lines_and_indents_of_what_was_said_run_on_with_their_marks() -> None:
+    text = "def renew(session):\n\n        return\t600\n"
+    turn = Turn("tool", marked(text, "return", "600"))
+    row = drawn(replace(MOMENTS[0], turn=turn), 66)
+    assert "tool     def renew(session): return 600" in row.plain
+    assert shown_marks(row) == ["return", "600"]
+
+
+def test_markup_is_text() -> None:
+    told = drawn(MOMENTS[2], 138).plain
+    assert "[/b] 评审会议 list[int]" in told and "[red]x[/red]" in told
+
+
+def test_a_title_that_answers_is_marked_and_not_said_again() -> None:
+    turn = Turn("", marked(MOMENTS[0].title, "timeout"))
+    row = drawn(replace(MOMENTS[0], turn=turn), 66)
+    assert row.plain.count("timeout") == 1
+    assert shown_marks(row) == ["timeout"]
+
+
+def test_what_was_said_around_is_shown_where_there_is_room_for_it() -> None:
+    (line, *_) = SAID
+    assert "┃" in drawn(line, 66).plain
+    assert "Why am I logged out" in drawn(line, 66).plain
+    assert "Why am I logged out" not in drawn(line, 78, lines=1).plain
+
+
+def test_who_speaks_is_said_of_every_message() -> None:
+    told = found_lines.of(replace(MESSAGES, hits=(message(LONG, subagent="a1"),)))
+    row = drawn(told.lines[0], 138).plain
+    assert "claude   …" in row or "claude   We" in row
+    assert "subagent a1" in row
+
+
+@pytest.mark.parametrize(
+    ("level", "at", "words"),
+    [
+        (None, "2024-03-01T09:30", "today 09:30"),
+        (None, "2024-02-29T09:30", "yesterday 09:30"),
+        (None, "2024-01-18T10:00", "Thu 18 Jan 10:00"),
+        (None, "2023-01-18T10:00", "18 Jan 2023 10:00"),
+        (TocLevel.DAY, "2024-02-29T00:00", "yesterday"),
+        (TocLevel.WEEK, "2024-01-15T00:00", "week of 15 Jan"),
+        (TocLevel.WEEK, "2023-01-16T00:00", "week of 16 Jan 2023"),
+        (TocLevel.MONTH, "2024-01-01T00:00", "January 2024"),
+        (TocLevel.YEAR, "2024-01-01T00:00", "2024"),
+    ],
+)
+def test_times_are_as_brief_as_the_present_allows(
+    level: TocLevel | None, at: str, words: str
+) -> None:
+    moment = datetime.fromisoformat(at).replace(tzinfo=UTC)
+    line = replace(MOMENTS[0], level=level, at=moment)
+    assert when(line, NOW, UTC) == words
+
+
+def test_of_a_message_the_line_that_matched_is_marked_where_it_is_opened() -> None:
+    text = "Hello.\n\nThe session is over.\nGoodbye."
+    landing = Landing("", NOW, event_id="x", snippet=marked(text, "session", "over"))
+    assert landing.excerpt == "The session is over."
+    assert {"session", "over"} <= {*landing.matched}
