@@ -40,9 +40,10 @@ SCANNED = 5_000
 UNINDEXED = 2_000
 """How many of the newest messages are read while there is no index."""
 
+MISSING = "There is no index of messages yet: the newest of them are read meanwhile."
 BROKEN = (
-    "The index of messages is missing or broken: until it is made anew, the newest"
-    " messages are read."
+    "The index of messages is broken: until it is made anew, the newest of them are"
+    " read."
 )
 FILLING = "The index of messages is being made, the newest first: {:,} events so far."
 BEHIND = "{:,} events are still to be indexed; the latest of them are read."
@@ -129,10 +130,14 @@ class Ears:
         self, looked: "Looked", bounds: Bounds, hearing: Hearing
     ) -> list[Spoken]:
         """Ask the index; what it does not know is given."""
+        if not self._index.exists():
+            hearing.notes.append(MISSING)
+            return unindexed.newest(UNINDEXED)
         try:
             with self._index.reading() as db:
                 looked.take(db, bounds)
-                hearing.titles = postings.titles(db, looked.asked, bounds.sessions)
+                if not bounds.is_of_moments:
+                    hearing.titles = postings.titles(db, looked.asked, bounds.sessions)
             filling = self._index.filling()
         except SearchError:
             log.exception("the index of messages could not be asked")

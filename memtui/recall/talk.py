@@ -237,7 +237,8 @@ def _cut(text: str, query: Query) -> str:
     read = text[:READ_CHARS]
     marks = words.spans(read, wanted_in(read, query))
     start = max(0, marks[0][0] - LEAD_CHARS) if marks else 0
-    start = read.rfind(" ", 0, start) + 1 if start else 0
+    blank = read.find(" ", start, start + LEAD_CHARS // 2) if start else -1
+    start = max(start, blank + 1)
     return (
         text[start : start + SNIPPET_BYTES]
         .encode()[:SNIPPET_BYTES]

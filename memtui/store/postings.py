@@ -62,6 +62,11 @@ class Bounds:
     """The last number."""
     with_subagents: bool = True
 
+    @property
+    def is_of_moments(self) -> bool:
+        """Whether they are of single messages, not of whole sessions."""
+        return bool(self.kinds or self.first or self.last < ENDLESS)
+
 
 class Place(NamedTuple):
     """Where a message stands."""

@@ -1,0 +1,32 @@
+"""Times in a question are told apart from its words."""
+
+from datetime import UTC, datetime, timedelta
+
+from memtui.memory import timely
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def test_a_time_is_read_and_the_rest_is_looked_up() -> None:
+    found = timely.read("what did we decide about retries last week", NOW, UTC)
+    assert found.rest.split() == ["what", "did", "we", "decide", "about", "retries"]
+    assert found.covers(NOW - timedelta(days=7))
+    assert not found.covers(NOW)
+
+
+def test_what_is_quoted_or_a_filter_is_no_time() -> None:
+    for text in ('"last week"', "after:2025-03", 'project:"in May 2024"'):
+        assert timely.read(f"retries {text}", NOW, UTC).periods == ()
+
+
+def test_loose_times_stay_words() -> None:
+    found = timely.read("what broke recently", NOW, UTC)
+    assert (found.rest, found.periods) == ("what broke recently", ())
+
+
+def test_it_is_told_whether_anything_lies_in_a_time() -> None:
+    found = timely.read("retries yesterday", NOW, UTC)
+    (told,) = found.understood([NOW])
+    assert not told.is_met
+    (told,) = found.understood([NOW, NOW - timedelta(days=1)])
+    assert told.is_met

@@ -1,0 +1,89 @@
+"""Searching everything: one ranking over messages, nodes, grips and titles."""
+
+from memtui.house import House
+from memtui.memory.events import EventRole
+from memtui.memory.found import Layer
+from memtui.store import database, toc
+from tests.talking import keep, line, listen
+
+
+def test_a_moment_leads_to_its_message_and_to_its_segment(full_house: House) -> None:
+    first, *_ = full_house.search.find("mutex tabs").hits
+    assert "mutex" in first.snippet.text.lower()
+    assert {Layer.MESSAGES, Layer.NODES} <= first.layers
+    with database.connected():
+        node = toc.node(first.node_id)
+    assert node is not None
+    assert first.title == node.headline
+    assert node.start_time <= first.at <= node.end_time
+    assert 0 < first.score <= 1
+    assert not first.is_unsummarised
+
+
+def test_each_session_answers_once_the_best_first(full_house: House) -> None:
+    found = full_house.search.find("sessions").hits
+    sessions = [(hit.agent, hit.session_id) for hit in found]
+    assert len(sessions) == len(set(sessions)) > 1
+    assert full_house.search.find("sessions", limit=1).hits == found[:1]
+
+
+def test_what_no_summary_holds_is_found_and_marked_so(full_house: House) -> None:
+    keep(
+        line("Shall we?", 1, session="new"),
+        line("A zeppelin, an aside", 2, role=EventRole.ASSISTANT, session="new"),
+    )
+    (hit,) = full_house.search.find("zeppelin").hits
+    assert hit.is_unsummarised
+    assert hit.layers == {Layer.MESSAGES}
+    assert hit.node_id == "", "no segment yet"
+    assert hit.title == "Shall we?"
+
+
+def test_filters_of_nodes_ask_summaries_alone_and_of_messages_messages_alone(
+    full_house: House,
+) -> None:
+    for hit in full_house.search.find("token level:segment").hits:
+        assert Layer.MESSAGES not in hit.layers
+    found = full_house.search.find("token role:user").hits
+    assert found
+    for hit in found:
+        assert (hit.layers, hit.role) == ({Layer.MESSAGES}, EventRole.USER)
+
+
+def test_a_time_in_the_question_comes_first(full_house: House) -> None:
+    plain = full_house.search.find("token").hits
+    latest = max(plain, key=lambda hit: hit.at)
+    asked = f"token on {latest.at:%Y-%m-%d}"
+    found = full_house.search.find(asked)
+    assert found.hits[0].session_id == latest.session_id
+    (time,) = found.times
+    assert time.is_met
+
+
+def test_a_misspelt_word_is_put_right(full_house: House) -> None:
+    assert full_house.search.find("mutxe tabs ").suggestion == "mutex tabs "
+
+
+def test_both_indexes_broken_it_reads_the_store_and_says_so(full_house: House) -> None:
+    house = full_house
+    house.teleport.close()
+    house.paths.messages.write_bytes(b"garbled")
+    for path in house.paths.index.iterdir():
+        path.write_bytes(b"garbled")
+    found = house.search.find("mutex")
+    assert found.hits
+    assert len(found.notes) == 2
+    assert house.works.until_idle(lambda _: None) == []
+    house.teleport.close()
+    again = house.search.find("mutex")
+    assert again.hits
+    assert again.notes == ()
+
+
+def test_nothing_asked_is_told(house: House) -> None:
+    for query in ("", "  ", "!!"):
+        found = house.search.find(query)
+        assert found.hits == ()
+        assert found.notes
+    listen(house)
+    assert house.search.find("zyxw").hits == ()

@@ -1,0 +1,257 @@
+"""Searching sessions: which messages answer, and what stands around them."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as trying
+from hypothesis import strategies as st
+
+from memtui.house import House
+from memtui.memory.events import EventRole
+from memtui.memory.filters import Filters
+from memtui.memory.found import HITS, SNIPPET_BYTES, WINDOW, Messages
+from memtui.memory.scopes import Scope
+from memtui.store.messages import Messages as Index
+from tests.talking import AT, keep, line, listen, name
+
+ASSISTANT, SYSTEM, TOOL = EventRole.ASSISTANT, EventRole.SYSTEM, EventRole.TOOL
+
+
+def texts(found: Messages) -> list[str]:
+    return [hit.match.snippet.text if hit.match else "" for hit in found.hits]
+
+
+def found(house: House, query: str, **given: object) -> list[str]:
+    return texts(house.talk.find(query, **given))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("UserById", "I call getUserById in the router"),
+        ("评审", "明天的评审会议改到下午"),
+        ("gen-itgc", "重跑gen-itgc后再看"),
+        ('can\'t open "a/b.py"', "It says: can't open a/b.py"),
+        ("auth.rs", "See src/token/auth.rs"),
+        ("vec", "A std::vec was meant"),
+        ("#123", "That is #123, not #124"),
+        ("v1.2.3", "Since v1.2.3 it fails"),
+        ("E0502", "error[E0502]: cannot borrow"),
+        ("3f2a9bc", "Reverted 3f2a9bc41d7e"),
+        ("wrote", "Did they write that?"),
+        ("retr*", "A retry is made"),
+        ('"=> {"', "let f = () => { return 1 }"),
+        ("ทดสอบ", "เรากำลังทดสอบระบบ"),
+        ("café", "Meet me at the CAFE\u0301"),
+    ],
+)
+def test_what_people_type_finds_what_was_said(
+    house: House, query: str, said: str
+) -> None:
+    keep(line("Nothing of the kind", 1), line(said, 2), line("Nor here", 3))
+    assert found(house, query) == [said], "before it is indexed"
+    listen(house)
+    assert found(house, query) == [said]
+
+
+def test_what_was_stored_a_moment_ago_is_found_beside_what_is_indexed(
+    house: House,
+) -> None:
+    keep(line("The quay is closed", 1))
+    listen(house)
+    keep(line("Is the quay open?", 2))
+    assert set(found(house, "quay")) == {"The quay is closed", "Is the quay open?"}
+    assert listen(house) == 1
+    assert len(found(house, "quay")) == 2
+
+
+def test_one_hit_or_many_of_a_session(house: House) -> None:
+    keep(line("quay one", 1), line("quay two", 2), line("quay", 3, session="s2"))
+    listen(house)
+    assert len(found(house, "quay")) == 3
+    answer = house.talk.find("quay", is_one_each=True)
+    assert sorted(hit.session.session_id for hit in answer.hits) == ["s1", "s2"]
+
+
+def test_a_window_keeps_its_bounds_and_the_message_itself(house: House) -> None:
+    told = [line(f"word {n}", n) for n in range(60)]
+    told[30] = line("the quay", 30)
+    keep(*told)
+    listen(house)
+    (hit,) = house.talk.find("quay", before=99, after=99).hits
+    assert len(hit.window) == WINDOW
+    assert hit.window[15].is_match
+    assert [said.msg_idx for said in hit.window] == list(range(15, 31))
+    (hit,) = house.talk.find("quay", before=2, after=99).hits
+    assert [said.msg_idx for said in hit.window] == list(range(28, 44))
+    (hit,) = house.talk.find("quay", before=0, after=0).hits
+    assert (hit.msg_idx, len(hit.window)) == (30, 1)
+
+
+def test_a_long_message_is_cut_around_what_answers_on_a_character(
+    house: House,
+) -> None:
+    keep(line("é" * 3000 + " quay " + "é" * 3000, 1))
+    listen(house)
+    (hit,) = house.talk.find("quay").hits
+    assert hit.match is not None
+    assert hit.match.is_truncated
+    assert "quay" in hit.match.snippet.text
+    assert len(hit.match.snippet.text.encode()) <= SNIPPET_BYTES
+
+
+def test_never_more_than_twenty_hits(house: House) -> None:
+    keep(*(line(f"quay {n}", n, session=f"s{n}") for n in range(40)))
+    listen(house)
+    assert len(house.talk.find("quay", limit=500).hits) == HITS
+    assert len(house.talk.find("quay", limit=3).hits) == 3
+
+
+def test_filters_leave_out_what_they_say(house: House) -> None:
+    keep(
+        line("quay one", 1),
+        line("quay two", 2, role=ASSISTANT),
+        line("quay three", 3, session="t1", agent="codex"),
+        line("quay four", 4, subagent="helper"),
+    )
+    name("s1", project="shop")
+    for is_indexed in (False, True):
+        if is_indexed:
+            listen(house)
+        assert found(house, "quay agent:codex") == ["quay three"]
+        assert found(house, "quay role:assistant") == ["quay two"]
+        assert "quay three" not in found(house, "quay project:shop")
+        assert found(house, "quay session:t") == ["quay three"]
+        without = Filters(with_subagents=False)
+        assert "quay four" not in found(house, "quay", filters=without)
+        assert "quay four" in found(house, "quay")
+        later = Filters(since=AT + timedelta(seconds=3))
+        assert set(found(house, "quay", filters=later)) == {"quay three", "quay four"}
+        earlier = replace(later, since=None, until=AT + timedelta(seconds=2))
+        assert found(house, "quay", filters=earlier) == ["quay one"]
+        none = Filters(of=Scope("nobody", ""))
+        assert found(house, "quay", filters=none) == []
+
+
+def test_a_subagent_s_words_lead_to_the_session_that_started_it(house: House) -> None:
+    keep(line("Go and look", 1), line("quay", 2, subagent="helper"))
+    listen(house)
+    (hit,) = house.talk.find("quay").hits
+    assert (hit.session.session_id, hit.subagent) == ("s1", "helper")
+    assert [said.snippet.text for said in hit.window] == ["quay"]
+
+
+def test_phrases_and_exclusions_are_held_to_the_letter(house: House) -> None:
+    keep(line("the quay is long", 1), line("a long, long quay", 2))
+    listen(house)
+    assert found(house, '"quay is"') == ["the quay is long"]
+    assert found(house, 'quay -"quay is"') == ["a long, long quay"]
+
+
+def test_what_tools_were_told_is_found_only_if_a_setting_says_so(house: House) -> None:
+    keep(line("Read the harbour file", 1), line("quay: 7", 2, role=TOOL, tool="Read"))
+    listen(house)
+    assert found(house, "quay") == []
+    assert len(found(house, "Read")) == 2
+    house.settings.held["search.with_tools"] = replace(
+        house.settings.held["search.with_tools"], value=True
+    )
+    listen(house, with_tools=True)
+    assert found(house, "quay") == ["quay: 7"]
+
+
+def test_a_session_is_found_by_its_title_alone_and_by_it_first(house: House) -> None:
+    keep(line("Where do ships land?", 1), line("Where do ships land?", 2, session="s2"))
+    name("s1", title="In the morning")
+    name("s2", title="Harbour of ships")
+    listen(house)
+    (hit,) = house.talk.find("harbour").hits
+    assert (hit.session.session_id, hit.event_id, hit.window) == ("s2", "", ())
+    first, *_ = house.talk.find("ships land").hits
+    assert first.session.session_id == "s2"
+
+
+def test_what_a_person_said_goes_before_what_was_answered(house: House) -> None:
+    keep(line("quay", 1, role=ASSISTANT, session="a"), line("quay", 1, session="b"))
+    listen(house)
+    first, _ = house.talk.find("quay").hits
+    assert first.session.session_id == "b"
+
+
+def test_a_turn_that_used_a_tool_goes_before_one_that_did_not_and_names_it(
+    house: House,
+) -> None:
+    keep(
+        line("quay", 1, role=ASSISTANT, session="a"),
+        line("quay", 1, role=ASSISTANT, session="b"),
+        line("ok", 2, role=TOOL, session="b", tool="Edit"),
+    )
+    listen(house)
+    first, second = house.talk.find("quay").hits
+    assert first.session.session_id == "b"
+    assert first.match is not None
+    assert second.match is not None
+    assert (first.match.tool_name, second.match.tool_name) == ("Edit", "")
+
+
+def test_a_time_in_the_question_comes_first_and_is_told(house: House) -> None:
+    keep(line("The quay is here", 1), line("The quay is there", 86_400 * 40))
+    listen(house)
+    answer = house.talk.find("quay on 14 March 2025")
+    assert texts(answer)[0] == "The quay is here"
+    (time,) = answer.times
+    assert "14 March 2025" in time.said
+    assert time.is_met
+    (time,) = house.talk.find("quay in May 2021").times
+    assert not time.is_met
+
+
+def test_counts_and_times_of_a_session_grow_with_it(house: House) -> None:
+    keep(line("quay", 1))
+    listen(house)
+    (hit,) = house.talk.find("quay").hits
+    keep(line("more", 60, role=ASSISTANT))
+    (later,) = house.talk.find("quay").hits
+    assert (hit.session.message_count, later.session.message_count) == (1, 2)
+    assert later.session.updated_at - hit.session.updated_at == timedelta(seconds=59)
+
+
+def test_without_an_index_the_newest_messages_are_read_and_that_is_told(
+    house: House,
+) -> None:
+    keep(line("quay", 1))
+    listen(house)
+    house.paths.messages.write_bytes(b"no database at all" * 1000)
+    answer = house.talk.find("quay")
+    assert texts(answer) == ["quay"]
+    assert "broken" in answer.notes[0]
+    listen(house)
+    answer = house.talk.find("quay")
+    assert (texts(answer), answer.notes) == (["quay"], ())
+    Index(house.paths.messages).remove()
+    assert found(house, "quay") == ["quay"]
+
+
+@pytest.mark.parametrize("query", ["", "   ", "the of and", "!?.,;", "level:day quay"])
+def test_what_cannot_be_looked_up_gets_an_answer_or_a_hint(
+    house: House, query: str
+) -> None:
+    keep(line("quay", 1))
+    listen(house)
+    answer = house.talk.find(query)
+    assert answer.hits == ()
+    assert answer.notes or query == "the of and"
+
+
+@trying(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    query=st.one_of(
+        st.text(max_size=80),
+        st.text(alphabet="ab*\"-:()^+NEARORNOT{}' \x00\u202e评🙂ال", max_size=40),
+    )
+)
+def test_any_string_is_a_query(full_house: House, query: str) -> None:
+    assert full_house.talk.find(query).took_ms >= 0
+    assert full_house.search.find(query).took_ms >= 0

@@ -1,0 +1,67 @@
+"""Conversations made up for tests, kept in a real store and indexed when asked."""
+
+from datetime import UTC, datetime, timedelta
+
+from memtui.house import House
+from memtui.memory import events
+from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.sessions import SessionFacts
+from memtui.stages.messages import Listen
+from memtui.store import database, sessions
+from memtui.store import events as kept
+from memtui.store.messages import Messages
+
+AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
+
+_TYPES = {
+    EventRole.USER: EventType.USER_MESSAGE,
+    EventRole.ASSISTANT: EventType.ASSISTANT_MESSAGE,
+    EventRole.SYSTEM: EventType.USER_MESSAGE,
+    EventRole.TOOL: EventType.TOOL_RESULT,
+}
+
+
+def line(
+    text: str,
+    at_s: float = 0,
+    *,
+    role: EventRole = EventRole.USER,
+    session: str = "s1",
+    agent: str = "claude-code",
+    subagent: str = "",
+    tool: str = "",
+) -> Event:
+    """Something that was said, so many seconds after the morning began."""
+    return events.make(
+        agent=agent,
+        session_id=session,
+        timestamp=AT + timedelta(seconds=at_s),
+        event_type=_TYPES[role],
+        role=role,
+        text=text,
+        key=f"{subagent}{at_s}{text}",
+        subagent=subagent,
+        metadata={"tool_name": tool} if tool else {},
+    )
+
+
+def keep(*said: Event, route: str = "transcript") -> None:
+    """Keep what was said."""
+    with database.writing():
+        kept.add(said, route=route)
+
+
+def name(session: str, *, title: str = "", project: str = "") -> None:
+    """Say what a session is called and where it was held."""
+    facts = SessionFacts("claude-code", session, title=title, project=project)
+    with database.writing():
+        sessions.learn(facts)
+
+
+def listen(house: House, *, with_tools: bool = False) -> int:
+    """Index all that is to be indexed; how many steps that took."""
+    stage = Listen(Messages(house.paths.messages), with_tools=with_tools)
+    steps = 0
+    while stage.step():
+        steps += 1
+    return steps
