@@ -100,9 +100,14 @@ class Query:
         """Whether nothing is asked for that could be looked up."""
         return not (self.words or self.phrases)
 
+    @property
+    def needs_text(self) -> bool:
+        """Whether which words a text holds does not tell if it answers."""
+        return bool(self.phrases or self.without or self.without_phrases)
+
     def admits(self, text: str) -> bool:
         """Whether a text holds every phrase, and nothing that must not be there."""
-        if not (self.phrases or self.without or self.without_phrases):
+        if not self.needs_text:
             return True
         said = words.fold(text)
         if not all(phrase in said for phrase in self.phrases):

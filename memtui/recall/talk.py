@@ -29,6 +29,7 @@ from memtui.memory.snippets import wanted_in
 from memtui.memory.timely import Timely
 from memtui.recall.hearing import Ears, Heard, Hearing
 from memtui.recall.looked import Weights
+from memtui.recall.teleport import NO_WORD
 from memtui.store import database, neighbours, sessions
 from memtui.store.said import Kind
 
@@ -58,7 +59,6 @@ READ_CHARS = 20_000
 LEAD_CHARS = 200
 """How much of a long message is shown before what answers, in characters."""
 
-NOTHING_ASKED = "Type a word to look for."
 OF_NODES = "level:, has: and by: are of summaries, and this looks through messages."
 
 
@@ -102,7 +102,7 @@ class Talk:
         query = queries.read(timely.rest, self._zone, filters)
         found = Messages(text, notes=query.hints)
         if query.is_empty:
-            found = replace(found, notes=(*query.hints, NOTHING_ASKED))
+            found = replace(found, notes=(*query.hints, NO_WORD))
         elif query.filters.is_of_nodes:
             found = replace(found, notes=(*query.hints, OF_NODES))
         else:

@@ -52,6 +52,15 @@ OF_MESSAGES = "role: is of messages, and this looks through summaries."
 TOO_COMMON = "Too common to look at all that holds it: {}. Another word narrows it."
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What answers a query, best first, not made ready to be shown."""
+
+    matches: tuple[Match, ...] = ()
+    note: str = ""
+    suggestion: str = ""
+
+
 class Teleport:
     """Finds nodes and grips through the index, or through the store without one."""
 
@@ -99,6 +108,35 @@ class Teleport:
                 answer = self._answer(asked, limit, is_recent_first)
         took_ms = (time.perf_counter() - began_s) * 1000
         return replace(answer, took_ms=took_ms, hints=(*hints, *answer.hints))
+
+    def rank(self, asked: Query, limit: int) -> Ranking:
+        """What answers a query, as the index knows it; inside ``connected()``.
+
+        Args:
+            asked: The query.
+            limit: The most matches.
+        """
+        among = _among(asked.filters)
+        try:
+            if asked.needs_text:
+                hits, left_out = self._hits(asked, limit, among, is_recent_first=False)
+                matches = [
+                    Match(hit.kind, hit.target_id, hit.score, hit.leads_to)
+                    for hit in hits
+                ]
+            else:
+                found = self._index.find(asked, limit, among=among)
+                matches, left_out = _led(found.matches), found.left_out
+            meant = self._index.suggestion(asked, has_few=len(matches) < FEW)
+        except SearchError:
+            log.exception("the index could not be asked")
+            matches = _led(unindexed.find(asked, CHECKED, among).matches)
+            return Ranking(tuple(matches[:limit]), BROKEN)
+        return Ranking(tuple(matches), _note(left_out), meant)
+
+    def shown(self, matches: Sequence[Match], asked: Query) -> tuple[Hit, ...]:
+        """Some of what was ranked, ready to be shown; inside ``connected()``."""
+        return _shown(Found(tuple(matches)), asked)
 
     def why(
         self,
@@ -151,13 +189,7 @@ class Teleport:
             log.exception("the index could not be asked")
             found = unindexed.find(asked, CHECKED, among)
             return Answer(asked.text, _shown(found, asked)[:limit], note=BROKEN)
-        waiting = outbox.length(outbox.INDEX_NODE)
-        note = ""
-        if waiting > REBUILDING:
-            note = f"The index is being built: {waiting:,} nodes to go."
-        elif left_out:
-            note = TOO_COMMON.format(", ".join(left_out))
-        return Answer(asked.text, hits, note=note, suggestion=meant)
+        return Answer(asked.text, hits, note=_note(left_out), suggestion=meant)
 
     def _hits(
         self,
@@ -184,6 +216,24 @@ class Teleport:
             if hits:
                 break
         return hits[:limit], found.left_out
+
+
+def _note(left_out: Sequence[str]) -> str:
+    """What the reader of an answer should know."""
+    waiting = outbox.length(outbox.INDEX_NODE)
+    if waiting > REBUILDING:
+        return f"The index is being built: {waiting:,} nodes to go."
+    return TOO_COMMON.format(", ".join(left_out)) if left_out else ""
+
+
+def _led(matches: Sequence[Match]) -> list[Match]:
+    """Matches with the node each leads to."""
+    kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
+    nodes = {name: grip.toc_node_id or "" for name, grip in kept.items()}
+    return [
+        replace(m, leads_to=m.leads_to or nodes.get(m.target_id, m.target_id))
+        for m in matches
+    ]
 
 
 def _among(filters: Filters) -> list[str] | None:

@@ -1,11 +1,13 @@
 """Segments: where the runs of a session begin and end, and which want a summary."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from peewee import fn
 
-from memtui.memory.events import Event
+from memtui.memory.events import Event, from_ms
 from memtui.memory.segments import Segment
 from memtui.store import events, surprises
 from memtui.store.database import db, insert, is_due
@@ -150,10 +152,22 @@ def remove(segment_ids: Sequence[str]) -> None:
 
 def sessions_of(segment_ids: Iterable[str]) -> dict[str, int]:
     """The numbers of the sessions that segments are of, by the segments' ids."""
-    rows = SegmentRow.select(SegmentRow.id, SegmentRow.session).where(
-        SegmentRow.id.in_(list(segment_ids))
+    return {name: number for name, number, _ in _begun(segment_ids)}
+
+
+def begun(segment_ids: Iterable[str]) -> dict[str, tuple[int, datetime]]:
+    """The numbers of the sessions that segments are of, and when they began."""
+    rows = _begun(segment_ids)
+    return {name: (number, from_ms(at_ms)) for name, number, at_ms in rows}
+
+
+def _begun(segment_ids: Iterable[str]) -> list[tuple[str, int, int]]:
+    rows = db.execute_sql(
+        "SELECT id, session_id, start_ms FROM segments"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(segment_ids)),),
     )
-    return dict(rows.tuples())
+    return list(rows.fetchall())
 
 
 def at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:

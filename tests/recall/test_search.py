@@ -47,7 +47,8 @@ def test_filters_of_nodes_ask_summaries_alone_and_of_messages_messages_alone(
     found = full_house.search.find("token role:user").hits
     assert found
     for hit in found:
-        assert (hit.layers, hit.role) == ({Layer.MESSAGES}, EventRole.USER)
+        assert hit.layers == frozenset({Layer.MESSAGES})
+        assert hit.role is EventRole.USER
 
 
 def test_a_time_in_the_question_comes_first(full_house: House) -> None:
