@@ -14,7 +14,7 @@ from memtui.memory.queries import Query
 from memtui.memory.sessions import Session
 from memtui.memory.snippets import best_line, wanted_in
 from memtui.memory.timely import Timely
-from memtui.memory.toc import TocNode
+from memtui.memory.toc import TocLine, TocNode
 from memtui.recall import fusing
 from memtui.recall.fusing import Candidate
 from memtui.recall.hearing import Ears, Heard, Hearing
@@ -86,7 +86,8 @@ class Search:
         ranking = Ranking() if filters.role else self._teleport.rank(query, NODES)
         led = fusing.led(ranking.matches, scopes.sessions_of(filters))
         ranked = fusing.ranked(hearing, led, times)[: max(0, limit)]
-        matches = [one.match for found in ranked for one in found.led.values()]
+        unheard = [found for found in ranked if not found.heard]
+        matches = [one.match for found in unheard for one in found.led.values()]
         hits = {hit.target_id: hit for hit in self._teleport.shown(matches, query)}
         notes = (*findings.notes, *hearing.notes, *filter(None, [ranking.note]))
         return replace(
@@ -110,12 +111,17 @@ def _moments(
     lies_in = segments.at(at.values())
     places = {one.session: _led_to(one) for one in ranked}
     places |= {session: lies_in.get(moment, "") for session, moment in at.items()}
-    names = {name for name in places.values() if name}
-    nodes = {node.node_id: node for node in toc.nodes(list(names))}
+    lines = {line.node_id: line for line in toc.lines(list(set(places.values())))}
+    doubtful = {places[one.session] for one in ranked if one.heard and not one.led}
+    nodes = {node.node_id: node for node in toc.nodes(list(doubtful))}
     for one in ranked:
         if one.session in known:
-            node = nodes.get(places[one.session])
-            yield _moment(one, known[one.session], node, hits, query)
+            place = places[one.session]
+            yield replace(
+                _moment(one, known[one.session], lines.get(place), hits, query),
+                is_unsummarised=place in doubtful
+                and not _is_summed_up(one.heard, nodes.get(place), query),
+            )
 
 
 def _led_to(one: Candidate) -> str:
@@ -127,13 +133,14 @@ def _led_to(one: Candidate) -> str:
 def _moment(
     one: Candidate,
     session: Session,
-    node: TocNode | None,
+    line: TocLine | None,
     hits: Mapping[str, Hit],
     query: Query,
 ) -> Moment:
     heard, grip = one.heard, one.led.get(Layer.GRIPS)
-    mine = [hits.get(led.match.target_id) for led in one.led.values()]
-    hit = max((h for h in mine if h), key=lambda h: h.score, default=None)
+    leds = sorted(one.led.values(), key=lambda led: -led.match.score)
+    shown = [hits[led.match.target_id] for led in leds if led.match.target_id in hits]
+    hit = shown[0] if shown else None
     if heard:
         at, snippet = heard.event.timestamp, _snippet(heard.event.text, query)
     elif hit:
@@ -145,17 +152,16 @@ def _moment(
         session_id=session.session_id,
         subagent=heard.event.subagent if heard else "",
         project=session.project,
-        title=(node.headline or node.title) if node else session.title,
+        title=(line.headline or line.title) if line else session.title,
         at=at,
-        node_id=node.node_id if node else "",
+        node_id=line.node_id if line else "",
         event_id=heard.event.event_id if heard else "",
         grip_id=grip.match.target_id if grip else "",
         role=heard.event.role if heard else None,
         snippet=snippet,
-        score=max(heard.score if heard else 0.0, hit.score if hit else 0.0),
+        score=max([heard.score if heard else 0.0, *(one.match.score for one in leds)]),
         layers=one.layers,
-        is_unsummarised=bool(heard and not one.led)
-        and not _is_summed_up(heard, node, query),
+        is_unsummarised=False,
     )
 
 
