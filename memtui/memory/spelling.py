@@ -35,9 +35,14 @@ def distance(one: str, other: str, most: int) -> int:
     return row[-1]
 
 
-def neighbours(word: str) -> Iterator[str]:
-    """All that is one edit away from a word, some of it twice."""
-    cuts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+def neighbours(word: str, within: int) -> Iterator[str]:
+    """What is one edit away from a word, some of it twice.
+
+    Args:
+        word: The word.
+        within: Up to which of its letters it is edited.
+    """
+    cuts = [(word[:at], word[at:]) for at in range(min(within, len(word)) + 1)]
     for start, end in cuts:
         for letter in ALPHABET:
             yield start + letter + end

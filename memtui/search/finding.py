@@ -111,11 +111,12 @@ class _Leads:
             wanted = replace(self._wanted, levels=frozenset())
             self._gathered = _gather(self._snapshot, self._units, wanted, 1, 1.0)
         span = piece.contents.began[number], piece.contents.ended[number]
-        found = (
-            (raw, one.piece.contents.began[leaf], one.piece, leaf)
+        found = [
+            (*best, one.piece)
             for one in self._gathered
-            for leaf in one.piece.leaves_between(*span)
-            if (raw := one.raw(leaf))
-        )
-        best = max(found, key=lambda told: told[:2], default=None)
-        return best[2].stored(best[3])["node"] if best else ""
+            if (best := one.best_among(one.piece.leaves_between(*span)))
+        ]
+        if not found:
+            return ""
+        _, leaf, where = max(found, key=lambda told: told[0])
+        return where.stored(leaf)["node"]

@@ -29,6 +29,9 @@ HELD = 65_536.0
 FEW = 20
 """With so many times more postings than documents, each document is looked for."""
 
+CLOSE = 8
+"""How many documents that were not read to the end are looked at closely."""
+
 Lists = list[tuple["array[int]", "array[float]", float]]
 """Documents, what a term is worth in each, and what that is worth in turn."""
 
@@ -46,6 +49,10 @@ class Gathered:
     mask: Mask = None
     sums: dict[int, float] = field(default_factory=dict)
     """For each document HELD times the terms it holds, and its weighted fits."""
+    others: dict[int, float] = field(default_factory=dict)
+    """The same of documents that cannot be among the best, as far as it was read."""
+    unread: list[Lists] = field(default_factory=list)
+    """The terms that were not read for those."""
     left_out: list[Unit] = field(default_factory=list)
     """The terms of which documents were left out that might be among the best."""
 
@@ -54,38 +61,87 @@ class Gathered:
         """What weighted fits can at most add up to, times the number of terms."""
         return sum(unit.idf for unit in self.units) * len(self.units)
 
-    def raw(self, number: int) -> float:
-        """A document's score, before it is brought between 0 and 1."""
-        held, fits = divmod(self.sums.get(number, 0.0), HELD)
-        return held * fits
-
     def best(self, most: int) -> list[tuple[float, int]]:
         """The best documents with their raw scores, the best first."""
-        ranked = ((s // HELD * (s % HELD), n) for n, s in self.sums.items())
-        return nlargest(most, ranked)
+        return nlargest(most, ((_raw(s), n) for n, s in self.sums.items()))
+
+    def best_among(self, numbers: Iterable[int]) -> tuple[float, int] | None:
+        """The best of some documents with its raw score; None if none is found.
+
+        Of those that were not read to the end, the most promising ones are.
+        """
+        sums, others = self.sums, self.others
+        known = ((sums.get(n) or others.get(n, 0.0), n) for n in numbers)
+        promising = nlargest(CLOSE, ((_raw(s), n) for s, n in known if s))
+        whole = ((_raw(sums.get(n) or self._read_on(n)), n) for _, n in promising)
+        return max(whole, default=None)
+
+    def _read_on(self, number: int) -> float:
+        found = self.others[number]
+        for lists in self.unread:
+            told = (w * f for i, fs, w in lists for _, f in _those([number], i, fs))
+            if best := max(told, default=0.0):
+                found += HELD + best
+        return found
+
+    def narrow(self, rest: Sequence[Unit]) -> bool:
+        """Go on with those alone that may be among the best, if they are known.
+
+        Args:
+            rest: The terms that are still to come.
+
+        Returns:
+            Whether nobody who holds only these can be among the best.
+        """
+        if len(self.sums) < self.most:
+            return False
+        worst = nlargest(self.most, map(_raw, self.sums.values()))[-1] * self.least
+        idf, count = sum(unit.idf for unit in rest), len(rest)
+        if idf * count >= worst:
+            return False
+        self.others = self.sums
+        self.sums = {
+            number: found
+            for number, found in self.others.items()
+            if (found // HELD + count) * (found % HELD + idf) >= worst
+        }
+        return True
+
+
+def _raw(found: float) -> float:
+    """A score, before it is brought between 0 and 1."""
+    return found // HELD * (found % HELD)
 
 
 def gather(
     piece: Piece, units: Sequence[Unit], mask: Mask, *, most: int, least: float
 ) -> Gathered:
-    """Find the documents of a piece that hold any of the terms."""
+    """Find the documents of a piece that hold any of the terms.
+
+    Args:
+        piece: Where they are.
+        units: The terms.
+        mask: Which documents may be found.
+        most: How many are wanted.
+        least: What a score may still be multiplied by, at the least.
+    """
     found = Gathered(piece, units, most, least, mask)
     listed = [(unit, _lists(piece, unit)) for unit in units]
     listed.sort(key=lambda pair: _size(pair[1]))
-    room, rest = POSTINGS, [unit for unit, _ in listed]
-    for unit, lists in listed:
-        size = _size(lists)
-        is_needed = size < WORTH_ASKING or not _is_settled(found, rest)
-        if is_needed and (size <= room or not found.sums):
+    room = POSTINGS
+    for place, (unit, lists) in enumerate(listed):
+        rest, size = [one for one, _ in listed[place:]], _size(lists)
+        if found.others or (size >= WORTH_ASKING and found.narrow(rest)):
+            found.unread.append(lists)
+            _look_up(found, lists)
+            continue
+        if size <= room or not found.sums:
             _add(found, _within(lists, room))
-            is_cut = size > room and len(lists) == 1
         else:
             _look_up(found, lists)
-            is_cut = is_needed
-        if is_cut:
+        if size > room:
             found.left_out.append(unit)
         room = max(room - size, 0)
-        rest.remove(unit)
     return found
 
 
@@ -107,14 +163,6 @@ def _within(lists: Lists, room: int) -> Lists:
             break
         kept.append(one)
     return kept
-
-
-def _is_settled(found: Gathered, rest: Sequence[Unit]) -> bool:
-    """Whether who holds only the rest of the terms cannot be among the best."""
-    if len(found.sums) < found.most:
-        return False
-    worst = found.best(found.most)[-1][0]
-    return sum(unit.idf for unit in rest) * len(rest) < worst * found.least
 
 
 def _add(found: Gathered, lists: Lists) -> None:

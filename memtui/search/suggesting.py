@@ -18,7 +18,7 @@ LONGEST = 40
 FOR_TWO = 6
 """From so many letters on a word may be two edits off."""
 
-SURE = 2
+SURE = 3
 """So many letters at its beginning are right in a word that is two edits off."""
 
 RARE = 10
@@ -70,22 +70,25 @@ def _meant(snapshot: Snapshot, word: Word, *, has_few: bool) -> str:
 
 def nearest(snapshot: Snapshot, word: str) -> Iterator[Near]:
     """The words of the index one edit off, or two after a right beginning."""
-    for other in {*spelling.neighbours(word)} - {word}:
+    for other in {*spelling.neighbours(word, SURE)} - {word}:
         if count := _count(snapshot, other):
             yield 1, -count, other
-    if len(word) < FOR_TWO:
-        return
     start = word[:SURE].encode("utf-8", "replace")
     letters = set(word.encode("utf-8", "replace"))
-    lengths = range(len(word) - 2, len(word) + 3)
+    most = 2 if len(word) >= FOR_TWO else 1
+    lengths = range(len(word) - most, len(word) + most + 1)
     for piece in snapshot.pieces:
         terms = piece.contents.vocabulary.terms
         places = piece.contents.vocabulary.between(start)
-        for term in terms[places.start : places.stop]:
-            if len(term) in lengths and len(letters ^ {*term}) <= ODD:
+        near = {
+            term for term in terms[places.start : places.stop] if len(term) in lengths
+        }
+        for term in near:
+            if len(letters ^ {*term}) <= ODD:
                 other = term.decode()
-                if spelling.distance(word, other, 2) == 2:
-                    yield 2, -_count(snapshot, other), other
+                apart = spelling.distance(word, other, most)
+                if 0 < apart <= most:
+                    yield apart, -_count(snapshot, other), other
 
 
 def _count(snapshot: Snapshot, word: str) -> int:

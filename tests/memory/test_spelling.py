@@ -40,5 +40,11 @@ def test_a_word_is_as_far_from_another_as_that_one_from_it(
 
 @given(WORDS, WORDS)
 def test_neighbours_are_all_words_one_edit_away(one: str, other: str) -> None:
-    is_near = other in set(spelling.neighbours(one)) - {one}
+    is_near = other in set(spelling.neighbours(one, len(one))) - {one}
     assert is_near == (spelling.distance(one, other, 1) == 1)
+
+
+def test_only_the_beginning_of_a_word_is_edited_if_so_wished() -> None:
+    near = set(spelling.neighbours("harbour", 2))
+    assert {"aharbour", "arbour", "hxrbour", "haxrbour", "haxbour"} <= near
+    assert not {"harbuor", "harbou", "harboux"} & near

@@ -354,7 +354,7 @@ def test_small_pieces_are_merged_and_large_ones_left(
         ("the refrsh ", "the refresh "),
         ("ivoice ", "invoice "),
         ("invioces ", "invoices "),
-        ("tiemtabel ", "timetable "),
+        ("timteabel ", "timetable "),
         ("refresh ", ""),
         ("refr", ""),
         ("zzzzzzz ", ""),
