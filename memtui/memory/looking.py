@@ -45,8 +45,8 @@ def _forms(word: Word, lexicon: Lexicon) -> Iterator[tuple[str, dict[str, float]
         shared = _begun(word.whole, lexicon) | shared
     for place, term in enumerate(word.terms, 1):
         forms = {term: scores.STEMMED if word.whole else 1.0}
-        if word.begun == term and place == len(word.terms):
-            forms = _begun(term, lexicon) | forms
+        if word.is_begun and place == len(word.terms):
+            forms = _begun(word.begun, lexicon) | forms
         yield term, forms | shared
 
 

@@ -16,11 +16,11 @@ from memtui.memory.hits import Answer, Found, Hit, HitKind, Match, Snippet
 from memtui.memory.queries import Query
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.snippets import best_line, wanted_in
-from memtui.memory.toc import TocNode
+from memtui.memory.toc import TocLine
 from memtui.memory.whys import Why
 from memtui.recall import unindexed
-from memtui.search.documents import of_node, said_by
-from memtui.store import database, grips, outbox, scopes, toc
+from memtui.search.documents import of_node
+from memtui.store import database, grips, outbox, scopes, toc, wording
 
 if TYPE_CHECKING:
     from memtui.search.index import Index
@@ -248,23 +248,25 @@ class _Line:
     """A match with what is known of it."""
 
     match: Match
-    node: TocNode
-    grip: Grip | None
+    node: TocLine
+    quote: Grip | None
+    keywords: Sequence[str] = ()
+    bullets: Sequence[str] = ()
 
     @property
     def said(self) -> str:
         """All it says."""
-        if self.grip:
-            return self.grip.excerpt
-        return "\n".join(text for _, text in said_by(self.node))
+        if self.quote:
+            return self.quote.excerpt
+        keywords = " ".join(self.keywords)
+        return "\n".join([self.node.title, self.node.headline, keywords, *self.bullets])
 
     @property
     def lines(self) -> list[str]:
         """What of it can answer a query, the most telling first."""
-        if self.grip:
-            return [self.grip.excerpt]
-        said = [bullet.text for bullet in self.node.bullets]
-        return [*said, self.node.headline, " · ".join(self.node.words)]
+        if self.quote:
+            return [self.quote.excerpt]
+        return [*self.bullets, self.node.headline, " · ".join(self.keywords)]
 
 
 def _shown(found: Found, asked: Query) -> tuple[Hit, ...]:
@@ -290,15 +292,17 @@ def _read_in(matches: Sequence[Match], of: Scope) -> Iterable[_Line]:
         # Which of several agents worked on which project only the segments tell.
         mine = scopes.among(names, of)
         names = [name for name in names if name in mine]
-    nodes = {node.node_id: node for node in toc.nodes(names)}
+    nodes = {line.node_id: line for line in toc.lines(names)}
+    telling = wording.of([m.target_id for m in matches if m.target_id in nodes])
     for match in matches:
         node = nodes.get(places[match.target_id])
         if node is not None:
-            yield _Line(match, node, kept.get(match.target_id))
+            quote = kept.get(match.target_id)
+            yield _Line(match, node, quote, *telling.get(match.target_id, ((), ())))
 
 
 def _hit(line: _Line, asked: Query) -> Hit:
-    match, node, grip = line.match, line.node, line.grip
+    match, node, quote = line.match, line.node, line.quote
     text = best_line(line.lines, asked)
     return Hit(
         kind=match.kind,
@@ -306,7 +310,7 @@ def _hit(line: _Line, asked: Query) -> Hit:
         node_id=node.node_id,
         level=node.level,
         title=node.headline or node.title,
-        at=grip.timestamp if grip else node.start_time,
+        at=quote.timestamp if quote else node.start_time,
         score=match.score,
         snippet=Snippet(text, tuple(words.spans(text, wanted_in(text, asked)))),
         project=", ".join(node.projects),

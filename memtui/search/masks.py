@@ -98,7 +98,7 @@ def _holding(piece: Piece, word: Word) -> set[int]:
     found = set(piece.listed(last)[0])
     if word.is_begun:
         vocabulary = piece.contents.vocabulary
-        begun = vocabulary.between(schema.encoded(last))
+        begun = vocabulary.between(schema.encoded(word.begun))
         others = (vocabulary.terms[at].decode() for at in begun)
         found |= _union(piece.listed(term)[0] for term in others)
     return found.intersection(*(piece.listed(term)[0] for term in whole))

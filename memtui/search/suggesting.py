@@ -58,7 +58,7 @@ def _meant(snapshot: Snapshot, word: Word, *, has_few: bool) -> str:
     known = max(snapshot.frequency(written), parts)
     if known and not has_few:
         return ""
-    if not known and word.is_begun and snapshot.completions(word.terms[-1]):
+    if not known and word.is_begun and snapshot.completions(word.begun):
         return ""
     found = sorted(nearest(snapshot, written))[:LOOKED_AT]
     forms = {written, stem(written), *word.terms}
