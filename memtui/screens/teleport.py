@@ -105,7 +105,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
         with Vertical(id="teleport"):
             yield FoundHead(self._asked.last, self._views)
             yield FoundList(self._zone)
-            yield Static(found_words.how_to_ask(), id="how")
+            yield Static(found_words.HowToAsk(), id="how")
             yield Static("", id="note", markup=False)
             yield Static(found_words.KEYS, id="keys", markup=False)
 

@@ -112,6 +112,8 @@ class Sheet:
     """What the reader should know, each a sentence."""
     suggestion: str = ""
     took_ms: float = 0.0
+    times: tuple[str, ...] = ()
+    """The times that were understood, each a sentence."""
 
 
 def of(found: Answer | Findings | Messages) -> Sheet:
@@ -127,22 +129,24 @@ def of(found: Answer | Findings | Messages) -> Sheet:
         case Findings():
             return Sheet(
                 tuple(map(_of_moment, found.hits)),
-                (*found.notes, *_times(found)),
+                found.notes,
                 found.suggestion,
                 found.took_ms,
+                _times(found),
             )
         case Messages():
             return Sheet(
                 tuple(map(_of_message, found.hits)),
-                (*found.notes, *_times(found)),
+                found.notes,
                 took_ms=found.took_ms,
+                times=_times(found),
             )
 
 
-def _times(found: Findings | Messages) -> list[str]:
+def _times(found: Findings | Messages) -> tuple[str, ...]:
     """The times that were understood, and what follows from each."""
     hows = {True: "comes first", False: "has nothing that answers"}
-    return [f"{time.said} {hows[time.is_met]}." for time in found.times]
+    return tuple(f"{time.said} {hows[time.is_met]}." for time in found.times)
 
 
 def _of_hit(hit: Hit) -> Line:

@@ -47,20 +47,11 @@ NOT_THERE_YET = (
     " moment. Press enter again then."
 )
 
+ONLY_A_TIME = (
+    "“{}” is a time, and no word to look for: type one beside it. Or go to a day with"
+    " esc and g."
+)
 NOTHING_TO_LOOK_UP = "There is no word in “{}” that could be looked up: type one."
-
-
-def how_to_ask() -> Content:
-    """The whole grammar, an example of each piece."""
-    rows = [*TYPED]
-    for name, known in NAMES.items():
-        example = EXAMPLES.get(name) or (known.values or ("2025",))[-1]
-        rows.append((f"{name}:{example}", known.takes))
-    lines = (
-        Content.styled(f"{example:<{ASK_CELLS}}", "bold") + Content.styled(says, DIM)
-        for example, says in rows
-    )
-    return Content("\n").join(lines)
 
 
 def views(current: View, known: Collection[View]) -> Content:
@@ -84,10 +75,14 @@ def measure(sheet: Sheet) -> str:
 def notes(sheet: Sheet, asked: str, view: View, zone: tzinfo) -> list[str]:
     """What is said under what was found."""
     told = [note for note in sheet.notes if note != NO_WORD]
+    is_empty = len(told) < len(sheet.notes)
+    if not (is_empty and sheet.times):
+        told += sheet.times
     if sheet.suggestion:
         told.insert(0, f"Did you mean “{sheet.suggestion}”?  ctrl+s looks for that.")
-    if NO_WORD in sheet.notes:
-        told.insert(0, NOTHING_TO_LOOK_UP.format(_short(asked)))
+    if is_empty:
+        why = ONLY_A_TIME if sheet.times else NOTHING_TO_LOOK_UP
+        told.insert(0, why.format(_short(asked)))
     elif not sheet.lines:
         told.insert(0, nothing(asked, view, zone))
     return told
@@ -121,25 +116,12 @@ def _short(asked: str) -> str:
     return said if len(said) <= SHOWN_CHARS else f"{said[: SHOWN_CHARS - 1]}…"
 
 
-class Notes(Visual):
-    """Sentences, each on a line of its own, in no more lines than there is calm for."""
-
-    def __init__(self, sentences: Sequence[str], most: int = MOST_NOTES) -> None:
-        self.sentences, self._most = sentences, most
+class Words(Visual):
+    """Text that is laid out anew at any width."""
 
     def lay_out(self, width: int) -> Content:
         """The lines at a width, in cells."""
-        lines = [
-            line
-            for sentence in self.sentences
-            for line in Content(flat(sentence)).wrap(max(width, 1))
-        ]
-        if len(lines) > self._most:
-            last = lines[self._most - 1] + Content(" …")
-            if last.cell_length > width:
-                last = lines[self._most - 1].truncate(width - 2) + Content(" …")
-            lines = [*lines[: self._most - 1], last]
-        return Content("\n").join(lines)
+        raise NotImplementedError
 
     def render_strips(
         self, width: int, height: int | None, style: Style, options: RenderOptions
@@ -154,3 +136,42 @@ class Notes(Visual):
     def get_height(self, rules: RulesMap, width: int) -> int:
         """How many lines there are at a width."""
         return self.lay_out(width).get_height(rules, width)
+
+
+class HowToAsk(Words):
+    """The whole grammar, an example of each piece."""
+
+    def lay_out(self, width: int) -> Content:
+        """The examples, and beside each what it finds."""
+        rows = [*TYPED]
+        for name, known in NAMES.items():
+            example = EXAMPLES.get(name) or (known.values or ("2025",))[-1]
+            rows.append((f"{name}:{example}", known.takes))
+        lines = []
+        for example, says in rows:
+            told = Content.styled(says, DIM).wrap(max(width - ASK_CELLS, 1))
+            heads = [f"{example:<{ASK_CELLS}}", *[" " * ASK_CELLS] * len(told)]
+            lines += [
+                Content.styled(head, "bold") + line
+                for head, line in zip(heads, told, strict=False)
+            ]
+        return Content("\n").join(lines)
+
+
+class Notes(Words):
+    """Sentences, each on a line of its own, in no more lines than there is calm for."""
+
+    def __init__(self, sentences: Sequence[str], most: int = MOST_NOTES) -> None:
+        self.sentences, self._most = sentences, most
+
+    def lay_out(self, width: int) -> Content:
+        """The lines; what is left out is seen to be."""
+        lines = [
+            line
+            for sentence in self.sentences
+            for line in Content(flat(sentence)).wrap(max(width, 1))
+        ]
+        if len(lines) > self._most:
+            last = lines[self._most - 1].truncate(max(width - 2, 1))
+            lines = [*lines[: self._most - 1], last + " …"]
+        return Content("\n").join(lines)

@@ -22,6 +22,7 @@ from memtui.store import database, events, sessions
 from memtui.themes import DARK, LIGHT
 from memtui.widgets.bullet_list import BulletList
 from memtui.widgets.found_lines import View
+from memtui.widgets.found_words import HowToAsk
 from memtui.widgets.source_pane import Reader, SourcePane
 from memtui.widgets.toc_tree import TocTree
 from tests.screens.found import (
@@ -161,8 +162,9 @@ async def test_without_a_question_it_says_how_to_ask_with_every_filter(
         await settle(pilot)
         how = bar(pilot).query_one("#how", Static)
         assert how.display and how.region.bottom < 24
+        assert isinstance(how.visual, HowToAsk)
         for example in (*(f"{name}:" for name in NAMES), "refr*", "last week"):
-            assert example in str(how.visual)
+            assert example in how.visual.lay_out(60).plain
         await ask(pilot, settle, "session")
         assert not how.display
         await ask(pilot, settle, "  ")
