@@ -10,8 +10,9 @@ from memtui.widgets import found_rows
 from memtui.widgets.found_lines import Line, Sheet
 from memtui.widgets.found_rows import FoundRow
 
-TALL = 30
-"""From this height of the terminal in lines on, what answers takes two lines."""
+ROOMY = (100, 30)
+"""From this size of the terminal on, in columns and lines, what answers takes two lines
+of a row, and what was said around it is shown."""
 
 
 class FoundList(OptionList, can_focus=False):
@@ -29,7 +30,8 @@ class FoundList(OptionList, can_focus=False):
         self.lines = sheet.lines
         times = [found_rows.when(line, now, self._zone) for line in self.lines]
         widest = max(map(len, times), default=0)
-        most = 2 if self.app.size.height >= TALL else 1
+        columns, lines = self.app.size
+        most = 2 if columns >= ROOMY[0] and lines >= ROOMY[1] else 1
         self._rows = [
             FoundRow(line, time, widest, lines=most)
             for line, time in zip(self.lines, times, strict=True)

@@ -1,7 +1,6 @@
 """The search bar over a real memory: typing, choosing, leaving, failing."""
 
 from collections.abc import Awaitable, Callable
-from itertools import product
 
 import pytest
 from textual.pilot import Pilot
@@ -177,10 +176,8 @@ async def test_any_question_gets_an_answer_or_a_hint(
 ) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        screen = await ask(pilot, settle, "")
-        for view, (name, typed) in product(View, ODD.items()):
-            while screen.view is not view:
-                await pilot.press("tab")
+        screen = await ask(pilot, settle, "", View.ALL)
+        for name, typed in ODD.items():
             screen.query_one(Input).value = typed
             await pilot.pause()
             await answered(pilot, settle)
