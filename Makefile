@@ -53,9 +53,12 @@ bench-search: $(VENV)/.runs
 bench-teleport: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.teleport $(ARGS)
 
-.PHONY: eval eval-grips eval-audit eval-summaries
+.PHONY: eval eval-grips eval-audit eval-summaries eval-search
 
-eval: eval-grips eval-audit eval-summaries
+eval: eval-grips eval-audit eval-summaries eval-search
+
+eval-search: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.finding $(ARGS)
 
 eval-grips: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.grips $(ARGS)

@@ -292,6 +292,24 @@ def test_an_index_that_lacks_something_is_found(home: Path, ask: Ask) -> None:
     assert "it holds" in ill(ask())["index"]["says"]
 
 
+def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
+    home: Path, ask: Ask
+) -> None:
+    file = home / "index-messages.db"
+    assert "in step" in of(ask(), "messages")["says"]
+    with sqlite3.connect(file) as index:
+        index.execute("UPDATE facts SET value = value - 1 WHERE name = 'messages'")
+    index.close()
+    assert "it holds" in ill(ask())["messages"]["says"]
+    file.write_bytes(b"junk" * 5000)
+    assert "it is broken" in ill(ask())["messages"]["says"]
+    file.unlink()
+    found = ill(ask())["messages"]
+    assert (found["says"], found["cure"]) == ("there is no index", "memtui reindex")
+    memtui(home, "reindex")
+    assert ask()["is_well"]
+
+
 def test_work_that_nobody_does_is_found(home: Path, ask: Ask) -> None:
     hour_ago = int((time.time() - 3600) * 1000)
     with changing(home) as connection:

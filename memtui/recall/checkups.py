@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from memtui.errors import SearchError
 from memtui.memory.events import to_ms
 from memtui.memory.secrets import RULES_VERSION
 from memtui.search.index import Index
@@ -25,8 +26,10 @@ from memtui.store import (
     segments,
     toc,
     unfinished,
+    unindexed,
 )
 from memtui.store.facts import Found
+from memtui.store.messages import Messages, full_name
 from memtui.store.outbox import Waiting
 from memtui.store.seen import Seen
 
@@ -142,6 +145,23 @@ def step(folder: Path) -> Step:
         return Step(index.exists(), is_ours, is_sound, documents, wanted, waiting)
     finally:
         index.close()
+
+
+def heed(file: Path, *, with_tools: bool) -> Step:
+    """Whether an index of messages keeps step with the store."""
+    index = Messages(file)
+    with database.connected():
+        fed = full_name(facts.messages_name(), with_tools=with_tools)
+        wanted = unindexed.count()
+        waiting = outbox.added_lately(0)[1]
+    is_ours = bool(fed) and index.name() == fed
+    try:
+        filling, messages = index.filling(), index.count()
+    except SearchError:
+        return Step(index.exists(), is_ours, False, 0, wanted, waiting)
+    if not filling.is_done:
+        waiting = wanted - messages
+    return Step(index.exists(), is_ours, True, messages, wanted, max(0, waiting))
 
 
 def heard() -> list[Seen]:

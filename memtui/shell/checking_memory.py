@@ -227,8 +227,26 @@ def index(patient: Patient) -> Iterator[Finding]:
         yield Finding("index", True, f"{says}{more or ', in step with the store'}")
 
 
-def _out_of_step(found: Step, *, is_worked: bool) -> str:
-    """What is wrong with the index; "" if nothing is."""
+def messages(patient: Patient) -> Iterator[Finding]:
+    """Whether the index of messages is there and keeps step."""
+    with_tools = patient.settings.with_tools
+    found = checkups.heed(patient.places.messages, with_tools=with_tools)
+    is_worked = bool(claim.holder(patient.places.claim))
+    wrong = _out_of_step(found, is_worked=is_worked, what="messages")
+    if wrong:
+        yield Finding("messages", False, wrong, "memtui reindex")
+    elif not found.is_there:
+        yield Finding("messages", True, "their index is made with the first one")
+    else:
+        more = f"; {found.waiting:,} to go" if found.waiting else ""
+        says = f"{found.documents:,} messages can be found"
+        yield Finding("messages", True, f"{says}{more or ', in step with the store'}")
+
+
+def _out_of_step(
+    found: Step, *, is_worked: bool, what: str = "nodes and quotes"
+) -> str:
+    """What is wrong with an index; "" if nothing is."""
     if not found.is_there:
         return "there is no index" if found.wanted else ""
     if not found.is_ours:
@@ -236,7 +254,7 @@ def _out_of_step(found: Step, *, is_worked: bool) -> str:
     if not found.is_sound:
         return "it is broken"
     if found.documents != found.wanted and not found.waiting and not is_worked:
-        return f"it holds {found.documents:,} of {found.wanted:,} nodes and quotes"
+        return f"it holds {found.documents:,} of {found.wanted:,} {what}"
     return ""
 
 

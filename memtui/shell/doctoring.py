@@ -120,6 +120,7 @@ def _look(patient: Patient, problem: MemtuiError | None) -> Report:
     if can_be_asked:
         found += told_by("work", checking_memory.work, patient)
         found += told_by("index", checking_memory.index, patient)
+        found += told_by("messages", checking_memory.messages, patient)
         found += told_by("secrets", checking_memory.secrets, patient)
     found += told_by("spool", checking_capture.spool, patient)
     _look_at_capture(report, patient, can_be_asked=can_be_asked)

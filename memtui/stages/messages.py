@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from memtui.errors import SearchError
 from memtui.memory import words
 from memtui.store import database, facts, outbox, said, unindexed
-from memtui.store.messages import Filling, Messages
+from memtui.store.messages import Filling, Messages, full_name
 from memtui.store.said import Kind, Said, Title
 from memtui.store.unindexed import Spoken
 
@@ -52,7 +52,7 @@ class Listen:
         """Make the index anew unless it is the one this store has fed."""
         with database.connected():
             fed = facts.messages_name()
-        if not fed or self._index.name() != self._full_name(fed):
+        if not fed or self._index.name() != self._named(fed):
             self.rebuild()
         self._filling = self._index.filling()
         self._is_checked = True
@@ -60,7 +60,7 @@ class Listen:
     def rebuild(self) -> None:
         """Make an empty index, to be filled from the store."""
         name = secrets.token_hex(8)
-        self._index.make(self._full_name(name))
+        self._index.make(self._named(name))
         with database.writing():
             outbox.clear(outbox.INDEX_EVENT)
             outbox.clear(outbox.INDEX_SESSION)
@@ -68,9 +68,8 @@ class Listen:
             facts.set_messages_name(name)
         self._is_checked = False
 
-    def _full_name(self, name: str) -> str:
-        """With tools, or without, is another index."""
-        return f"{name}+tools" if self._with_tools else name
+    def _named(self, name: str) -> str:
+        return full_name(name, with_tools=self._with_tools)
 
     def _follow(self) -> int:
         with database.connected():

@@ -176,7 +176,7 @@ def prepare(file: Path, place: Path) -> Path:
         _copy(file, draft)
     store.open_at(draft)
     with database.writing():
-        facts.set_index_name("")
+        facts.forget_indexes()
     database.close()
     return draft
 

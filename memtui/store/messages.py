@@ -218,6 +218,11 @@ def _fact(db: sqlite3.Connection, name: str) -> str:
     return str(row[0]) if row else ""
 
 
+def full_name(name: str, *, with_tools: bool) -> str:
+    """The name of an index: one that holds what tools were told is another one."""
+    return f"{name}+tools" if with_tools and name else name
+
+
 def number_at(at_ms: int) -> int:
     """The first number of a moment.
 

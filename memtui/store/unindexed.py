@@ -69,6 +69,15 @@ def before(event_id: str, limit: int) -> list[Spoken]:
     return [_spoken(*row) for row in rows]
 
 
+def count() -> int:
+    """How many messages there are to be found, injected ones included."""
+    asked = (
+        "SELECT count(*) FROM events"
+        " WHERE type IN ('user_message', 'assistant_message')"
+    )
+    return int(db.execute_sql(asked).fetchone()[0])
+
+
 def sessions() -> list[int]:
     """The numbers of all sessions."""
     return [
