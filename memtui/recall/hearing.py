@@ -28,7 +28,7 @@ TERMS = 60
 READ = 60
 """How many of the likeliest messages are read."""
 
-READ_MORE = 600
+READ_MORE = 2_000
 """How many are read at most where some of them fall away."""
 
 TAIL = 300
@@ -118,7 +118,7 @@ class Ears:
         bounds = _bounds(query.filters, sessions)
         looked = Looked(asked)
         if asked:
-            late = self._look_up(looked, bounds, hearing)
+            late = self._look_up(looked, query, bounds, hearing)
         else:
             late = unindexed.newest(SCANNED)
             hearing.notes.append(UNLOOKED.format(SCANNED))
@@ -127,7 +127,7 @@ class Ears:
         return hearing
 
     def _look_up(
-        self, looked: "Looked", bounds: Bounds, hearing: Hearing
+        self, looked: Looked, query: Query, bounds: Bounds, hearing: Hearing
     ) -> list[Spoken]:
         """Ask the index; what it does not know is given."""
         if not self._index.exists():
@@ -135,8 +135,8 @@ class Ears:
             return unindexed.newest(UNINDEXED)
         try:
             with self._index.reading() as db:
-                looked.take(db, bounds)
-                if not bounds.is_of_moments:
+                looked.take(db, bounds, query.quoted, with_tools=self._with_tools)
+                if not (bounds.is_of_moments or query.needs_text):
                     hearing.titles = postings.titles(db, looked.asked, bounds.sessions)
             filling = self._index.filling()
         except SearchError:
@@ -153,7 +153,7 @@ class Ears:
         return unindexed.of_runs(runs)[-TAIL:]
 
     def _weigh(
-        self, looked: "Looked", query: Query, weights: Weights, hearing: Hearing
+        self, looked: Looked, query: Query, weights: Weights, hearing: Hearing
     ) -> None:
         spots = looked.spots(weights)
         corpus = looked.corpus()
@@ -185,7 +185,7 @@ class Ears:
             )
 
     def _read(
-        self, looked: "Looked", weighed: Weighed, query: Query
+        self, looked: Looked, weighed: Weighed, query: Query
     ) -> Iterator[tuple[Place, Event]]:
         """The likeliest messages with their text, those that fall away left out."""
         best = [

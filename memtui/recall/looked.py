@@ -28,16 +28,29 @@ class Looked:
         self._counts = [0] * len(asked)
         self._messages = self._size = self._threads = 0
 
-    def take(self, db: View, bounds: Bounds) -> None:
-        """Take what the index finds."""
+    def take(
+        self, db: View, bounds: Bounds, quoted: Sequence[str], *, with_tools: bool
+    ) -> None:
+        """Take what the index finds.
+
+        Args:
+            db: The index.
+            bounds: Which messages may be found.
+            quoted: Terms of which each must be there.
+            with_tools: Whether tools are looked through whatever else is found.
+        """
         found = postings.find(db, self.asked, bounds)
+        if quoted:
+            among = postings.all_of(db, quoted, bounds)
+            mine = self._mask(frozenset(quoted))
+            found.held = {number: found.held.get(number, 0) | mine for number in among}
         self._counts = found.counts
         self._messages, self._size = found.messages, found.size
         self._threads = found.threads
         self.common = [self.asked[at].term for at in found.common]
         likely = relevance.likeliest(found.held, self.corpus().rarities())
         self.held = {number: found.held[number] for number in likely}
-        if len(likely) < FEW:
+        if with_tools or len(likely) < FEW:
             everything = (1 << len(self.asked)) - 1
             self.held |= dict.fromkeys(
                 postings.calls(db, self.asked, bounds), everything

@@ -133,6 +133,11 @@ def find(db: sqlite3.Connection, asked: Sequence[Asked], bounds: Bounds) -> Foun
     return found
 
 
+def all_of(db: sqlite3.Connection, terms: Sequence[str], bounds: Bounds) -> list[int]:
+    """The newest messages that hold all of some terms, by their numbers."""
+    return _Question(db, bounds).numbers(" AND ".join(map(_quoted, terms)), CAP)
+
+
 def calls(db: sqlite3.Connection, asked: Sequence[Asked], bounds: Bounds) -> list[int]:
     """The newest calls of tools that hold all the words, by their numbers."""
     match = " AND ".join(map(_match, asked))

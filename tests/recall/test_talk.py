@@ -150,6 +150,31 @@ def test_phrases_and_exclusions_are_held_to_the_letter(house: House) -> None:
     assert found(house, 'quay -"quay is"') == ["a long, long quay"]
 
 
+def test_a_phrase_of_common_words_is_found_among_all_that_hold_them(
+    house: House,
+) -> None:
+    name("s2", title="A quay is a quay")
+    keep(
+        line("the quay is long", 1),
+        *(line(f"is it a quay {n}", n, session="s2") for n in range(2, 4_000)),
+    )
+    listen(house)
+    assert found(house, '"quay is long"') == ["the quay is long"]
+    capped = house.talk.find('"quay is"')
+    assert capped.hits == (), "among the newest that hold its one telling word"
+    assert "the newest 3,000" in capped.notes[0]
+
+
+def test_of_words_that_very_many_hold_the_newest_are_weighed_and_that_is_told(
+    house: House,
+) -> None:
+    keep(*(line(f"quay {n}", n) for n in range(3_100)))
+    listen(house)
+    answer = house.talk.find("quay")
+    assert "the newest 3,000" in answer.notes[0]
+    assert len(answer.hits) == HITS
+
+
 def test_what_tools_were_told_is_found_only_if_a_setting_says_so(house: House) -> None:
     keep(line("Read the harbour file", 1), line("quay: 7", 2, role=TOOL, tool="Read"))
     listen(house)
