@@ -35,7 +35,7 @@ PHRASE_CHARS = 600
 PHRASES = 4_096
 """How many phrases' needed terms are remembered: each is weighed several times."""
 
-MARKED = 4_096
+MARKED = 1_024
 """How many chunks that hold what was asked for are remembered with their pieces."""
 
 _UNSPACED = (

@@ -1,13 +1,14 @@
 """Which messages hold which of the words asked for, the newest first.
 
-A word that very many messages hold is looked up among the newest ``CAP`` that hold
-another word of the query too, or, alone, among the newest that hold it: a question is
-answered in the same time whatever there is. What is left out so is told.
+Of a word that very many messages hold only the newest ``CAP`` are looked at, and as
+many of the newest that hold it together with other words of the query: a question is
+answered in about the same time whatever there is. Which words these are is told.
 """
 
 import json
+import re
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -22,8 +23,15 @@ ENDLESS = 2**62
 LISTED = 400
 """Up to so many sessions are named in a question; of more, each message is asked."""
 
+PAIRED = 4
+"""How many of the very common words are looked up with the others: the rarest ones.
+What the rest of them say is little."""
+
+ENOUGH = 500
+"""So many messages that hold all of some very common words are enough."""
+
 COUNTED = 50_000
-"""Up to how many messages of a very common word are counted within bounds."""
+"""Up to how many messages are counted that hold a word that begins so."""
 
 TITLE, SUMMARY = 2.0, 3.0
 """What a word weighs in a session's title, and in its summary (decisions §8)."""
@@ -33,6 +41,9 @@ TITLES = 50
 
 CALLS = 100
 """How many calls of tools are found at most."""
+
+_CUTS = re.compile(r'[\x00-\x20"\x7f]+')
+"""What stands between terms in the index (``messages``): no term has it."""
 
 _SPOKEN = "thread = ? AND kind < 3 AND kind < 2"
 """What people and assistants said. SQLite takes the index of a conversation's messages
@@ -100,6 +111,12 @@ class Found:
     threads: int = 0
     """How many conversations they are of."""
 
+    def note(self, numbers: Iterable[int], words: int) -> None:
+        """Note of messages which words they hold, besides those that are known."""
+        held = self.held
+        for number in numbers:
+            held[number] = held.get(number, 0) | words
+
 
 def find(db: sqlite3.Connection, asked: Sequence[Asked], bounds: Bounds) -> Found:
     """Look words up in what was said.
@@ -113,24 +130,41 @@ def find(db: sqlite3.Connection, asked: Sequence[Asked], bounds: Bounds) -> Foun
     found = Found()
     found.messages, found.size, found.threads = question.totals()
     matches = [_match(word) for word in asked]
-    held = found.held
     for at, match in enumerate(matches):
         numbers = question.numbers(match, CAP + 1)
         found.counts.append(len(numbers))
         if len(numbers) > CAP:
             found.common.append(at)
             numbers.pop()
-        bit = 1 << at
-        for number in numbers:
-            held[number] = held.get(number, 0) | bit
+        found.note(numbers, 1 << at)
     for at in found.common:
-        found.counts[at] = question.count(asked[at], matches[at])
-        if others := [match for match in matches if match != matches[at]]:
-            both = f"{matches[at]} AND ({' OR '.join(others)})"
-            bit = 1 << at
-            for number in question.numbers(both, CAP):
-                held[number] = held.get(number, 0) | bit
+        found.counts[at] = question.count(asked[at], matches[at], found.messages)
+    _look_up_together(question, matches, found)
     return found
+
+
+def _look_up_together(
+    question: "_Question", matches: Sequence[str], found: Found
+) -> None:
+    """Look very common words up with others.
+
+    Each of the rarest of them with any rarer word or, where there is none, with one
+    another; and all of them together, then all but the commonest, until enough hold
+    them.
+    """
+    common = sorted(found.common, key=lambda at: (found.counts[at], at))
+    rarer = [matches[at] for at in range(len(matches)) if at not in found.common]
+    for at in common[:PAIRED]:
+        paired = (matches[other] for other in common[:PAIRED] if other != at)
+        if others := rarer or list(paired):
+            match = f"{matches[at]} AND ({' OR '.join(others)})"
+            found.note(question.numbers(match, CAP), 1 << at)
+    for count in range(len(common), 1, -1):
+        match = " AND ".join(matches[at] for at in common[:count])
+        numbers = question.numbers(match, CAP)
+        found.note(numbers, sum(1 << at for at in common[:count]))
+        if len(numbers) >= ENOUGH:
+            break
 
 
 def all_of(db: sqlite3.Connection, terms: Sequence[str], bounds: Bounds) -> list[int]:
@@ -231,25 +265,35 @@ class _Question:
         ).fetchone()
         return sorted(json.loads(listed), reverse=True)
 
-    def count(self, word: Asked, match: str) -> int:
-        """How many messages a very common word has; no more than ``COUNTED``."""
-        if not (word.begun or self._listed or self._others):
+    def count(self, word: Asked, match: str, messages: int) -> int:
+        """How many messages a very common word has, more or less.
+
+        Within some sessions it is taken to be as common as anywhere; who said it, and
+        when, is not looked at.
+
+        Args:
+            word: Which.
+            match: As FTS5 is asked for it.
+            messages: How many there are in these sessions.
+        """
+        if word.begun:
+            some = f"SELECT 1 FROM said WHERE said MATCH ? LIMIT {COUNTED}"
+            asked = f"SELECT count(*) FROM ({some})"
+            row = self._db.execute(asked, (match,)).fetchone()
+        else:
             asked = "SELECT doc FROM vocabulary WHERE term = ?"
             row = self._db.execute(asked, (word.term,)).fetchone()
-            return int(row[0]) if row else 0
-        rows = self._db.execute(
-            f"SELECT count(*) FROM (SELECT 1 {self._within()} LIMIT {COUNTED})",
-            (self._all_of(match), *self._values),
-        )
-        return int(rows.fetchone()[0])
+        everywhere = int(row[0]) if row else 0
+        if self._bounds.sessions is None:
+            return everywhere
+        everything = max(1, _messages(self._db)[0])
+        return max(CAP + 1, everywhere * messages // everything)
 
     def totals(self) -> tuple[int, int, int]:
         """How many messages, terms and conversations there are."""
         if self._bounds.sessions is None:
-            asked = "SELECT name, value FROM facts WHERE name IN ('messages', 'size')"
-            facts = dict(self._db.execute(asked).fetchall())
             threads = self._db.execute("SELECT max(id) FROM threads").fetchone()[0]
-            return int(facts["messages"]), int(facts["size"]), int(threads or 0)
+            return *_messages(self._db), int(threads or 0)
         row = self._db.execute(
             "SELECT sum(messages), sum(size), count(*) FROM threads"
             " WHERE session IN (SELECT value FROM json_each(?))",
@@ -280,13 +324,24 @@ class _Question:
         return match
 
 
+def _messages(db: sqlite3.Connection) -> tuple[int, int]:
+    """How many messages there are, and how many terms they have."""
+    asked = "SELECT name, value FROM facts WHERE name IN ('messages', 'size')"
+    facts = dict(db.execute(asked).fetchall())
+    return int(facts["messages"]), int(facts["size"])
+
+
 def _match(word: Asked) -> str:
     """A word as FTS5 is asked for it; a single letter is not looked on from."""
     if len(word.begun) < 2:
         return _quoted(word.term)
-    begun = f"{_quoted(word.begun)}*"
+    begun = _quoted(word.begun)
+    if begun.endswith('"') and len(begun) > 2:
+        begun += "*"
     return begun if word.begun == word.term else f"({_quoted(word.term)} OR {begun})"
 
 
 def _quoted(term: str) -> str:
-    return '"' + term.replace('"', '""') + '"'
+    """A term as FTS5 takes it; one that it would cut is asked for in its parts."""
+    parts = [f'"{part}"' for part in _CUTS.split(term) if part]
+    return f"({' AND '.join(parts)})" if len(parts) > 1 else "".join(parts) or '""'
