@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from pathlib import Path
@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 from memtui.errors import SearchError
 from memtui.memory import queries, scores, whys, words
 from memtui.memory.filters import EVERYTHING, Filters
-from memtui.memory.grips import Grip
-from memtui.memory.hits import Answer, Found, Hit, HitKind, Match, Snippet
+from memtui.memory.hits import Answer, Hit, HitKind, Match
 from memtui.memory.queries import Query
 from memtui.memory.scopes import ALL, Scope
-from memtui.memory.snippets import best_line, wanted_in
-from memtui.memory.toc import TocLine
 from memtui.memory.whys import Why
-from memtui.recall import unindexed
+from memtui.recall import showing, unindexed
 from memtui.search.documents import of_node
-from memtui.store import database, grips, outbox, scopes, toc, wording
+from memtui.store import database, grips, outbox, scopes, toc
 
 if TYPE_CHECKING:
     from memtui.search.index import Index
@@ -48,6 +45,7 @@ BROKEN = (
     " are read."
 )
 NO_WORD = "Type a word to look for."
+NOT_TELLING = "Such words are everywhere and not looked up: add one that says more."
 OF_MESSAGES = "role: is of messages, and this looks through summaries."
 TOO_COMMON = "Too common to look at all that holds it: {}. Another word narrows it."
 
@@ -132,11 +130,11 @@ class Teleport:
             log.exception("the index could not be asked")
             matches = _led(unindexed.find(asked, CHECKED, among).matches)
             return Ranking(tuple(matches[:limit]), BROKEN)
-        return Ranking(tuple(matches), _note(left_out), meant)
+        return Ranking(tuple(matches), _note(asked, left_out), meant)
 
     def shown(self, matches: Sequence[Match], asked: Query) -> tuple[Hit, ...]:
         """Some of what was ranked, ready to be shown; inside ``connected()``."""
-        return _shown(Found(tuple(matches)), asked)
+        return showing.hits(matches, asked)
 
     def why(
         self,
@@ -187,9 +185,14 @@ class Teleport:
             meant = self._index.suggestion(asked, has_few=len(hits) < FEW)
         except SearchError:
             log.exception("the index could not be asked")
-            found = unindexed.find(asked, CHECKED, among)
-            return Answer(asked.text, _shown(found, asked)[:limit], note=BROKEN)
-        return Answer(asked.text, hits, note=_note(left_out), suggestion=meant)
+            most = CHECKED if asked.needs_text else limit
+            found = unindexed.find(asked, most, among, is_recent_first=is_recent_first)
+            return Answer(
+                asked.text, showing.hits(found.matches, asked)[:limit], note=BROKEN
+            )
+        hints = () if hits or _is_telling(asked) else (NOT_TELLING,)
+        note = _note(asked, left_out)
+        return Answer(asked.text, hits, note=note, suggestion=meant, hints=hints)
 
     def _hits(
         self,
@@ -209,8 +212,9 @@ class Teleport:
                     is_recent_first=is_recent_first,
                     is_exact=is_exact,
                 )
-                hits = _shown(found, asked)
-                if len(hits) >= limit or not most <= len(found.matches) < CHECKED:
+                hits = showing.hits(found.matches, asked)
+                is_all = len(found.matches) < most or most >= CHECKED
+                if is_all or len(hits) >= limit:
                     break
                 most *= 4
             if hits:
@@ -218,12 +222,13 @@ class Teleport:
         return hits[:limit], found.left_out
 
 
-def _note(left_out: Sequence[str]) -> str:
+def _note(asked: Query, left_out: Sequence[str]) -> str:
     """What the reader of an answer should know."""
     waiting = outbox.length(outbox.INDEX_NODE)
     if waiting > REBUILDING:
         return f"The index is being built: {waiting:,} nodes to go."
-    return TOO_COMMON.format(", ".join(left_out)) if left_out else ""
+    common = [w.text for w in asked.words if not {*w.terms}.isdisjoint(left_out)]
+    return TOO_COMMON.format(", ".join(common)) if common else ""
 
 
 def _led(matches: Sequence[Match]) -> list[Match]:
@@ -236,83 +241,13 @@ def _led(matches: Sequence[Match]) -> list[Match]:
     ]
 
 
+def _is_telling(asked: Query) -> bool:
+    """Whether any of its words is one that is looked up."""
+    return any(words.is_telling(word.text) for word in asked.words)
+
+
 def _among(filters: Filters) -> list[str] | None:
     """The nodes of a session that a filter names."""
     if not filters.session:
         return None
     return scopes.of_sessions(filters.session, OF_SESSION)
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A match with what is known of it."""
-
-    match: Match
-    node: TocLine
-    quote: Grip | None
-    keywords: Sequence[str] = ()
-    bullets: Sequence[str] = ()
-
-    @property
-    def said(self) -> str:
-        """All it says."""
-        if self.quote:
-            return self.quote.excerpt
-        keywords = " ".join(self.keywords)
-        return "\n".join([self.node.title, self.node.headline, keywords, *self.bullets])
-
-    @property
-    def lines(self) -> list[str]:
-        """What of it can answer a query, the most telling first."""
-        if self.quote:
-            return [self.quote.excerpt]
-        return [*self.bullets, self.node.headline, " · ".join(self.keywords)]
-
-
-def _shown(found: Found, asked: Query) -> tuple[Hit, ...]:
-    """Matches that hold what an index cannot know, as hits."""
-    return tuple(
-        _hit(line, asked)
-        for line in _read_in(found.matches, asked.filters.of)
-        if asked.admits(line.said)
-    )
-
-
-def _read_in(matches: Sequence[Match], of: Scope) -> Iterable[_Line]:
-    """Matches with their nodes; what is no longer the latest is left out."""
-    kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
-    places = {
-        match.target_id: kept[match.target_id].toc_node_id or ""
-        if match.target_id in kept
-        else match.target_id
-        for match in matches
-    }
-    names = list(dict.fromkeys(places.values()))
-    if of.agent and of.project:
-        # Which of several agents worked on which project only the segments tell.
-        mine = scopes.among(names, of)
-        names = [name for name in names if name in mine]
-    nodes = {line.node_id: line for line in toc.lines(names)}
-    telling = wording.of([m.target_id for m in matches if m.target_id in nodes])
-    for match in matches:
-        node = nodes.get(places[match.target_id])
-        if node is not None:
-            quote = kept.get(match.target_id)
-            yield _Line(match, node, quote, *telling.get(match.target_id, ((), ())))
-
-
-def _hit(line: _Line, asked: Query) -> Hit:
-    match, node, quote = line.match, line.node, line.quote
-    text = best_line(line.lines, asked)
-    return Hit(
-        kind=match.kind,
-        target_id=match.target_id,
-        node_id=node.node_id,
-        level=node.level,
-        title=node.headline or node.title,
-        at=quote.timestamp if quote else node.start_time,
-        score=match.score,
-        snippet=Snippet(text, tuple(words.spans(text, wanted_in(text, asked)))),
-        project=", ".join(node.projects),
-        leads_to=match.leads_to or node.node_id,
-    )

@@ -5,6 +5,7 @@ It is slower, and always possible; what is found scores as the index would have 
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from datetime import timedelta
 
 from memtui.memory import looking, scores
 from memtui.memory.filters import Filters, Maker
@@ -37,29 +38,36 @@ class _Nodes:
         return ranked[: scores.EXPANSIONS]
 
 
-def find(query: Query, limit: int, among: Collection[str] | None) -> Found:
+def find(
+    query: Query,
+    limit: int,
+    among: Collection[str] | None,
+    *,
+    is_recent_first: bool = False,
+) -> Found:
     """The best of the newest nodes, the best first.
 
     Args:
         query: What is asked.
         limit: The most matches.
         among: The nodes that may be found; all of them where None.
+        is_recent_first: Whether old ones are worth less.
     """
     newest = toc.newest(NODES, query.filters.of)
     names = [name for name in newest if among is None or name in among]
     nodes = _Nodes([one for one in toc.nodes(names) if _passes(one, query.filters)])
     units = looking.units(query, nodes)
-    ranked = [
-        (score, node)
-        for node, fits in nodes.held
-        if (score := scores.score(units, fits))
-    ]
+    last = max((node.end_time for node, _ in nodes.held), default=None)
+    ranked = []
+    for node, fits in nodes.held:
+        score = scores.score(units, fits)
+        if is_recent_first and last:
+            score *= scores.recency((last - node.end_time) / timedelta(days=1))
+        if score:
+            ranked.append((score, node.node_id))
     ranked.sort(key=lambda one: -one[0])
     return Found(
-        tuple(
-            Match(HitKind.NODE, node.node_id, score, node.node_id)
-            for score, node in ranked[:limit]
-        )
+        tuple(Match(HitKind.NODE, name, score, name) for score, name in ranked[:limit])
     )
 
 

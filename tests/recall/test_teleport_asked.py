@@ -14,6 +14,7 @@ from memtui.memory.toc import TocLevel
 from memtui.paths import in_home
 from memtui.recall import browse, teleport
 from memtui.recall.teleport import Teleport
+from memtui.search import gathering
 from memtui.settings import Settings
 
 FILTERED = [
@@ -97,6 +98,22 @@ def test_without_a_word_there_is_a_hint(full_house: House) -> None:
         assert teleport.NO_WORD in answer.hints
 
 
+def test_words_that_are_everywhere_are_said_not_to_be_looked_up(
+    full_house: House,
+) -> None:
+    answer = full_house.teleport.find("the of and ")
+    assert answer.hints == (teleport.NOT_TELLING,)
+    assert full_house.teleport.find("the token of ").hints == ()
+
+
+def test_words_too_common_to_look_at_everywhere_are_named_as_typed(
+    full_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathering, "POSTINGS", 3)
+    note = full_house.teleport.find("Tokens refreshing ").note
+    assert note.startswith("Too common to look at all that holds it: Tokens, refr")
+
+
 def test_what_cannot_be_understood_is_said(full_house: House) -> None:
     answer = full_house.teleport.find("token level:decade")
     assert answer.hits
@@ -144,9 +161,13 @@ def test_a_wide_hit_leads_down_to_a_segment(full_house: House) -> None:
         assert hit.leads_to == hit.node_id
 
 
-def test_recent_hits_come_first_when_asked_for(full_house: House) -> None:
-    plain = full_house.teleport.find("test", limit=500).hits
-    recent = full_house.teleport.find("test", limit=500, is_recent_first=True).hits
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_recent_hits_come_first_when_asked_for(
+    full_house: House, tmp_path: Path, is_indexed: bool
+) -> None:
+    finder = full_house.teleport if is_indexed else Teleport(tmp_path / "none")
+    plain = finder.find("test", limit=500).hits
+    recent = finder.find("test", limit=500, is_recent_first=True).hits
     assert {hit.target_id for hit in plain} == {hit.target_id for hit in recent}
     before = {hit.target_id: hit.score for hit in plain}
     assert all(hit.score <= before[hit.target_id] for hit in recent)

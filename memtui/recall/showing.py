@@ -1,0 +1,88 @@
+"""Showing: what an index found, read in the store and cut to a line."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memtui.memory import words
+from memtui.memory.grips import Grip
+from memtui.memory.hits import Hit, HitKind, Match, Snippet
+from memtui.memory.queries import Query
+from memtui.memory.scopes import Scope
+from memtui.memory.snippets import best_line, wanted_in
+from memtui.memory.toc import TocLine
+from memtui.store import grips, scopes, toc, wording
+
+
+def hits(matches: Sequence[Match], asked: Query) -> tuple[Hit, ...]:
+    """Matches that hold what an index cannot know, ready to be shown."""
+    return tuple(
+        _hit(line, asked)
+        for line in _read_in(matches, asked.filters.of)
+        if asked.admits(line.said)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A match with what is known of it."""
+
+    match: Match
+    node: TocLine
+    quote: Grip | None
+    keywords: Sequence[str] = ()
+    bullets: Sequence[str] = ()
+
+    @property
+    def said(self) -> str:
+        """All it says."""
+        if self.quote:
+            return self.quote.excerpt
+        keywords = " ".join(self.keywords)
+        return "\n".join([self.node.title, self.node.headline, keywords, *self.bullets])
+
+    @property
+    def lines(self) -> list[str]:
+        """What of it can answer a query, the most telling first."""
+        if self.quote:
+            return [self.quote.excerpt]
+        return [*self.bullets, self.node.headline, " · ".join(self.keywords)]
+
+
+def _read_in(matches: Sequence[Match], of: Scope) -> Iterable[_Line]:
+    """Matches with their nodes; what is no longer the latest is left out."""
+    kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
+    places = {
+        match.target_id: kept[match.target_id].toc_node_id or ""
+        if match.target_id in kept
+        else match.target_id
+        for match in matches
+    }
+    names = list(dict.fromkeys(places.values()))
+    if of.agent and of.project:
+        # Which of several agents worked on which project only the segments tell.
+        mine = scopes.among(names, of)
+        names = [name for name in names if name in mine]
+    nodes = {line.node_id: line for line in toc.lines(names)}
+    telling = wording.of([m.target_id for m in matches if m.target_id in nodes])
+    for match in matches:
+        node = nodes.get(places[match.target_id])
+        if node is not None:
+            quote = kept.get(match.target_id)
+            yield _Line(match, node, quote, *telling.get(match.target_id, ((), ())))
+
+
+def _hit(line: _Line, asked: Query) -> Hit:
+    match, node, quote = line.match, line.node, line.quote
+    text = best_line(line.lines, asked)
+    return Hit(
+        kind=match.kind,
+        target_id=match.target_id,
+        node_id=node.node_id,
+        level=node.level,
+        title=node.headline or node.title,
+        at=quote.timestamp if quote else node.start_time,
+        score=match.score,
+        snippet=Snippet(text, tuple(words.spans(text, wanted_in(text, asked)))),
+        project=", ".join(node.projects),
+        leads_to=match.leads_to or node.node_id,
+    )
