@@ -130,6 +130,8 @@ class ContentsScreen(Screen[None]):
 
     def _be_at(self, pane: str) -> None:
         self._at = pane
+        if pane != "source":
+            self._source.let_go()
         for name in PANES:
             self.set_class(name == pane, f"-at-{name}")
         further = {"source": ("Source",)}.get(pane, ())

@@ -33,6 +33,9 @@ from memtui.widgets.found_list import FoundList
 PAUSE_S = 0.03
 """How long typing must rest before the question is asked, in seconds."""
 
+AGAIN_S = 2.0
+"""How soon it is asked again what was answered without an index, in seconds."""
+
 SLOW_S = 0.3
 """After so many seconds it is said that an answer takes its time."""
 
@@ -102,7 +105,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
 
     def compose(self) -> ComposeResult:
         """A line to type in, and what is found under it."""
-        with Vertical(id="teleport"):
+        with Vertical(id="teleport", classes="" if self._asked.last else "-unasked"):
             yield FoundHead(self._asked.last, self._views)
             yield FoundList(self._zone)
             yield Static(found_words.HowToAsk(), id="how")
@@ -113,7 +116,6 @@ class TeleportScreen(ModalScreen[Landing | None]):
         """Have the focus where one types."""
         self.query_one(Input).focus()
         self._head.say_view(self.view)
-        self._show_how(is_empty=not self._typed.strip())
         self.run_worker(self._warm_up, thread=True, exit_on_error=False)
 
     def _warm_up(self) -> None:
@@ -191,17 +193,21 @@ class TeleportScreen(ModalScreen[Landing | None]):
     def _show(self, sheet: Sheet, notes: list[str]) -> None:
         self.sheet = sheet
         self._list.show(sheet, self._now())
-        self.query_one("#teleport").set_class(bool(sheet.lines), "-found")
-        is_empty = not self._typed.strip()
-        self._head.say_measure("" if is_empty else found_words.measure(sheet))
-        self._show_how(is_empty=is_empty)
+        is_unasked = not self._typed.strip()
+        whole = self.query_one("#teleport")
+        whole.set_class(bool(sheet.lines), "-found").set_class(is_unasked, "-unasked")
+        self._head.say_measure("" if is_unasked else found_words.measure(sheet))
         self._note(notes)
+        if sheet.is_passing:
+            self.set_timer(AGAIN_S, partial(self._ask_again, sheet))
         if self._goes_on_answer:
             self._goes_on_answer = False
             self._go_to(0)
 
-    def _show_how(self, *, is_empty: bool) -> None:
-        self.query_one("#how").display = is_empty
+    def _ask_again(self, sheet: Sheet) -> None:
+        """Ask once more, unless the reader has gone on since."""
+        if self.sheet is sheet and not self.is_waiting and not self._list.highlighted:
+            self._ask()
 
     def _note(self, sentences: list[str]) -> None:
         note = self.query_one("#note", Static)

@@ -115,6 +115,11 @@ class Sheet:
     times: tuple[str, ...] = ()
     """The times that were understood, each a sentence."""
 
+    @property
+    def is_passing(self) -> bool:
+        """Whether an index is still being made, so that more may soon be found."""
+        return any("index" in note for note in self.notes)
+
 
 def of(found: Answer | Findings | Messages) -> Sheet:
     """What one of the searches found."""

@@ -92,11 +92,10 @@ class SourcePane(Vertical):
     def want(self, wanted: SourceWanted) -> None:
         """Show another source, or say why there is none.
 
-        A message that was found stays as long as it is being read.
+        A message that was found stays until it is let go.
         """
-        if self._is_held and self.has_focus_within:
+        if self._is_held:
             return
-        self.let_go()
         self._wanted = wanted
         if wanted.grip_id or wanted.event_id:
             self._load()

@@ -213,6 +213,20 @@ async def test_notes_are_three_lines_at_the_most_and_a_time_is_explained(
         assert note(screen).endswith("…")
 
 
+async def test_while_an_index_is_made_the_answer_follows_by_itself(
+    settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtui.screens.teleport.AGAIN_S", 0.05)
+    first = Findings("", notes=("The index is being built: 300 nodes to go.",))
+    fake = Fake(lambda _: first if len(fake.asked) < 4 else FINDINGS)
+    async with Bare(all=fake).run_test(size=SIZE) as pilot:
+        screen = await ask(pilot, settle, "session")
+        while not screen.lines:
+            await pilot.pause(0.01)
+        assert "being built" not in note(screen)
+        assert len(fake.asked) == 4
+
+
 async def test_what_was_asked_before_comes_back_by_keys(settle: Settle) -> None:
     asked = Asked()
     asked.keep("first")

@@ -8,6 +8,7 @@ from textual.widgets import Input, OptionList, Static
 
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
+from memtui.house import House
 from memtui.memory.hits import Answer
 from memtui.messages import Answered
 from memtui.screens.contents import ContentsScreen
@@ -183,6 +184,20 @@ async def test_any_question_gets_an_answer_or_a_hint(
             await answered(pilot, settle)
             assert screen.lines or note(screen), name
             assert "failed" not in note(screen), name
+
+
+async def test_with_a_broken_index_it_is_found_and_said(
+    app: MemtuiApp, full_house: House, settle: Settle
+) -> None:
+    full_house.teleport.close()
+    for file in (*full_house.paths.index.iterdir(), full_house.paths.messages):
+        file.write_bytes(b"broken" * 100)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        for view in View:
+            screen = await ask(pilot, settle, "session", view)
+            assert screen.lines and "is made anew" in note(screen)
+            await pilot.press("escape")
 
 
 async def test_a_search_that_fails_says_why_and_the_next_one_is_asked(
