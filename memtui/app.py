@@ -174,8 +174,7 @@ class MemtuiApp(App[str | MemtuiError]):
     def enter(self, message: HouseOpened) -> None:
         """Show the contents, start the workers, and look whether anything is kept."""
         from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
-        from memtui.screens.teleport import Finder  # noqa: PLC0415
-        from memtui.widgets.found_lines import View  # noqa: PLC0415
+        from memtui.widgets.found_lines import Finder, View  # noqa: PLC0415
 
         house = self._house = message.house
         # Each is brought in by the first question that is asked of it.

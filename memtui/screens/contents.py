@@ -34,10 +34,10 @@ from memtui.messages import (
 from memtui.screens.asked import Asked
 from memtui.screens.date import DateScreen
 from memtui.screens.layouts import LAYOUTS
-from memtui.screens.teleport import Finder, TeleportScreen
+from memtui.screens.teleport import TeleportScreen
 from memtui.widgets import wording
 from memtui.widgets.crumbs import Crumbs
-from memtui.widgets.found_lines import Landing, View
+from memtui.widgets.found_lines import Finder, Landing, View
 from memtui.widgets.node_page import NodePage
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.source_pane import Reader, SourcePane

@@ -19,15 +19,13 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 
-from memtui.memory.found import Findings, Messages
-from memtui.memory.hits import Answer
 from memtui.messages import Answered, LandingFound
 from memtui.recall import landing as landings
 from memtui.screens.asked import Asked
 from memtui.screens.layouts import LAYOUTS
 from memtui.widgets import found_lines, found_words, wording
 from memtui.widgets.found_head import FoundHead
-from memtui.widgets.found_lines import Landing, Line, Sheet, View
+from memtui.widgets.found_lines import Finder, Landing, Line, Sheet, View
 from memtui.widgets.found_list import FoundList
 
 PAUSE_S = 0.03
@@ -41,10 +39,6 @@ SLOW_S = 0.3
 
 ASKED, LANDING = "teleport", "landing"
 """The groups of the workers that answer, and that look where a line leads."""
-
-
-Finder = Callable[[str], Answer | Findings | Messages]
-"""Who answers in one view what was typed; any string is legal."""
 
 
 class TeleportScreen(ModalScreen[Landing | None]):
@@ -176,9 +170,9 @@ class TeleportScreen(ModalScreen[Landing | None]):
     def show_answer(self, message: Answered) -> None:
         """Show what was found, unless something else has been asked since."""
         if self._is_answered(message.view, message.asked):
-            sheet = message.sheet
-            about = message.asked, message.view, self._zone
-            self._show(sheet, found_words.notes(sheet, *about))
+            asked, sheet = message.asked, message.sheet
+            notes = found_words.notes(sheet, asked, message.view, self._zone)
+            self._show(sheet, notes)
 
     def _is_answered(self, view: View, asked: str) -> bool:
         """Whether that is what stands there; what has been typed since is asked."""

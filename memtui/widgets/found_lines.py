@@ -4,7 +4,7 @@ The three searches answer in words of their own; here they are made alike, so th
 row and the key that opens it do not ask which of them it was.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -14,6 +14,9 @@ from memtui.memory.found import Findings, Layer, MessageHit, Messages, Moment, S
 from memtui.memory.hits import Answer, Hit, HitKind, Snippet
 from memtui.memory.toc import TocLevel
 from memtui.widgets import wording
+
+Finder = Callable[[str], Answer | Findings | Messages]
+"""Who answers in one view what was typed; any string is legal."""
 
 UNTITLED = "A session without a title"
 

@@ -20,10 +20,10 @@ from memtui.memory.found import (
 from memtui.memory.hits import Answer, Snippet
 from memtui.memory.sessions import Session
 from memtui.screens.asked import Asked
-from memtui.screens.teleport import Finder, TeleportScreen
+from memtui.screens.teleport import TeleportScreen
 from memtui.stylesheets import stylesheets
 from memtui.themes import DARK, THEMES
-from memtui.widgets.found_lines import View
+from memtui.widgets.found_lines import Finder, View
 from tests.conftest import NOW
 
 AT = datetime(2024, 2, 29, 9, 41, tzinfo=UTC)

@@ -17,11 +17,11 @@ from memtui.memory.found import Findings, Messages
 from memtui.memory.hits import Answer
 from memtui.memory.queries import NAMES
 from memtui.screens.asked import Asked
-from memtui.screens.teleport import Finder, TeleportScreen
+from memtui.screens.teleport import TeleportScreen
 from memtui.store import database, events, sessions
 from memtui.themes import DARK, LIGHT
 from memtui.widgets.bullet_list import BulletList
-from memtui.widgets.found_lines import View
+from memtui.widgets.found_lines import Finder, View
 from memtui.widgets.found_words import HowToAsk
 from memtui.widgets.source_pane import Reader, SourcePane
 from memtui.widgets.toc_tree import TocTree
