@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 
+from benchmarks import asking
 from benchmarks.processes import CHECKOUT, environment
 from memtui import store
 from memtui.memory import events
@@ -37,6 +38,9 @@ REST_S = 0.01
 """How long the index rests when it has followed, in seconds."""
 
 TEXT = "The retry of the upload waits twice as long each time, up to a minute. " * 6
+
+NEVER_SAID = 900_000
+"""From which number on messages are looked for."""
 
 AT = datetime(2026, 1, 20, 8, tzinfo=UTC)
 """When the first is said: after all that is kept."""
@@ -74,6 +78,26 @@ def measure(paths: Paths, runs: int = RUNS) -> dict[str, list[float]]:
                         taken[way].append(keep_ms(message(number)))
                         time.sleep(PAUSE_S)
                         number += 1
+    return taken
+
+
+def found_ms(paths: Paths, runs: int) -> list[float]:
+    """The milliseconds to keep a message and find it, though it is not indexed yet.
+
+    Raises:
+        SystemExit: It is not found.
+    """
+    find = asking.finder(paths)
+    taken = []
+    with database.connected():
+        for number in range(NEVER_SAID, NEVER_SAID + runs):
+            began_s = time.perf_counter()
+            event = message(number, f"unheardof{number}")
+            keep_ms(event)
+            hits = find(f"unheardof{number}").hits
+            taken.append((time.perf_counter() - began_s) * 1000)
+            if not hits or hits[0].event_id != event.event_id:
+                raise SystemExit("what was kept is not found")
     return taken
 
 

@@ -10,7 +10,9 @@ the checkout:
 """
 
 import argparse
+import gc
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -33,8 +35,14 @@ MESSAGES, BIG = 100_000, 1_000_000
 ROUNDS = 3
 """How often each question is asked; the medians count."""
 
+WARMED = 20
+"""About how many questions are asked before it is measured."""
+
 OPENED = 11
 """How many processes ask a first question; the medians count."""
+
+FOUND = 30
+"""How many messages are looked for as soon as they are kept."""
 
 FIRST = "cache error handling"
 """What they ask."""
@@ -111,18 +119,30 @@ def asked(
 ) -> dict[str, Taken]:
     """The milliseconds each question took each engine, by the kind of question."""
     engines = {"memtui": asking.finder(paths)} | {one.name: one.find for one in others}
-    taken: dict[str, Taken] = {}
+    every = [(kind, one) for kind, some in by_kind.items() for one in some]
+    rounds = {name: [[0.0] * ROUNDS for _ in every] for name in engines}
+    # What measures is not to be looked through for garbage at its expense.
+    gc.collect()
+    gc.freeze()
     with database.connected():
-        for kind, some in by_kind.items():
-            taken[kind] = {name: [] for name in engines}
-            for question in some:
-                rounds: Taken = {name: [] for name in engines}
-                for _ in range(ROUNDS + 1):
-                    for name, find in engines.items():
-                        rounds[name].append(took_ms(partial(find, question)))
-                for name, each in rounds.items():
-                    taken[kind][name].append(median(each[1:]))
-    return taken
+        for _, question in every[:: max(1, len(every) // WARMED)]:
+            engines["memtui"](question)
+        for turn in range(ROUNDS):
+            for at, (_, question) in enumerate(every):
+                for name, find in engines.items():
+                    rounds[name][at][turn] = took_ms(partial(find, question))
+    gc.unfreeze()
+    return {
+        kind: {
+            name: [
+                median(each)
+                for (of, _), each in zip(every, taken, strict=True)
+                if of == kind
+            ]
+            for name, taken in rounds.items()
+        }
+        for kind in by_kind
+    }
 
 
 def show_asked(taken: dict[str, Taken], others: Sequence[Rival]) -> None:
@@ -157,6 +177,7 @@ def show_appended(paths: Paths, runs: int) -> None:
     """Print what one more message costs, and how soon it is found."""
     with appending.copied(paths) as copy:
         taken = appending.measure(copy, runs)
+        found = appending.found_ms(copy, min(runs, FOUND))
     print("one more message, ms     p50      p95      p99      max")
     for way, each in taken.items():
         print(figures(way, each))
@@ -164,9 +185,12 @@ def show_appended(paths: Paths, runs: int) -> None:
     for way, each in list(taken.items())[1:]:
         more = [share(each, of) - share(bare, of) for of in (0.5, 0.99)]
         print(f"  {way} adds {more[0]:.2f} at p50, {more[1]:.2f} at p99")
+    print(figures("kept, then found", found))
 
 
-def measure(paths: Paths, messages: int, each: int, runs: int) -> None:
+def measure(
+    paths: Paths, messages: int, *, each: int, runs: int, is_kept: bool = False
+) -> None:
     """Measure everything on one store and print it.
 
     Args:
@@ -174,8 +198,10 @@ def measure(paths: Paths, messages: int, each: int, runs: int) -> None:
         messages: How many messages it holds.
         each: How many questions of a kind.
         runs: How many messages are kept in each way.
+        is_kept: Whether the index is not made anew if there is one.
     """
-    show_rebuilt(paths)
+    if not (is_kept and paths.messages.exists()):
+        show_rebuilt(paths)
     store.open_at(paths.store)
     show_store(paths)
     show_opened(paths)
@@ -202,13 +228,21 @@ def main() -> None:
     parser.add_argument("--messages", type=int, nargs="+", default=[MESSAGES])
     parser.add_argument("--big", action="store_true", help="a million messages as well")
     parser.add_argument("--folder", type=Path, default=CACHE, help="where stores stay")
+    parser.add_argument("--keep", action="store_true", help="make no index anew")
     parser.add_argument("--each", type=int, default=questions.EACH)
     parser.add_argument("--runs", type=int, default=appending.RUNS)
     given = parser.parse_args()
-    print(f"{machine()}; {datetime.now(UTC):%Y-%m-%d}")
+    print(
+        f"{machine()}; {datetime.now(UTC):%Y-%m-%d}; "
+        f"{os.getloadavg()[0]:.1f} at work before"
+    )
     for messages in [*given.messages, *([BIG] if given.big else [])]:
         measure(
-            conversations.home(given.folder, messages), messages, given.each, given.runs
+            conversations.home(given.folder, messages),
+            messages,
+            each=given.each,
+            runs=given.runs,
+            is_kept=given.keep,
         )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from memtui.memory.relevance import Corpus
 from memtui.store.said import OF_SUBAGENT, Kind, session_term
 
 CAP = 3_000
@@ -29,6 +30,10 @@ What the rest of them say is little."""
 
 ENOUGH = 500
 """So many messages that hold all of some very common words are enough."""
+
+TELLING = 0.05
+"""A word that is worth less than this share of the query's rarest one is not looked up
+with others: it says hardly anything."""
 
 COUNTED = 50_000
 """Up to how many messages are counted that hold a word that begins so."""
@@ -146,13 +151,18 @@ def find(db: sqlite3.Connection, asked: Sequence[Asked], bounds: Bounds) -> Foun
 def _look_up_together(
     question: "_Question", matches: Sequence[str], found: Found
 ) -> None:
-    """Look very common words up with others.
+    """Look very common words up with others, where they say something.
 
     Each of the rarest of them with any rarer word or, where there is none, with one
     another; and all of them together, then all but the commonest, until enough hold
     them.
     """
-    common = sorted(found.common, key=lambda at: (found.counts[at], at))
+    rarities = Corpus(found.counts, found.messages, 0, 0).rarities()
+    least = TELLING * max(rarities, default=0.0)
+    common = sorted(
+        (at for at in found.common if rarities[at] >= least),
+        key=lambda at: (found.counts[at], at),
+    )
     rarer = [matches[at] for at in range(len(matches)) if at not in found.common]
     for at in common[:PAIRED]:
         paired = (matches[other] for other in common[:PAIRED] if other != at)
@@ -276,6 +286,14 @@ class _Question:
             match: As FTS5 is asked for it.
             messages: How many there are in these sessions.
         """
+        everywhere = self._frequency(word, match)
+        if self._bounds.sessions is None:
+            return everywhere
+        everything = max(1, _messages(self._db)[0])
+        return max(CAP + 1, everywhere * messages // everything)
+
+    def _frequency(self, word: Asked, match: str) -> int:
+        """How many messages of all hold a word."""
         if word.begun:
             some = f"SELECT 1 FROM said WHERE said MATCH ? LIMIT {COUNTED}"
             asked = f"SELECT count(*) FROM ({some})"
@@ -283,11 +301,7 @@ class _Question:
         else:
             asked = "SELECT doc FROM vocabulary WHERE term = ?"
             row = self._db.execute(asked, (word.term,)).fetchone()
-        everywhere = int(row[0]) if row else 0
-        if self._bounds.sessions is None:
-            return everywhere
-        everything = max(1, _messages(self._db)[0])
-        return max(CAP + 1, everywhere * messages // everything)
+        return int(row[0]) if row else 0
 
     def totals(self) -> tuple[int, int, int]:
         """How many messages, terms and conversations there are."""

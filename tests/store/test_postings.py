@@ -85,7 +85,7 @@ def test_of_a_very_common_word_the_newest_are_found_and_that_is_told(
 ) -> None:
     monkeypatch.setattr(postings, "CAP", 10)
     batch = [one(n, "usual rare" if n == 3 else "usual") for n in range(1, 31)]
-    said.put(index, batch, ())
+    said.put(index, [*batch, *(one(n, "other") for n in range(31, 61))], ())
     assert found(index, "usual") == [*range(21, 31)]
     with index.reading() as db:
         told = look_up(db, "usual rare")
