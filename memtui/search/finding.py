@@ -39,7 +39,7 @@ def find(
     ranked = [
         (score, place, number)
         for place, one in enumerate(gathered)
-        for score, number in _ranked(one, limit, least, snapshot)
+        for score, number in _ranked(one, least, snapshot)
     ]
     # Among equals what was written last comes first, however many are asked for.
     ranked.sort(reverse=True)
@@ -67,14 +67,11 @@ def _gather(
 
 
 def _ranked(
-    gathered: Gathered, limit: int, least: float, snapshot: Snapshot
+    gathered: Gathered, least: float, snapshot: Snapshot
 ) -> list[tuple[float, int]]:
-    """The best documents of a piece with their scores, those of others left aside."""
-    best = gathered.best(limit)
-    ended = gathered.piece.contents.ended
-    if least < 1.0 and best:
-        worst = best[-1][0] * least
-        best = [one for one in gathered.best(len(gathered.sums)) if one[0] >= worst]
+    """The documents of a piece that may be among the best, with their scores."""
+    best, ended = gathered.best(), gathered.piece.contents.ended
+    if least < 1.0:
         newest = snapshot.newest
         aged = (scores.recency((newest - ended[n]) / MINUTES_A_DAY) for _, n in best)
         best = [(raw * age, n) for (raw, n), age in zip(best, aged, strict=True)]

@@ -61,9 +61,24 @@ class Gathered:
         """What weighted fits can at most add up to, times the number of terms."""
         return sum(unit.idf for unit in self.units) * len(self.units)
 
-    def best(self, most: int) -> list[tuple[float, int]]:
-        """The best documents with their raw scores, the best first."""
-        return nlargest(most, ((_raw(s), n) for n, s in self.sums.items()))
+    def best(self) -> list[tuple[float, int]]:
+        """All that may be among the best, whatever they are still multiplied by.
+
+        Returns:
+            Raw scores and documents, the best first and the latest among equals.
+        """
+        raws = self._raws()
+        worst = self._worst(raws)
+        kept = zip(raws, self.sums, strict=True)
+        return sorted([one for one in kept if one[0] >= worst], reverse=True)
+
+    def _raws(self) -> list[float]:
+        return [found // HELD * (found % HELD) for found in self.sums.values()]
+
+    def _worst(self, raws: list[float]) -> float:
+        """The least raw score that may still be among the best."""
+        best = nlargest(self.most, raws)
+        return best[-1] * self.least if len(best) == self.most else 0.0
 
     def best_among(self, numbers: Iterable[int]) -> tuple[float, int] | None:
         """The best of some documents with its raw score; None if none is found.
@@ -95,7 +110,7 @@ class Gathered:
         """
         if len(self.sums) < self.most:
             return False
-        worst = nlargest(self.most, map(_raw, self.sums.values()))[-1] * self.least
+        worst = self._worst(self._raws())
         idf, count = sum(unit.idf for unit in rest), len(rest)
         if idf * count >= worst:
             return False
@@ -167,29 +182,29 @@ def _within(lists: Lists, room: int) -> Lists:
 
 def _add(found: Gathered, lists: Lists) -> None:
     """Add a term to all documents that hold it."""
-    sums, mask = found.sums, found.mask
-    get = sums.get
-    if len(lists) > 1:
-        worths: Iterable[tuple[int, float]] = _best_of(lists).items()
-        worth = 1.0
-    else:
-        ids, fits, worth = lists[0] if lists else ((), (), 1.0)
-        worths = zip(ids, fits, strict=True)
+    mask, worths = found.mask, _best_of(lists)
     if mask is not None:
-        worths = ((number, fit) for number, fit in worths if mask[number])
-    for number, fit in worths:
-        sums[number] = get(number, 0.0) + (HELD + worth * fit)
+        worths = {number: worth for number, worth in worths.items() if mask[number]}
+    if not found.sums:
+        found.sums = {number: HELD + worth for number, worth in worths.items()}
+        return
+    sums, get = found.sums, found.sums.get
+    for number, worth in worths.items():
+        sums[number] = get(number, 0.0) + (HELD + worth)
 
 
 def _best_of(lists: Lists) -> dict[int, float]:
     """What the best form of a term is worth in each document."""
     best: dict[int, float] = {}
-    get = best.get
     for ids, fits, worth in lists:
-        for number, fit in zip(ids, fits, strict=True):
-            value = worth * fit
-            if value > get(number, 0.0):
-                best[number] = value
+        # As few steps of Python for each posting as can be.
+        more = dict(zip(ids, [worth * fit for fit in fits], strict=True))
+        both = best.keys() & more.keys() if best else ()
+        better = {
+            number: best[number] for number in both if best[number] > more[number]
+        }
+        best |= more
+        best |= better
     return best
 
 
