@@ -1,0 +1,78 @@
+"""Documents to be found, and ways to ask for them."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from memtui.memory import queries
+from memtui.memory.hits import Found, HitKind, Match
+from memtui.memory.scores import Part
+from memtui.memory.toc import TocLevel
+from memtui.search import documents
+from memtui.search.documents import LEAF, Document, mark
+from memtui.search.index import Index
+
+DAY = datetime(2025, 3, 10, tzinfo=UTC)
+
+
+def document(
+    name: str,
+    text: str,
+    *,
+    part: Part = Part.BULLETS,
+    level: TocLevel = TocLevel.SEGMENT,
+    day: int = 0,
+    days: int = 0,
+    marks: Iterable[str] = (),
+) -> Document:
+    began = DAY + timedelta(days=day)
+    ended = began + (timedelta(days=days) or timedelta(minutes=20))
+    own = [mark(documents.LEVEL, level)]
+    own += [LEAF] if level is TocLevel.SEGMENT else []
+    return Document(
+        HitKind.NODE,
+        name,
+        name,
+        ((part, text),),
+        level,
+        (*own, *marks),
+        began,
+        ended,
+    )
+
+
+def find(
+    index: Index,
+    query: str,
+    limit: int = 50,
+    *,
+    is_exact: bool = True,
+    is_recent_first: bool = False,
+) -> Found:
+    how = {"is_exact": is_exact, "is_recent_first": is_recent_first}
+    return index.find(queries.read(query, UTC), limit, among=None, **how)
+
+
+def found(index: Index, query: str, limit: int = 50, **how: bool) -> list[str]:
+    return [match.target_id for match in find(index, query, limit, **how).matches]
+
+
+def score(index: Index, query: str, name: str) -> float:
+    matches: dict[str, Match] = {m.target_id: m for m in find(index, query).matches}
+    return matches[name].score
+
+
+def name(number: int) -> str:
+    """A word that has no parts and no other form."""
+    return f"q{chr(97 + number // 26)}{chr(97 + number % 26)}"
+
+
+def many(count: int) -> list[Document]:
+    return [
+        document(
+            f"n{i:04}",
+            " ".join(["file"] * (i % 3) + ["test"] * (i % 5) + ["code", name(i % 97)]),
+            part=Part.TITLE if i % 50 == 0 else Part.BULLETS,
+            day=i,
+        )
+        for i in range(count)
+    ]
