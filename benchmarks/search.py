@@ -14,6 +14,7 @@ import gc
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -34,6 +35,10 @@ MESSAGES, BIG = 100_000, 1_000_000
 
 ROUNDS = 3
 """How often each question is asked; the medians count."""
+
+BUSY = ", processor"
+"""What is told apart: how long the processor worked, whoever else was at work. The
+ratios are of that."""
 
 WARMED = 20
 """About how many questions are asked before it is measured."""
@@ -115,22 +120,29 @@ def show_opened(paths: Paths) -> None:
 
 
 def asked(
-    paths: Paths, others: Sequence[Rival], by_kind: dict[str, list[str]]
+    paths: Paths, others: Sequence[Rival], by_kind: dict[str, list[str]], turns: int
 ) -> dict[str, Taken]:
     """The milliseconds each question took each engine, by the kind of question."""
     engines = {"memtui": asking.finder(paths)} | {one.name: one.find for one in others}
     every = [(kind, one) for kind, some in by_kind.items() for one in some]
-    rounds = {name: [[0.0] * ROUNDS for _ in every] for name in engines}
+    rounds = {
+        name + what: [[0.0] * turns for _ in every]
+        for name in engines
+        for what in ("", BUSY)
+    }
     # What measures is not to be looked through for garbage at its expense.
     gc.collect()
     gc.freeze()
     with database.connected():
         for _, question in every[:: max(1, len(every) // WARMED)]:
             engines["memtui"](question)
-        for turn in range(ROUNDS):
+        for turn in range(turns):
             for at, (_, question) in enumerate(every):
                 for name, find in engines.items():
+                    busy_s = time.process_time()
                     rounds[name][at][turn] = took_ms(partial(find, question))
+                    busy_ms = (time.process_time() - busy_s) * 1000
+                    rounds[name + BUSY][at][turn] = busy_ms
     gc.unfreeze()
     return {
         kind: {
@@ -148,17 +160,18 @@ def asked(
 def show_asked(taken: dict[str, Taken], others: Sequence[Rival]) -> None:
     """Print what questions took, by their kind and in all, and the ratios."""
     count = sum(len(each["memtui"]) for each in taken.values())
-    print(f"{count} questions, ms          p50      p95      p99      max")
+    print(f"{count} questions, ms            p50      p95      p99      max")
     for kind, each in taken.items():
         print(figures(kind, each["memtui"]))
     every = {
-        name: [ms for each in taken.values() for ms in each[name]]
+        name + what: [ms for each in taken.values() for ms in each[name + what]]
         for name in ("memtui", *(other.name for other in others))
+        for what in ("", BUSY)
     }
     for name, all_ms in every.items():
-        print(figures("all of them" if name == "memtui" else name, all_ms))
+        print(figures(name.replace("memtui", "all of them"), all_ms))
     for other in others:
-        mine, its = every["memtui"], every[other.name]
+        mine, its = every[f"memtui{BUSY}"], every[f"{other.name}{BUSY}"]
         ratios = ", ".join(
             f"{share(mine, of) / share(its, of):.2f} x at p{of * 100:.0f}"
             for of in (0.5, 0.95, 0.99)
@@ -170,7 +183,7 @@ def show_asked(taken: dict[str, Taken], others: Sequence[Rival]) -> None:
 def figures(name: str, taken: Sequence[float]) -> str:
     """A line of a table."""
     shares = "".join(f"{share(taken, of):9.2f}" for of in (0.5, 0.95, 0.99))
-    return f"  {name:<22}{shares}{max(taken):9.2f}"
+    return f"  {name:<24}{shares}{max(taken):9.2f}"
 
 
 def show_appended(paths: Paths, runs: int) -> None:
@@ -178,7 +191,7 @@ def show_appended(paths: Paths, runs: int) -> None:
     with appending.copied(paths) as copy:
         taken = appending.measure(copy, runs)
         found = appending.found_ms(copy, min(runs, FOUND))
-    print("one more message, ms     p50      p95      p99      max")
+    print("one more message, ms       p50      p95      p99      max")
     for way, each in taken.items():
         print(figures(way, each))
     bare = taken["without the index"]
@@ -189,7 +202,13 @@ def show_appended(paths: Paths, runs: int) -> None:
 
 
 def measure(
-    paths: Paths, messages: int, *, each: int, runs: int, is_kept: bool = False
+    paths: Paths,
+    messages: int,
+    *,
+    each: int,
+    runs: int,
+    rounds: int = ROUNDS,
+    is_kept: bool = False,
 ) -> None:
     """Measure everything on one store and print it.
 
@@ -198,6 +217,7 @@ def measure(
         messages: How many messages it holds.
         each: How many questions of a kind.
         runs: How many messages are kept in each way.
+        rounds: How often each question is asked.
         is_kept: Whether the index is not made anew if there is one.
     """
     if not (is_kept and paths.messages.exists()):
@@ -215,8 +235,8 @@ def measure(
     others = [other for other in found if other]
     if len(others) < len(found):
         print("tantivy is not installed: it is not measured")
-    show_asked(asked(paths, others, by_kind), others)
-    used = alone("ask", paths, *(one for some in by_kind.values() for one in some))
+    show_asked(asked(paths, others, by_kind, rounds), others)
+    used = alone("ask", paths, *(one for some in by_kind.values() for one in some[:5]))
     print(f"memory       {used.peak_bytes / MB:9,.0f} MB at its peak, mapped files too")
     show_appended(paths, runs)
     database.close()
@@ -231,6 +251,7 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="make no index anew")
     parser.add_argument("--each", type=int, default=questions.EACH)
     parser.add_argument("--runs", type=int, default=appending.RUNS)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     given = parser.parse_args()
     print(
         f"{machine()}; {datetime.now(UTC):%Y-%m-%d}; "
@@ -242,6 +263,7 @@ def main() -> None:
             messages,
             each=given.each,
             runs=given.runs,
+            rounds=given.rounds,
             is_kept=given.keep,
         )
 

@@ -148,8 +148,7 @@ def test_searches_are_measured_on_every_kind_of_question(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(search, "OPENED", 1)
-    monkeypatch.setattr(search, "ROUNDS", 1)
-    search.measure(conversations.home(tmp_path, 400), 400, each=1, runs=2)
+    search.measure(conversations.home(tmp_path, 400), 400, each=1, runs=2, rounds=1)
     told = capsys.readouterr().out
     assert "\n400 messages of " in told
     for kind in (*questions.of(["said"], 1), "all of them", "plain FTS5"):
