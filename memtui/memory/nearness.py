@@ -31,7 +31,12 @@ def bonus(text: str, query: Query, rarities: Mapping[str, float]) -> float:
     """
     stands: dict[str, list[int]] = {}
     held = set[str]()
+    likely = words.may_give(
+        [*rarities, *(word.whole for word in query.words if word.whole)]
+    )
     for at, chunk in enumerate(words.chunks(text[:READ_CHARS])):
+        if not likely(chunk):
+            continue
         for term in words.terms_of(chunk):
             held.add(term)
             if term in rarities:

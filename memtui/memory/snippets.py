@@ -29,8 +29,4 @@ def best_line(lines: Sequence[str], asked: Query) -> str:
 
 def wanted_in(text: str, asked: Query) -> set[str]:
     """The terms of a text that answer a query, in any form."""
-    held, begun = set(words.terms(text)), tuple(asked.begun)
-    answering = held.intersection(asked.terms)
-    if begun:
-        answering.update(term for term in held if term.startswith(begun))
-    return answering
+    return words.answering(text, asked.terms, asked.begun)

@@ -8,6 +8,9 @@ shown.
 
 import re
 
+HEAD = 2
+"""So many letters of a word its stem begins with as well, unless it is irregular."""
+
 SHORTEST = 4
 """Words of fewer letters are their own stem."""
 
@@ -67,6 +70,16 @@ _FORMS = """
 _IRREGULAR = dict(re.findall(r"(\w+):(\w+)", _FORMS))
 """Forms that no rule makes, and the words they are forms of; those that are commonly
 another word too ("left", "rose") are missing."""
+
+
+def heads(start: str) -> set[str]:
+    """How folded words begin whose stem begins so: with one of these letters or pairs.
+
+    Args:
+        start: A stem, or as much of one as is known.
+    """
+    irregular = {form[:HEAD] for form, root in _ROOTS.items() if root.startswith(start)}
+    return {start[:HEAD]} | irregular
 
 
 def stem(word: str) -> str:
@@ -138,3 +151,7 @@ def _is_short(root: str) -> bool:
         and _VOWEL.match(root[-2]) is not None
         and not _VOWEL.match(root[-3])
     )
+
+
+_ROOTS = {form: stem(form) for form in _IRREGULAR}
+"""The stems of irregular forms."""

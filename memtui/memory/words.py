@@ -9,12 +9,12 @@ the same terms wherever it is met, so that text and query always meet.
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-from memtui.memory.stems import stem
+from memtui.memory.stems import heads, stem
 from memtui.memory.vocabulary import STOP_WORDS
 
 CAP_CHARS = 400_000
@@ -34,6 +34,9 @@ PHRASE_CHARS = 600
 
 PHRASES = 4_096
 """How many phrases' needed terms are remembered: each is weighed several times."""
+
+LIKELY = 512
+"""Of how many questions it is remembered which words may answer them."""
 
 MARKED = 1_024
 """How many chunks that hold what was asked for are remembered with their pieces."""
@@ -108,6 +111,44 @@ def needed(text: str) -> list[str]:
     return list(of(text))
 
 
+def answering(text: str, whole: Collection[str], begun: Collection[str]) -> set[str]:
+    """The terms of a text that are among some, or that begin as one of others does.
+
+    The words that cannot have such a term are not looked at more closely: that is most
+    of them, and a text is read twenty times as fast.
+
+    Args:
+        text: Any string.
+        whole: Terms.
+        begun: How terms begin.
+    """
+    likely = may_give([*whole, *begun])
+    found = [chunk for chunk in chunks(text) if likely(chunk)]
+    held = set(chain.from_iterable(map(_TERMS.__getitem__, found)))
+    if found and not held:
+        held = set(terms(text))
+    told = held.intersection(whole)
+    if starts := tuple(begun):
+        told.update(term for term in held if term.startswith(starts))
+    return told
+
+
+def may_give(wanted: Iterable[str]) -> Callable[[str], object]:
+    """Tells of a chunk whether it may give terms that begin so, at little cost.
+
+    Args:
+        wanted: Terms, or how they begin.
+    """
+    return _may_give(frozenset(wanted))
+
+
+@lru_cache(maxsize=LIKELY)
+def _may_give(wanted: frozenset[str]) -> Callable[[str], object]:
+    starts = sorted({head for start in wanted for head in heads(start)})
+    said = "|".join(map(re.escape, starts)) or r"(?!)"
+    return re.compile(rf"[^\x00-\x7f]|{said}", re.IGNORECASE).search
+
+
 def spans(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
     """Where a text holds one of the wanted terms, to mark it in a snippet.
 
@@ -143,9 +184,10 @@ def _matching(text: str, sought: frozenset[str]) -> Iterator[tuple[int, int]]:
     read = _without_marks(text[:CAP_CHARS])
     # What is looked up tells at once which chunks are worth cutting apart.
     is_telling = sought.isdisjoint(STOP_WORDS)
+    likely = may_give(sought)
     for match in _pattern(read).finditer(read):
         chunk, start = match.group(), match.start()
-        if is_telling and sought.isdisjoint(_TERMS[chunk]):
+        if is_telling and (not likely(chunk) or sought.isdisjoint(_TERMS[chunk])):
             continue
         if fold(chunk) in sought:
             yield start, match.end()

@@ -147,3 +147,23 @@ def test_the_marks_of_what_was_redacted_are_no_words() -> None:
     text = "login with password=[redacted: password] and [redacted: aws key] fails"
     assert words.chunks(text) == ["login", "with", "password", "and", "fails"]
     assert words.spans(text, ["password"]) == [(11, 19)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "She wrote the retries of getUserById in src/auth/token_refresh.py",
+        "the of a",
+        "重跑gen-itgc后 评审会议 naïve Robin's don’t",
+        "went children indices running flies tries used C++ #123 v1.2.3",
+    ],
+)
+def test_terms_that_answer_are_those_of_the_text(text: str) -> None:
+    held = words.terms(text)
+    other = words.terms("write go child index run fly user token café the 会议")
+    for wanted in (held, other, held[:1], held[-1:], []):
+        told = words.answering(text, wanted, [])
+        assert told == set(held) & set(wanted)
+    for start in {term[:size] for term in held + other for size in (1, 2, 3)}:
+        told = words.answering(text, [], [start])
+        assert told == {term for term in held if term.startswith(start)}
