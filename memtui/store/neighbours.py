@@ -43,8 +43,10 @@ def count_before(number: int, event: Event) -> int:
 
 def tool_after(number: int, event: Event) -> str:
     """The tool that was called right after a message; "" if none was."""
+    # Of a message the metadata lies behind a long text, which need not be read.
+    told = "CASE type WHEN 'tool_result' THEN metadata END"
     row = db.execute_sql(
-        f"SELECT type, metadata {_LATER} {_UP} LIMIT 1",
+        f"SELECT type, {told} {_LATER} {_UP} LIMIT 1",
         (number, event.subagent, *event.order),
     ).fetchone()
     if not row or row[0] != "tool_result":
