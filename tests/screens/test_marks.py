@@ -248,7 +248,7 @@ async def test_what_was_shown_stays_shown_when_the_page_is_written_anew(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_PAGE, "u")(pilot)
-        other = "Every basket was lost in a fire at the Hamburg warehouse."
+        other = "Every warehouse in Hamburg burned down in the great fire."
         model.writes(judged.node_id, "Sliding sessions", [*CLAIMS[:2], other])
         changed = frozenset({judged.node_id})
         app.post_message(WorkReported(Progress("summarize", changed=changed)))
