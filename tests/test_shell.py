@@ -104,6 +104,12 @@ def test_teleport_tells_programs_all_they_need_to_jump(home: Path) -> None:
     }
 
 
+def test_what_begins_with_a_hyphen_belongs_to_a_question(home: Path) -> None:
+    for command in ("search", "search-sessions", "teleport"):
+        found = asked(home, command, "mutex", "-tabs", "--limit", "5")
+        assert found["query"] == "mutex -tabs"
+
+
 def test_teleport_tells_people_what_a_score_is_made_of(home: Path) -> None:
     told = memtui(home, "teleport", "mutxe tabs").stdout
     assert "Did you mean: mutex tabs\n" in told

@@ -45,11 +45,6 @@ class Filters:
         """Whether only what is summarised can pass them."""
         return bool(self.levels or self.has or self.by)
 
-    @property
-    def is_of_messages(self) -> bool:
-        """Whether only messages can pass them."""
-        return bool(self.role or self.session)
-
 
 EVERYTHING = Filters()
 """The whole memory."""

@@ -21,6 +21,10 @@ EXACT = 0.3
 """What the form that was asked for adds, against the word itself."""
 
 
+VERBATIM = 0.5
+"""What a text adds that holds the whole query as it was typed, against its words."""
+
+
 def bonus(text: str, query: Query, rarities: Mapping[str, float]) -> float:
     """What a text's wording adds to its relevance, in the units of the rarities.
 
@@ -48,8 +52,28 @@ def bonus(text: str, query: Query, rarities: Mapping[str, float]) -> float:
     for word in query.words:
         if word.whole and word.whole in held:
             added += EXACT * max(rarities.get(term, 0.0) for term in word.terms)
+    return added + _verbatim(text, query, rarities)
+
+
+def _verbatim(text: str, query: Query, rarities: Mapping[str, float]) -> float:
+    """What it adds that the query, or an identifier of it, stands there as typed."""
+    folded = text.casefold()
+    added = 0.0
+    for word in query.words:
+        if len(word.terms) > 1 and word.text.casefold() in folded:
+            added += sum(rarities.get(term, 0.0) for term in word.terms)
+    typed = query.text.strip().casefold()
+    if not typed.isalnum() and typed in folded:
+        added += VERBATIM * sum(rarities.values())
     return added
 
 
 def _are_near(some: list[int], others: list[int]) -> bool:
-    return any(abs(one - other) <= NEAR for one in some for other in others)
+    """Whether two words are ever near; both lists are in their order."""
+    one = other = 0
+    while one < len(some) and other < len(others):
+        apart = others[other] - some[one]
+        if abs(apart) <= NEAR:
+            return True
+        one, other = (one + 1, other) if apart > 0 else (one, other + 1)
+    return False

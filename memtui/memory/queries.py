@@ -101,6 +101,11 @@ class Query:
         return not (self.words or self.phrases)
 
     @property
+    def is_of_stop_words(self) -> bool:
+        """Whether it has words, and none that could be looked up."""
+        return not any(words.is_telling(word.text) for word in self.words)
+
+    @property
     def needs_text(self) -> bool:
         """Whether which words a text holds does not tell if it answers."""
         return bool(self.phrases or self.without or self.without_phrases)
@@ -117,7 +122,8 @@ class Query:
         return not (self.without and self._is_excluded(text))
 
     def _is_excluded(self, text: str) -> bool:
-        held = set(words.terms(text))
+        # Stop words are no terms, and can be excluded.
+        held = {*words.terms(text), *map(words.fold, words.chunks(text))}
         return any(_holds(word, held) for word in self.without)
 
 
@@ -152,6 +158,8 @@ def read(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
         filters: Conditions that hold besides; those typed go before them.
     """
     reading = _Reading(zone, filters=filters)
+    # What a shell hands on of bytes that are no text.
+    text = text.encode("utf-8", "replace").decode()
     if len(text) > CAP_CHARS:
         reading.hints.append(f"Only the first {CAP_CHARS:,} characters were read.")
     for match in _TOKEN.finditer(text[:CAP_CHARS]):

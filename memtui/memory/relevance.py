@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -197,6 +197,6 @@ def _worth(rarities: Sequence[float]) -> Callable[[int], float]:
     return worth
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _bits(held: int) -> tuple[int, ...]:
     return tuple(at for at in range(held.bit_length()) if held >> at & 1)

@@ -16,15 +16,30 @@ def best_line(lines: Sequence[str], asked: Query) -> str:
         lines: Bullets, or one excerpt; at least one.
         asked: The query.
     """
-    best = max(lines, key=lambda line: len(wanted_in(line, asked)))
+    sought = [*asked.phrases, *_typed(asked)]
+
+    def telling(line: str) -> tuple[int, int]:
+        folded = words.fold(line) if sought else ""
+        return sum(one in folded for one in sought), len(wanted_in(line, asked))
+
+    best = max(lines, key=telling)
     if len(best) <= CHARS:
         return best
     marks = words.spans(best, wanted_in(best, asked))
-    start = max(marks[0][0] - CHARS // 3, 0) if marks else 0
+    folded = words.fold(best) if sought else ""
+    first = min((folded.find(one) for one in sought if one in folded), default=-1)
+    if first < 0:
+        first = marks[0][0] if marks else 0
+    start = max(first - CHARS // 3, 0)
     start = best.rfind(" ", 0, start) + 1 if start else 0
     end = start + CHARS
     cut = best[start:end].rsplit(" ", 1)[0] if end < len(best) else best[start:]
     return f"{'…' if start else ''}{cut}{'…' if end < len(best) else ''}"
+
+
+def _typed(asked: Query) -> list[str]:
+    """The compounds of a query as they were typed, folded."""
+    return [words.fold(word.text) for word in asked.words if len(word.terms) > 1]
 
 
 def wanted_in(text: str, asked: Query) -> set[str]:

@@ -12,6 +12,9 @@ from memtui.memory import queries, times
 from memtui.memory.found import Understood
 from memtui.memory.times import Period
 
+GAIN = 1.5
+"""What that gains which lies in a time the question speaks of."""
+
 _KEPT = re.compile(rf'"[^"]*"|\b(?:{"|".join(queries.NAMES)}):(?:"[^"]*"|\S+)', re.I)
 
 

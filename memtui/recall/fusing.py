@@ -11,7 +11,7 @@ from datetime import datetime
 
 from memtui.memory.found import Layer
 from memtui.memory.hits import HitKind, Match
-from memtui.memory.timely import Timely
+from memtui.memory.timely import GAIN, Timely
 from memtui.recall.hearing import Heard, Hearing
 from memtui.store import segments
 
@@ -26,9 +26,6 @@ WEIGHTS = {
     Layer.TITLES: 0.1,
 }
 """What the best of each layer adds to a session's score."""
-
-TIMELY = 1.5
-"""What a moment gains that lies in a time the question speaks of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +122,7 @@ def _note_heard(found: dict[int, Candidate], hearing: Hearing, timely: Timely) -
         one.note(WINDOW, heard.window)
         one.note(THREAD, hearing.threads.get(session, 0.0))
         own = heard.message / most + heard.window / most_around
-        own *= TIMELY if timely.covers(heard.event.timestamp) else 1.0
+        own *= GAIN if timely.covers(heard.event.timestamp) else 1.0
         if own > best.get(session, -1.0):
             best[session], one.heard = own, heard
 
@@ -138,7 +135,7 @@ def _sum_up(candidates: Collection[Candidate], timely: Timely) -> None:
             one.total += weight * one.scores.get(name, 0.0) / most
     for one in candidates:
         if any(map(timely.covers, one.times)):
-            one.total *= TIMELY
+            one.total *= GAIN
 
 
 def _most(scores: Iterable[float]) -> float:

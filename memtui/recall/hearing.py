@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from memtui.errors import SearchError
-from memtui.memory import nearness, relevance
+from memtui.memory import bands, nearness, relevance, words
 from memtui.memory.events import Event, EventRole, EventType, to_ms
 from memtui.memory.filters import Filters
 from memtui.memory.queries import Query
@@ -34,6 +34,9 @@ READ_MORE = 2_000
 TAIL = 300
 """How many of the latest messages are read while they are not indexed."""
 
+SPILT = 16 * 3_600
+"""So far behind its time, in numbers, a message can stand that shares its moment."""
+
 SCANNED = 5_000
 """How many of the newest messages are read for a phrase that holds no word."""
 
@@ -47,6 +50,10 @@ BROKEN = (
 )
 FILLING = "The index of messages is being made, the newest first: {:,} events so far."
 BEHIND = "{:,} events are still to be indexed; the latest of them are read."
+STOP_WORDS = "These words are too common to look up; in quotes they are found."
+TOOLS_ASIDE = (
+    "What tools answered is not searched (search.with_tools): only their names are."
+)
 UNLOOKED = "No word to look up: the newest {:,} messages were read."
 TOO_COMMON = "Of words that very many messages hold, the newest {:,} were weighed: {}."
 
@@ -89,6 +96,8 @@ class Hearing:
     """The relevance of sessions by their whole text, by their numbers."""
     titles: dict[int, float] = field(default_factory=dict)
     """That of sessions by what they are called and summed up by."""
+    unknown: list[str] = field(default_factory=list)
+    """The terms that no message holds."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -113,16 +122,23 @@ class Ears:
         """
         hearing = Hearing()
         begun = {word.terms[-1]: word.begun for word in query.words}
-        asked = [Asked(term, begun.get(term, "")) for term in query.terms[:TERMS]]
+        looked_up = () if query.is_of_stop_words else query.terms[:TERMS]
+        asked = [Asked(term, begun.get(term, "")) for term in looked_up]
+        if not asked and not query.phrases:
+            hearing.notes.append(STOP_WORDS)
+            return hearing
+        if query.filters.role is EventRole.TOOL and not self._with_tools:
+            hearing.notes.append(TOOLS_ASIDE)
         sessions = scopes.sessions_of(query.filters)
-        bounds = _bounds(query.filters, sessions)
-        looked = Looked(asked)
+        bounds = _bounds(query, sessions)
+        looked = Looked(asked, with_tools=self._with_tools)
         if asked:
             late = self._look_up(looked, query, bounds, hearing)
         else:
             late = unindexed.newest(SCANNED)
-            hearing.notes.append(UNLOOKED.format(SCANNED))
-        looked.take_late([one for one in late if _is_within(one, bounds)])
+            hearing.notes.append(UNLOOKED.format(len(late)))
+        mine = [one for one in late if _is_within(one, query.filters, bounds)]
+        looked.take_late(mine, query)
         self._weigh(looked, query, weights, hearing)
         return hearing
 
@@ -133,9 +149,12 @@ class Ears:
         if not self._index.exists():
             hearing.notes.append(MISSING)
             return unindexed.newest(UNINDEXED)
+        # First what is not indexed: it may be while the index is asked.
+        runs, waiting = outbox.added_lately(TAIL)
+        late = unindexed.of_runs(runs)[-TAIL:]
         try:
             with self._index.reading() as db:
-                looked.take(db, bounds, query.quoted, with_tools=self._with_tools)
+                looked.take(db, bounds, query.quoted)
                 if not (bounds.is_of_moments or query.needs_text):
                     hearing.titles = postings.titles(db, looked.asked, bounds.sessions)
             filling = self._index.filling()
@@ -143,14 +162,13 @@ class Ears:
             log.exception("the index of messages could not be asked")
             hearing.notes.append(BROKEN)
             return unindexed.newest(UNINDEXED)
-        runs, waiting = outbox.added_lately(TAIL)
         if not filling.is_done:
             hearing.notes.append(FILLING.format(filling.done))
         elif waiting > TAIL:
             hearing.notes.append(BEHIND.format(waiting))
         if looked.common:
             hearing.notes.append(TOO_COMMON.format(CAP, ", ".join(looked.common)))
-        return unindexed.of_runs(runs)[-TAIL:]
+        return late
 
     def _weigh(
         self, looked: Looked, query: Query, weights: Weights, hearing: Hearing
@@ -166,6 +184,8 @@ class Ears:
         rarities = dict(
             zip((one.term for one in looked.asked), corpus.rarities(), strict=True)
         )
+        counted = zip(looked.asked, corpus.counts, strict=True)
+        hearing.unknown = [one.term for one, count in counted if not count]
         whole = sum(rarities.values()) * relevance.MOST or 1.0
         for place, event in self._read(looked, weighed, query):
             message = weighed.messages.get(place.number, 0.0)
@@ -180,7 +200,7 @@ class Ears:
                     weighed.windows.get(place.number, 0.0) + more,
                     weighed.threads.get(place.thread, 0.0),
                     share,
-                    min(1.0, message / whole) * share,
+                    _score(message / whole, share, query),
                 )
             )
 
@@ -203,34 +223,57 @@ class Ears:
             told = events.get(unindexed.to_id(place.event) for place in some)
             for place in some:
                 event = told.get(unindexed.to_id(place.event))
-                if event and query.admits(self._words_of(event)):
+                if event and self._answers(event, query):
                     given += 1
                     yield place, event
             if given >= READ:
                 return
 
-    def _words_of(self, event: Event) -> str:
-        """What of an event can be found."""
-        if event.event_type is EventType.TOOL_RESULT and not self._with_tools:
-            return event.metadata.get("tool_name", "")
-        return event.text
+    def _answers(self, event: Event, query: Query) -> bool:
+        """Whether what of an event may be found answers, as far as its text tells."""
+        since, until = query.filters.since, query.filters.until
+        if (since and event.timestamp < since) or (until and event.timestamp >= until):
+            return False
+        if event.event_type is not EventType.TOOL_RESULT or self._with_tools:
+            return query.admits(event.text)
+        tool = event.metadata.get("tool_name", "")
+        return query.admits(tool) and set(words.terms(tool)).issuperset(query.terms)
 
 
-def _bounds(filters: Filters, sessions: frozenset[int] | None) -> Bounds:
+def _score(of_bound: float, share: float, query: Query) -> float:
+    """A message's score (decisions §8); one that holds a phrase is a good one."""
+    if not query.words or query.is_of_stop_words:
+        return 1.0
+    score = min(1.0, of_bound) * share
+    return max(score, bands.GOOD_FROM) if query.phrases else score
+
+
+def _bounds(query: Query, sessions: frozenset[int] | None) -> Bounds:
+    """What the index is asked within; its times are wider than what was asked."""
+    filters = query.filters
     since, until = filters.since, filters.until
     return Bounds(
         sessions=sessions,
         kinds=frozenset([KINDS[filters.role]] if filters.role else []),
         first=number_at(to_ms(since)) if since else 0,
-        last=number_at(to_ms(until)) - 1 if until else ENDLESS,
+        last=number_at(to_ms(until)) + SPILT if until else ENDLESS,
         with_subagents=filters.with_subagents,
+        without=tuple(
+            tuple(
+                Asked(t, word.begun if t == word.terms[-1] else "") for t in word.terms
+            )
+            for word in query.without
+            if words.is_telling(word.text)
+        ),
     )
 
 
-def _is_within(one: Spoken, bounds: Bounds) -> bool:
+def _is_within(one: Spoken, filters: Filters, bounds: Bounds) -> bool:
+    since, until = filters.since, filters.until
     return (
         (bounds.sessions is None or one.session in bounds.sessions)
         and (not bounds.kinds or one.kind in bounds.kinds)
-        and bounds.first <= number_at(one.at_ms) <= bounds.last
+        and (not since or one.at_ms >= to_ms(since))
+        and (not until or one.at_ms < to_ms(until))
         and (bounds.with_subagents or not one.subagent)
     )

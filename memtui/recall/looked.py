@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from memtui.memory import relevance, words
+from memtui.memory.queries import Query
 from memtui.memory.relevance import Corpus, Spot
 from memtui.store import postings, unindexed
 from memtui.store.messages import View
@@ -13,6 +14,12 @@ from memtui.store.unindexed import Spoken
 FEW = 5
 """With fewer messages that hold a word, tools that are called so are found too."""
 
+LATE = 1 << 62
+"""Numbers from here on are those of messages that are not indexed yet."""
+
+LATE_CHARS = 100_000
+"""How much of such a message is read, in characters."""
+
 Weights = Mapping[Kind, float]
 """What a word is worth, by who said it."""
 
@@ -20,24 +27,21 @@ Weights = Mapping[Kind, float]
 class Looked:
     """What was looked up: the messages that hold some of the words."""
 
-    def __init__(self, asked: Sequence[Asked]) -> None:
-        self.asked = list(asked)
+    def __init__(self, asked: Sequence[Asked], *, with_tools: bool) -> None:
+        self.asked, self._with_tools = list(asked), with_tools
         self.held: dict[int, int] = {}
         self.places: dict[int, Place] = {}
         self.common: list[str] = []
         self._counts = [0] * len(asked)
         self._messages = self._size = self._threads = 0
 
-    def take(
-        self, db: View, bounds: Bounds, quoted: Sequence[str], *, with_tools: bool
-    ) -> None:
+    def take(self, db: View, bounds: Bounds, quoted: Sequence[str]) -> None:
         """Take what the index finds.
 
         Args:
             db: The index.
             bounds: Which messages may be found.
             quoted: Terms of which each must be there.
-            with_tools: Whether tools are looked through whatever else is found.
         """
         found = postings.find(db, self.asked, bounds)
         if quoted:
@@ -50,7 +54,7 @@ class Looked:
         self.common = [self.asked[at].term for at in found.common]
         likely = relevance.likeliest(found.held, self.corpus().rarities())
         self.held = {number: found.held[number] for number in likely}
-        if with_tools or len(likely) < FEW:
+        if self._with_tools or len(likely) < FEW:
             everything = (1 << len(self.asked)) - 1
             self.held |= dict.fromkeys(
                 postings.calls(db, self.asked, bounds), everything
@@ -58,25 +62,34 @@ class Looked:
         places = postings.places(db, self.held)
         self.places = {place.number: place for place in places}
 
-    def take_late(self, late: Sequence[Spoken]) -> None:
-        """Take of messages that are not indexed those that hold a word, or all."""
+    def take_late(self, late: Sequence[Spoken], query: Query) -> None:
+        """Take of messages that are not indexed those that answer.
+
+        Args:
+            late: The messages, in the order of time.
+            query: What is asked.
+        """
         known = {place.event for place in self.places.values()}
         for at, one in enumerate(late, 1):
             event = unindexed.to_bytes(one.event_id)
-            if one.kind in (None, Kind.TOOL) or event in known:
+            if one.kind is None or event in known:
                 continue
-            terms = words.terms(one.text)
+            is_call = one.kind is Kind.TOOL and not self._with_tools
+            text = one.tool if is_call else one.text[:LATE_CHARS]
+            terms = words.terms(text)
             held = self._mask(frozenset(terms))
             self._messages += 1
             self._size += len(terms)
-            if not held and self.asked:
+            answers = held if self.asked else query.admits(text)
+            if not answers or (is_call and held != (1 << len(self.asked)) - 1):
                 continue
-            self.held[-at] = held
+            number = LATE + at
+            self.held[number] = held
             for word in range(len(self.asked)):
                 self._counts[word] += held >> word & 1
             # A conversation of its own: it stands behind all that is indexed.
-            self.places[-at] = Place(
-                -at,
+            self.places[number] = Place(
+                number,
                 event,
                 -one.session,
                 at,

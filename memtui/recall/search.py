@@ -81,6 +81,7 @@ class Search:
     def _answer(
         self, query: Query, times: Timely, findings: Findings, limit: int
     ) -> Findings:
+        query, unknown = _meant(query)
         filters = query.filters
         hearing = Hearing() if filters.is_of_nodes else self._ears.hear(query)
         ranking = Ranking() if filters.role else self._teleport.rank(query, NODES)
@@ -89,13 +90,30 @@ class Search:
         unheard = [found for found in ranked if not found.heard]
         matches = [one.match for found in unheard for one in found.led.values()]
         hits = {hit.target_id: hit for hit in self._teleport.shown(matches, query)}
-        notes = (*findings.notes, *hearing.notes, *filter(None, [ranking.note]))
+        notes = (*findings.notes, *unknown, *hearing.notes, ranking.note)
         return replace(
             findings,
             hits=tuple(_moments(ranked, hits, query)),
-            notes=tuple(dict.fromkeys(notes)),
-            suggestion=ranking.suggestion,
+            notes=tuple(dict.fromkeys(filter(None, notes))),
+            suggestion=_suggested(findings.query, query, ranking, hearing),
         )
+
+
+def _meant(query: Query) -> tuple[Query, list[str]]:
+    """A query with its agent and project as they are kept, and which are not."""
+    of, unknown = scopes.meant(query.filters.of)
+    return replace(query, filters=replace(query.filters, of=of)), unknown
+
+
+def _suggested(typed: str, query: Query, ranking: Ranking, hearing: Hearing) -> str:
+    """What was typed with its misspelt words put right; "" where messages hold all."""
+    if not ranking.suggestion or (hearing.heard and not hearing.unknown):
+        return ""
+    words_meant = zip(query.text.split(), ranking.suggestion.split(), strict=False)
+    for word, meant in words_meant:
+        if word != meant:
+            typed = typed.replace(word, meant, 1)
+    return typed
 
 
 def _moments(
@@ -144,7 +162,7 @@ def _moment(
     if heard:
         at, snippet = heard.event.timestamp, _snippet(heard.event.text, query)
     elif hit:
-        at, snippet = hit.at, hit.snippet
+        at, snippet = leds[0].at, hit.snippet
     else:
         at, snippet = session.created_at, _snippet(session.title, query)
     return Moment(

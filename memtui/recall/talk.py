@@ -30,7 +30,7 @@ from memtui.memory.timely import Timely
 from memtui.recall.hearing import Ears, Heard, Hearing
 from memtui.recall.looked import Weights
 from memtui.recall.teleport import NO_WORD
-from memtui.store import database, neighbours, sessions
+from memtui.store import database, neighbours, scopes, sessions
 from memtui.store.said import Kind
 
 BEFORE, AFTER = 4, 4
@@ -49,9 +49,6 @@ USED_TOOLS = 1.3
 
 TITLED = 0.5
 """What a session's title and summary add to its messages, against their own."""
-
-TIMELY = 1.5
-"""What a message gains that lies in a time the question speaks of."""
 
 READ_CHARS = 20_000
 """How much of a long message is looked through for what answers, in characters."""
@@ -109,11 +106,13 @@ class Talk:
             before = max(0, min(before, WINDOW - 1))
             after = max(0, min(after, WINDOW - 1 - before))
             with database.connected():
-                hearing = self._ears.hear(query, WEIGHTS)
+                of, unknown = scopes.meant(query.filters.of)
+                filters = replace(query.filters, of=of)
+                hearing = self._ears.hear(replace(query, filters=filters), WEIGHTS)
                 ranked = _ranked(hearing, timely, is_one_each=is_one_each)
                 some = ranked[: max(0, min(limit, HITS))]
                 hits = tuple(_hits(some, query, before, after))
-            notes = (*query.hints, *hearing.notes)
+            notes = (*query.hints, *unknown, *hearing.notes)
             found = replace(found, hits=hits, notes=notes)
         times_at = [hit.match.at for hit in found.hits if hit.match]
         found = replace(found, times=timely.understood(times_at))
@@ -168,7 +167,7 @@ def _worth(hearing: Hearing, timely: Timely) -> Callable[[Heard], float]:
         if neighbours.tool_after(one.place.session, one.event):
             own *= USED_TOOLS
         total = own + one.window / most_around + one.thread / most_whole
-        return total * TIMELY if timely.covers(one.event.timestamp) else total
+        return total * timing.GAIN if timely.covers(one.event.timestamp) else total
 
     return worth
 
@@ -177,6 +176,8 @@ def _hits(
     answers: Sequence[_Answer], query: Query, before: int, after: int
 ) -> Iterator[MessageHit]:
     known = sessions.of_numbers(one.session for one in answers)
+    heard = [(one.session, one.heard.event) for one in answers if one.heard]
+    counts = neighbours.counts_before(heard)
     for one in answers:
         session = known.get(one.session)
         if session is None:
@@ -185,7 +186,7 @@ def _hits(
             yield MessageHit(session, "", "", -1, _titled(session, query), ())
             continue
         event = one.heard.event
-        at = neighbours.count_before(one.session, event)
+        at = counts[event.event_id]
         yield MessageHit(
             session,
             event.subagent,
@@ -207,8 +208,11 @@ def _window(
 ) -> Iterator[Said]:
     """A message and those around it."""
     earlier, later = neighbours.messages(session, event, before, after)
-    for place, one in enumerate((*earlier, event, *later), at - len(earlier)):
+    place = at - len(earlier)
+    for one in (*earlier, event, *later):
         yield _said(session, one, place, query, is_match=one is event)
+        # What is no message has the number of the next one.
+        place += one.is_message
 
 
 def _said(

@@ -19,6 +19,9 @@ AGENTS = ("claude-code", "codex", "gemini", "copilot", "opencode")
 ROLES = ("user", "assistant", "system", "tool")
 """Who can have said something: the values of ``memory.events.EventRole``."""
 
+SEARCHES = ("search", "search-sessions", "teleport")
+"""The commands whose question may hold anything."""
+
 LISTS = {"hooks": "agents", "sources": "names", "quarantine": "words", "jobs": "words"}
 """The list that each of these commands ends with."""
 
@@ -299,6 +302,9 @@ def read(arguments: Sequence[str] | None) -> argparse.Namespace:
     behind = LISTS.get(given.command or "")
     if behind and not any(word.startswith("-") for word in rest):
         getattr(given, behind).extend(rest)
+    elif rest and given.command in SEARCHES:
+        # What begins with a hyphen belongs to the question: ``-draft``, ``--force``.
+        given.query.extend(rest)
     elif rest:
         top.error(f"unrecognized arguments: {' '.join(rest)}")
     agents = given.agents if given.command == "hooks" else ()

@@ -76,7 +76,7 @@ def _head(
     for time in times:
         how = "comes first" if time.is_met else "has nothing that answers"
         yield f"{time.said} {how}."
-    if not count and not notes:
+    if not count and (of.is_narrow or not notes):
         where = f"Nothing of {of}" if of.is_narrow else "Nothing"
         yield f"{where} holds {query!r}. Fewer or shorter words find more."
 

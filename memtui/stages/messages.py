@@ -40,7 +40,7 @@ class Listen:
 
     def step(self) -> int:
         """Index a batch of events; how many were looked at."""
-        if not (self._is_checked and self._index.exists()):
+        if not (self._is_checked and self._index.exists()) or self._index.is_suspect:
             self.check()
         try:
             return self._follow() or self._fill() or self._name()
@@ -52,7 +52,8 @@ class Listen:
         """Make the index anew unless it is the one this store has fed."""
         with database.connected():
             fed = facts.messages_name()
-        if not fed or self._index.name() != self._named(fed):
+        is_ours = bool(fed) and self._index.name() == self._named(fed)
+        if not is_ours or self._index.is_suspect:
             self.rebuild()
         self._filling = self._index.filling()
         self._is_checked = True
@@ -137,6 +138,7 @@ def of(event: Spoken, with_tools: bool = False) -> Said | None:
         terms=terms,
         tool=event.tool,
         is_once=not with_tools,
+        ordinal=event.ordinal,
         told_ids=tuple(map(unindexed.to_bytes, event.told_ids)),
     )
 

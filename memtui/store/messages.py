@@ -127,9 +127,18 @@ class Messages:
         """
         with self._said_plainly():
             # The file goes first: what it leaves behind belongs to nothing then.
-            for end in ("", "-wal", "-shm", "-journal"):
+            for end in ("", "-wal", "-shm", "-journal", "-suspect"):
                 with suppress(FileNotFoundError):
                     self.path.with_name(f"{self.path.name}{end}").unlink()
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether somebody found it damaged; one that is made anew is not."""
+        return self._suspect.exists()
+
+    @property
+    def _suspect(self) -> Path:
+        return self.path.with_name(f"{self.path.name}-suspect")
 
     def exists(self) -> bool:
         """Whether there is one, of whatever version and state."""
@@ -200,7 +209,6 @@ class Messages:
                 isolation_level=None,
             )
             with closing(db):
-                db.execute("PRAGMA mmap_size = 1073741824")
                 yield db
 
     @contextmanager
@@ -208,6 +216,10 @@ class Messages:
         try:
             yield
         except sqlite3.Error as error:
+            is_passing = isinstance(error, sqlite3.OperationalError)
+            if not is_passing or "no such" in str(error):
+                with suppress(OSError):
+                    self._suspect.touch()
             raise SearchError(f"{self.path}: {error}") from error
         except OSError as error:
             raise SearchError(f"{self.path}: {error.strerror or error}") from error

@@ -1,6 +1,7 @@
 """What stands around an event in its conversation."""
 
 import json
+from collections.abc import Iterable
 
 from memtui.memory.events import Event
 from memtui.store import events
@@ -35,10 +36,28 @@ def messages(
     return [known[name] for name in reversed(first)], [known[name] for name in then]
 
 
-def count_before(number: int, event: Event) -> int:
-    """How many messages of its conversation come before an event."""
-    here = (number, event.subagent, *event.order)
-    return int(db.execute_sql(f"SELECT count(*) {_EARLIER}", here).fetchone()[0])
+def counts_before(those: Iterable[tuple[int, Event]]) -> dict[str, int]:
+    """How many messages of its conversation come before each of some events.
+
+    Args:
+        those: (session's number, event); a conversation is gone through once.
+
+    Returns:
+        The counts, by the events' ids.
+    """
+    counts: dict[str, int] = {}
+    last: tuple[int, str] | None = None
+    begun, count = (0, 0, ""), 0
+    for number, event in sorted(
+        those, key=lambda one: (one[0], one[1].subagent, one[1].order)
+    ):
+        if last != (number, event.subagent):
+            last, begun, count = (number, event.subagent), (0, 0, ""), 0
+        here = (number, event.subagent, *event.order)
+        asked = f"SELECT count(*) {_EARLIER} AND (at_ms, ordinal, id) >= (?, ?, ?)"
+        count += int(db.execute_sql(asked, (*here, *begun)).fetchone()[0])
+        counts[event.event_id], begun = count, event.order
+    return counts
 
 
 def tool_after(number: int, event: Event) -> str:

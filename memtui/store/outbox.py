@@ -11,7 +11,7 @@ from datetime import datetime
 from peewee import fn
 
 from memtui.memory.events import from_ms
-from memtui.store.database import insert
+from memtui.store.database import db, insert
 from memtui.store.tables import OutboxRow
 
 UPDATE_TOC = "update_toc"
@@ -89,19 +89,24 @@ def added_lately(count: int) -> tuple[list["Run"], int]:
     Args:
         count: About how many; whole runs are given.
     """
-    rows = (
-        OutboxRow.select(OutboxRow.id, OutboxRow.subject_id)
-        .where(OutboxRow.action == INDEX_EVENT)
-        .order_by(OutboxRow.id.desc())
-        .tuples()
+    mine = "FROM outbox WHERE action = ?"
+    rows = db.execute_sql(
+        f"SELECT id, subject_id {mine} ORDER BY id DESC LIMIT ?", (INDEX_EVENT, count)
     )
-    runs = [Run(row, *map(int, said.split("-"))) for row, said in rows]
     some: list[Run] = []
-    for run in runs:
-        if sum(one.count for one in some) >= count:
+    told = 0
+    for row, said in rows.fetchall():
+        if told >= count:
             break
-        some.append(run)
-    return some[::-1], sum(run.count for run in runs)
+        some.append(Run(row, *map(int, said.split("-"))))
+        told += some[-1].count
+    dash = "instr(subject_id, '-')"
+    total = db.execute_sql(
+        f"SELECT sum(substr(subject_id, {dash} + 1) - substr(subject_id, 1, {dash} - 1)"
+        f" + 1) {mine}",
+        (INDEX_EVENT,),
+    )
+    return some[::-1], int(total.fetchone()[0] or 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,10 +50,6 @@ CALLS = 100
 _CUTS = re.compile(r'[\x00-\x20"\x7f]+')
 """What stands between terms in the index (``messages``): no term has it."""
 
-_SPOKEN = "thread = ? AND kind < 3 AND kind < 2"
-"""What people and assistants said. SQLite takes the index of a conversation's messages
-only where its own condition is spelled out."""
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -77,6 +73,8 @@ class Bounds:
     last: int = ENDLESS
     """The last number."""
     with_subagents: bool = True
+    without: tuple[tuple[Asked, ...], ...] = ()
+    """Words that must not be there, each by the terms that it takes."""
 
     @property
     def is_of_moments(self) -> bool:
@@ -221,28 +219,6 @@ def places(db: sqlite3.Connection, numbers: Collection[int]) -> list[Place]:
     return list(map(Place._make, rows))
 
 
-def around(
-    db: sqlite3.Connection, here: Place, before: int, after: int
-) -> tuple[list[bytes], list[bytes]]:
-    """What people and assistants said before a message and after it: their events."""
-    asked = (
-        f"SELECT event FROM messages WHERE {_SPOKEN} AND place {{}} ?"
-        " ORDER BY place {} LIMIT ?"
-    )
-    told = [
-        [event for (event,) in db.execute(asked.format(*way), (*at, limit))]
-        for way, limit in ((("<", "DESC"), before), ((">", ""), after))
-        for at in [(here.thread, here.place)]
-    ]
-    return told[0][::-1], told[1]
-
-
-def nth(db: sqlite3.Connection, here: Place) -> int:
-    """How many people's and assistants' messages of its conversation come before."""
-    asked = f"SELECT count(*) FROM messages WHERE {_SPOKEN} AND place < ?"
-    return int(db.execute(asked, (here.thread, here.place)).fetchone()[0])
-
-
 class _Question:
     """What is asked of one table of words, within bounds."""
 
@@ -335,6 +311,8 @@ class _Question:
             match = f"({match}) AND ({self._listed})"
         if not self._bounds.with_subagents:
             match = f"({match}) NOT {_quoted(OF_SUBAGENT)}"
+        for terms in self._bounds.without:
+            match = f"({match}) NOT ({' AND '.join(map(_match, terms))})"
         return match
 
 

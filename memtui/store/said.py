@@ -46,8 +46,15 @@ class Said:
     """The tool that was called."""
     is_once: bool = False
     """Whether of a conversation's calls of that tool only the first is indexed."""
+    ordinal: int = 0
+    """Which comes first of the same moment."""
     told_ids: tuple[bytes, ...] = ()
     """Other ids by which it was told."""
+
+    @property
+    def order(self) -> tuple[int, int, bytes]:
+        """Where it stands among all that was said."""
+        return self.at_ms, self.ordinal, self.event_id
 
 
 def put(
@@ -140,7 +147,7 @@ def _fresh(
             gone.add(here)
         fresh[one.event_id] = one
     _forget(db, gone)
-    return sorted(fresh.values(), key=lambda one: one.at_ms)
+    return sorted(fresh.values(), key=lambda one: one.order)
 
 
 def _forget(db: sqlite3.Connection, gone: Iterable[tuple[int, int]]) -> None:

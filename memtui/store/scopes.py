@@ -58,6 +58,27 @@ def of_sessions(start: str, limit: int) -> list[str]:
     return [segment for (segment,) in rows.tuples()]
 
 
+def meant(scope: Scope) -> tuple[Scope, list[str]]:
+    """The scope that is meant by names in whatever case, and what is not there.
+
+    Returns:
+        The scope with names as they are kept; and each unknown name, in a sentence.
+    """
+    names, unknown = {"agent": scope.agent, "project": scope.project}, []
+    for kind, said in names.items():
+        if not said:
+            continue
+        column = getattr(SessionRow, kind)
+        rows = SessionRow.select(column).where(fn.LOWER(column) == said.lower())
+        # The one in the very case that was typed, if there is one.
+        found = [name for (name,) in rows.distinct().tuples()]
+        if not found:
+            unknown.append(f"Nothing is kept of the {kind} “{said}”.")
+        elif said not in found:
+            names[kind] = found[0]
+    return Scope(**names), unknown
+
+
 def sessions_of(filters: Filters) -> frozenset[int] | None:
     """The numbers of the sessions that filters leave; None if that is all of them."""
     scope, name = filters.of, SessionRow.name

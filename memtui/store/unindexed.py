@@ -10,7 +10,7 @@ from memtui.store.outbox import Run
 from memtui.store.said import Kind
 
 _COLUMNS = (
-    "SELECT e.id, e.session_id, e.subagent, e.at_ms, e.type, e.role, e.text,"
+    "SELECT e.id, e.session_id, e.subagent, e.at_ms, e.ordinal, e.type, e.role, e.text,"
     " CASE e.type WHEN 'tool_result' THEN e.metadata ELSE '' END,"
     " (SELECT group_concat(told_id) FROM tellings t WHERE t.event_id = e.id)"
     " FROM events e"
@@ -26,6 +26,7 @@ class Spoken:
     """Its session's number."""
     subagent: str
     at_ms: int
+    ordinal: int
     type: EventType
     role: EventRole
     text: str
@@ -113,6 +114,7 @@ def _spoken(
     session: int,
     subagent: str,
     at_ms: int,
+    ordinal: int,
     kind: str,
     role: str,
     text: str,
@@ -125,6 +127,7 @@ def _spoken(
         session,
         subagent,
         at_ms,
+        ordinal,
         EventType(kind),
         EventRole(role),
         text,

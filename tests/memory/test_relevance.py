@@ -2,6 +2,8 @@
 
 from datetime import UTC
 
+import pytest
+
 from memtui.memory import nearness, queries, relevance
 from memtui.memory.relevance import Corpus, Spot
 
@@ -72,9 +74,15 @@ def bonus(text: str, query: str) -> float:
 
 
 def test_words_near_one_another_add_to_it() -> None:
-    near = bonus("a video game tournament", "game tournament ")
-    far = bonus(f"a game {'and so on ' * 9} tournament", "game tournament ")
+    near = bonus("a video game tournament", "video tournament ")
+    far = bonus(f"a video {'and so on ' * 9} tournament", "video tournament ")
     assert near - far == 1.0
+
+
+def test_a_query_that_stands_there_as_typed_adds_to_it() -> None:
+    verbatim = bonus("a video tournament", "video tournament ")
+    near = bonus("a video of a tournament", "video tournament ")
+    assert verbatim - near == pytest.approx(2 * nearness.VERBATIM)
 
 
 def test_the_form_that_was_asked_for_adds_to_it() -> None:

@@ -65,6 +65,16 @@ def test_a_misspelt_word_is_put_right(full_house: House) -> None:
     assert full_house.search.find("mutxe tabs ").suggestion == "mutex tabs "
 
 
+def test_a_suggestion_keeps_the_time_that_was_typed(full_house: House) -> None:
+    found = full_house.search.find("mutxe tabs in January 2024")
+    assert found.suggestion == "mutex tabs in January 2024"
+
+
+def test_a_word_that_messages_hold_is_not_misspelt(full_house: House) -> None:
+    keep(line("The mutxe is a fish", 1, session="new"))
+    assert full_house.search.find("mutxe").suggestion == ""
+
+
 def test_both_indexes_broken_it_reads_the_store_and_says_so(full_house: House) -> None:
     house = full_house
     house.teleport.close()

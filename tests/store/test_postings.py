@@ -230,12 +230,8 @@ def test_places_are_in_order_whatever_order_messages_came_in(
             held = look_up(db, "word", Bounds(sessions=frozenset([session]))).held
             places = sorted(postings.places(db, held), key=lambda p: p.place)
             told = [place.event[-1] for place in places]
-            before, after = postings.around(db, places[10], 2, 3)
-            assert postings.nth(db, places[10]) == 10
         assert told == [n for n in range(40) if n % 2 == session]
-        assert [event[-1] for event in (*before, *after)] == [
-            told[at] for at in (8, 9, 11, 12, 13)
-        ]
+        assert len({place.place for place in places}) == len(places)
 
 
 def test_a_word_that_may_go_on_finds_what_begins_so(index: Messages) -> None:
