@@ -26,7 +26,7 @@ MOST = (K1 + 1) / (1 + K1 * (1 - B))
 BEFORE, AFTER = 1, 2
 """A window: so many messages before the one it is of, and so many after."""
 
-WEIGHED = 2_000
+WEIGHED = 1_200
 """How many messages are weighed at most: those that hold the rarest words."""
 
 

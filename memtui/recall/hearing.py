@@ -25,7 +25,7 @@ from memtui.store.unindexed import Spoken
 TERMS = 60
 """How many terms of a query are looked up: its first ones."""
 
-READ = 60
+READ = 40
 """How many of the likeliest messages are read."""
 
 READ_MORE = 2_000

@@ -121,7 +121,7 @@ class Looked:
                 place.place,
                 place.size,
                 self.held[place.number],
-                weights[Kind(place.kind)],
+                weights[place.kind],
             )
             for place in self.places.values()
         ]

@@ -218,7 +218,7 @@ def _window(
 def _said(
     session: int, event: Event, place: int, query: Query, *, is_match: bool
 ) -> Said:
-    text = _cut(event.text, query)
+    text = _cut(event.text, query, is_match=is_match)
     tool = event.metadata.get("tool_name", "")
     if event.role is EventRole.ASSISTANT:
         tool = neighbours.tool_after(session, event)
@@ -227,17 +227,23 @@ def _said(
         msg_idx=place,
         role=event.role,
         at=event.timestamp,
-        snippet=Snippet(text, tuple(words.spans(text, wanted_in(text, query)))),
+        snippet=Snippet(text, _marks(text, query) if is_match else ()),
         is_truncated=text != event.text,
         tool_name=tool,
         is_match=is_match,
     )
 
 
-def _cut(text: str, query: Query) -> str:
-    """As much of a message as a window shows: from shortly before what answers."""
-    if len(text.encode()) <= SNIPPET_BYTES:
+def _marks(text: str, query: Query) -> tuple[tuple[int, int], ...]:
+    return tuple(words.spans(text, wanted_in(text, query)))
+
+
+def _cut(text: str, query: Query, *, is_match: bool) -> str:
+    """As much of a message as a window shows; of a match from what answers on."""
+    if len(text) <= SNIPPET_BYTES and len(text.encode()) <= SNIPPET_BYTES:
         return text
+    if not is_match:
+        return text[:SNIPPET_BYTES].encode()[:SNIPPET_BYTES].decode(errors="ignore")
     read = text[:READ_CHARS]
     marks = words.spans(read, wanted_in(read, query))
     start = max(0, marks[0][0] - LEAD_CHARS) if marks else 0
