@@ -99,7 +99,7 @@ def test_teleport_tells_programs_all_they_need_to_jump(home: Path) -> None:
         "hits": [],
         "suggestion": "",
         "note": "",
-        "hints": [],
+        "hints": ["Nothing is kept of the agent “none”."],
         "took_ms": pytest.approx(0, abs=60_000),
     }
 

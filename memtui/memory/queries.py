@@ -4,7 +4,7 @@ Any string is a query. What is not grammar is text: ``std::vec``, ``http://…``
 ``--force`` and an unbalanced quote are searched for as they stand.
 
 ====================  =========================================================
-``token refresh``     both words, in any form; the last may be unfinished
+``token refresh``     either word, in any form; the last may be unfinished
 ``"exact words"``     these words as they stand, punctuation included
 ``refr*``             words that begin so
 ``-term``             nothing that holds it; ``-rf`` and ``--force`` are text

@@ -20,8 +20,8 @@ LATE = 1 << 62
 LATE_CHARS = 100_000
 """How much of such a message is read, in characters."""
 
-Weights = Mapping[Kind, float]
-"""What a word is worth, by who said it."""
+Weights = Mapping[int, float]
+"""What a word is worth, by who said it (``said.Kind``)."""
 
 
 class Looked:

@@ -2,14 +2,14 @@
 
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import SearchError
-from memtui.memory import queries, scores, whys, words
+from memtui.memory import queries, scores, timely, whys, words
 from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.hits import Answer, Hit, HitKind, Match
 from memtui.memory.queries import Query
@@ -62,9 +62,20 @@ class Ranking:
 class Teleport:
     """Finds nodes and grips through the index, or through the store without one."""
 
-    def __init__(self, folder: Path, zone: tzinfo = UTC) -> None:
-        """Remember where the index lies; it is opened by the first question."""
-        self._folder, self._zone = folder, zone
+    def __init__(
+        self,
+        folder: Path,
+        zone: tzinfo = UTC,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Remember where the index lies; it is opened by the first question.
+
+        Args:
+            folder: The index's.
+            zone: The calendar's.
+            clock: Tells the time, by which "last week" is meant.
+        """
+        self._folder, self._zone, self._clock = folder, zone, clock
         self._opened: Index | None = None
 
     @property
@@ -94,7 +105,8 @@ class Teleport:
             is_recent_first: Whether old hits are worth less.
         """
         began_s = time.perf_counter()
-        asked = self._read(query, of)
+        times = timely.read(query, self._clock(), self._zone)
+        asked = self._read(times.rest, of)
         hints = [*asked.hints]
         if asked.filters.role:
             hints.append(OF_MESSAGES)
@@ -103,9 +115,24 @@ class Teleport:
         answer = Answer(query)
         if not (asked.is_empty or asked.filters.role):
             with database.connected():
+                meant, unknown = scopes.meant(asked.filters.of)
+                asked = replace(asked, filters=replace(asked.filters, of=meant))
                 answer = self._answer(asked, limit, is_recent_first)
-        took_ms = (time.perf_counter() - began_s) * 1000
-        return replace(answer, took_ms=took_ms, hints=(*hints, *answer.hints))
+            hints += unknown
+        hits = sorted(
+            answer.hits,
+            key=lambda hit: -hit.score * (timely.GAIN if times.covers(hit.at) else 1.0),
+        )
+        for time_ in times.understood([hit.at for hit in hits]):
+            how = "comes first" if time_.is_met else "has nothing that answers"
+            hints.append(f"{time_.said} {how}.")
+        return replace(
+            answer,
+            query=query,
+            hits=tuple(hits),
+            took_ms=(time.perf_counter() - began_s) * 1000,
+            hints=(*hints, *answer.hints),
+        )
 
     def rank(self, asked: Query, limit: int) -> Ranking:
         """What answers a query, as the index knows it; inside ``connected()``.
@@ -152,7 +179,8 @@ class Teleport:
             of: As it was given to ``find``.
             is_recent_first: As it was given to ``find``.
         """
-        asked = self._read(query, of)
+        times = timely.read(query, self._clock(), self._zone)
+        asked = self._read(times.rest, of)
         try:
             units = self._index.units(asked)
             newest = self._index.newest()

@@ -23,7 +23,7 @@ MOST_NOTES = 3
 """How many lines the notes take at most."""
 
 TYPED = (
-    ("token refresh", "both words, in any form; the last may be unfinished"),
+    ("token refresh", "either word, in any form; the last may be unfinished"),
     ('"exact words"', "these words as they stand, punctuation too"),
     ("refr*", "words that begin so"),
     ("-draft", "nothing that holds it"),
