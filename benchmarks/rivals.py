@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtui.memory import queries
+from memtui.memory import filters
 
 BEST = 20
 """How many answers are given."""
@@ -24,7 +24,7 @@ AT_ONCE = 10_000
 """How many texts are kept in one transaction of FTS5."""
 
 _WORD = re.compile(r"\w+")
-_FILTER = re.compile(rf"\b(?:{'|'.join(queries.NAMES)}):\S+")
+_FILTER = re.compile(rf"\b(?:{'|'.join(filters.NAMES)}):\S+")
 
 Texts = Callable[[], Iterable[tuple[int, str]]]
 """Gives all messages, by their numbers."""

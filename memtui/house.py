@@ -56,7 +56,7 @@ class House:
         store.open_at(paths.store, time_zone=settings.time_zone or machine_zone())
         self.paths, self.settings, self.is_demo = paths, settings, is_demo
         self.zone: tzinfo = _zone()
-        self.teleport = Teleport(paths.index, self.zone)
+        self.teleport = Teleport(paths.index, self.zone, _now)
         self._works: Works | None = None
         self._making, self._starting = threading.Lock(), threading.Lock()
         self._is_stopped = False

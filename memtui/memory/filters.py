@@ -1,7 +1,9 @@
-"""Filters: what of the memory a search looks through, whatever its words are."""
+"""Filters: what of the memory a search looks through, and how a person types that."""
 
-from dataclasses import dataclass
-from datetime import datetime
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, tzinfo
 from enum import StrEnum
 
 from memtui.memory.events import EventRole
@@ -48,3 +50,87 @@ class Filters:
 
 EVERYTHING = Filters()
 """The whole memory."""
+
+_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One filter a person can type."""
+
+    takes: str
+    """What stands behind its colon, as a sentence says it."""
+    read: Callable[[Filters, str, tzinfo], Filters]
+    values: tuple[str, ...] = ()
+    """What can stand there, where that is known."""
+
+
+def _agent(filters: Filters, value: str, _: tzinfo) -> Filters:
+    return replace(filters, of=replace(filters.of, agent=value))
+
+
+def _project(filters: Filters, value: str, _: tzinfo) -> Filters:
+    return replace(filters, of=replace(filters.of, project=value))
+
+
+def _session(filters: Filters, value: str, _: tzinfo) -> Filters:
+    return replace(filters, session=value)
+
+
+def _role(filters: Filters, value: str, _: tzinfo) -> Filters:
+    return replace(filters, role=EventRole(value.lower()))
+
+
+def _level(filters: Filters, value: str, _: tzinfo) -> Filters:
+    chosen = {TocLevel(level) for level in value.lower().split(",")}
+    return replace(filters, levels=frozenset(chosen))
+
+
+def _has(filters: Filters, value: str, _: tzinfo) -> Filters:
+    chosen = {Support(support) for support in value.lower().split(",")}
+    return replace(filters, has=frozenset(chosen))
+
+
+def _by(filters: Filters, value: str, _: tzinfo) -> Filters:
+    return replace(filters, by=Maker(value.lower()))
+
+
+def _after(filters: Filters, value: str, zone: tzinfo) -> Filters:
+    return replace(filters, since=_day(value, zone))
+
+
+def _before(filters: Filters, value: str, zone: tzinfo) -> Filters:
+    return replace(filters, until=_day(value, zone))
+
+
+def _day(value: str, zone: tzinfo) -> datetime:
+    """The first moment of a year, a month or a day.
+
+    Raises:
+        ValueError: It is none of these.
+    """
+    found = _DAY.fullmatch(value)
+    if not found:
+        raise ValueError(value)
+    year, month, day = (int(part or 1) for part in found.groups())
+    return datetime.combine(date(year, month, day), time(), zone)
+
+
+def _values(kind: type[StrEnum]) -> tuple[str, ...]:
+    return tuple(one.value for one in kind)
+
+
+_DATE = "a year, a month or a day (2025, 2025-03, 2025-03-14)"
+
+NAMES: Mapping[str, Name] = {
+    "agent": Name("an agent's name", _agent),
+    "project": Name("a project's name", _project),
+    "session": Name("a session's id, or its beginning", _session),
+    "role": Name(" or ".join(_values(EventRole)), _role, _values(EventRole)),
+    "level": Name("levels: " + ", ".join(_values(TocLevel)), _level, _values(TocLevel)),
+    "has": Name("a verdict: " + ", ".join(_values(Support)), _has, _values(Support)),
+    "by": Name("model or extractive", _by, _values(Maker)),
+    "after": Name(_DATE, _after),
+    "before": Name(_DATE, _before),
+}
+"""The filters that can be typed, by their names."""

@@ -115,6 +115,11 @@ class Understood:
     is_met: bool
     """Whether something that was found lies in it: that comes first."""
 
+    def __str__(self) -> str:
+        """What was understood and what follows from it, in a sentence."""
+        how = "comes first" if self.is_met else "has nothing that answers"
+        return f"{self.said} {how}."
+
 
 @dataclass(frozen=True, slots=True)
 class Findings:

@@ -8,21 +8,16 @@ Any string is a query. What is not grammar is text: ``std::vec``, ``http://…``
 ``"exact words"``     these words as they stand, punctuation included
 ``refr*``             words that begin so
 ``-term``             nothing that holds it; ``-rf`` and ``--force`` are text
-``agent:codex``       a filter; see ``NAMES``
+``agent:codex``       a filter; see ``filters.NAMES``
 ====================  =========================================================
 """
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time, tzinfo
-from enum import StrEnum
+from datetime import tzinfo
 
 from memtui.memory import words
-from memtui.memory.events import EventRole
-from memtui.memory.filters import EVERYTHING, Filters, Maker
-from memtui.memory.toc import TocLevel
-from memtui.memory.verdicts import Support
+from memtui.memory.filters import EVERYTHING, NAMES, Filters
 
 CAP_CHARS = 10_000
 """How much of a query is read, in characters."""
@@ -41,7 +36,6 @@ _TOKEN = re.compile(
 )
 _EXCLUDED = re.compile(rf"-(\w[\w.@/-]{{{FLAG_CHARS},}}\*?)$")
 _HASH = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}")
-_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,94 +238,9 @@ def _word(chunk: str) -> Word:
     return Word(chunk, terms, "" if whole in terms else whole)
 
 
-# Filters
-
-
 def _filter(reading: _Reading, name: str, value: str) -> None:
     """Narrow the query, or say why this does not."""
     try:
         reading.filters = NAMES[name].read(reading.filters, value, reading.zone)
     except ValueError:
         reading.hints.append(f"{name}: takes {NAMES[name].takes}, not “{value}”.")
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """One filter a person can type."""
-
-    takes: str
-    """What stands behind its colon, as a sentence says it."""
-    read: Callable[[Filters, str, tzinfo], Filters]
-    values: tuple[str, ...] = ()
-    """What can stand there, where that is known."""
-
-
-def _agent(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, of=replace(filters.of, agent=value))
-
-
-def _project(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, of=replace(filters.of, project=value))
-
-
-def _session(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, session=value)
-
-
-def _role(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, role=EventRole(value.lower()))
-
-
-def _level(filters: Filters, value: str, _: tzinfo) -> Filters:
-    chosen = {TocLevel(level) for level in value.lower().split(",")}
-    return replace(filters, levels=frozenset(chosen))
-
-
-def _has(filters: Filters, value: str, _: tzinfo) -> Filters:
-    chosen = {Support(support) for support in value.lower().split(",")}
-    return replace(filters, has=frozenset(chosen))
-
-
-def _by(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, by=Maker(value.lower()))
-
-
-def _after(filters: Filters, value: str, zone: tzinfo) -> Filters:
-    return replace(filters, since=_day(value, zone))
-
-
-def _before(filters: Filters, value: str, zone: tzinfo) -> Filters:
-    return replace(filters, until=_day(value, zone))
-
-
-def _day(value: str, zone: tzinfo) -> datetime:
-    """The first moment of a year, a month or a day.
-
-    Raises:
-        ValueError: It is none of these.
-    """
-    found = _DAY.fullmatch(value)
-    if not found:
-        raise ValueError(value)
-    year, month, day = (int(part or 1) for part in found.groups())
-    return datetime.combine(date(year, month, day), time(), zone)
-
-
-def _values(kind: type[StrEnum]) -> tuple[str, ...]:
-    return tuple(one.value for one in kind)
-
-
-_DATE = "a year, a month or a day (2025, 2025-03, 2025-03-14)"
-
-NAMES: Mapping[str, Name] = {
-    "agent": Name("an agent's name", _agent),
-    "project": Name("a project's name", _project),
-    "session": Name("a session's id, or its beginning", _session),
-    "role": Name(" or ".join(_values(EventRole)), _role, _values(EventRole)),
-    "level": Name("levels: " + ", ".join(_values(TocLevel)), _level, _values(TocLevel)),
-    "has": Name("a verdict: " + ", ".join(_values(Support)), _has, _values(Support)),
-    "by": Name("model or extractive", _by, _values(Maker)),
-    "after": Name(_DATE, _after),
-    "before": Name(_DATE, _before),
-}
-"""The filters that can be typed, by their names."""

@@ -8,14 +8,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from memtui.memory import queries, times
+from memtui.memory import filters, queries, times
 from memtui.memory.found import Understood
 from memtui.memory.times import Period
 
 GAIN = 1.5
 """What that gains which lies in a time the question speaks of."""
 
-_KEPT = re.compile(rf'"[^"]*"|\b(?:{"|".join(queries.NAMES)}):(?:"[^"]*"|\S+)', re.I)
+_KEPT = re.compile(rf'"[^"]*"|\b(?:{"|".join(filters.NAMES)}):(?:"[^"]*"|\S+)', re.I)
 
 
 @dataclass(frozen=True, slots=True)

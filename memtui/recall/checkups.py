@@ -22,11 +22,11 @@ from memtui.store import (
     outbox,
     problems,
     redactions,
+    sayings,
     seen,
     segments,
     toc,
     unfinished,
-    unindexed,
 )
 from memtui.store.facts import Found
 from memtui.store.messages import Messages, full_name
@@ -152,7 +152,7 @@ def heed(file: Path, *, with_tools: bool) -> Step:
     index = Messages(file)
     with database.connected():
         fed = full_name(facts.messages_name(), with_tools=with_tools)
-        wanted = unindexed.count()
+        wanted = sayings.count()
         waiting = outbox.added_lately(0)[1]
     is_ours = bool(fed) and index.name() == fed
     try:

@@ -120,7 +120,7 @@ def _note_heard(found: dict[int, Candidate], hearing: Hearing, timely: Timely) -
         one = found.setdefault(session, Candidate(session))
         one.note(MESSAGE, heard.message)
         one.note(WINDOW, heard.window)
-        one.note(THREAD, hearing.threads.get(session, 0.0))
+        one.note(THREAD, heard.thread)
         own = heard.message / most + heard.window / most_around
         own *= GAIN if timely.covers(heard.event.timestamp) else 1.0
         if own > best.get(session, -1.0):

@@ -16,11 +16,12 @@ from memtui.memory.filters import Filters
 from memtui.memory.queries import Query
 from memtui.memory.relevance import Weighed
 from memtui.recall.looked import Looked, Weights
-from memtui.store import events, outbox, postings, scopes, unindexed
+from memtui.store import events, outbox, postings, sayings, scopes
+from memtui.store.matching import ENDLESS, Asked, Bounds
 from memtui.store.messages import Messages, number_at
-from memtui.store.postings import CAP, ENDLESS, Asked, Bounds, Place
+from memtui.store.postings import CAP, Place
 from memtui.store.said import Kind
-from memtui.store.unindexed import Spoken
+from memtui.store.sayings import Spoken
 
 TERMS = 60
 """How many terms of a query are looked up: its first ones."""
@@ -50,6 +51,7 @@ BROKEN = (
 )
 FILLING = "The index of messages is being made, the newest first: {:,} events so far."
 BEHIND = "{:,} events are still to be indexed; the latest of them are read."
+NO_WORD = 'Type a word to look for. Signs alone are found in quotes: "=>".'
 STOP_WORDS = "These words are too common to look up; in quotes they are found."
 TOOLS_ASIDE = (
     "What tools answered is not searched (search.with_tools): only their names are."
@@ -81,8 +83,6 @@ class Heard:
     """That of what stands around it."""
     thread: float
     """That of its whole conversation."""
-    held: float
-    """The share of the query's terms that it holds itself."""
     score: float
     """0 to 1 (decisions §8)."""
 
@@ -92,8 +92,6 @@ class Hearing:
     """What was heard for one query."""
 
     heard: list[Heard] = field(default_factory=list)
-    threads: dict[int, float] = field(default_factory=dict)
-    """The relevance of sessions by their whole text, by their numbers."""
     titles: dict[int, float] = field(default_factory=dict)
     """That of sessions by what they are called and summed up by."""
     unknown: list[str] = field(default_factory=list)
@@ -135,7 +133,7 @@ class Ears:
         if asked:
             late = self._look_up(looked, query, bounds, hearing)
         else:
-            late = unindexed.newest(SCANNED)
+            late = sayings.newest(SCANNED)
             hearing.notes.append(UNLOOKED.format(len(late)))
         mine = [one for one in late if _is_within(one, query.filters, bounds)]
         looked.take_late(mine, query)
@@ -148,10 +146,10 @@ class Ears:
         """Ask the index; what it does not know is given."""
         if not self._index.exists():
             hearing.notes.append(MISSING)
-            return unindexed.newest(UNINDEXED)
+            return sayings.newest(UNINDEXED)
         # First what is not indexed: it may be while the index is asked.
         runs, waiting = outbox.added_lately(TAIL)
-        late = unindexed.of_runs(runs)[-TAIL:]
+        late = sayings.of_runs(runs)[-TAIL:]
         try:
             with self._index.reading() as db:
                 looked.take(db, bounds, query.quoted)
@@ -161,7 +159,7 @@ class Ears:
         except SearchError:
             log.exception("the index of messages could not be asked")
             hearing.notes.append(BROKEN)
-            return unindexed.newest(UNINDEXED)
+            return sayings.newest(UNINDEXED)
         if not filling.is_done:
             hearing.notes.append(FILLING.format(filling.done))
         elif waiting > TAIL:
@@ -177,10 +175,6 @@ class Ears:
         corpus = looked.corpus()
         sizes = {place.thread: place.thread_size for place in looked.places.values()}
         weighed = relevance.weigh(spots, corpus, sizes)
-        for place in looked.places.values():
-            known = hearing.threads.get(place.session, 0.0)
-            thread = weighed.threads.get(place.thread, 0.0)
-            hearing.threads[place.session] = max(known, thread)
         rarities = dict(
             zip((one.term for one in looked.asked), corpus.rarities(), strict=True)
         )
@@ -199,7 +193,6 @@ class Ears:
                     message + more,
                     weighed.windows.get(place.number, 0.0) + more,
                     weighed.threads.get(place.thread, 0.0),
-                    share,
                     _score(message / whole, share, query),
                 )
             )
@@ -220,9 +213,9 @@ class Ears:
         given = 0
         for start in range(0, len(ordered[:READ_MORE]), READ):
             some = ordered[start : start + READ]
-            told = events.get(unindexed.to_id(place.event) for place in some)
+            told = events.get(sayings.to_id(place.event) for place in some)
             for place in some:
-                event = told.get(unindexed.to_id(place.event))
+                event = told.get(sayings.to_id(place.event))
                 if event and self._answers(event, query):
                     given += 1
                     yield place, event

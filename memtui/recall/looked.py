@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from memtui.memory import relevance, words
 from memtui.memory.queries import Query
 from memtui.memory.relevance import Corpus, Spot
-from memtui.store import postings, unindexed
+from memtui.store import postings, sayings
+from memtui.store.matching import Asked, Bounds
 from memtui.store.messages import View
-from memtui.store.postings import Asked, Bounds, Place
+from memtui.store.postings import Place
 from memtui.store.said import Kind
-from memtui.store.unindexed import Spoken
+from memtui.store.sayings import Spoken
 
 FEW = 5
 """With fewer messages that hold a word, tools that are called so are found too."""
@@ -71,15 +72,16 @@ class Looked:
         """
         known = {place.event for place in self.places.values()}
         for at, one in enumerate(late, 1):
-            event = unindexed.to_bytes(one.event_id)
+            event = sayings.to_bytes(one.event_id)
             if one.kind is None or event in known:
                 continue
             is_call = one.kind is Kind.TOOL and not self._with_tools
             text = one.tool if is_call else one.text[:LATE_CHARS]
             terms = words.terms(text)
             held = self._mask(frozenset(terms))
-            self._messages += 1
-            self._size += len(terms)
+            if one.kind is not Kind.TOOL:
+                self._messages += 1
+                self._size += len(terms)
             answers = held if self.asked else query.admits(text)
             if not answers or (is_call and held != (1 << len(self.asked)) - 1):
                 continue

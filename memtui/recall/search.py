@@ -17,8 +17,8 @@ from memtui.memory.timely import Timely
 from memtui.memory.toc import TocLine, TocNode
 from memtui.recall import fusing
 from memtui.recall.fusing import Candidate
-from memtui.recall.hearing import Ears, Heard, Hearing
-from memtui.recall.teleport import NO_WORD, Ranking, Teleport
+from memtui.recall.hearing import NO_WORD, Ears, Heard, Hearing
+from memtui.recall.teleport import Ranking, Teleport
 from memtui.search.documents import said_by
 from memtui.store import database, scopes, segments, sessions, toc
 
@@ -81,7 +81,7 @@ class Search:
     def _answer(
         self, query: Query, times: Timely, findings: Findings, limit: int
     ) -> Findings:
-        query, unknown = _meant(query)
+        query, unknown = scopes.meant(query)
         filters = query.filters
         hearing = Hearing() if filters.is_of_nodes else self._ears.hear(query)
         ranking = Ranking() if filters.role else self._teleport.rank(query, NODES)
@@ -97,12 +97,6 @@ class Search:
             notes=tuple(dict.fromkeys(filter(None, notes))),
             suggestion=_suggested(findings.query, query, ranking, hearing),
         )
-
-
-def _meant(query: Query) -> tuple[Query, list[str]]:
-    """A query with its agent and project as they are kept, and which are not."""
-    of, unknown = scopes.meant(query.filters.of)
-    return replace(query, filters=replace(query.filters, of=of)), unknown
 
 
 def _suggested(typed: str, query: Query, ranking: Ranking, hearing: Hearing) -> str:

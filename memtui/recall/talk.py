@@ -27,9 +27,8 @@ from memtui.memory.queries import Query
 from memtui.memory.sessions import Session
 from memtui.memory.snippets import wanted_in
 from memtui.memory.timely import Timely
-from memtui.recall.hearing import Ears, Heard, Hearing
+from memtui.recall.hearing import NO_WORD, Ears, Heard, Hearing
 from memtui.recall.looked import Weights
-from memtui.recall.teleport import NO_WORD
 from memtui.store import database, neighbours, scopes, sessions
 from memtui.store.said import Kind
 
@@ -106,9 +105,8 @@ class Talk:
             before = max(0, min(before, WINDOW - 1))
             after = max(0, min(after, WINDOW - 1 - before))
             with database.connected():
-                of, unknown = scopes.meant(query.filters.of)
-                filters = replace(query.filters, of=of)
-                hearing = self._ears.hear(replace(query, filters=filters), WEIGHTS)
+                query, unknown = scopes.meant(query)
+                hearing = self._ears.hear(query, WEIGHTS)
                 ranked = _ranked(hearing, timely, is_one_each=is_one_each)
                 some = ranked[: max(0, min(limit, HITS))]
                 hits = tuple(_hits(some, query, before, after))

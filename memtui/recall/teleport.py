@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,8 +65,8 @@ class Teleport:
     def __init__(
         self,
         folder: Path,
-        zone: tzinfo = UTC,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        zone: tzinfo,
+        clock: Callable[[], datetime],
     ) -> None:
         """Remember where the index lies; it is opened by the first question.
 
@@ -115,17 +115,14 @@ class Teleport:
         answer = Answer(query)
         if not (asked.is_empty or asked.filters.role):
             with database.connected():
-                meant, unknown = scopes.meant(asked.filters.of)
-                asked = replace(asked, filters=replace(asked.filters, of=meant))
+                asked, unknown = scopes.meant(asked)
                 answer = self._answer(asked, limit, is_recent_first)
             hints += unknown
         hits = sorted(
             answer.hits,
             key=lambda hit: -hit.score * (timely.GAIN if times.covers(hit.at) else 1.0),
         )
-        for time_ in times.understood([hit.at for hit in hits]):
-            how = "comes first" if time_.is_met else "has nothing that answers"
-            hints.append(f"{time_.said} {how}.")
+        hints += map(str, times.understood([hit.at for hit in hits]))
         return replace(
             answer,
             query=query,

@@ -73,9 +73,7 @@ def _head(
 ) -> Iterator[str]:
     """What is to be known before what was found."""
     yield from notes
-    for time in times:
-        how = "comes first" if time.is_met else "has nothing that answers"
-        yield f"{time.said} {how}."
+    yield from map(str, times)
     if not count and (of.is_narrow or not notes):
         where = f"Nothing of {of}" if of.is_narrow else "Nothing"
         yield f"{where} holds {query!r}. Fewer or shorter words find more."

@@ -50,7 +50,7 @@ class Follow:
             raise
         with database.writing():
             outbox.delete([row for row, _ in rows])
-            outbox.say_renamed(sorted(set(segments.sessions_of(names).values())))
+            outbox.say_renamed(set(segments.sessions_of(names).values()))
         self.changed.update(names)
         return len(rows)
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 from memtui.errors import SearchError
 from memtui.memory import words
-from memtui.store import database, facts, outbox, said, unindexed
+from memtui.store import database, facts, outbox, said, sayings
 from memtui.store.messages import Filling, Messages, full_name
 from memtui.store.said import Kind, Said, Title
-from memtui.store.unindexed import Spoken
+from memtui.store.sayings import Spoken
 
 EVENTS_AT_ONCE = 1_000
 """About how many events one step looks at."""
@@ -65,7 +65,7 @@ class Listen:
         with database.writing():
             outbox.clear(outbox.INDEX_EVENT)
             outbox.clear(outbox.INDEX_SESSION)
-            outbox.say_renamed(unindexed.sessions())
+            outbox.say_renamed(sayings.sessions())
             facts.set_messages_name(name)
         self._is_checked = False
 
@@ -77,7 +77,7 @@ class Listen:
             runs = _some(outbox.added(RUNS_AT_ONCE))
             if not runs:
                 return 0
-            spoken = unindexed.of_runs(runs)
+            spoken = sayings.of_runs(runs)
         said.put(self._index, self._said(spoken), ())
         with database.writing():
             outbox.delete([run.row for run in runs])
@@ -89,7 +89,7 @@ class Listen:
             return 0
         before = self._filling
         with database.connected():
-            spoken = unindexed.before(before.oldest, EVENTS_AT_ONCE)
+            spoken = sayings.before(before.oldest, EVENTS_AT_ONCE)
         oldest = spoken[-1].event_id if spoken else before.oldest
         filling = Filling(not spoken, oldest, before.done + len(spoken))
         said.put(self._index, self._said(spoken), filling.facts)
@@ -102,7 +102,7 @@ class Listen:
             rows = outbox.renamed(SESSIONS_AT_ONCE)
             if not rows:
                 return 0
-            named = unindexed.titles({session for _, session in rows})
+            named = sayings.titles({session for _, session in rows})
         said.put_titles(
             self._index,
             [
@@ -130,7 +130,7 @@ def of(event: Spoken, with_tools: bool = False) -> Said | None:
     if kind is Kind.TOOL and not terms:
         return None
     return Said(
-        event_id=unindexed.to_bytes(event.event_id),
+        event_id=sayings.to_bytes(event.event_id),
         session=event.session,
         subagent=event.subagent,
         at_ms=event.at_ms,
@@ -139,7 +139,7 @@ def of(event: Spoken, with_tools: bool = False) -> Said | None:
         tool=event.tool,
         is_once=not with_tools,
         ordinal=event.ordinal,
-        told_ids=tuple(map(unindexed.to_bytes, event.told_ids)),
+        told_ids=tuple(map(sayings.to_bytes, event.told_ids)),
     )
 
 

@@ -4,6 +4,7 @@ A row is deleted in the transaction that makes its effect durable, or its effect
 repeated and it is deleted after (decisions §3).
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -124,16 +125,11 @@ class Run:
         return self.last - self.first + 1
 
 
-def added(limit: int, after: int = 0) -> list[Run]:
-    """Events that were added and are not indexed yet, the ones added first first.
-
-    Args:
-        limit: The most runs that are given.
-        after: Leave out the rows of the outbox up to this one.
-    """
+def added(limit: int) -> list[Run]:
+    """Events that were added and are not indexed yet, the ones added first first."""
     rows = (
         OutboxRow.select(OutboxRow.id, OutboxRow.subject_id)
-        .where(OutboxRow.action == INDEX_EVENT, OutboxRow.id > after)
+        .where(OutboxRow.action == INDEX_EVENT)
         .order_by(OutboxRow.id)
         .limit(limit)
         .tuples()
@@ -143,8 +139,12 @@ def added(limit: int, after: int = 0) -> list[Run]:
 
 def say_renamed(sessions: Iterable[int]) -> None:
     """Say that sessions are called, or summed up, otherwise than they were."""
-    told = [(None, INDEX_SESSION, "", 0, number) for number in sessions]
-    insert(OutboxRow, told)
+    db.execute_sql(
+        "INSERT INTO outbox (action, subject_id, at_ms, session)"
+        " SELECT ?, '', updated_ms, id FROM sessions"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (INDEX_SESSION, json.dumps(sorted(sessions))),
+    )
 
 
 def renamed(limit: int) -> list[tuple[int, int]]:
@@ -193,7 +193,8 @@ class Waiting:
     action: str
     count: int
     oldest_at: datetime
-    """Of an event the time it happened, of a node the time it was announced."""
+    """Of an event the time it happened, of a session that of its last one, of a node
+    the time it was announced."""
 
 
 def waiting() -> list[Waiting]:

@@ -1,11 +1,13 @@
 """Scopes: which nodes of the table of contents an agent or a project has a part in."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from peewee import SQL, NodeList, fn
 
 from memtui.memory.filters import Filters
+from memtui.memory.queries import Query
 from memtui.memory.scopes import Scope
 from memtui.store.tables import NodeRow, SegmentRow, SessionRow, VersionRow
 
@@ -58,12 +60,13 @@ def of_sessions(start: str, limit: int) -> list[str]:
     return [segment for (segment,) in rows.tuples()]
 
 
-def meant(scope: Scope) -> tuple[Scope, list[str]]:
-    """The scope that is meant by names in whatever case, and what is not there.
+def meant(query: Query) -> tuple[Query, list[str]]:
+    """A query with its agent and its project as they are kept, in whatever case typed.
 
     Returns:
-        The scope with names as they are kept; and each unknown name, in a sentence.
+        The query; and each name that nothing is kept of, in a sentence.
     """
+    scope = query.filters.of
     names, unknown = {"agent": scope.agent, "project": scope.project}, []
     for kind, said in names.items():
         if not said:
@@ -76,7 +79,7 @@ def meant(scope: Scope) -> tuple[Scope, list[str]]:
             unknown.append(f"Nothing is kept of the {kind} “{said}”.")
         elif said not in found:
             names[kind] = found[0]
-    return Scope(**names), unknown
+    return replace(query, filters=replace(query.filters, of=Scope(**names))), unknown
 
 
 def sessions_of(filters: Filters) -> frozenset[int] | None:

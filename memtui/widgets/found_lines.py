@@ -153,8 +153,7 @@ def of(found: Answer | Findings | Messages) -> Sheet:
 
 def _times(found: Findings | Messages) -> tuple[str, ...]:
     """The times that were understood, and what follows from each."""
-    hows = {True: "comes first", False: "has nothing that answers"}
-    return tuple(f"{time.said} {hows[time.is_met]}." for time in found.times)
+    return tuple(map(str, found.times))
 
 
 def _of_hit(hit: Hit) -> Line:

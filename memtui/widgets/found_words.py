@@ -10,8 +10,7 @@ from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
 from memtui.memory import queries
-from memtui.memory.filters import EVERYTHING
-from memtui.memory.queries import NAMES
+from memtui.memory.filters import EVERYTHING, NAMES
 from memtui.recall.teleport import NO_WORD
 from memtui.widgets import wording
 from memtui.widgets.found_lines import Sheet, View

@@ -1,6 +1,7 @@
 """The memory of one agent or one project alone, at every level and in every search."""
 
 from collections.abc import Iterator
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from memtui.recall import browse
 from memtui.recall.teleport import Teleport
 from memtui.store import database, grips
 from memtui.store.tables import SegmentRow, SessionRow
+from tests.talking import clock
 
 SCOPES = [
     Scope("codex", ""),
@@ -102,6 +104,6 @@ def test_the_best_few_of_a_scope_come_from_the_index(
 
 def test_a_scope_holds_without_an_index_too(full_house: House, tmp_path: Path) -> None:
     of = Scope("codex", "")
-    answer = Teleport(tmp_path / "none").find("session", of=of)
+    answer = Teleport(tmp_path / "none", UTC, clock).find("session", of=of)
     assert answer.note
     assert all(hit.node_id in expected(of) for hit in answer.hits)

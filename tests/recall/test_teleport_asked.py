@@ -3,6 +3,7 @@
 import gc
 import shutil
 from collections.abc import Callable
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from memtui.recall import browse, teleport
 from memtui.recall.teleport import Teleport
 from memtui.search import gathering
 from memtui.settings import Settings
+from tests.talking import clock
 
 FILTERED = [
     "logsift agent:codex",
@@ -41,7 +43,7 @@ def test_a_query_finds_what_passes_its_filters_and_nothing_else(
     full_house: House, tmp_path: Path, is_indexed: bool
 ) -> None:
     place = full_house.paths.index if is_indexed else tmp_path / "none"
-    finder = Teleport(place, full_house.zone)
+    finder = Teleport(place, full_house.zone, clock)
     for query in FILTERED:
         words = query.split()
         plain = " ".join(w for w in words if ":" not in w and w[0] != "-")
@@ -165,7 +167,9 @@ def test_a_wide_hit_leads_down_to_a_segment(full_house: House) -> None:
 def test_recent_hits_come_first_when_asked_for(
     full_house: House, tmp_path: Path, is_indexed: bool
 ) -> None:
-    finder = full_house.teleport if is_indexed else Teleport(tmp_path / "none")
+    finder = (
+        full_house.teleport if is_indexed else Teleport(tmp_path / "none", UTC, clock)
+    )
     plain = finder.find("test", limit=500).hits
     recent = finder.find("test", limit=500, is_recent_first=True).hits
     assert {hit.target_id for hit in plain} == {hit.target_id for hit in recent}
@@ -196,7 +200,7 @@ def test_there_is_no_reason_for_what_is_not_there(
     full_house: House, tmp_path: Path
 ) -> None:
     assert full_house.teleport.why("token", "toc:year:1999") is None
-    assert Teleport(tmp_path / "none").why("token", "toc:year:2024") is None
+    assert Teleport(tmp_path / "none", UTC, clock).why("token", "toc:year:2024") is None
 
 
 def test_a_misspelt_word_is_suggested_right(full_house: House) -> None:

@@ -13,9 +13,9 @@ from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.events import Event, EventRole
+from memtui.memory.filters import NAMES
 from memtui.memory.found import Findings, Messages
 from memtui.memory.hits import Answer
-from memtui.memory.queries import NAMES
 from memtui.screens.asked import Asked
 from memtui.screens.teleport import TeleportScreen
 from memtui.store import database, events, sessions

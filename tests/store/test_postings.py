@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.errors import SearchError
-from memtui.store import postings, said
+from memtui.store import matching, postings, said
+from memtui.store.matching import Asked, Bounds
 from memtui.store.messages import EPOCH_MS, Messages, number_at
-from memtui.store.postings import Asked, Bounds, Found
+from memtui.store.postings import Found
 from memtui.store.said import Kind, Said
 
 AT_MS = EPOCH_MS + 1_000_000_000
@@ -152,7 +153,7 @@ def test_filters_hold(index: Messages, monkeypatch: pytest.MonkeyPatch) -> None:
 
     check()
     # However many sessions there are, and however common the word.
-    monkeypatch.setattr(postings, "LISTED", 0)
+    monkeypatch.setattr(matching, "LISTED", 0)
     check()
 
 
@@ -163,7 +164,7 @@ def test_filters_hold_for_very_common_words(
     some = [one(n, "red blue", session=n % 3) for n in range(90)]
     said.put(index, some, ())
     for listed in (400, 0):
-        monkeypatch.setattr(postings, "LISTED", listed)
+        monkeypatch.setattr(matching, "LISTED", listed)
         numbers = found(index, "red blue", sessions=frozenset([1]))
         assert numbers == [75 + 1, 79, 82, 85, 88]
         with index.reading() as db:

@@ -1,4 +1,4 @@
-"""What is still to be indexed: events, with what an index of words wants of them."""
+"""What was said, as an index of words wants it: the words, and whose they are."""
 
 import json
 from collections.abc import Iterable
