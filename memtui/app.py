@@ -7,10 +7,10 @@ screens stand inside functions here (100 ms with what they need).
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import App, ComposeResult, SystemCommand
@@ -22,76 +22,16 @@ from textual.worker import Worker, WorkerState
 
 from memtui import commands
 from memtui.errors import MemtuiError
-from memtui.messages import HouseOpened, LookedInside, WorkReported
+from memtui.household import House
+from memtui.messages.house import HouseOpened, LookedInside, WorkReported
 from memtui.stylesheets import stylesheets
 from memtui.themes import DARK, LIGHT, THEMES
 
 if TYPE_CHECKING:
-    from memtui.curate.quarantine import Quarantine, Retried
-    from memtui.house import History
     from memtui.memory.summarizers import Promise
-    from memtui.recall.search import Search
-    from memtui.recall.talk import Talk
-    from memtui.recall.teleport import Teleport
     from memtui.screens.hooks import Desk
     from memtui.screens.welcome import Wanted
-    from memtui.settings import Settings
     from memtui.stages.progress import Progress
-
-
-class House(Protocol):
-    """What the app needs of the house it opens: ``memtui.house.House``."""
-
-    @property
-    def search(self) -> "Search":
-        """Who answers questions from everything there is."""
-
-    @property
-    def teleport(self) -> "Teleport":
-        """Who answers questions from summaries."""
-
-    @property
-    def talk(self) -> "Talk":
-        """Who answers questions from what was said in sessions."""
-
-    @property
-    def zone(self) -> tzinfo:
-        """The store's time zone: all times are shown in it."""
-
-    @property
-    def is_demo(self) -> bool:
-        """Whether this is the made-up memory."""
-
-    @property
-    def settings(self) -> "Settings":
-        """What a person has settled."""
-
-    def start(self, report: "Callable[[Progress], None]") -> None:
-        """Start the workers, which report from their own threads."""
-
-    def stop(self) -> None:
-        """Ask the workers to end; does not wait for them."""
-
-    @property
-    def quarantine(self) -> "Quarantine":
-        """What could not be taken."""
-
-    def retry(
-        self, names: "Sequence[str] | None", told: "Callable[[Retried], None]"
-    ) -> None:
-        """Try some of it again on a thread, or all; tells what is tried."""
-
-    def histories(self) -> "Sequence[History]":
-        """What agents keep on this machine; may take a while."""
-
-    def start_import(
-        self,
-        histories: "Sequence[History]",
-        report: "Callable[[Progress], None]",
-        *,
-        is_watched: bool,
-    ) -> None:
-        """Import histories on a thread, and perhaps read them on as they grow."""
 
 
 def _utc_now() -> datetime:

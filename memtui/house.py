@@ -12,10 +12,9 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memtui import store
-from memtui.errors import MemtuiError, StoreError
+from memtui import settling, store
+from memtui.errors import MemtuiError
 from memtui.memory.sessions import History
 from memtui.model_settings import EXTRACTIVE, OLLAMA
 from memtui.paths import Paths, transcripts
@@ -50,12 +49,13 @@ class House:
         Raises:
             MemtuiError: It cannot be opened; the message says why.
         """
-        self.project, paths = settled(paths, settings, is_demo=is_demo)
+        self.project, paths = settling.settled(paths, settings, is_demo=is_demo)
         with database.files_said_plainly(paths.store):
             paths.make()
-        store.open_at(paths.store, time_zone=settings.time_zone or machine_zone())
+        zone = settings.time_zone or settling.machine_zone()
+        store.open_at(paths.store, time_zone=zone)
         self.paths, self.settings, self.is_demo = paths, settings, is_demo
-        self.zone: tzinfo = _zone()
+        self.zone: tzinfo = settling.zone()
         self.teleport = Teleport(paths.index, self.zone, _now)
         self._works: Works | None = None
         self._making, self._starting = threading.Lock(), threading.Lock()
@@ -302,45 +302,6 @@ class House:
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-def settled(
-    paths: Paths, settings: Settings, *, is_demo: bool = False
-) -> tuple[str, Paths]:
-    """The one project that is kept apart, if they are, and the places in use."""
-    project = _project() if settings.is_separate and not is_demo else ""
-    if project:
-        paths = paths.of_project(Path(project))
-    return project, paths.with_store(settings.store_path)
-
-
-def _project() -> str:
-    """The folder of the project memtui was started in: its repository's, or itself."""
-    from memtui.sources import projects  # noqa: PLC0415 - only separate memories ask
-
-    here = str(Path.cwd())
-    return projects.place_of(here).root or here
-
-
-def _zone() -> tzinfo:
-    with database.connected():
-        name = facts.time_zone()
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError) as error:
-        raise StoreError(
-            f"this machine does not know the time zone {name!r}"
-        ) from error
-
-
-def machine_zone() -> str:
-    """The time zone of this machine, or UTC where it has none by name."""
-    try:
-        linked = str(Path("/etc/localtime").readlink())
-        name = linked.partition("zoneinfo/")[2]
-        return ZoneInfo(name).key if name else "UTC"
-    except (OSError, ValueError, ZoneInfoNotFoundError):
-        return "UTC"
 
 
 __all__ = ["History", "House"]

@@ -11,7 +11,7 @@ from memtui import commands
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
-from memtui.messages import WorkReported
+from memtui.messages.house import WorkReported
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.help import HelpScreen
 from memtui.stages.progress import Progress

@@ -19,18 +19,15 @@ from textual.widgets import Footer, Static
 from memtui import commands
 from memtui.memory import calendar
 from memtui.memory.summarizers import Promise
-from memtui.messages import (
+from memtui.messages.contents import (
     BranchesRead,
     NodeOpened,
     NodePointedAt,
-    NodeRead,
     PageRead,
     Revealed,
-    SourceOpened,
-    SourceWanted,
-    WentBack,
-    WorkReported,
 )
+from memtui.messages.house import WorkReported
+from memtui.messages.page import NodeRead, SourceOpened, SourceWanted, WentBack
 from memtui.screens.asked import Asked
 from memtui.screens.date import DateScreen
 from memtui.screens.layouts import LAYOUTS

@@ -19,7 +19,7 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
-from memtui.messages import ChangePlanned, ChangeWritten, HooksFound
+from memtui.messages.hooks import ChangePlanned, ChangeWritten, HooksFound
 from memtui.widgets import wording
 from memtui.widgets.pane_title import PaneTitle
 

@@ -19,14 +19,14 @@ from textual.widgets import Footer, OptionList, Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
-from memtui.messages import (
+from memtui.messages.house import WorkReported
+from memtui.messages.page import WentBack
+from memtui.messages.quarantine import (
     DropMade,
     MoreWanted,
     QuarantineRead,
     RefusalRead,
     RetryMade,
-    WentBack,
-    WorkReported,
 )
 from memtui.screens.drop import ONE, DropScreen
 from memtui.screens.layouts import LAYOUTS

@@ -19,7 +19,7 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 
-from memtui.messages import Answered, LandingFound
+from memtui.messages.found import Answered, LandingFound
 from memtui.recall import landing as landings
 from memtui.screens.asked import Asked
 from memtui.screens.layouts import LAYOUTS

@@ -22,13 +22,9 @@ from memtui.curate import versions as chosen
 from memtui.memory import calendar
 from memtui.memory.summarizers import Promise
 from memtui.memory.toc import TocEdition, TocHistory, TocLine
-from memtui.messages import (
-    EditionRead,
-    HistoryRead,
-    VersionChosen,
-    WentBack,
-    WorkReported,
-)
+from memtui.messages.house import WorkReported
+from memtui.messages.page import WentBack
+from memtui.messages.versions import EditionRead, HistoryRead, VersionChosen
 from memtui.recall import versions
 from memtui.screens.layouts import LAYOUTS
 from memtui.widgets import editions, wording

@@ -15,7 +15,7 @@ from textual.widgets import Footer, Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
-from memtui.messages import HistoriesFound, WorkReported
+from memtui.messages.house import HistoriesFound, WorkReported
 from memtui.widgets import wording
 from memtui.widgets.status_line import StatusLine
 

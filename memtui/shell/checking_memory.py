@@ -11,7 +11,7 @@ from datetime import tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memtui import house, tokenizer
+from memtui import settling, tokenizer
 from memtui.errors import StoreBusy, StoreError
 from memtui.memory.summarizers import Condition
 from memtui.paths import transcripts
@@ -276,7 +276,7 @@ def secrets(_: Patient) -> Iterator[Finding]:
 
 def zone(_: Patient) -> Iterator[Finding]:
     """Whose days the table of contents follows."""
-    name, here = checkups.time_zone(), house.machine_zone()
+    name, here = checkups.time_zone(), settling.machine_zone()
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

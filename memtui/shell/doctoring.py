@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo
 
-from memtui import house
+from memtui import settling
 from memtui.errors import MemtuiError
 from memtui.paths import Paths
 from memtui.recall import checkups, health
@@ -94,7 +94,7 @@ def doctor(
         problem: Why they cannot be read.
         as_json: Whether to answer in JSON.
     """
-    project, placed = house.settled(places, settings)
+    project, placed = settling.settled(places, settings)
     patient = Patient(placed, settings, clock(), is_separate=bool(project))
     try:
         report = _look(patient, problem)

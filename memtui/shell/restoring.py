@@ -12,8 +12,9 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 
+from memtui import settling
 from memtui.errors import MemtuiError, StoreError
-from memtui.house import House, settled
+from memtui.house import House
 from memtui.memory.secrets import RULES_VERSION
 from memtui.paths import Paths
 from memtui.settings import Settings
@@ -77,7 +78,7 @@ def restore(
         as_json: Whether to answer in JSON.
     """
     os.umask(0o077)
-    paths = settled(places, settings)[1]
+    paths = settling.settled(places, settings)[1]
     if is_tried:
         copies.check(file)
         swap = _swap(file, paths.store)

@@ -12,7 +12,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui import commands
 from memtui.memory.toc import Bullet, TocNode
-from memtui.messages import QuotesRead, SourceOpened, SourceWanted, WentBack
+from memtui.messages.page import QuotesRead, SourceOpened, SourceWanted, WentBack
 from memtui.recall import expand
 from memtui.widgets import bullet_rows, wording
 from memtui.widgets.hanging import Hanging

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui.memory.toc import Status, TocLevel, TocNode
-from memtui.messages import NodeRead
+from memtui.messages.page import NodeRead
 from memtui.recall import browse, versions
 from memtui.widgets import wording
 from memtui.widgets.bullet_list import BulletList

@@ -9,7 +9,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from memtui import commands
-from memtui.messages import MoreWanted
+from memtui.messages.quarantine import MoreWanted
 from memtui.widgets import refusals
 
 if TYPE_CHECKING:

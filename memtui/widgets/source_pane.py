@@ -16,7 +16,7 @@ from textual.worker import Worker, WorkerState
 from memtui import commands
 from memtui.memory.grips import Expansion
 from memtui.memory.verdicts import Support, Verdict
-from memtui.messages import SourceRead, SourceWanted, WentBack
+from memtui.messages.page import SourceRead, SourceWanted, WentBack
 from memtui.recall import expand
 from memtui.widgets import wording
 from memtui.widgets.found_lines import Landing

@@ -10,7 +10,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui.memory import calendar
 from memtui.memory.toc import TocLine
-from memtui.messages import BranchesRead, PageRead, PathRead, Revealed
+from memtui.messages.contents import BranchesRead, PageRead, PathRead, Revealed
 from memtui.recall import browse
 from memtui.widgets import toc_rows, wording
 from memtui.widgets.toc_rows import More, Row

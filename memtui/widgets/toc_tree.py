@@ -13,7 +13,7 @@ from textual.widgets.tree import TreeNode
 
 from memtui import commands
 from memtui.memory.toc import TocLine
-from memtui.messages import NodeOpened, NodePointedAt, PeerFound
+from memtui.messages.contents import NodeOpened, NodePointedAt, PeerFound
 from memtui.widgets import peers
 from memtui.widgets.toc_branches import TocBranches, id_of
 from memtui.widgets.toc_labels import Inks, label

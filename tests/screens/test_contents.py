@@ -13,7 +13,7 @@ from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.toc import TocLevel, TocLine
-from memtui.messages import WorkReported
+from memtui.messages.house import WorkReported
 from memtui.recall import browse, expand
 from memtui.stages.progress import Progress
 from memtui.widgets.bullet_list import BulletList

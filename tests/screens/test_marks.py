@@ -11,7 +11,7 @@ from memtui.app import MemtuiApp
 from memtui.curate import versions
 from memtui.errors import MemtuiError
 from memtui.memory.toc import TocNode
-from memtui.messages import WorkReported
+from memtui.messages.house import WorkReported
 from memtui.recall import browse
 from memtui.stages.progress import Progress
 from memtui.store import database, forgetting

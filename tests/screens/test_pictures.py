@@ -14,7 +14,7 @@ from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import History, House
 from memtui.memory.summarizers import Condition, Doing, Health, Phase
-from memtui.messages import WorkReported
+from memtui.messages.house import WorkReported
 from memtui.screens.teleport import TeleportScreen
 from memtui.stages.progress import Model, Progress
 from memtui.widgets.status_line import StatusLine

@@ -15,7 +15,7 @@ from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.events import to_ms
-from memtui.messages import WorkReported
+from memtui.messages.house import WorkReported
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.drop import DropScreen
 from memtui.screens.help import HelpScreen

@@ -10,7 +10,7 @@ from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.hits import Answer
-from memtui.messages import Answered
+from memtui.messages.found import Answered
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.teleport import TeleportScreen
 from memtui.widgets.bullet_list import BulletList

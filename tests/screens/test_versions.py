@@ -17,7 +17,7 @@ from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.summarizers import Condition, Health
 from memtui.memory.toc import TocHistory
-from memtui.messages import WorkReported
+from memtui.messages.house import WorkReported
 from memtui.recall import versions
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.help import HelpScreen

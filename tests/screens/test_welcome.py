@@ -10,7 +10,7 @@ from textual.widgets import Static
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import History, House
-from memtui.messages import WorkReported
+from memtui.messages.house import WorkReported
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.welcome import WelcomeScreen
 from memtui.stages.progress import Progress

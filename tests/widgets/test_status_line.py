@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.memory.summarizers import Condition, Doing, Health, Phase
-from memtui.messages import WorkReported
+from memtui.messages.house import WorkReported
 from memtui.stages.progress import Model, Progress
 from memtui.widgets import status_line
 from memtui.widgets.status_line import StatusLine

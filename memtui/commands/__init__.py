@@ -1,0 +1,52 @@
+"""The one table of commands: bindings, footer, palette and help all come from it.
+
+A command is called ``name``; whoever can do it has a method ``action_<name>``. The
+same key means the same thing everywhere, so a widget says only which rows it obeys.
+"""
+
+from textual.binding import Binding, BindingType
+
+from memtui.commands.command import Command, Group
+from memtui.commands.finding import FINDING
+from memtui.commands.keeping import KEEPING
+from memtui.commands.moving import MOVING
+from memtui.commands.reading import READING
+
+__all__ = ["COMMANDS", "Command", "Group", "bindings", "named"]
+
+COMMANDS = (*FINDING, *READING, *MOVING, *KEEPING)
+"""Every command, in the order of footer, palette and help."""
+
+_BY_NAME = {command.name: command for command in COMMANDS}
+
+
+def named(name: str) -> Command:
+    """The row of a command.
+
+    Raises:
+        KeyError: There is no such command.
+    """
+    return _BY_NAME[name]
+
+
+def bindings(*names: str, in_footer: bool = False) -> list[BindingType]:
+    """The bindings of these commands, in the order of the table.
+
+    Args:
+        names: Which commands.
+        in_footer: Whether all of them are shown in the footer, not only those that
+            are wherever they can be done.
+    """
+    rows = [command for command in COMMANDS if command.name in names and command.keys]
+    return [
+        Binding(
+            ",".join(row.keys),
+            row.name,
+            row.label,
+            show=in_footer or row.in_footer,
+            key_display=row.shown.split()[0],
+            tooltip=row.help,
+            id=row.name,
+        )
+        for row in rows
+    ]

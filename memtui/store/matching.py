@@ -1,0 +1,174 @@
+"""Matching: a question put to FTS5, within bounds.
+
+What is asked are terms, never FTS5's own language: nothing that is typed reaches it.
+"""
+
+import json
+import re
+import sqlite3
+from dataclasses import dataclass
+
+from memtui.store.said import OF_SUBAGENT, Kind, session_term
+
+ENDLESS = 2**62
+"""No message has so high a number."""
+
+LISTED = 400
+"""Up to so many sessions are named in a question; of more, each message is asked."""
+
+COUNTED = 50_000
+"""Up to how many messages are counted that hold a word that begins so."""
+
+_CUTS = re.compile(r'[\x00-\x20"\x7f]+')
+"""What stands between terms in the index (``messages``): no term has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A word to be looked up."""
+
+    term: str
+    begun: str = ""
+    """Terms that begin so will do as well; "" for none but itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Which messages may be found."""
+
+    sessions: frozenset[int] | None = None
+    """The numbers of the sessions; None for all."""
+    kinds: frozenset[Kind] = frozenset()
+    """What they may be; anything if empty."""
+    first: int = 0
+    """The first number."""
+    last: int = ENDLESS
+    """The last number."""
+    with_subagents: bool = True
+    without: tuple[tuple[Asked, ...], ...] = ()
+    """Words that must not be there, each by the terms that it takes."""
+
+    @property
+    def is_of_moments(self) -> bool:
+        """Whether they are of single messages, not of whole sessions."""
+        return bool(self.kinds or self.first or self.last < ENDLESS)
+
+
+class Question:
+    """What is asked of one table of words, within bounds."""
+
+    def __init__(
+        self, db: sqlite3.Connection, bounds: Bounds, table: str = "said"
+    ) -> None:
+        self._db, self._bounds, self._table = db, bounds, table
+        sessions = bounds.sessions
+        self._listed = ""
+        self._others: list[str] = []
+        self._values: list[object] = [bounds.first, bounds.last]
+        if sessions is not None and len(sessions) <= LISTED:
+            terms = (quoted(session_term(session)) for session in sorted(sessions))
+            self._listed = " OR ".join(terms) or quoted(session_term(0))
+        if sessions is not None:
+            self._others.append("t.session IN (SELECT value FROM json_each(?))")
+            self._values.append(json.dumps(sorted(sessions)))
+        if bounds.kinds:
+            self._others.append("m.kind IN (SELECT value FROM json_each(?))")
+            self._values.append(json.dumps(sorted(bounds.kinds)))
+
+    def numbers(self, match: str, limit: int) -> list[int]:
+        """The numbers of the newest messages of a match, the newest first."""
+        table = self._table
+        # As one text: that takes two thirds of the time of as many rows.
+        (listed,) = self._db.execute(
+            f"SELECT json_group_array(number) FROM (SELECT {table}.rowid AS number"
+            f" {self._within()} ORDER BY {table}.rowid DESC LIMIT ?)",
+            (self._all_of(match), *self._values, limit),
+        ).fetchone()
+        return sorted(json.loads(listed), reverse=True)
+
+    def count(self, word: Asked, match: str, messages: int) -> int:
+        """How many messages a very common word has, more or less.
+
+        Within some sessions it is taken to be as common as anywhere; who said it, and
+        when, is not looked at.
+
+        Args:
+            word: Which.
+            match: As FTS5 is asked for it.
+            messages: How many there are in these sessions.
+        """
+        everywhere = self._frequency(word, match)
+        if self._bounds.sessions is None:
+            return everywhere
+        everything = max(1, _messages(self._db)[0])
+        return everywhere * messages // everything
+
+    def _frequency(self, word: Asked, match: str) -> int:
+        """How many messages of all hold a word."""
+        if word.begun:
+            some = f"SELECT 1 FROM said WHERE said MATCH ? LIMIT {COUNTED}"
+            asked = f"SELECT count(*) FROM ({some})"
+            row = self._db.execute(asked, (match,)).fetchone()
+        else:
+            asked = "SELECT doc FROM vocabulary WHERE term = ?"
+            row = self._db.execute(asked, (word.term,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def totals(self) -> tuple[int, int, int]:
+        """How many messages, terms and conversations there are."""
+        if self._bounds.sessions is None:
+            threads = self._db.execute("SELECT max(id) FROM threads").fetchone()[0]
+            return *_messages(self._db), int(threads or 0)
+        row = self._db.execute(
+            "SELECT sum(messages), sum(size), count(*) FROM threads"
+            " WHERE session IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(self._bounds.sessions)),),
+        ).fetchone()
+        messages, size, threads = (int(value or 0) for value in row)
+        return messages, size, threads
+
+    def _within(self) -> str:
+        table = self._table
+        joined = ""
+        if self._others:
+            joined = (
+                f" JOIN messages m ON m.id = {table}.rowid"
+                " JOIN threads t ON t.id = m.thread"
+            )
+        others = "".join(f" AND {other}" for other in self._others)
+        return (
+            f"FROM {table}{joined} WHERE {table} MATCH ?"
+            f" AND {table}.rowid BETWEEN ? AND ?{others}"
+        )
+
+    def _all_of(self, match: str) -> str:
+        if self._listed:
+            match = f"({match}) AND ({self._listed})"
+        if not self._bounds.with_subagents:
+            match = f"({match}) NOT {quoted(OF_SUBAGENT)}"
+        for terms in self._bounds.without:
+            match = f"({match}) NOT ({' AND '.join(map(phrase, terms))})"
+        return match
+
+
+def _messages(db: sqlite3.Connection) -> tuple[int, int]:
+    """How many messages there are, and how many terms they have."""
+    asked = "SELECT name, value FROM facts WHERE name IN ('messages', 'size')"
+    facts = dict(db.execute(asked).fetchall())
+    return int(facts["messages"]), int(facts["size"])
+
+
+def phrase(word: Asked) -> str:
+    """A word as FTS5 is asked for it; a single letter is not looked on from."""
+    if len(word.begun) < 2:
+        return quoted(word.term)
+    begun = quoted(word.begun)
+    if begun.endswith('"') and len(begun) > 2:
+        begun += "*"
+    return begun if word.begun == word.term else f"({quoted(word.term)} OR {begun})"
+
+
+def quoted(term: str) -> str:
+    """A term as FTS5 takes it; one that it would cut is asked for in its parts."""
+    parts = [f'"{part}"' for part in _CUTS.split(term) if part]
+    return f"({' AND '.join(parts)})" if len(parts) > 1 else "".join(parts) or '""'
