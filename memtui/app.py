@@ -10,6 +10,7 @@ import signal
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -20,12 +21,12 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from memtui import commands
+from memtui import commands, themes
 from memtui.errors import MemtuiError
 from memtui.household import House
 from memtui.messages.house import HouseOpened, LookedInside, WorkReported
 from memtui.stylesheets import stylesheets
-from memtui.themes import DARK, LIGHT, THEMES
+from memtui.themes import DARK, THEMES
 
 if TYPE_CHECKING:
     from memtui.memory.summarizers import Promise
@@ -231,9 +232,9 @@ class MemtuiApp(App[str | MemtuiError]):
                 wanted.histories, self._report, is_watched=wanted.is_watched
             )
 
-    def action_switch_theme(self) -> None:
-        """From dark to light and back."""
-        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+    def action_switch_theme(self, name: str = "") -> None:
+        """Take the theme of this name, or else the one after this one."""
+        self.theme = name or themes.after(self.theme).name
 
     def action_help(self) -> None:
         """Show the keys that work here."""
@@ -247,13 +248,19 @@ class MemtuiApp(App[str | MemtuiError]):
         self.push_screen(HelpScreen(active | {"palette"}))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The palette holds the commands of the table that work here, and no others."""
-        holders = [*(screen.focused.ancestors_with_self if screen.focused else ())]
+        """The palette holds what of the table can be done now, and each theme."""
+        can = {
+            active.binding.id: active.node
+            for active in screen.active_bindings.values()
+            if active.enabled
+        }
         for command in commands.COMMANDS:
-            for holder in (*holders, screen, self):
-                action = getattr(holder, f"action_{command.name}", None)
-                if command.in_palette and action is not None:
-                    yield SystemCommand(
-                        command.label.capitalize(), command.help, action
-                    )
-                    break
+            node = can.get(command.name) if command.keys else self
+            if command.in_palette and node is not None:
+                action = partial(self.run_action, command.name, node)
+                yield SystemCommand(command.label.capitalize(), command.help, action)
+        for theme in THEMES:
+            if theme.name != self.theme:
+                take = partial(self.action_switch_theme, theme.name)
+                called = f"Theme: {themes.title(theme.name)}"
+                yield SystemCommand(called, "Take these colours.", take)

@@ -114,7 +114,13 @@ ALL = (
         "screen.theme",
         "memtui-dark",
         "The colours of the app.",
-        choices=("memtui-dark", "memtui-light"),
+        choices=(
+            "memtui-dark",
+            "memtui-light",
+            "memtui-contrast",
+            "memtui-dusk",
+            "memtui-paper",
+        ),
     ),
     Setting(
         "log.level",

@@ -1,7 +1,8 @@
-"""The two themes: one accent, one colour for evidence, red for what is wrong alone.
+"""The themes: one accent, one colour for evidence, red for what is wrong alone.
 
 ``$evidence`` is the bar and the marked words of a source, ``$evidence-back`` lies
 behind them, ``$context`` is for what stands around, ``$rule`` for lines between panes.
+Accent, evidence and what is wrong differ in lightness too, for eyes that see no hues.
 """
 
 from textual.theme import Theme
@@ -17,7 +18,7 @@ DARK = Theme(
     panel="#1d2027",
     success="#8fb58a",
     warning="#d9b25f",
-    error="#e0787b",
+    error="#d9686b",
     dark=True,
     variables={
         "evidence": "#e3bd66",
@@ -47,21 +48,21 @@ DARK = Theme(
 
 LIGHT = Theme(
     name="memtui-light",
-    primary="#2f6690",
-    secondary="#2f6690",
-    accent="#2f6690",
+    primary="#2a5f89",
+    secondary="#2a5f89",
+    accent="#2a5f89",
     foreground="#25282d",
     background="#faf9f6",
     surface="#faf9f6",
     panel="#efede7",
     success="#3f7340",
-    warning="#8a6200",
-    error="#ae3034",
+    warning="#8f6500",
+    error="#8f1d24",
     dark=False,
     variables={
-        "evidence": "#8a6200",
-        "evidence-back": "#f7e9be",
-        "context": "#6a6f78",
+        "evidence": "#8f6500",
+        "evidence-back": "#fbf0cd",
+        "context": "#62676f",
         "rule": "#cfccc3",
         "block-cursor-background": "#cfdfec",
         "block-cursor-foreground": "#14171b",
@@ -72,11 +73,11 @@ LIGHT = Theme(
         "footer-background": "#efede7",
         "footer-foreground": "#555a63",
         "footer-description-foreground": "#555a63",
-        "footer-key-foreground": "#2f6690",
-        "input-selection-background": "#2f6690 25%",
+        "footer-key-foreground": "#2a5f89",
+        "input-selection-background": "#2a5f89 25%",
         "scrollbar": "#d8d5cc",
         "scrollbar-hover": "#bdb9ad",
-        "scrollbar-active": "#2f6690",
+        "scrollbar-active": "#2a5f89",
         "scrollbar-background": "#faf9f6",
         "scrollbar-background-hover": "#faf9f6",
         "scrollbar-background-active": "#faf9f6",
@@ -84,5 +85,134 @@ LIGHT = Theme(
     },
 )
 
-THEMES = (DARK, LIGHT)
+CONTRAST = Theme(
+    name="memtui-contrast",
+    primary="#5cc0ff",
+    secondary="#5cc0ff",
+    accent="#5cc0ff",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#141414",
+    success="#7fe07f",
+    warning="#ffe066",
+    error="#ff7f78",
+    dark=True,
+    variables={
+        "evidence": "#ffe066",
+        "evidence-back": "#3d3200",
+        "context": "#e4e6ea",
+        "rule": "#8f949c",
+        "block-cursor-background": "#00397a",
+        "block-cursor-foreground": "#ffffff",
+        "block-cursor-text-style": "bold",
+        "block-cursor-blurred-background": "#2a2a2a",
+        "block-cursor-blurred-foreground": "#ffffff",
+        "block-hover-background": "#1c1c1c",
+        "footer-background": "#141414",
+        "footer-foreground": "#e4e6ea",
+        "footer-description-foreground": "#e4e6ea",
+        "footer-key-foreground": "#5cc0ff",
+        "input-selection-background": "#5cc0ff 45%",
+        "scrollbar": "#5a5f68",
+        "scrollbar-hover": "#8f949c",
+        "scrollbar-active": "#5cc0ff",
+        "scrollbar-background": "#000000",
+        "scrollbar-background-hover": "#000000",
+        "scrollbar-background-active": "#000000",
+        "scrollbar-corner-color": "#000000",
+    },
+)
+
+DUSK = Theme(
+    name="memtui-dusk",
+    primary="#b39ce6",
+    secondary="#b39ce6",
+    accent="#b39ce6",
+    foreground="#e2dcef",
+    background="#1b1726",
+    surface="#1b1726",
+    panel="#241f33",
+    success="#8ccfae",
+    warning="#f2c572",
+    error="#e8657f",
+    dark=True,
+    variables={
+        "evidence": "#f2c572",
+        "evidence-back": "#4a3524",
+        "context": "#9d95b3",
+        "rule": "#463e5e",
+        "block-cursor-background": "#3d3560",
+        "block-cursor-foreground": "#f5f1fc",
+        "block-cursor-text-style": "bold",
+        "block-cursor-blurred-background": "#2c2640",
+        "block-cursor-blurred-foreground": "#e2dcef",
+        "block-hover-background": "#231d31",
+        "footer-background": "#241f33",
+        "footer-foreground": "#b3abc7",
+        "footer-description-foreground": "#b3abc7",
+        "footer-key-foreground": "#b39ce6",
+        "input-selection-background": "#b39ce6 35%",
+        "scrollbar": "#3a3350",
+        "scrollbar-hover": "#564c73",
+        "scrollbar-active": "#b39ce6",
+        "scrollbar-background": "#1b1726",
+        "scrollbar-background-hover": "#1b1726",
+        "scrollbar-background-active": "#1b1726",
+        "scrollbar-corner-color": "#1b1726",
+    },
+)
+
+PAPER = Theme(
+    name="memtui-paper",
+    primary="#275469",
+    secondary="#275469",
+    accent="#275469",
+    foreground="#33261a",
+    background="#fbf1dc",
+    surface="#fbf1dc",
+    panel="#f3e6c8",
+    success="#3d6b3d",
+    warning="#855a00",
+    error="#7a1518",
+    dark=False,
+    variables={
+        "evidence": "#855a00",
+        "evidence-back": "#f5e2b0",
+        "context": "#6a5a47",
+        "rule": "#cbb88f",
+        "block-cursor-background": "#d7cfc4",
+        "block-cursor-foreground": "#1e150c",
+        "block-cursor-text-style": "bold",
+        "block-cursor-blurred-background": "#ece0c6",
+        "block-cursor-blurred-foreground": "#33261a",
+        "block-hover-background": "#f2e6cc",
+        "footer-background": "#f3e6c8",
+        "footer-foreground": "#5c4c3a",
+        "footer-description-foreground": "#5c4c3a",
+        "footer-key-foreground": "#275469",
+        "input-selection-background": "#275469 25%",
+        "scrollbar": "#dccaa2",
+        "scrollbar-hover": "#c2ae83",
+        "scrollbar-active": "#275469",
+        "scrollbar-background": "#fbf1dc",
+        "scrollbar-background-hover": "#fbf1dc",
+        "scrollbar-background-active": "#fbf1dc",
+        "scrollbar-corner-color": "#fbf1dc",
+    },
+)
+
+THEMES = (DARK, LIGHT, CONTRAST, DUSK, PAPER)
 """All of them; the first is the one memtui starts in."""
+
+
+def title(name: str) -> str:
+    """What a theme is called on the screen: "dark", "light", "contrast"."""
+    return name.removeprefix("memtui-")
+
+
+def after(name: str) -> Theme:
+    """The theme after this one; the first after the last, and after one unknown."""
+    known = [theme.name for theme in THEMES]
+    place = known.index(name) + 1 if name in known else 0
+    return THEMES[place % len(THEMES)]

@@ -70,14 +70,17 @@ async def test_the_palette_offers_the_table_and_nothing_else(
 ) -> None:
     async with app.run_test() as pilot:
         await settle(pilot)
-        offered = [one.help for one in app.get_system_commands(app.screen)]
+        offered = [*app.get_system_commands(app.screen)]
         known = [row.help for row in commands.COMMANDS if row.in_palette]
-        assert offered == known
-        await pilot.press("ctrl+p", *"dark", "enter")
+        assert [one.help for one in offered][: len(known)] == known
+        assert [one.title for one in offered][len(known) :] == [
+            "Theme: light", "Theme: contrast", "Theme: dusk", "Theme: paper"
+        ]  # fmt: skip
+        await pilot.press("ctrl+p", *"contrast", "enter")
         await settle(pilot)
         await pilot.press("enter")
         await settle(pilot)
-        assert app.theme == "memtui-light"
+        assert app.theme == "memtui-contrast"
 
 
 async def test_q_leaves(app: MemtuiApp, settle: Settle) -> None:

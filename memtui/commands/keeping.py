@@ -85,8 +85,8 @@ KEEPING = (
         "switch_theme",
         (),
         "",
-        "Switch between dark and light",
-        "Change the colours of the whole screen.",
+        "next theme",
+        "Change the colours of the whole screen: dark, light, contrast, dusk or paper.",
         Group.APP,
     ),
     Command(

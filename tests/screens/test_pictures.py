@@ -62,6 +62,15 @@ def test_contents_light_with_quotes_unfolded(
     assert snap_compare(app, terminal_size=(120, 40), run_before=run)
 
 
+@pytest.mark.parametrize("theme", ["contrast", "dusk", "paper"])
+def test_contents_in_other_colours(
+    app: MemtuiApp, settle: Settle, snap_compare: Compare, theme: str
+) -> None:
+    app.theme = f"memtui-{theme}"
+    run = steps(settle, *DOWN_TO_A_DAY, "enter", "space", "down")
+    assert snap_compare(app, terminal_size=(120, 40), run_before=run)
+
+
 def test_contents_empty(
     house: House, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:

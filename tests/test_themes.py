@@ -1,0 +1,105 @@
+"""Themes: complete, legible, and told apart without hues."""
+
+import re
+from itertools import combinations
+
+import pytest
+from textual.color import Color
+from textual.theme import Theme
+
+from memtui import settings, themes
+from memtui.themes import CONTRAST, DARK, LIGHT, THEMES
+
+LEGIBLE, VERY_LEGIBLE, FAINT = 4.5, 7.0, 3.0
+"""The least contrast of text (WCAG 2.2, AA and AAA), and of what stands beside the
+text of a line that the cursor marks already."""
+
+APART = 6.0
+"""How far colours that mean something lie apart in lightness (CIE L*); an eye tells 2
+from each other."""
+
+PLAIN = re.compile(r"#[0-9A-Fa-f]{6}")
+
+every_theme = pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+
+
+def colours(theme: Theme) -> dict[str, Color]:
+    said = theme.to_color_system().generate() | theme.variables
+    return {
+        name: Color.parse(said[name]) for name in said if PLAIN.fullmatch(said[name])
+    }
+
+
+def luminance(colour: Color) -> float:
+    """As WCAG 2.2 defines it."""
+    parts = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in colour.normalized
+    )
+    return sum(weight * part for weight, part in zip(
+        (0.2126, 0.7152, 0.0722), parts, strict=True
+    ))  # fmt: skip
+
+
+def contrast(one: Color, other: Color) -> float:
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def lightness(colour: Color) -> float:
+    return 116 * luminance(colour) ** (1 / 3) - 16  # type: ignore[no-any-return]
+
+
+def test_black_on_white_has_all_the_contrast_there_is() -> None:
+    black, white = Color.parse("#000000"), Color.parse("#ffffff")
+    assert round(contrast(black, white), 2) == 21
+    assert round(lightness(white)) == 100
+
+
+@every_theme
+def test_a_theme_names_every_colour_that_the_first_names(theme: Theme) -> None:
+    assert theme.variables.keys() == DARK.variables.keys()
+
+
+@every_theme
+def test_text_can_be_read_on_all_it_stands_on(theme: Theme) -> None:
+    of, least = colours(theme), VERY_LEGIBLE if theme is CONTRAST else LEGIBLE
+    for text, grounds in {
+        "foreground": "background panel evidence-back block-cursor-blurred-background",
+        "context": "background panel",
+        "evidence": "background evidence-back",
+        "accent": "background panel",
+        "error": "background panel",
+        "success": "background",
+        "block-cursor-foreground": "block-cursor-background",
+        "footer-foreground": "footer-background",
+        "footer-key-foreground": "footer-background",
+    }.items():
+        for ground in grounds.split():
+            found = contrast(of[text], of[ground])
+            assert found >= least, f"{text} on {ground}: {found:.2f}"
+    for text in ("context", "evidence", "accent"):
+        assert contrast(of[text], of["block-cursor-background"]) >= FAINT, text
+
+
+@every_theme
+def test_what_means_something_differs_in_lightness_too(theme: Theme) -> None:
+    of = colours(theme)
+    for one, other in combinations(("accent", "evidence", "error"), 2):
+        apart = abs(lightness(of[one]) - lightness(of[other]))
+        assert apart >= APART, f"{one} and {other}: {apart:.1f}"
+
+
+def test_every_theme_can_be_set() -> None:
+    named = tuple(theme.name for theme in THEMES)
+    assert settings.BY_NAME["screen.theme"].choices == named
+    assert [themes.title(name) for name in named[:3]] == ["dark", "light", "contrast"]
+
+
+def test_theme_after_theme_comes_round() -> None:
+    seen = [DARK.name]
+    for _ in THEMES:
+        seen.append(themes.after(seen[-1]).name)
+    assert seen == [*(theme.name for theme in THEMES), DARK.name]
+    assert themes.after("of another program") is DARK
+    assert themes.after(DARK.name) is LIGHT
