@@ -75,7 +75,7 @@ clean:
 # The stamps are newer than what they were made from, or they are made again.
 $(VENV)/.runs: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Setting up memtui in $(VENV) …"
-	@$(INSTALL) -e .
+	@$(INSTALL) -e '.[mcp]'
 	@touch $@
 
 $(VENV)/.tests: $(BIN)/python pyproject.toml constraints.txt

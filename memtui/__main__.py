@@ -74,6 +74,8 @@ def _run(given: argparse.Namespace) -> int:
         return configuring.run(given.action, places, settings, as_json=given.json)
     if given.command == "hooks":
         return _hooks(given, places)
+    if given.command == "mcp":
+        return _mcp(given, places, settings)
     if given.command in (None, "demo"):
         return _app(places, settings, is_demo=given.command == "demo")
     if given.command == "restore":
@@ -98,6 +100,17 @@ def _hooks(given: argparse.Namespace, places: "Paths") -> int:
     project = Path.cwd() if given.project else None
     wish = hooking.Wish(project, given.dry_run, given.yes, given.json)
     return hooking.run(given.action, given.agents, places, wish)
+
+
+def _mcp(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
+    from memtui.shell import serving  # noqa: PLC0415
+
+    return serving.serve(
+        lambda: _open(places, settings),
+        places.vocabulary,
+        with_writing=given.allow_write,
+        is_structured=given.structured,
+    )
 
 
 def _open(places: "Paths", settings: "Settings", *, is_demo: bool = False) -> "House":

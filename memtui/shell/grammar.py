@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui import __version__
-from memtui.shell import curating_grammar
+from memtui.shell import curating_grammar, serving_grammar
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -22,7 +22,13 @@ ROLES = ("user", "assistant", "system", "tool")
 SEARCHES = ("search", "search-sessions", "teleport")
 """The commands whose question may hold anything."""
 
-LISTS = {"hooks": "agents", "sources": "names", "quarantine": "words", "jobs": "words"}
+LISTS = {
+    "hooks": "agents",
+    "mcp": "agents",
+    "sources": "names",
+    "quarantine": "words",
+    "jobs": "words",
+}
 """The list that each of these commands ends with."""
 
 
@@ -54,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     _add_working(commands)
     _add_housekeeping(commands)
     curating_grammar.add(partial(_command, commands))
+    serving_grammar.add(partial(_command, commands))
     return top
 
 
@@ -310,4 +317,6 @@ def read(arguments: Sequence[str] | None) -> argparse.Namespace:
     agents = given.agents if given.command == "hooks" else ()
     if unknown := [name for name in agents if name not in AGENTS]:
         top.error(f"no agent is called {unknown[0]!r}: {', '.join(AGENTS)}")
+    if wrong := serving_grammar.wrong(given):
+        top.error(wrong)
     return given

@@ -1,0 +1,136 @@
+"""What a tool is told: described to agents as JSON Schema, and read by the same rules.
+
+What does not fit is refused in a sentence an agent can act on.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from memtui.errors import MemtuiError
+
+Given = Mapping[str, Any]
+"""Arguments by their names, read and complete."""
+
+LONGEST: Final = 100_000
+"""The longest text that is taken, in characters."""
+
+_WORDS: Final = {
+    "string": "text",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list of words",
+}
+
+
+class BadArguments(MemtuiError):
+    """A tool was told something it cannot be told; the message says what to tell it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One thing a tool can be told."""
+
+    name: str
+    kind: str = "string"
+    """``string``, ``integer``, ``boolean``, or ``array`` of strings."""
+    says: str = ""
+    """What it is, where its name does not say."""
+    default: Any = None
+    is_required: bool = False
+    least: int | None = None
+    most: int | None = None
+    choices: tuple[str, ...] = ()
+
+    def schema(self) -> dict[str, Any]:
+        """It as JSON Schema."""
+        told: dict[str, Any] = {"type": self.kind}
+        words: dict[str, Any] = {"enum": list(self.choices)} if self.choices else {}
+        if self.kind == "array":
+            told["items"] = {"type": "string", **words}
+        else:
+            told |= words
+        if self.says:
+            told["description"] = self.says
+        bounds = {"minimum": self.least, "maximum": self.most}
+        told |= {name: bound for name, bound in bounds.items() if bound is not None}
+        if self.default not in (None, "", ()):
+            told["default"] = self.default
+        return told
+
+    def read(self, value: Any) -> Any:
+        """A value as the tool takes it.
+
+        Raises:
+            BadArguments: It is none.
+        """
+        if value is None:
+            return self._missing()
+        read = self._of_kind(value)
+        for one in read if isinstance(read, tuple) else (read,):
+            if self.choices and one not in self.choices:
+                raise BadArguments(f"{self.name} is one of {', '.join(self.choices)}")
+        if isinstance(read, str) and self.is_required and not read.strip():
+            raise BadArguments(f"{self.name} is empty")
+        return read
+
+    def _missing(self) -> Any:
+        if self.is_required:
+            raise BadArguments(f"{self.name} is missing")
+        if self.kind == "array":
+            return ()
+        return "" if self.default is None and self.kind == "string" else self.default
+
+    def _of_kind(self, value: Any) -> Any:
+        if self.kind == "string" and isinstance(value, str):
+            if len(value) > LONGEST:
+                raise BadArguments(f"{self.name} has more than {LONGEST:,} characters")
+            return value
+        if self.kind == "boolean" and isinstance(value, bool):
+            return value
+        if self.kind == "array":
+            some = [value] if isinstance(value, str) else value
+            if isinstance(some, list) and all(isinstance(one, str) for one in some):
+                return tuple(some)
+        if self.kind == "integer":
+            return self._number(value)
+        raise BadArguments(f"{self.name} is {_WORDS[self.kind]}")
+
+    def _number(self, value: Any) -> int:
+        is_told = isinstance(value, str) and value.strip().lstrip("-").isdecimal()
+        is_whole = isinstance(value, float) and value.is_integer()
+        if is_told or is_whole:
+            value = int(value)
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        low = self.least if self.least is not None else value
+        high = self.most if self.most is not None else value
+        if not is_number or not low <= value <= high:
+            bounds = [f"from {self.least:,}"] if self.least is not None else []
+            bounds += [f"to {self.most:,}"] if self.most is not None else []
+            raise BadArguments(" ".join([f"{self.name} is a whole number", *bounds]))
+        return int(value)
+
+
+def schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """All that a tool is told, as JSON Schema."""
+    told: dict[str, Any] = {
+        "type": "object",
+        "properties": {one.name: one.schema() for one in parameters},
+        "additionalProperties": False,
+    }
+    if required := [one.name for one in parameters if one.is_required]:
+        told["required"] = required
+    return told
+
+
+def read(parameters: Sequence[Parameter], told: Mapping[str, Any]) -> Given:
+    """What a tool was told, complete.
+
+    Raises:
+        BadArguments: It is not what the tool can be told.
+    """
+    known = [one.name for one in parameters]
+    if strange := [name for name in told if name not in known]:
+        takes = ", ".join(known) or "nothing"
+        raise BadArguments(f"there is no {strange[0]!r} here; this takes {takes}")
+    return {one.name: one.read(told.get(one.name)) for one in parameters}

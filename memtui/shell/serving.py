@@ -1,0 +1,123 @@
+"""``mcp``: the memory as an MCP server, for agents to ask."""
+
+import importlib.util
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memtui import promises, tokenizer
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.memory.tokens import ESTIMATE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memtui.agents.serving.answers import Count
+    from memtui.memory.schedules import Plan
+    from memtui.recall.search import Search
+    from memtui.recall.talk import Talk
+    from memtui.recall.teleport import Teleport
+
+SDK = "mcp"
+"""The package that speaks the protocol; memtui does without it elsewhere."""
+
+MISSING = (
+    "the MCP server needs the package mcp, which is not here; get it with:"
+    " pipx install 'memtui[mcp]' (or: uv tool install 'memtui[mcp]',"
+    " pip install 'memtui[mcp]')"
+)
+"""What is said where the SDK is not installed."""
+
+MARGIN = 1.15
+"""By how much a count that is only estimated may fall short; more in 5 of 100."""
+
+
+class Served:
+    """An open house, as the server needs it."""
+
+    def __init__(self, house: House) -> None:
+        """Remember the house."""
+        self._house = house
+
+    @property
+    def zone(self) -> tzinfo:
+        """The store's time zone."""
+        return self._house.zone
+
+    @property
+    def teleport(self) -> "Teleport":
+        """Who answers from summaries."""
+        return self._house.teleport
+
+    @property
+    def search(self) -> "Search":
+        """Who answers from everything there is."""
+        return self._house.search
+
+    @property
+    def talk(self) -> "Talk":
+        """Who answers from what was said in sessions."""
+        return self._house.talk
+
+    @property
+    def plan(self) -> "Plan":
+        """When the model's jobs are due."""
+        return self._house.plan
+
+    @property
+    def spool(self) -> Path:
+        """Where events are left that are to be kept."""
+        return self._house.paths.spool
+
+    def now(self) -> datetime:
+        """The time."""
+        return datetime.now(UTC)
+
+    def is_worked(self) -> bool | None:
+        """Whether any process works the store."""
+        return promises.is_worked(self._house.paths)
+
+    def promise(self) -> str:
+        """Who will do what is asked of a model, and when."""
+        return promises.told(self._house.settings, self.is_worked())
+
+
+def has_sdk() -> bool:
+    """Whether the package that speaks the protocol is here."""
+    return importlib.util.find_spec(SDK) is not None
+
+
+def serve(
+    opened: "Callable[[], House]",
+    vocabulary: Path,
+    *,
+    with_writing: bool,
+    is_structured: bool,
+) -> int:
+    """Serve standard input and output until the client goes.
+
+    Args:
+        opened: Opens the house; asked when the first question comes.
+        vocabulary: Where the tokeniser's vocabulary may lie.
+        with_writing: Whether tools that change something are offered.
+        is_structured: Whether answers are told as data too.
+
+    Raises:
+        MemtuiError: The SDK is not installed.
+    """
+    if not has_sdk():
+        raise MemtuiError(MISSING)
+    from memtui.agents.serving import server  # noqa: PLC0415 - the SDK: 800 ms
+    from memtui.agents.serving.calls import Calls  # noqa: PLC0415
+
+    calls = Calls(lambda: Served(opened()), lambda: _counter(vocabulary))
+    server.run(calls, with_writing=with_writing, is_structured=is_structured)
+    return 0
+
+
+def _counter(vocabulary: Path) -> "Count":
+    counter = tokenizer.counter(vocabulary)
+    if counter.name != ESTIMATE:
+        return counter.count
+    return lambda text: round(counter.count(text) * MARGIN)

@@ -1,0 +1,101 @@
+"""A server in a process of its own, asked by the SDK's own client."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp_types import CallToolResult, TextContent
+
+from memtui.house import House
+from memtui.memory.tokens import estimate
+from memtui.paths import in_home
+from memtui.settings import Held, Settings
+from tests.conftest import HISTORY
+
+
+class Agent:
+    """A client that is connected."""
+
+    def __init__(self, portal: BlockingPortal, client: Client) -> None:
+        self._portal, self.client = portal, client
+
+    def get(self, wish: Any, *words: Any) -> Any:
+        """Ask the client for anything."""
+        return self._portal.call(wish, *words)
+
+    def call(self, tool: str, **told: Any) -> CallToolResult:
+        """Call a tool."""
+        answer: CallToolResult = self._portal.call(self.client.call_tool, tool, told)
+        return answer
+
+    def ask(self, tool: str, **told: Any) -> str:
+        """What a tool answers; it keeps within its budget."""
+        answer = self.call(tool, **told)
+        text = said(answer)
+        assert not answer.is_error, text
+        assert estimate(text) <= told.get("max_tokens", 500)
+        return text
+
+    def fail(self, tool: str, **told: Any) -> str:
+        """Why a tool does not answer."""
+        answer = self.call(tool, **told)
+        text = said(answer)
+        assert answer.is_error, text
+        return text
+
+
+def said(answer: CallToolResult) -> str:
+    """The text of an answer, which is all there is of it."""
+    (content,) = answer.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+@contextmanager
+def served(home: Path, *words: str) -> Iterator[Agent]:
+    """A server of a home, and a client that asks it."""
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "memtui", "--home", str(home), "mcp", *words],
+        env={
+            "MEMTUI_SUMMARIES__PROVIDER": "extractive",
+            "MEMTUI_STORE__TIME_ZONE": "UTC",
+        },
+        cwd=Path.cwd(),
+    )
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Client(stdio_client(server))) as client,
+    ):
+        yield Agent(portal, client)
+
+
+def filled(home: Path) -> Path:
+    """A home with the history of ``tests/data``, summarised and indexed."""
+    own = {"store.time_zone": Held("UTC", "test")}
+    own["summaries.provider"] = Held("extractive", "test")
+    house = House(in_home(home), Settings(own))
+    for _ in house.works.importer().run([HISTORY]):
+        pass
+    assert house.works.until_idle(lambda _: None) == []
+    house.stop()
+    return home
+
+
+@pytest.fixture(scope="module")
+def full_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that tests of a module share, and do not change."""
+    return filled(tmp_path_factory.mktemp("served") / "home")
+
+
+@pytest.fixture(scope="module")
+def agent(full_home: Path) -> Iterator[Agent]:
+    """An agent that may read."""
+    with served(full_home) as one:
+        yield one

@@ -1,0 +1,287 @@
+"""What an agent is answered over the protocol, and what it is told where nothing is."""
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from memtui.agents.serving.calls import Calls, Failed
+from memtui.agents.serving.offered import TOOLS
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.memory.tokens import estimate
+from memtui.paths import in_home
+from memtui.settings import Settings
+from memtui.shell import serving
+from memtui.shell.serving import Served
+from tests.agents.serving.conftest import Agent, filled, said, served
+from tests.conftest import TESTS
+
+GOLDEN = TESTS / "data" / "mcp_tools.json"
+"""The tools as agents are told them; made anew by deleting it and running the test."""
+
+DAY = "toc:day:2024-01-15"
+
+
+def described(agent: Agent) -> list[dict[str, object]]:
+    listed = agent.get(agent.client.list_tools)
+    return [
+        one.model_dump(mode="json", by_alias=True, exclude_none=True)
+        for one in listed.tools
+    ]
+
+
+def test_the_tools_are_told_as_they_were_agreed(agent: Agent) -> None:
+    told = described(agent)
+    if not GOLDEN.exists():
+        GOLDEN.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+    assert told == json.loads(GOLDEN.read_text("utf-8"))
+
+
+def test_the_list_of_tools_is_cheap(agent: Agent) -> None:
+    told = [
+        {name: one[name] for name in ("name", "description", "inputSchema")}
+        for one in described(agent)
+    ]
+    assert estimate(json.dumps(told)) < 2_500
+
+
+def test_only_what_reads_is_offered_unless_more_was_allowed(agent: Agent) -> None:
+    told = {str(one["name"]) for one in described(agent)}
+    assert told == {one.name for one in TOOLS if not one.is_writing}
+    with pytest.raises(MCPError, match="there is no tool"):
+        agent.call("scheduler_pause")
+
+
+def test_a_question_is_answered_with_a_citation(agent: Agent) -> None:
+    hits = agent.ask("teleport", query="basket session timeout")
+    node = re.search(r"toc:segment:[\w:-]+", hits)
+    assert node
+    page = agent.ask("get_node", node_id=node[0])
+    grip = re.search(r"grip:\d+:[0-9a-f]+", page)
+    assert grip
+    words = agent.ask("expand_grip", grip_id=grip[0])
+    assert re.search(r"^> \d\d:\d\d:\d\d ", words, re.MULTILINE)
+    assert sum(map(estimate, (hits, page, words))) < 1_500
+
+
+def test_the_contents_are_walked_from_the_years_down(agent: Agent) -> None:
+    assert re.findall(r"toc:year:\d+", agent.ask("get_toc_root")) == [
+        "toc:year:2024",
+        "toc:year:2023",
+    ]
+    assert "toc:month:2024-01" in agent.ask("browse_toc", node_id="toc:year:2024")
+    assert DAY in agent.ask("get_node", node_id=DAY)
+
+
+def test_a_page_says_how_to_go_on(agent: Agent) -> None:
+    first = agent.ask("browse_toc", limit=1)
+    assert "toc:year:2024" in first
+    assert "browse_toc(token=1)" in first
+    second = agent.ask("browse_toc", limit=1, token="1")
+    assert "toc:year:2023" in second
+    assert "There is more" not in second
+
+
+def test_messages_are_found_with_what_was_said_around_them(agent: Agent) -> None:
+    found = agent.ask("search_sessions", query="lose their basket")
+    assert re.search(r"> 0 user: Sessions time out", found)
+    assert re.search(r"  1 assistant", found)
+
+
+def test_moments_are_found_in_everything(agent: Agent) -> None:
+    found = agent.ask("search_memory", query="lose their basket")
+    assert re.search(r"\[(grip|toc):", found)
+
+
+def test_a_conversation_is_read_page_by_page(agent: Agent) -> None:
+    assert "claude-code:shop-1" in agent.ask("list_sessions", project="shop")
+    assert "project: shop" in agent.ask("get_session_meta", session="shop-1")
+    page = agent.ask("list_messages", session="shop-1", limit=1)
+    assert "user: Sessions time out" in page
+    assert "list_messages(session=claude-code:shop-1, offset=1)" in page
+    assert "no more" in agent.ask("list_messages", session="shop-1", offset=999)
+
+
+def test_the_jobs_stand_as_they_do(agent: Agent) -> None:
+    told = agent.ask("scheduler_status")
+    assert "rollup_day" in told
+    assert "No memtui is at work" in told
+
+
+@pytest.mark.parametrize("budget", [50, 80, 130, 300, 2_000])
+def test_no_answer_exceeds_its_budget(agent: Agent, budget: int) -> None:
+    calls = {
+        "teleport": {"query": "basket"},
+        "search_memory": {"query": "basket"},
+        "search_sessions": {"query": "basket"},
+        "get_node": {"node_id": DAY},
+        "get_toc_root": {},
+        "list_sessions": {},
+        "list_messages": {"session": "shop-1"},
+        "scheduler_status": {},
+    }
+    for tool, told in calls.items():
+        answer = agent.call(tool, max_tokens=budget, **told)
+        text = said(answer)
+        assert estimate(text) <= budget, (tool, text)
+        assert not answer.is_error or text.startswith("error budget_too_small")
+
+
+def test_what_does_not_fit_is_said(agent: Agent) -> None:
+    told = agent.ask("list_sessions", max_tokens=150)
+    assert "did not fit: raise max_tokens" in told
+
+
+def test_stored_text_is_fenced_with_a_number_of_its_own(agent: Agent) -> None:
+    fences = [
+        re.fullmatch(
+            r"[^\n]+\n<stored (\w{8})> [^\n]+\n.+\n</stored \1>(\n[^\n]+)?",
+            agent.ask("teleport", query="basket"),
+            re.DOTALL,
+        )
+        for _ in range(2)
+    ]
+    assert fences[0] and fences[1]
+    assert fences[0][1] != fences[1][1]
+
+
+@pytest.mark.parametrize(
+    ("tool", "told", "says"),
+    [
+        ("get_node", {"node_id": "toc:day:1999-01-01"}, "not_found: there is no node"),
+        ("get_node", {"node_id": "x"}, "not_found: there is no node 'x'"),
+        ("get_node", {}, "bad_arguments: node_id is missing"),
+        ("get_node", {"node_id": 7}, "bad_arguments: node_id is text"),
+        ("browse_toc", {"token": "next"}, "not_found: 'next' is no token"),
+        ("browse_toc", {"limit": 0}, "bad_arguments: limit is a whole number from 1"),
+        ("browse_toc", {"limit": True}, "bad_arguments: limit is a whole number"),
+        ("browse_toc", {"depth": 1}, "bad_arguments: there is no 'depth' here"),
+        ("teleport", {"query": "  "}, "bad_arguments: query is empty"),
+        ("teleport", {"query": "x", "max_tokens": 49}, "bad_arguments: max_tokens"),
+        ("list_messages", {"session": "nobody"}, "failed: there is no session"),
+        ("list_messages", {"session": "s" * 9_000}, "failed: there is no session"),
+        (
+            "list_messages",
+            {"session": "shop-1", "subagent": "x"},
+            "failed: the session has no subagent",
+        ),
+    ],
+)
+def test_what_cannot_be_answered_says_why(
+    agent: Agent, tool: str, told: dict[str, object], says: str
+) -> None:
+    text = agent.fail(tool, **told)
+    assert text.startswith(f"error {says}")
+    assert estimate(text) < 300
+
+
+def test_an_unknown_grip_is_no_error(agent: Agent) -> None:
+    assert "No such grip" in agent.ask("expand_grip", grip_id="grip:1:0")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["x" * 10_000, "basket " * 1_400, '"', "AND (", "agent: level:day", "\x00"],
+    ids=["a long word", "many words", "a quote", "syntax", "half a filter", "a nul"],
+)
+def test_any_string_is_a_question(agent: Agent, query: str) -> None:
+    for tool in ("teleport", "search_memory", "search_sessions"):
+        agent.ask(tool, query=query)
+
+
+def test_numbers_may_come_as_text(agent: Agent) -> None:
+    assert "toc:year:2024" in agent.ask("browse_toc", limit="1")
+
+
+def test_nodes_and_grips_are_resources(agent: Agent) -> None:
+    listed = agent.get(agent.client.list_resources).resources
+    assert [one.uri for one in listed] == [
+        "memtui://toc",
+        "memtui://toc/year/2024",
+        "memtui://toc/year/2023",
+    ]
+    templates = agent.get(agent.client.list_resource_templates).resource_templates
+    assert len(templates) == 3
+    page = _read(agent, "memtui://toc/day/2024-01-15")
+    grip = re.search(r"grip:(\d+):([0-9a-f]+)", page)
+    assert grip
+    assert "> " in _read(agent, f"memtui://grip/{grip[1]}/{grip[2]}")
+    assert "toc:year:2024" in _read(agent, "memtui://toc")
+
+
+@pytest.mark.parametrize(
+    "uri", ["memtui://toc/day/1999-01-01", "memtui://grip/1/0", "file:///etc/passwd"]
+)
+def test_an_unknown_resource_is_refused(agent: Agent, uri: str) -> None:
+    with pytest.raises(MCPError, match="not_found"):
+        _read(agent, uri)
+
+
+def _read(agent: Agent, uri: str) -> str:
+    text: str = agent.get(agent.client.read_resource, uri).contents[0].text
+    return text
+
+
+def test_a_prompt_teaches_the_way(agent: Agent) -> None:
+    (one,) = agent.get(agent.client.list_prompts).prompts
+    told = agent.get(agent.client.get_prompt, one.name, {"question": "Why Redis?"})
+    text = told.messages[0].content.text
+    assert "Why Redis?" in text
+    named = set(re.findall(r"\b[a-z]+_[a-z_]+(?=\()", text))
+    assert named <= {tool.name for tool in TOOLS}
+    with pytest.raises(MCPError, match="there is no prompt"):
+        agent.get(agent.client.get_prompt, "other", {})
+
+
+def test_without_a_store_it_says_that_nothing_is_kept(tmp_path: Path) -> None:
+    with served(tmp_path / "new") as agent:
+        assert "Nothing is kept yet" in agent.ask("get_toc_root")
+        assert "Nothing is kept yet" in agent.ask("list_sessions")
+        assert "Nothing answers" in agent.ask("search_sessions", query="anything")
+        assert agent.fail("get_node", node_id=DAY).startswith("error not_found")
+
+
+def test_a_damaged_store_and_a_damaged_index_are_said(tmp_path: Path) -> None:
+    home = filled(tmp_path / "home")
+    for file in (home / "index").iterdir():
+        file.write_bytes(b"damaged")
+    with served(home, "--structured") as agent:
+        assert "index is missing or broken" in agent.ask("teleport", query="basket")
+        page = agent.call("get_node", node_id=DAY).structured_content
+        assert page["node_id"] == DAY
+        assert page["items"]
+        with sqlite3.connect(home / "memory.db") as store:
+            store.execute("DROP TABLE toc_latest")
+        assert agent.fail("get_toc_root").startswith("error store")
+
+
+def test_a_store_that_cannot_be_opened_is_said_with_every_call(
+    tmp_path: Path, settings: Settings
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "memory.db").write_bytes(b"this is no database" * 100)
+    calls = Calls(lambda: Served(House(in_home(home), settings)), lambda: estimate)
+    tool = next(one for one in TOOLS if one.name == "teleport")
+    for _ in range(2):
+        failed = calls.call(tool, {"query": "basket"})
+        assert isinstance(failed, Failed)
+        assert failed.code == "store"
+        assert "memtui doctor" in failed.text
+    assert calls.roots() == []
+
+
+def test_without_the_sdk_it_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "SDK", "no_such_package")
+
+    def opened() -> House:
+        raise AssertionError("nobody asked anything")
+
+    with pytest.raises(MemtuiError, match=r"pipx install .memtui\[mcp\]"):
+        serving.serve(opened, tmp_path, with_writing=False, is_structured=False)
