@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memtui.house import House
-from memtui.memory import words
+from memtui.memory import chunks
 from memtui.memory.toc import TocNode
 from memtui.recall import browse
 from memtui.recall.expand import expand
@@ -139,11 +139,11 @@ def test_a_parents_bullets_and_keywords_come_from_its_children(
         grips = {g for child in children for b in child.bullets for g in b.grip_ids}
         assert {g for bullet in node.bullets for g in bullet.grip_ids} <= grips
         below = {
-            (words.fold(one.word), one.origin)
+            (chunks.fold(one.word), one.origin)
             for child in children
             for one in child.keywords
         }
-        assert {(words.fold(k.word), k.origin) for k in node.keywords} <= below
+        assert {(chunks.fold(k.word), k.origin) for k in node.keywords} <= below
         assert set(node.words) <= {word for child in children for word in child.words}
         assert node.tally.segments == sum(child.tally.segments for child in children)
 
@@ -151,11 +151,11 @@ def test_a_parents_bullets_and_keywords_come_from_its_children(
 def test_what_every_session_of_an_agent_says_is_no_keyword(read_house: House) -> None:
     with database.connected():
         metadata = [m for (m,) in EventRow.select(EventRow.metadata).tuples() if m]
-    tools = {words.fold(json.loads(told).get("tool_name", "")) for told in metadata}
+    tools = {chunks.fold(json.loads(told).get("tool_name", "")) for told in metadata}
     assert {"taskupdate", "glob"} <= tools
     for node in nodes():
         for one in node.keywords:
-            assert words.fold(one.word) not in tools
+            assert chunks.fold(one.word) not in tools
             assert "'" not in one.word
             assert "’" not in one.word
 

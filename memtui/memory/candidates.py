@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from memtui.memory import uses, vocabulary, words
+from memtui.memory import chunks, uses, vocabulary, words
 from memtui.memory.events import Event, EventRole
 from memtui.memory.segments import counted_text
 
@@ -59,7 +59,7 @@ def telling(event: Event) -> str:
 
 def of(text: str) -> Iterator[str]:
     """The words that could be keywords; a path gives its last part."""
-    for chunk in words.chunks(text):
+    for chunk in chunks.of(text):
         if name := _name(chunk):
             yield name
         elif not chunk.isascii():
@@ -69,7 +69,7 @@ def of(text: str) -> Iterator[str]:
 @lru_cache(maxsize=words.CACHED)
 def _name(chunk: str) -> str:
     """The name a word or a path gives; an empty string for what is none."""
-    if len(chunk) > words.CHUNK_CHARS or _ADDRESS.search(chunk):
+    if len(chunk) > chunks.CHUNK_CHARS or _ADDRESS.search(chunk):
         return ""
     if _SCOPED.fullmatch(chunk):
         return chunk
@@ -83,14 +83,14 @@ def _name(chunk: str) -> str:
 def tells(phrase: str) -> bool:
     """Whether a phrase holds a word that could be a keyword, and is no longer."""
     return len(phrase) <= LONGEST and any(
-        _name(chunk) or words.is_unspaced(chunk) for chunk in words.chunks(phrase)
+        _name(chunk) or chunks.is_unspaced(chunk) for chunk in chunks.of(phrase)
     )
 
 
 @lru_cache(maxsize=words.CACHED)
 def _clauses(run: str) -> tuple[str, ...]:
     """The words that the small words of Chinese and Japanese leave of a run."""
-    if not words.is_unspaced(run):
+    if not chunks.is_unspaced(run):
         return ()
     parts = vocabulary.BETWEEN_HAN.split(unicodedata.normalize("NFC", run))
     return tuple(part for part in parts if 2 <= len(part) <= LONGEST_RUN)
@@ -108,9 +108,9 @@ def _is_junk(name: str) -> bool:
         return True
     if _BLOB.fullmatch(name) and not uses.CAMEL.fullmatch(name):
         return True
-    folded = words.fold(name)
+    folded = chunks.fold(name)
     if folded in vocabulary.STOP_WORDS or folded in vocabulary.GENERIC:
         return True
-    if _CONTRACTED.fullmatch(name) or words.is_unspaced(name):
+    if _CONTRACTED.fullmatch(name) or chunks.is_unspaced(name):
         return True
     return len(name) < SHORTEST and name.isascii()

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain, groupby
 from operator import itemgetter
 
-from memtui.memory import words
+from memtui.memory import chunks, words
 from memtui.memory.stems import stem
 from memtui.memory.vocabulary import NOTS, STOP_WORDS
 
@@ -178,12 +178,12 @@ def opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:
 
 def _charged(text: str) -> set[str]:
     """The stems of a text's words that have an opposite, little words among them."""
-    return set(chain.from_iterable(map(_charged_of, words.chunks(text))))
+    return set(chain.from_iterable(map(_charged_of, chunks.of(text))))
 
 
 @lru_cache(maxsize=words.CACHED)
 def _charged_of(chunk: str) -> frozenset[str]:
-    stems = {*words.terms(chunk), stem(words.fold(chunk))}
+    stems = {*words.terms(chunk), stem(chunks.fold(chunk))}
     return frozenset(stems & OPPOSITES.keys())
 
 

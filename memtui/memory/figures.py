@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memtui.memory import words
+from memtui.memory import chunks, words
 from memtui.memory.vocabulary import STOP_WORDS
 
 BESIDE = 2
@@ -163,7 +163,7 @@ def figure(chunk: str) -> str:
     """The number a word is, in figures; an empty string for any other word."""
     if _FIGURE.fullmatch(chunk):
         return re.sub(r"(?:st|nd|rd|th)$", ".", chunk)
-    return SPELLED.get(words.fold(chunk), "")
+    return SPELLED.get(chunks.fold(chunk), "")
 
 
 def _is_same(
@@ -177,7 +177,7 @@ def _is_same(
         return not known or not known.isdisjoint((*held.after, *held.before[1:]))
     if told.label and not told.after:
         return told.label in held.after
-    right = 2 if words.is_unspaced("".join(told.before[:1])) else 1
+    right = 2 if chunks.is_unspaced("".join(told.before[:1])) else 1
     before = {one for one in told.before[:right] if one in shared or one.isdigit()}
     is_before = before.issubset((*held.before, *held.after))
     if told.after and (held.after or not before):
@@ -195,7 +195,7 @@ def _is_same(
 def _placed(text: str) -> Iterator[tuple[str, int, int]]:
     """The words of a text with where they stand."""
     at = 0
-    for chunk in words.chunks(text):
+    for chunk in chunks.of(text):
         start = text.find(chunk, at)
         if start >= 0:
             at = start + len(chunk)
@@ -218,7 +218,7 @@ def _number(text: str, row: Sequence[tuple[str, int, int]], at: int) -> Number:
         after,
         before,
         label=_root(previous) if is_label else "",
-        way=part[0] if part else _WAYS.get(words.fold(previous), ""),
+        way=part[0] if part else _WAYS.get(chunks.fold(previous), ""),
     )
 
 
@@ -226,12 +226,12 @@ def _names(text: str, row: Sequence[tuple[str, int, int]], at: int) -> bool:
     """Whether the word before a number names it: "port 8080", "Node 18"."""
     word, start, stop = row[at - 1]
     gap = text[stop : row[at][1]]
-    if words.fold(word) in _LABELS:
+    if chunks.fold(word) in _LABELS:
         return not _OPENS.search(gap)
     if gap.strip():
         return False
     begins = at < 2 or _ENDS.search(text[row[at - 2][2] : start])
-    return word[:1].isupper() and not begins and words.fold(word) not in STOP_WORDS
+    return word[:1].isupper() and not begins and chunks.fold(word) not in STOP_WORDS
 
 
 def _after(
@@ -249,9 +249,9 @@ def _after(
         if not gap.fullmatch(text[end:start]) and text[end:start] not in _RATIOS:
             return
         end = stop
-        if words.fold(chunk) in _LINKS:
+        if chunks.fold(chunk) in _LINKS:
             continue
-        if words.fold(chunk) in STOP_WORDS:
+        if chunks.fold(chunk) in STOP_WORDS:
             return
         yield figure(chunk) or _unit(chunk)
         found += 1
@@ -265,11 +265,11 @@ def _before(text: str, row: Sequence[tuple[str, int, int]], at: int) -> Iterator
         if not _LEADING.fullmatch(text[end:start]):
             return
         start = first
-        if words.fold(chunk) in STOP_WORDS:
+        if chunks.fold(chunk) in STOP_WORDS:
             continue
         yield figure(chunk) or _root(chunk)
-        if words.is_unspaced(chunk):
-            yield from _pairs(words.fold(chunk))
+        if chunks.is_unspaced(chunk):
+            yield from _pairs(chunks.fold(chunk))
             return
         found += 1
         if found == BESIDE:
@@ -285,8 +285,8 @@ def _pairs(run: str) -> Iterator[str]:
 @lru_cache(maxsize=words.CACHED)
 def _unit(chunk: str) -> str:
     """What a word is compared as that follows a number."""
-    folded = words.fold(chunk)
-    if words.is_unspaced(chunk):
+    folded = chunks.fold(chunk)
+    if chunks.is_unspaced(chunk):
         bare = _CLASSIFIER.sub("", folded, count=1)
         return next((UNITS[one] for one in UNITS if bare.startswith(one)), bare[:1])
     return UNITS.get(folded) or _root(chunk)
@@ -294,6 +294,6 @@ def _unit(chunk: str) -> str:
 
 @lru_cache(maxsize=words.CACHED)
 def _root(chunk: str) -> str:
-    if words.is_unspaced(chunk):
-        return words.fold(chunk[-2:])
+    if chunks.is_unspaced(chunk):
+        return chunks.fold(chunk[-2:])
     return next(iter(words.needed(chunk)), "")

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from itertools import groupby
 
-from memtui.memory import particulars, words
+from memtui.memory import chunks, particulars, words
 from memtui.memory.vocabulary import NARRATION, STOP_WORDS
 
 RUN = 3
@@ -44,7 +44,7 @@ def unsaid(text: str, held: Collection[str]) -> tuple[str, ...]:
     found: list[tuple[str, ...]] = []
     whole: list[tuple[str, bool]] = []
     for clause in _CLAUSES.split(text):
-        told = [(one, _is_held(one, held)) for one in words.chunks(clause)]
+        told = [(one, _is_held(one, held)) for one in chunks.of(clause)]
         told = [one for one in told if _terms(one[0])]
         whole += told
         if told and not any(is_held for _, is_held in told):
@@ -59,17 +59,15 @@ def unsaid(text: str, held: Collection[str]) -> tuple[str, ...]:
 
 def is_vacuous(text: str) -> bool:
     """Whether a text says too little for a source to say it or not."""
-    told = sum(len(_terms(one)) > 0 for one in words.chunks(text))
+    told = sum(len(_terms(one)) > 0 for one in chunks.of(text))
     if told >= LEAST_TOLD or particulars.of(text):
         return False
-    return not any(
-        words.is_unspaced(one) and len(one) > 3 for one in words.chunks(text)
-    )
+    return not any(chunks.is_unspaced(one) and len(one) > 3 for one in chunks.of(text))
 
 
 def _size(stretch: Collection[str]) -> float:
     """How many words a stretch has; of a script without blanks every second sign."""
-    return sum(len(one) / 2 if words.is_unspaced(one) else 1 for one in stretch)
+    return sum(len(one) / 2 if chunks.is_unspaced(one) else 1 for one in stretch)
 
 
 def _is_held(word: str, held: Collection[str]) -> bool:
@@ -80,7 +78,7 @@ def _is_held(word: str, held: Collection[str]) -> bool:
 @lru_cache(maxsize=words.CACHED)
 def _terms(word: str) -> tuple[str, ...]:
     """The loosest forms of a word; none of one that tells nothing."""
-    if words.fold(word) in STOP_WORDS:
+    if chunks.fold(word) in STOP_WORDS:
         return ()
     found = words.needed(word)
     return () if NARRATION.issuperset(found) else tuple(found)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memtui.memory import candidates, uses, words
+from memtui.memory import candidates, chunks, uses, words
 from memtui.memory.events import Event, EventRole, clean
 from memtui.memory.origins import RANK, Keyword, Origin
 from memtui.memory.segments import counted_text
@@ -115,14 +115,14 @@ def of_children(
     for row in children:
         divided = math.sqrt(max((one.weight for one in row), default=0.0)) or 1.0
         for one in row:
-            folded, mine = words.fold(one.word), one.weight / divided
+            folded, mine = chunks.fold(one.word), one.weight / divided
             weight[folded] += mine
             forms[folded][one.word] += mine
             share = OFTEN if one.origin is Origin.FREQUENCY else 1.0
             kinds[folded][one.origin] += mine * share
     top = max(weight.values(), default=0.0)
     for place, phrase in enumerate(proposed):
-        if (folded := words.fold(candidates.normal(phrase))) in weight:
+        if (folded := chunks.fold(candidates.normal(phrase))) in weight:
             weight[folded] += top * _damped(place) / 2
     found = {
         folded: Keyword(
@@ -155,14 +155,14 @@ def weigh(events: Sequence[Event]) -> Weighed:
     spread: dict[str, int] = defaultdict(int)
     forms: dict[str, dict[str, int]] = {}
     texts = []
-    tools = {words.fold(event.metadata.get("tool_name", "")) for event in events}
+    tools = {chunks.fold(event.metadata.get("tool_name", "")) for event in events}
     for event in events:
         weight = ROLE_WEIGHT[event.role]
         if not weight:
             continue
         texts.append(text := candidates.telling(event))
         for name, count in Counter(candidates.of(text)).items():
-            if words.fold(name) in tools:
+            if chunks.fold(name) in tools:
                 continue
             root = _root(name)
             is_plain = event.role is EventRole.TOOL and not _looks_named(name)
@@ -183,7 +183,7 @@ def weigh(events: Sequence[Event]) -> Weighed:
 @lru_cache(maxsize=words.CACHED)
 def _root(name: str) -> str:
     needed = words.needed(name)
-    return needed[0] if len(needed) == 1 else words.fold(name)
+    return needed[0] if len(needed) == 1 else chunks.fold(name)
 
 
 def _often(said: float, spread: int) -> float:
@@ -237,7 +237,7 @@ def _best(found: Mapping[str, Keyword], limit: int) -> tuple[Keyword, ...]:
     ranked = sorted(found, key=lambda root: (-found[root].weight, root))
     for keyword in (found[root] for root in ranked):
         terms = set(words.needed(keyword.word))
-        folded = words.fold(keyword.word)
+        folded = chunks.fold(keyword.word)
         says_again = terms and terms <= held and keyword.origin is not Origin.FILE
         if folded in held or says_again:
             continue

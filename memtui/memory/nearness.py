@@ -8,7 +8,7 @@ another (after Metzler and Croft, "A Markov random field model for term dependen
 from collections.abc import Mapping
 from itertools import pairwise
 
-from memtui.memory import words
+from memtui.memory import chunks, words
 from memtui.memory.queries import Query
 
 NEAR = 8
@@ -38,7 +38,7 @@ def bonus(text: str, query: Query, rarities: Mapping[str, float]) -> float:
     likely = words.may_give(
         [*rarities, *(word.whole for word in query.words if word.whole)]
     )
-    for at, chunk in enumerate(words.chunks(text[:READ_CHARS])):
+    for at, chunk in enumerate(chunks.of(text[:READ_CHARS])):
         if not likely(chunk):
             continue
         for term in words.terms_of(chunk):

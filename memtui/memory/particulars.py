@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
-from memtui.memory import figures, words
+from memtui.memory import chunks, figures, words
 from memtui.memory.vocabulary import STOP_WORDS
 
 _TICKED = re.compile(r"`([^`\n]{1,80})`")
@@ -28,12 +28,12 @@ def of(text: str) -> tuple[str, ...]:
     Args:
         text: A bullet. The number of a list entry before it is none of its own.
     """
-    code = {chunk for span in _TICKED.findall(text) for chunk in words.chunks(span)}
+    code = {chunk for span in _TICKED.findall(text) for chunk in chunks.of(span)}
     code.update(_FLAG.findall(text))
     return tuple(
         dict.fromkeys(
             number or chunk
-            for chunk in words.chunks(figures.readable(text))
+            for chunk in chunks.of(figures.readable(text))
             if (number := figures.figure(chunk))
             or _is_name(chunk)
             or (chunk in code and _tells(chunk))
@@ -102,12 +102,12 @@ def _is_named(
 
 
 def _path(name: str) -> Path:
-    bare = _APOSTROPHE_S.sub("", words.fold(name))
+    bare = _APOSTROPHE_S.sub("", chunks.fold(name))
     return tuple(part for part in bare.split("/") if part not in ("", ".", ".."))
 
 
 def _paths(text: str) -> list[Path]:
-    return [_path(chunk) for chunk in words.chunks(text) if "/" in chunk]
+    return [_path(chunk) for chunk in chunks.of(text) if "/" in chunk]
 
 
 def _agree(one: Path, other: Path) -> bool:
@@ -122,7 +122,7 @@ def _tells(chunk: str) -> bool:
 
 @lru_cache(maxsize=words.CACHED)
 def _tells_any(chunk: str) -> bool:
-    return words.fold(chunk) not in STOP_WORDS
+    return chunks.fold(chunk) not in STOP_WORDS
 
 
 @lru_cache(maxsize=words.CACHED)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from memtui.memory import (
     acts,
+    chunks,
     contradictions,
     deeds,
     feats,
@@ -89,7 +90,7 @@ def _is_deed(done: re.Match[str]) -> bool:
 
 
 def _is_prose(thing: str) -> bool:
-    first = words.fold(thing.split(" ", 1)[0])
+    first = chunks.fold(thing.split(" ", 1)[0])
     return first in STOP_WORDS and first not in feats.COMMANDS
 
 
@@ -162,7 +163,7 @@ def _names(call: str, thing: str, wanted: Sequence[str], *, is_file: bool) -> bo
     if thing in call and re.search(rf"(?<![\w.\-]){re.escape(thing)}(?![\w\-])", call):
         return True
     held = set(words.terms(call))
-    last = words.fold(thing.strip("`").rpartition("/")[2])
+    last = chunks.fold(thing.strip("`").rpartition("/")[2])
     return held.issuperset(wanted) and (not is_file or last in held)
 
 

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
-from memtui.memory import words
+from memtui.memory import chunks, words
 from memtui.memory.filters import EVERYTHING, NAMES, Filters
 
 CAP_CHARS = 10_000
@@ -108,7 +108,7 @@ class Query:
         """Whether a text holds every phrase, and nothing that must not be there."""
         if not self.needs_text:
             return True
-        said = words.fold(text)
+        said = chunks.fold(text)
         if not all(phrase in said for phrase in self.phrases):
             return False
         if any(phrase in said for phrase in self.without_phrases):
@@ -117,7 +117,7 @@ class Query:
 
     def _is_excluded(self, text: str) -> bool:
         # Stop words are no terms, and can be excluded.
-        held = {*words.terms(text), *map(words.fold, words.chunks(text))}
+        held = {*words.terms(text), *map(chunks.fold, chunks.of(text))}
         return any(_holds(word, held) for word in self.without)
 
 
@@ -164,10 +164,10 @@ def read(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
     return Query(
         text=text,
         words=tuple(found[:CAP_WORDS]),
-        phrases=tuple(dict.fromkeys(map(words.fold, reading.phrases))),
+        phrases=tuple(dict.fromkeys(map(chunks.fold, reading.phrases))),
         quoted=_quoted(reading.phrases),
         without=tuple(_words([(word, False) for word in reading.without])),
-        without_phrases=tuple(map(words.fold, reading.without_phrases)),
+        without_phrases=tuple(map(chunks.fold, reading.without_phrases)),
         filters=reading.filters,
         hints=tuple(dict.fromkeys(reading.hints)),
     )
@@ -209,14 +209,14 @@ def _named(typed: str) -> str:
 
 def _quoted(phrases: list[str]) -> tuple[str, ...]:
     """What can be looked up of phrases: their words without stop words."""
-    found = [chunk for said in phrases for chunk in words.chunks(said)]
+    found = [chunk for said in phrases for chunk in chunks.of(said)]
     telling = filter(words.is_telling, found)
     return tuple(dict.fromkeys(t for chunk in telling for t in words.needed(chunk)))
 
 
 def _of_token(token: str, *, is_last: bool) -> list[Word]:
     is_open = token.endswith("*") or (is_last and token[-1].isalnum())
-    found = [_word(chunk) for chunk in words.chunks(token)]
+    found = [_word(chunk) for chunk in chunks.of(token)]
     found = [word for word in found if word.terms]
     if is_open and found:
         found[-1] = replace(found[-1], begun=_begun(found[-1].text))
@@ -225,12 +225,12 @@ def _of_token(token: str, *, is_last: bool) -> list[Word]:
 
 def _begun(chunk: str) -> str:
     """What of an unfinished word goes on: its last part, if it is no mere hint."""
-    part = words.last_part(chunk)
-    return part if len(part) >= PART_CHARS else words.fold(chunk)
+    part = chunks.last_part(chunk)
+    return part if len(part) >= PART_CHARS else chunks.fold(chunk)
 
 
 def _word(chunk: str) -> Word:
-    folded = words.fold(chunk)
+    folded = chunks.fold(chunk)
     if _HASH.fullmatch(folded):
         return Word(chunk, (folded,), begun=folded)
     terms = tuple(words.needed(chunk))

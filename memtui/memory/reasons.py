@@ -5,7 +5,7 @@ What is said is about wording alone: whether a bullet is true nobody has looked 
 
 from collections.abc import Iterator, Sequence
 
-from memtui.memory import words
+from memtui.memory import chunks, words
 from memtui.memory.toc import Bullet
 from memtui.memory.verdicts import SUPPORTED_SHARE, WEAK_SHARE, Features, Support
 
@@ -88,7 +88,7 @@ def _spelled(text: str, token: str) -> str:
         return token
     from memtui.memory import figures  # noqa: PLC0415 - 2 ms
 
-    for chunk in words.chunks(figures.readable(text)):
+    for chunk in chunks.of(figures.readable(text)):
         if figures.figure(chunk) == token:
             return chunk
     return token

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from memtui.memory import words
+from memtui.memory import chunks, words
 from memtui.memory.queries import Query
 
 CHARS = 200
@@ -19,14 +19,14 @@ def best_line(lines: Sequence[str], asked: Query) -> str:
     sought = [*asked.phrases, *_typed(asked)]
 
     def telling(line: str) -> tuple[int, int]:
-        folded = words.fold(line) if sought else ""
+        folded = chunks.fold(line) if sought else ""
         return sum(one in folded for one in sought), len(wanted_in(line, asked))
 
     best = max(lines, key=telling)
     if len(best) <= CHARS:
         return best
     marks = words.spans(best, wanted_in(best, asked))
-    folded = words.fold(best) if sought else ""
+    folded = chunks.fold(best) if sought else ""
     first = min((folded.find(one) for one in sought if one in folded), default=-1)
     if first < 0:
         first = marks[0][0] if marks else 0
@@ -39,7 +39,7 @@ def best_line(lines: Sequence[str], asked: Query) -> str:
 
 def _typed(asked: Query) -> list[str]:
     """The compounds of a query as they were typed, folded."""
-    return [words.fold(word.text) for word in asked.words if len(word.terms) > 1]
+    return [chunks.fold(word.text) for word in asked.words if len(word.terms) > 1]
 
 
 def wanted_in(text: str, asked: Query) -> set[str]:

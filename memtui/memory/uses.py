@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from memtui.memory import words
+from memtui.memory import chunks, words
 from memtui.memory.origins import RANK, Origin
 from memtui.memory.vocabulary import STOP_WORDS
 
@@ -84,7 +84,7 @@ def origin(word: str, used: Mapping[str, Origin]) -> Origin:
         word: As it is shown.
         used: What the texts around it tell, as ``of`` gives it.
     """
-    told = used.get(words.fold(word), Origin.FREQUENCY)
+    told = used.get(chunks.fold(word), Origin.FREQUENCY)
     return min(_by_shape(word), told, key=RANK.__getitem__)
 
 
@@ -134,7 +134,7 @@ def of(texts: Iterable[str]) -> dict[str, Origin]:
 
 
 def _folded(name: str) -> str:
-    return words.fold(name.rpartition("/")[2] if name[:1] != "@" else name)
+    return chunks.fold(name.rpartition("/")[2] if name[:1] != "@" else name)
 
 
 def _is_called(name: str) -> bool:
@@ -152,7 +152,7 @@ def _packages(text: str) -> Iterable[str]:
         for name in told.split():
             if name[0] == "-":
                 continue
-            if words.fold(name) in STOP_WORDS or not _PACKAGE.match(name):
+            if chunks.fold(name) in STOP_WORDS or not _PACKAGE.match(name):
                 break
             yield from _package(name)
 

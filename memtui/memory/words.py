@@ -8,23 +8,14 @@ the same terms wherever it is met, so that text and query always meet.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-from memtui.memory.stems import heads, stem
+from memtui.memory import chunks
+from memtui.memory.chunks import Piece
+from memtui.memory.stems import heads
 from memtui.memory.vocabulary import STOP_WORDS
-
-CAP_CHARS = 400_000
-"""How much of a text is read, in characters; what follows is not looked at."""
-
-CHUNK_CHARS = 160
-"""How much of one chunk is read: what is longer is not a word but a blob."""
-
-PATH_ENDS = 4
-"""How many ends of a path are terms: ``a/b/c.py`` also gives ``b/c.py``, ``c.py``."""
 
 CACHED = 65_536
 """How many chunks' terms are remembered: words come back far more often than not."""
@@ -41,48 +32,6 @@ LIKELY = 512
 MARKED = 1_024
 """How many chunks that hold what was asked for are remembered with their pieces."""
 
-_UNSPACED = (
-    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Khmer
-    "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3130-\u318f"
-    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
-    "\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003fffd"
-)
-_MARKS = (
-    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u0900-\u0dff\u20d0-\u20ff"
-)
-_LETTERS = rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])"
-_JOIN = r"(?:://|::|[./@'’\-])"
-_CHUNKS = re.compile(
-    rf"[{_UNSPACED}]+"
-    rf"|[Cc]\+\+|[CcFf]\#(?!\w)|[\#@.]?{_LETTERS}+(?:{_JOIN}[\#@._]?{_LETTERS}+)*"
-)
-_ASCII_PARTS = r"(?:(?:://|::|[./@'\-])[#@._]?\w+)*"
-_ASCII_CHUNKS = re.compile(
-    rf"[#@.A-Za-z0-9_](?:\w+{_ASCII_PARTS}|(?<=[Cc])\+\+|(?<=[CcFf])#(?!\w)"
-    rf"|(?<=\w){_ASCII_PARTS})",
-    re.ASCII,
-)
-_ASCII = bytes(range(128))
-_BEYOND_ASCII = re.compile(rf"[^\W\x00-\x7f]|[’{_MARKS}{_UNSPACED}]")
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_IS_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]")
-_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_PART = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_APOSTROPHE_S = re.compile(r"['’]s$")
-_MARK = re.compile(r"\[redacted: [\w /.-]{1,40}\]")
-_ACCENTS = re.compile("[\u0300-\u036f]")
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A stretch of a chunk and the terms it gives, the loosest one last."""
-
-    start: int
-    end: int
-    terms: tuple[str, ...]
-    is_joined: bool = False
-    """Whether its own humps follow it as pieces."""
-
 
 def terms(text: str) -> list[str]:
     """The terms of a text in their order, for an index and for a query alike.
@@ -90,11 +39,11 @@ def terms(text: str) -> list[str]:
     Stop words are left out; of a text of stop words alone they are all there is.
 
     Args:
-        text: Any string; only its first ``CAP_CHARS`` characters are read.
+        text: Any string; only its first ``chunks.CAP_CHARS`` characters are read.
     """
-    found = chunks(text)
+    found = chunks.of(text)
     kept = list(chain.from_iterable(map(_TERMS.__getitem__, found)))
-    return kept or [fold(chunk) for chunk in found]
+    return kept or [chunks.fold(chunk) for chunk in found]
 
 
 def needed(text: str) -> list[str]:
@@ -123,7 +72,7 @@ def answering(text: str, whole: Collection[str], begun: Collection[str]) -> set[
         begun: How terms begin.
     """
     likely = may_give([*whole, *begun])
-    found = [chunk for chunk in chunks(text) if likely(chunk)]
+    found = [chunk for chunk in chunks.of(text) if likely(chunk)]
     held = set(chain.from_iterable(map(_TERMS.__getitem__, found)))
     if found and not held:
         held = set(terms(text))
@@ -172,35 +121,29 @@ def spans(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
 
 
 def _needed_by(text: str) -> tuple[str, ...]:
-    found = chunks(text)
+    found = chunks.of(text)
     kept = dict.fromkeys(chain.from_iterable(map(_NEEDED.__getitem__, found)))
-    return tuple(kept or dict.fromkeys(fold(chunk) for chunk in found))
+    return tuple(kept or dict.fromkeys(chunks.fold(chunk) for chunk in found))
 
 
 _needed_by_phrase = lru_cache(maxsize=PHRASES)(_needed_by)
 
 
 def _matching(text: str, sought: frozenset[str]) -> Iterator[tuple[int, int]]:
-    read = _without_marks(text[:CAP_CHARS])
+    read = chunks.without_marks(text[: chunks.CAP_CHARS])
     # What is looked up tells at once which chunks are worth cutting apart.
     is_telling = sought.isdisjoint(STOP_WORDS)
     likely = may_give(sought)
-    for match in _pattern(read).finditer(read):
+    for match in chunks.pattern(read).finditer(read):
         chunk, start = match.group(), match.start()
         if is_telling and (not likely(chunk) or sought.isdisjoint(_TERMS[chunk])):
             continue
-        if fold(chunk) in sought:
+        if chunks.fold(chunk) in sought:
             yield start, match.end()
             continue
-        for piece in _cut_apart(chunk[:CHUNK_CHARS]):
+        for piece in _cut_apart(chunk[: chunks.CHUNK_CHARS]):
             if not sought.isdisjoint(piece.terms):
                 yield start + piece.start, start + piece.end
-
-
-def chunks(text: str) -> list[str]:
-    """A text's words and compounds as they are written, in their order."""
-    read = _without_marks(text[:CAP_CHARS])
-    return _pattern(read).findall(read)
 
 
 def terms_of(chunk: str) -> tuple[str, ...]:
@@ -208,37 +151,9 @@ def terms_of(chunk: str) -> tuple[str, ...]:
     return _TERMS[chunk]
 
 
-def last_part(chunk: str) -> str:
-    """The last of the words a chunk is made of, as it stands there: ``name``."""
-    cut = chunk[:CHUNK_CHARS]
-    pieces = _pairs(cut) if _IS_UNSPACED.match(cut) else _parts(cut)
-    return pieces[-1].terms[0] if pieces else fold(cut)
-
-
 def is_telling(chunk: str) -> bool:
     """Whether a chunk is looked up: it is no stop word."""
     return bool(_TERMS[chunk])
-
-
-def is_unspaced(chunk: str) -> bool:
-    """Whether a chunk is a run of a script that is written without blanks."""
-    return not chunk.isascii() and bool(_IS_UNSPACED.match(chunk))
-
-
-def _without_marks(text: str) -> str:
-    """A text with blanks for the marks of what was redacted: nobody said those."""
-    if "[redacted: " not in text:
-        return text
-    return _MARK.sub(lambda mark: " " * len(mark.group()), text)
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    """ASCII's pattern is four times as fast; signs like "…" leave it right."""
-    if text.isascii():
-        return _ASCII_CHUNKS
-    rare = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
-    is_foreign = _BEYOND_ASCII.search(rare.decode("utf-8", "surrogatepass"))
-    return _CHUNKS if is_foreign else _ASCII_CHUNKS
 
 
 class _Remembered(dict[str, tuple[str, ...]]):
@@ -259,8 +174,8 @@ class _Remembered(dict[str, tuple[str, ...]]):
 
 def _terms(chunk: str) -> tuple[str, ...]:
     """The terms of a chunk; none for a stop word."""
-    chunk = chunk[:CHUNK_CHARS]
-    pieces = _pieces(chunk)
+    chunk = chunk[: chunks.CHUNK_CHARS]
+    pieces = chunks.pieces(chunk)
     if len(pieces) == 1 and pieces[0].terms[0] in STOP_WORDS:
         return ()
     return tuple(
@@ -274,10 +189,10 @@ def _terms(chunk: str) -> tuple[str, ...]:
 
 
 def _needed(chunk: str) -> tuple[str, ...]:
-    chunk = chunk[:CHUNK_CHARS]
-    if _IS_UNSPACED.match(chunk):
-        return tuple(piece.terms[-1] for piece in _pairs(chunk))
-    leaves = _parts(chunk)
+    chunk = chunk[: chunks.CHUNK_CHARS]
+    if chunks.is_unspaced(chunk):
+        return tuple(piece.terms[-1] for piece in chunks.pairs(chunk))
+    leaves = chunks.parts(chunk)
     inner = [leaf for leaf in leaves if not leaf.is_joined]
     words = [leaf.terms[0] for leaf in inner]
     if chunk[0] == "#" or chunk[-1] in "+#" or all(word.isdigit() for word in words):
@@ -297,72 +212,4 @@ def _loosest(pieces: Collection[Piece]) -> tuple[str, ...]:
     )
 
 
-def _pieces(chunk: str) -> tuple[Piece, ...]:
-    """A chunk as it stands, the ends of a path, and the parts it is made of."""
-    if _IS_UNSPACED.match(chunk):
-        singles = (
-            Piece(at, at + 1, (fold(char),))
-            for at, char in enumerate(chunk)
-            if len(chunk) > 1 and _IS_HAN.match(char)
-        )
-        return (*_pairs(chunk), *singles)
-    parts = _parts(chunk)
-    if len(parts) == 1 and parts[0].end - parts[0].start == len(chunk):
-        return parts
-    size = len(chunk)
-    whole = _APOSTROPHE_S.sub("", fold(chunk)).replace("’", "'")
-    found = [Piece(0, size, _forms(whole) if len(parts) == 1 else (whole,))]
-    cuts = [at + 1 for at, char in enumerate(chunk) if char == "/"]
-    found += [Piece(at, size, (fold(chunk[at:]),)) for at in cuts[1 - PATH_ENDS :]]
-    if chunk[0] in "#@" or (chunk[0] in "vV" and chunk[1:2].isdigit()):
-        found.append(Piece(1, size, (fold(chunk[1:]),)))
-    return (*found, *(part for part in parts if len(part.terms[0]) > 1))
-
-
-_cut_apart = lru_cache(maxsize=MARKED)(_pieces)
-
-
-def _parts(chunk: str) -> tuple[Piece, ...]:
-    """The words a chunk is made of, humps and numbers apart."""
-    if chunk.isalpha() and chunk.isascii() and chunk[1:].islower():
-        return (Piece(0, len(chunk), _forms(chunk.lower())),)
-    found = []
-    for word in _PART.finditer(chunk):
-        start, text = word.start(), word.group()
-        humps = list(_HUMPS.finditer(text)) if text.isascii() else []
-        if len(humps) > 1 and "'" not in text:
-            found.append(Piece(start, word.end(), (fold(text),), is_joined=True))
-            found += [
-                Piece(start + hump.start(), start + hump.end(), _forms(fold(hump[0])))
-                for hump in humps
-            ]
-        else:
-            plain = _APOSTROPHE_S.sub("", fold(text)).replace("’", "'")
-            found.append(Piece(start, word.end(), _forms(plain)))
-    return tuple(found)
-
-
-def _pairs(run: str) -> tuple[Piece, ...]:
-    """A run of a script without blanks, two characters at a time."""
-    if len(run) == 1:
-        return (Piece(0, 1, (fold(run),)),)
-    return tuple(
-        Piece(at, at + 2, (fold(run[at : at + 2]),)) for at in range(len(run) - 1)
-    )
-
-
-def _forms(word: str) -> tuple[str, ...]:
-    """A folded word, then without accents, then its stem."""
-    if not word.isascii():
-        split = unicodedata.normalize("NFD", word)
-        bare = unicodedata.normalize("NFC", _ACCENTS.sub("", split))
-        return tuple(dict.fromkeys((word, bare, stem(bare))))
-    root = stem(word)
-    return (word,) if root == word else (word, root)
-
-
-def fold(word: str) -> str:
-    """A word as it is compared: compatible forms made one, without case."""
-    if word.isascii():
-        return word.lower()
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
+_cut_apart = lru_cache(maxsize=MARKED)(chunks.pieces)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from heapq import nlargest
 
 from memtui.memory import spelling
+from memtui.memory.chunks import fold
 from memtui.memory.queries import Query, Word
 from memtui.memory.stems import stem
-from memtui.memory.words import fold
 from memtui.search.snapshots import Snapshot
 
 SHORTEST = 4

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import candidates, events, keywords, words
+from memtui.memory import candidates, chunks, events, keywords
 from memtui.memory.events import Event, EventType
 from memtui.memory.origins import Keyword, Origin
 from memtui.memory.toc import KEYWORDS, TocLevel
@@ -224,7 +224,7 @@ def test_any_text_gives_few_keywords_each_in_one_form(
     found = keywords.of_events(run, proposed)
     assert len(found) <= KEYWORDS[TocLevel.SEGMENT]
     assert found == keywords.of_events(run, proposed)
-    assert len({words.fold(one.word) for one in found}) == len(found)
+    assert len({chunks.fold(one.word) for one in found}) == len(found)
     for one in found:
         assert 0 < len(one.word) <= candidates.LONGEST
         assert one.word == " ".join(unicodedata.normalize("NFC", one.word).split())
@@ -254,5 +254,5 @@ def test_a_parent_never_invents_a_keyword(
     below = {(one.word, one.origin) for child in children for one in child}
     assert {one.word for one in found} <= {word for word, _ in below}
     for one in found:
-        same = {o for word, o in below if words.fold(word) == words.fold(one.word)}
+        same = {o for word, o in below if chunks.fold(word) == chunks.fold(one.word)}
         assert one.origin in same

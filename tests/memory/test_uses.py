@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.memory import uses, words
+from memtui.memory import chunks, uses
 from memtui.memory.origins import Origin
 
 
@@ -112,4 +112,4 @@ def test_what_says_more_of_a_word_counts() -> None:
     text = "`vitest` is called as vitest(), after npm install vitest"
     assert told(text, "vitest") is Origin.PACKAGE
     assert told("`ferry.py` it is", "ferry.py") is Origin.FILE
-    assert set(uses.of([text])) == {words.fold("vitest")}
+    assert set(uses.of([text])) == {chunks.fold("vitest")}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import words
+from memtui.memory import chunks, words
 from memtui.memory.stems import stem
 from memtui.memory.vocabulary import STOP_WORDS
 
@@ -84,11 +84,11 @@ def test_marks_stand_on_the_matching_words() -> None:
 
 @given(st.text(alphabet="cCfF1_#@.+:/'- \n’é\u0301猫ภ…—✓", max_size=20))
 def test_a_sign_beside_a_text_does_not_change_its_words(text: str) -> None:
-    assert words.chunks(f"{text} …") == words.chunks(f"{text} é")[:-1]
+    assert chunks.of(f"{text} …") == chunks.of(f"{text} é")[:-1]
 
 
 def test_what_follows_the_cap_is_not_read() -> None:
-    text = "a-b " * (words.CAP_CHARS // 4) + "needle"
+    text = "a-b " * (chunks.CAP_CHARS // 4) + "needle"
     assert "needle" not in words.terms(text)
     assert "needle" in words.terms(text[-100:])
 
@@ -140,12 +140,12 @@ def test_a_text_that_has_terms_is_marked_by_them(text: str) -> None:
 
 
 def test_every_stop_word_is_folded() -> None:
-    assert {word for word in STOP_WORDS if words.fold(word) != word} == set()
+    assert {word for word in STOP_WORDS if chunks.fold(word) != word} == set()
 
 
 def test_the_marks_of_what_was_redacted_are_no_words() -> None:
     text = "login with password=[redacted: password] and [redacted: aws key] fails"
-    assert words.chunks(text) == ["login", "with", "password", "and", "fails"]
+    assert chunks.of(text) == ["login", "with", "password", "and", "fails"]
     assert words.spans(text, ["password"]) == [(11, 19)]
 
 
