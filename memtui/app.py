@@ -46,6 +46,7 @@ class MemtuiApp(App[str | MemtuiError]):
     CSS_PATH = stylesheets()
     COMMAND_PALETTE_BINDING = commands.named("palette").keys[0]
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "see_sessions",
         "import_histories",
         "see_hooks",
         "see_quarantine",
@@ -202,6 +203,18 @@ class MemtuiApp(App[str | MemtuiError]):
             return
         house = self._house
         screen = QuarantineScreen(house.quarantine, house.retry, house.zone, self.now)
+        self.push_screen(screen)
+        if self._last is not None:
+            screen.post_message(WorkReported(self._last))
+
+    def action_see_sessions(self) -> None:
+        """List the sessions."""
+        from memtui.screens.sessions import SessionsScreen  # noqa: PLC0415
+
+        if self._house is None or isinstance(self.screen, SessionsScreen):
+            return
+        house = self._house
+        screen = SessionsScreen(house.zone, self.now, is_demo=house.is_demo)
         self.push_screen(screen)
         if self._last is not None:
             screen.post_message(WorkReported(self._last))

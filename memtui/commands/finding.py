@@ -21,4 +21,29 @@ FINDING = (
         Group.FIND,
         in_footer=True,
     ),
+    Command(
+        "see_sessions",
+        ("s",),
+        "s",
+        "sessions",
+        "See the sessions: with whom, of what, when and how long; and read one.",
+        Group.FIND,
+    ),
+    Command(
+        "find_here",
+        ("slash",),
+        "/",
+        "find",
+        "Find words in what is open: in the list of sessions, or in a conversation.",
+        Group.FIND,
+    ),
+    Command(
+        "sort",
+        ("S",),
+        "S",
+        "sort",
+        "List the newest first, the oldest, the longest, those of most messages, or all"
+        " by title.",
+        Group.FIND,
+    ),
 )

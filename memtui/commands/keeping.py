@@ -65,8 +65,8 @@ KEEPING = (
     ),
     Command(
         "import_once",
-        ("o",),
-        "o",
+        ("I",),
+        "I",
         "import once",
         "Import the histories as they are now, and do not watch them grow.",
         Group.APP,

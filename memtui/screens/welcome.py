@@ -188,7 +188,7 @@ def _further() -> Content:
     return Content.assemble(
         ("H", "bold $accent"),
         "    has your agents tell memtui of new conversations as they happen\n",
-        ("o", "bold $accent"),
+        ("I", "bold $accent"),
         "    imports them once, as they are now\n",
         ("d", "bold $accent"),
         "    opens a small made-up memory to look around in\n",

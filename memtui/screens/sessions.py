@@ -1,0 +1,237 @@
+"""The sessions: what was talked about, with whom, when and how long.
+
+The list is read where it is looked at; what is typed into it narrows it by words of
+title, project and agent.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+from textual.worker import Worker, WorkerState
+
+from memtui import commands
+from memtui.memory.scopes import ALL, Scope
+from memtui.memory.sessions import Session
+from memtui.messages.house import WorkReported
+from memtui.messages.sessions import StretchRead, StretchWanted
+from memtui.recall import listings
+from memtui.recall.listings import Listing
+from memtui.screens.layouts import LAYOUTS
+from memtui.widgets import session_rows, wording
+from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.session_list import PAGE, SessionList
+from memtui.widgets.status_line import StatusLine
+
+REST_S = 1.0
+"""How long the list rests before it is read again, in seconds."""
+
+NOTHING_KEPT = (
+    "No session is kept yet.\n\nPress i to import what agents keep on this machine."
+)
+
+NOT_FOUND = "No session holds {words}.\n\nPress esc to see all of them again."
+
+
+class SessionsScreen(Screen[None]):
+    """Lists the sessions; they are read on threads, since there may be many."""
+
+    AUTO_FOCUS = ""
+    HORIZONTAL_BREAKPOINTS = LAYOUTS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *commands.bindings("find_here", "sort", "back", in_footer=True),
+        *commands.bindings("next_pane", "previous_pane"),
+    ]
+
+    def __init__(
+        self,
+        zone: tzinfo,
+        now: Callable[[], datetime],
+        *,
+        of: Scope = ALL,
+        is_demo: bool = False,
+    ) -> None:
+        """Make the screen.
+
+        Args:
+            zone: The store's time zone.
+            now: The time, aware.
+            of: Whose sessions are listed.
+            is_demo: Whether this is the made-up memory.
+        """
+        super().__init__()
+        self._zone, self._now, self._is_demo = zone, now, is_demo
+        self.listing = Listing(of=of)
+        self._is_due = self._rests = False
+
+    def compose(self) -> ComposeResult:
+        """The line to type in, the names of the columns, and the list."""
+        yield StatusLine(is_demo=self._is_demo)
+        yield PaneTitle("Sessions")
+        with Horizontal(id="finding"):
+            yield Static("/", id="slash", markup=False)
+            yield Input(
+                placeholder="words of the title, the project or the agent",
+                compact=True,
+                id="words",
+            )
+        yield Static(id="columns", markup=False)
+        yield SessionList(self._zone, self._now)
+        yield Static(id="nothing", markup=False)
+        yield Footer(show_command_palette=False, compact=True)
+
+    @property
+    def _list(self) -> SessionList:
+        return self.query_one(SessionList)
+
+    def on_mount(self) -> None:
+        """Read the first page."""
+        self._list.focus()
+        self._read()
+
+    def on_resize(self) -> None:
+        """Name the columns that there is room for."""
+        width = self.size.width
+        self.query_one("#columns", Static).update(
+            session_rows.head(session_rows.columns(width - 1))
+        )
+
+    # Reading
+
+    def _ask(self, ask: Callable[[], None], group: str) -> None:
+        self.run_worker(
+            ask, group=group, thread=True, exclusive=True, exit_on_error=False
+        )
+
+    def _read(self) -> None:
+        """Read the list anew, around the session the cursor is on."""
+        shown = self._list
+        args = self.listing, shown.pointed_at, shown.cursor
+        self._ask(partial(self._load, *args), "list")
+
+    def _load(self, listing: Listing, session: Session | None, place: int) -> None:
+        found = listings.around(listing, session, place, 2 * PAGE)
+        shift = 0 if found.place is None else found.place - place
+        self.post_message(StretchRead(found, is_anew=True, shift=shift))
+
+    @on(StretchWanted)
+    def read_on(self, message: StretchWanted) -> None:
+        """Read what is in sight and is not known."""
+        wanted = self.listing, message.offset, message.limit
+        # Pages of one list do not give way to each other.
+        group = f"stretch {message.offset}"
+        self._ask(partial(self._load_stretch, *wanted), group)
+
+    def _load_stretch(self, listing: Listing, offset: int, limit: int) -> None:
+        found = listings.stretch(listing, offset, limit)
+        self.post_message(StretchRead(found, is_anew=False))
+
+    @on(StretchRead)
+    def show(self, message: StretchRead) -> None:
+        """Show what was read, unless something else is listed meanwhile."""
+        stretch = message.stretch
+        if stretch.listing != self.listing:
+            return
+        self._list.show(stretch, is_anew=message.is_anew, shift=message.shift)
+        measure = wording.count(stretch.total)
+        if stretch.total != stretch.kept:
+            measure = f"{measure} of {wording.count(stretch.kept)}"
+        self.query_one(PaneTitle).say(f"Sessions, {stretch.listing.order}", measure)
+        if not stretch.total:
+            is_found = bool(stretch.kept)
+            named = f"“{' '.join(self.listing.words)}”" if self.listing.words else ""
+            of = f"{named} of {self.listing.of}" if self.listing.of.is_narrow else named
+            words = NOT_FOUND.format(words=of) if is_found else NOTHING_KEPT
+            self._say(Content(words))
+        self.set_class(not stretch.total, "-empty")
+
+    def _say(self, words: Content) -> None:
+        self.query_one("#nothing", Static).update(words)
+        self.set_class(True, "-empty")
+
+    @on(Worker.StateChanged)
+    def say_why(self, event: Worker.StateChanged) -> None:
+        """Say why the sessions could not be read."""
+        if event.state is WorkerState.ERROR:
+            why = f"✗ The sessions could not be read: {wording.why(event.worker.error)}"
+            then = "\n\nPress esc and then s to try again."
+            self._say(Content.styled(why, "$error") + then)
+
+    # What is listed
+
+    def action_sort(self) -> None:
+        """List them in the next order, from the top."""
+        self._list_as(replace(self.listing, order=self.listing.order.next))
+
+    def action_find_here(self) -> None:
+        """Type words that narrow the list."""
+        self.set_class(True, "-finding")
+        self.query_one("#words", Input).focus()
+
+    @on(Input.Changed)
+    def narrow(self, event: Input.Changed) -> None:
+        """List what holds the words typed so far."""
+        event.stop()
+        words = tuple(event.value.split())
+        if words != self.listing.words:
+            self._list_as(replace(self.listing, words=words))
+
+    @on(Input.Submitted)
+    def go_to_list(self) -> None:
+        """Go to what was found."""
+        self._list.focus()
+
+    def _list_as(self, listing: Listing) -> None:
+        self.listing = listing
+        self._list.to_top()
+        self._ask(partial(self._load, listing, None, 0), "list")
+
+    # What changes by itself
+
+    @on(WorkReported)
+    def follow_work(self, message: WorkReported) -> None:
+        """Say what the workers do, and look for what they have taken."""
+        self.query_one(StatusLine).say(message.progress)
+        self._is_due = True
+        self._look_again()
+
+    def _look_again(self) -> None:
+        if self._is_due and not self._rests:
+            self._is_due, self._rests = False, True
+            self._read()
+            self.set_timer(REST_S, self._rested)
+
+    def _rested(self) -> None:
+        self._rests = False
+        self._look_again()
+
+    # From pane to pane
+
+    def action_next_pane(self) -> None:
+        """Go from the list to the line to type in, and back."""
+        if self._list.has_focus:
+            self.action_find_here()
+        else:
+            self._list.focus()
+
+    def action_previous_pane(self) -> None:
+        """Go the other way round, which is the same."""
+        self.action_next_pane()
+
+    def action_back(self) -> None:
+        """List all of them again, or leave."""
+        if self.has_class("-finding"):
+            self.set_class(False, "-finding")
+            self.query_one("#words", Input).value = ""
+            self._list.focus()
+        else:
+            self.dismiss(None)

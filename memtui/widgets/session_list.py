@@ -1,0 +1,149 @@
+"""The list of sessions: as long as there are sessions, and read only where it is seen.
+
+A line that has not been read yet is blank; what is in sight is asked for.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+from memtui import commands
+from memtui.memory.sessions import Session
+from memtui.messages.sessions import SessionPointedAt, SessionWanted, StretchWanted
+from memtui.recall.listings import Stretch
+from memtui.widgets import session_rows
+
+PAGE = 200
+"""How many sessions are read at once."""
+
+
+class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
+    """Moves through sessions; the title of the screen says how they are sorted."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"session-list--cursor"}
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "open", "first", "last", "cursor_up", "cursor_down", "page_up", "page_down"
+    )
+
+    def __init__(self, zone: tzinfo, now: Callable[[], datetime]) -> None:
+        super().__init__(id="sessions")
+        self._zone, self._now = zone, now
+        self.known: dict[int, Session] = {}
+        self.total = 0
+        self.cursor = 0
+        self._asked: set[int] = set()
+
+    @property
+    def pointed_at(self) -> Session | None:
+        """The session the cursor is on, if it has been read."""
+        return self.known.get(self.cursor)
+
+    def show(self, stretch: Stretch, *, is_anew: bool, shift: int = 0) -> None:
+        """Take a stretch of the list.
+
+        Args:
+            stretch: What was read.
+            is_anew: Whether what was known before is out of date. The cursor stays on
+                its session then, and that stays on its line of the screen.
+            shift: How many lines further down the sessions stand now.
+        """
+        top = self.scroll_offset.y
+        if is_anew:
+            self.known, self._asked = {}, set()
+            self.cursor += shift
+        self.total = stretch.total
+        self.cursor = max(0, min(self.cursor, self.total - 1))
+        self.known |= dict(enumerate(stretch.sessions, stretch.offset))
+        self.virtual_size = Size(self.size.width, self.total)
+        if is_anew:
+            self.scroll_to(y=max(0, top + shift), animate=False)
+        self.refresh()
+        self.post_message(SessionPointedAt(self.pointed_at))
+
+    def to_top(self) -> None:
+        """Go to the first line before something else is listed."""
+        self.cursor = 0
+        self.scroll_to(y=0, animate=False)
+
+    def _move(self, to: int) -> None:
+        if not self.total:
+            return
+        self.cursor = max(0, min(to, self.total - 1))
+        self._bring_into_sight()
+        self.refresh()
+        self.post_message(SessionPointedAt(self.pointed_at))
+
+    def _bring_into_sight(self) -> None:
+        top, height = self.scroll_offset.y, max(1, self.size.height)
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False)
+        elif self.cursor >= top + height:
+            self.scroll_to(y=self.cursor - height + 1, animate=False)
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line, or ask for what belongs there."""
+        width, place = self.size.width, y + self.scroll_offset.y
+        style = self.visual_style
+        is_chosen = place == self.cursor and self.total > 0
+        if is_chosen:
+            style += self.get_visual_style("session-list--cursor")
+        one = self.known.get(place)
+        if one is None:
+            self._ask_for(place)
+            return Strip.blank(width, style.rich_style)
+        now, columns = self._now(), session_rows.columns(width)
+        said = session_rows.row(one, columns, now, self._zone, is_chosen=is_chosen)
+        line = said.truncate(width)
+        (strip,) = Visual.to_strips(self, line, width, 1, style, pad=True)
+        return strip
+
+    def _ask_for(self, place: int) -> None:
+        page = place // PAGE
+        if place < self.total and page not in self._asked:
+            self._asked.add(page)
+            self.post_message(StretchWanted(page * PAGE, PAGE))
+
+    async def _on_click(self, event: events.Click) -> None:
+        """Put the cursor there; on the line it is on, open it."""
+        place = event.y + self.scroll_offset.y
+        if place == self.cursor:
+            self.action_open()
+        elif place < self.total:
+            self._move(place)
+
+    def action_open(self) -> None:
+        """Read the session."""
+        one = self.pointed_at
+        if one is not None:
+            self.post_message(SessionWanted(one.agent, one.session_id))
+
+    def action_cursor_down(self) -> None:
+        """Move down a line."""
+        self._move(self.cursor + 1)
+
+    def action_cursor_up(self) -> None:
+        """Move up a line."""
+        self._move(self.cursor - 1)
+
+    def action_page_down(self) -> None:
+        """Move down a page."""
+        self._move(self.cursor + max(1, self.size.height - 1))
+
+    def action_page_up(self) -> None:
+        """Move up a page."""
+        self._move(self.cursor - max(1, self.size.height - 1))
+
+    def action_first(self) -> None:
+        """Go to the first session."""
+        self._move(0)
+
+    def action_last(self) -> None:
+        """Go to the last session."""
+        self._move(self.total - 1)

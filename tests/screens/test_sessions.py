@@ -1,0 +1,236 @@
+"""The list of sessions: read where it is looked at, sorted and narrowed by keys."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.memory.events import to_ms
+from memtui.messages.house import WorkReported
+from memtui.recall import listings
+from memtui.screens.contents import ContentsScreen
+from memtui.screens.sessions import SessionsScreen
+from memtui.stages.progress import Progress
+from memtui.store import database
+from memtui.store.tables import SessionRow
+from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.session_list import SessionList
+from tests.conftest import NOW
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+
+MINUTE_MS = 60_000
+
+
+class Compare(Protocol):
+    def __call__(
+        self,
+        app: App[str | MemtuiError],
+        *,
+        terminal_size: tuple[int, int],
+        run_before: Run,
+    ) -> bool: ...
+
+
+def keep(count: int, *, since: int = 0) -> None:
+    """Keep sessions, each a minute after the one before and a minute longer."""
+    begun = to_ms(NOW) - 10_000_000_000
+    with database.writing():
+        database.db.connection().executemany(
+            "INSERT INTO sessions (agent, name, project, cwd, branch, model, title,"
+            " prompt, created_ms, updated_ms, message_count, event_count, routes, root,"
+            " created_by, forked_from) VALUES"
+            " ('codex', ?, 'mill', '', '', '', ?, '', ?, ?, ?, 0, '', '', '', '')",
+            [
+                (
+                    f"mill-{at}",
+                    f"Grain [b]no[/] {at:05}",
+                    begun + at * MINUTE_MS,
+                    begun + at * 2 * MINUTE_MS,
+                    count - at,
+                )
+                for at in range(since, count)
+            ],
+        )
+
+
+def listed(app: MemtuiApp) -> SessionList:
+    return app.screen.query_one(SessionList)
+
+
+def titles(app: MemtuiApp) -> list[str]:
+    known = listed(app).known
+    return [known[place].title for place in sorted(known)]
+
+
+def heading(app: MemtuiApp) -> tuple[str, str]:
+    title = app.screen.query_one(PaneTitle)
+    return title.what, title.measure
+
+
+async def opened(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> None:
+    await settle(pilot)
+    for key in ("s", *keys):
+        await pilot.press(key)
+        await settle(pilot)
+
+
+async def test_the_newest_stand_first_until_another_order_is_asked_for(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot, settle)
+        newest = titles(app)
+        assert len(newest) == 6
+        assert heading(app) == ("Sessions, newest first", "6")
+        await pilot.press("S")
+        await settle(pilot)
+        assert titles(app) == newest[::-1]
+        keys: list[Callable[[int], object]] = [
+            lambda at: (
+                listed(app).known[at].created_at - listed(app).known[at].updated_at
+            ),
+            lambda at: -listed(app).known[at].message_count,
+            lambda at: listed(app).known[at].title.lower(),
+        ]
+        for key in keys:
+            await pilot.press("S")
+            await settle(pilot)
+            assert sorted(range(6), key=key) == [*range(6)], heading(app)  # type: ignore[arg-type]
+        assert heading(app)[0] == "Sessions, by title"
+
+
+async def test_words_narrow_it_and_escape_shows_all_again(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot, settle, "slash", *"SHOP", "space", *"cla")
+        assert heading(app)[1].endswith(" of 6")
+        assert {one.project for one in listed(app).known.values()} == {"shop"}
+        await pilot.press(*" 100%_", "enter")
+        await settle(pilot)
+        assert listed(app).has_focus and titles(app) == []
+        said = str(app.screen.query_one("#nothing", Static).visual)
+        assert said.startswith("No session holds “SHOP cla 100%_”.")
+        await pilot.press("escape")
+        await settle(pilot)
+        assert len(titles(app)) == 6 and listed(app).has_focus
+        assert app.screen.query_one("#words", Input).value == ""
+        await pilot.press("escape")
+        assert isinstance(app.screen, ContentsScreen)
+
+
+async def test_of_thousands_only_what_is_in_sight_is_read(
+    full_house: House,
+    app_of: AppOf,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keep(20_000)
+    read = 0
+    ask = listings._stretch
+
+    def count(*args: object) -> listings.Stretch:
+        nonlocal read
+        found = ask(*args)  # type: ignore[arg-type]
+        read += len(found.sessions)
+        return found
+
+    monkeypatch.setattr(listings, "_stretch", count)
+    app = app_of(full_house)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot, settle)
+        assert heading(app)[1] == "20,006"
+        await pilot.press("end")
+        await settle(pilot)
+        last = listed(app).pointed_at
+        assert last is not None and last.title.endswith("00000")
+        for _ in range(3):
+            await pilot.press("pageup")
+            await settle(pilot)
+        assert read <= 1_500
+        at = listed(app).pointed_at
+        assert at is not None and "[b]" in at.title
+
+
+async def test_what_comes_meanwhile_moves_neither_cursor_nor_scroll(
+    full_house: House, app_of: AppOf, settle: Settle
+) -> None:
+    keep(900)
+    app = app_of(full_house)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, settle)
+        await pilot.press(*["pagedown"] * 20, "up", "up")
+        await settle(pilot)
+        shown = listed(app)
+        before, row = shown.pointed_at, shown.cursor - shown.scroll_offset.y
+        assert before is not None
+        keep(950, since=900)
+        app.post_message(WorkReported(Progress("")))
+        while shown.total < 956:
+            await settle(pilot)
+        assert shown.pointed_at == before
+        assert shown.cursor - shown.scroll_offset.y == row
+
+
+async def test_what_cannot_be_read_says_why(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    async with app.run_test() as pilot:
+        monkeypatch.setattr(listings, "around", broken)
+        await opened(pilot, settle)
+        said = str(app.screen.query_one("#nothing", Static).visual)
+        assert said.startswith("✗ The sessions could not be read: the disk is full")
+        monkeypatch.undo()
+        await pilot.press("escape", "s")
+        await settle(pilot)
+        assert len(titles(app)) == 6
+
+
+def test_the_newest_and_the_oldest_come_by_an_index(full_house: House) -> None:
+    asked = (
+        "EXPLAIN QUERY PLAN SELECT * FROM sessions ORDER BY created_ms DESC, id DESC"
+    )
+    with database.connected():
+        (plan,) = database.db.execute_sql(f"{asked} LIMIT 9").fetchall()
+        assert "USING INDEX" in plan[3]
+        assert SessionRow.select().count() == 6
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
+def test_pictures(
+    full_house: House,
+    app_of: AppOf,
+    settle: Settle,
+    snap_compare: Compare,
+    size: tuple[int, int],
+) -> None:
+    keep(300)
+
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
+        await opened(pilot, settle, *["down"] * 3)
+
+    assert snap_compare(app_of(full_house), terminal_size=size, run_before=run)
+
+
+def test_picture_of_nothing(
+    house: House, app_of: AppOf, settle: Settle, snap_compare: Compare
+) -> None:
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
+        await settle(pilot)
+        await pilot.press("escape")
+        await opened(pilot, settle)
+        assert isinstance(pilot.app.screen, SessionsScreen)
+
+    assert snap_compare(app_of(house), terminal_size=(120, 40), run_before=run)
