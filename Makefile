@@ -4,7 +4,8 @@
 # make bench-import, make bench-secrets, make bench-start, make bench-hook,
 # make bench-tail, make bench-search, make bench-teleport
 #              measure; see benchmarks/
-# make eval    how well bullets find their sources, on labelled data; see docs/audit.md
+# make eval    how well bullets find their sources (docs/audit.md), and searches the
+#              sessions that answer (docs/search.md), on labelled data
 # make picture draw the README's picture anew
 
 VENV := .venv

@@ -87,7 +87,7 @@ def ask(paths: Paths, questions: list[str]) -> dict[str, float]:
 
 def follow(paths: Paths) -> dict[str, float]:
     """Keep the index in step until the input ends."""
-    import select  # noqa: PLC0415
+    import select  # noqa: PLC0415 - not what searches need
 
     from memtui.stages.messages import Listen  # noqa: PLC0415
     from memtui.store.messages import Messages  # noqa: PLC0415

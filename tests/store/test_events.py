@@ -8,7 +8,7 @@ from memtui.house import House
 from memtui.memory import calls, events
 from memtui.memory.events import Event, EventType
 from memtui.memory.sessions import SessionFacts
-from memtui.store import database, outbox, sessions
+from memtui.store import database, outbox, sayings, sessions
 from memtui.store import events as kept
 from memtui.store.tables import EventRow, OutboxRow
 
@@ -56,6 +56,14 @@ def test_an_event_and_its_outbox_rows_are_kept_together() -> None:
     added, touched = OutboxRow.select().order_by(OutboxRow.id)
     assert added.action == outbox.INDEX_EVENT
     assert (touched.action, touched.subject_id) == (outbox.UPDATE_TOC, event.event_id)
+
+
+def test_a_renamed_session_waits_since_its_last_word() -> None:
+    add(said("Fix the cart"), said("And the basket", 60))
+    with database.writing():
+        outbox.say_renamed(sayings.sessions())
+    (waits,) = [one for one in outbox.waiting() if one.action == outbox.INDEX_SESSION]
+    assert (waits.count, waits.oldest_at) == (1, AT + timedelta(seconds=60))
 
 
 def test_neither_is_kept_when_the_transaction_fails() -> None:
