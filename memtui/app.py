@@ -50,6 +50,7 @@ class MemtuiApp(App[str | MemtuiError]):
         "import_histories",
         "see_hooks",
         "see_quarantine",
+        "see_days",
         "switch_theme",
         "help",
         "quit",
@@ -216,6 +217,28 @@ class MemtuiApp(App[str | MemtuiError]):
         house = self._house
         screen = SessionsScreen(house.zone, self.now, is_demo=house.is_demo)
         self.push_screen(screen)
+        if self._last is not None:
+            screen.post_message(WorkReported(self._last))
+
+    def action_see_days(self) -> None:
+        """Show the days at a glance, and go to the one that is chosen."""
+        from memtui.screens.calendar import CalendarScreen  # noqa: PLC0415
+        from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
+
+        if self._house is None or isinstance(self.screen, CalendarScreen):
+            return
+
+        def arrive(node_id: str | None) -> None:
+            if not node_id:
+                return
+            while not isinstance(self.screen, ContentsScreen):
+                self.pop_screen()
+            self.screen.go_to(node_id)
+
+        house = self._house
+        day = self.screen.day if isinstance(self.screen, ContentsScreen) else None
+        screen = CalendarScreen(house.zone, self.now, day, is_demo=house.is_demo)
+        self.push_screen(screen, arrive)
         if self._last is not None:
             screen.post_message(WorkReported(self._last))
 

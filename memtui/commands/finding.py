@@ -46,4 +46,12 @@ FINDING = (
         " by title.",
         Group.FIND,
     ),
+    Command(
+        "see_days",
+        ("c",),
+        "c",
+        "calendar",
+        "See how much was said on each day, year by year, and go to one of them.",
+        Group.FIND,
+    ),
 )

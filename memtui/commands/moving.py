@@ -11,8 +11,20 @@ def _move(name: str, keys: str, shown: str, label: str, help: str) -> Command:
 MOVING = (
     _move("cursor_down", "j down", "j ↓", "down", "Move down a line."),
     _move("cursor_up", "k up", "k ↑", "up", "Move up a line."),
-    _move("deeper", "right", "→", "deeper", "Unfold, or go into what is unfolded."),
-    _move("outward", "left", "←", "outward", "Fold, or go to what this belongs to."),
+    _move(
+        "deeper",
+        "l right",
+        "l →",
+        "deeper",
+        "Unfold, or go into what is unfolded; in the calendar go on a week.",
+    ),
+    _move(
+        "outward",
+        "h left",
+        "h ←",
+        "outward",
+        "Fold, or go to what this belongs to; in the calendar go back a week.",
+    ),
     _move("page_down", "pagedown", "pgdn", "page down", "Move down a page."),
     _move("page_up", "pageup", "pgup", "page up", "Move up a page."),
     _move("first", "home", "home", "first", "Go to the first line."),

@@ -4,7 +4,7 @@ From 100 columns on all three are in sight; on less, one at a time.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import ClassVar
 
 from textual import events, on
@@ -19,6 +19,7 @@ from textual.widgets import Footer, Static
 from memtui import commands
 from memtui.memory import calendar
 from memtui.memory.summarizers import Promise
+from memtui.memory.toc import TocLevel
 from memtui.messages.contents import (
     BranchesRead,
     NodeOpened,
@@ -239,6 +240,18 @@ class ContentsScreen(Screen[None]):
 
         screen = TeleportScreen(self._finders, self._zone, self._now, self._asked)
         self.app.push_screen(screen, arrive)
+
+    @property
+    def day(self) -> date | None:
+        """The day the cursor is on or in, if it is in one."""
+        line = self._tree.pointed_at
+        if line is None or line.level not in (TocLevel.DAY, TocLevel.SEGMENT):
+            return None
+        return calendar.period(line.node_id).first
+
+    def go_to(self, node_id: str) -> None:
+        """Go to a node, from wherever the cursor is."""
+        self._tree.reveal(node_id)
 
     def action_go_to_date(self) -> None:
         """Ask for a date and go there."""

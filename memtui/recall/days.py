@@ -1,0 +1,43 @@
+"""Looking over the days, and finding the node that lies nearest to a date."""
+
+from datetime import tzinfo
+
+from memtui.memory import calendar
+from memtui.memory.days import Span, Year
+from memtui.memory.events import to_ms
+from memtui.store import database, days, toc
+
+
+def year(number: int, zone: tzinfo) -> Year:
+    """The days of a year, by the calendar of the contents."""
+    start, end = calendar.bounds(f"toc:year:{number:04}", zone)
+    with database.connected():
+        found = days.between(to_ms(start), to_ms(end))
+    return Year(number, {one.day: one for one in found})
+
+
+def span() -> Span | None:
+    """The first and the last day of which anything is kept; None for nothing."""
+    with database.connected():
+        found = days.edges()
+    return Span(*(calendar.period(name).first for name in found)) if found else None
+
+
+def nearest(node_id: str, zone: tzinfo) -> str:
+    """A node of the contents, or the one of its level that lies nearest to it.
+
+    Args:
+        node_id: Of a year, a month, a week or a day.
+        zone: The store's time zone.
+
+    Returns:
+        Its id, of two that are as near the later one; "" while nothing is kept.
+    """
+    start, _ = calendar.bounds(node_id, zone)
+    with database.connected():
+        if toc.lines([node_id]):
+            return node_id
+        found = days.beside(calendar.period(node_id).level, to_ms(start))
+    first = calendar.period(node_id).first
+    far = {name: abs((calendar.period(name).first - first).days) for name in found}
+    return min(reversed(found), key=lambda name: far[name], default="")

@@ -1,0 +1,223 @@
+"""The days at a glance: how much was said on each, and the way to any of them."""
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, tzinfo
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+from textual.worker import Worker, WorkerState
+
+from memtui import commands
+from memtui.memory import calendar
+from memtui.messages.days import (
+    DayChosen,
+    DayPointedAt,
+    DaysRead,
+    NearestFound,
+    YearsShown,
+)
+from memtui.messages.house import WorkReported
+from memtui.recall import days
+from memtui.screens.date import DateScreen
+from memtui.widgets import day_words, wording
+from memtui.widgets.day_grid import DayGrid
+from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.status_line import StatusLine
+
+REST_S = 0.5
+"""The least time between two readings of what has changed, in seconds."""
+
+NOTHING_KEPT = (
+    "Nothing kept yet: there is no day to show.\n\n"
+    "Press i to import what agents keep on this machine."
+)
+
+
+class CalendarScreen(Screen[str]):
+    """Ends with the id of the day to open, or with nothing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *commands.bindings("next_peer", "previous_peer", "back", in_footer=True),
+        *commands.bindings("go_to_date"),
+    ]
+
+    def __init__(
+        self,
+        zone: tzinfo,
+        now: Callable[[], datetime],
+        day: date | None = None,
+        *,
+        is_demo: bool = False,
+    ) -> None:
+        """Make the screen.
+
+        Args:
+            zone: The store's time zone.
+            now: The time, aware.
+            day: Where the cursor is first; on the last day there is if None.
+            is_demo: Whether this is the made-up memory.
+        """
+        super().__init__()
+        self._zone, self._now, self._day = zone, now, day
+        self._is_demo = is_demo
+        self._is_placed = self._rests = False
+        self._changed: set[int] = set()
+
+    def compose(self) -> ComposeResult:
+        """The years, what the shades mean, and the day the cursor is on."""
+        yield StatusLine(is_demo=self._is_demo)
+        with Vertical(id="days"):
+            yield PaneTitle("Days")
+            yield DayGrid(self._day or self._today, self._today)
+            yield Static(id="legend", markup=False)
+            yield Static(id="day", markup=False)
+            yield Static(NOTHING_KEPT, id="nothing", markup=False)
+        yield Footer(show_command_palette=False, compact=True)
+
+    @property
+    def _today(self) -> date:
+        return self._now().astimezone(self._zone).date()
+
+    @property
+    def _grid(self) -> DayGrid:
+        return self.query_one(DayGrid)
+
+    def on_mount(self) -> None:
+        """Start in the grid, which asks for what it shows."""
+        self._grid.focus()
+
+    # Reading
+
+    def _ask(self, ask: Callable[[], None], group: str) -> None:
+        self.run_worker(
+            ask, group=group, thread=True, exclusive=True, exit_on_error=False
+        )
+
+    @on(YearsShown)
+    def read(self) -> None:
+        """Read what is in sight and was not read yet."""
+        missing = [year for year in self._grid.shown if year not in self._grid.years]
+        self._ask(partial(self._load, missing), "years")
+
+    def _load(self, numbers: Sequence[int]) -> None:
+        years = [days.year(number, self._zone) for number in numbers]
+        self.post_message(DaysRead(days.span(), years))
+
+    @on(DaysRead)
+    def show(self, message: DaysRead) -> None:
+        """Show what was read."""
+        self.set_class(message.span is None, "-empty")
+        self._grid.show(message.span, message.years)
+        if message.span is not None and not self._is_placed:
+            self._is_placed = True
+            self._grid.point_at(self._day or message.span.last)
+        self._tell()
+
+    @on(DayPointedAt)
+    def _tell(self) -> None:
+        """Say what is known of the day the cursor is on, and of its year."""
+        grid = self._grid
+        if not grid.is_read:
+            return
+        day = day_words.told(grid.cursor, grid.pointed_at, self._today)
+        self.query_one("#day", Static).update(day)
+        legend = day_words.legend(grid.shades, grid.glyphs)
+        self.query_one("#legend", Static).update(legend)
+        year = grid.years[grid.cursor.isocalendar().year]
+        messages = sum(one.messages for one in year.days.values())
+        measure = (
+            f"{year.number}: {wording.counted(len(year.days), 'day')}"
+            f" · {wording.counted(messages, 'message')}"
+        )
+        self.query_one(PaneTitle).measure = measure if year.days else ""
+
+    @on(Worker.StateChanged)
+    def say_why(self, event: Worker.StateChanged) -> None:
+        """Say why the days could not be read."""
+        if event.state is WorkerState.ERROR:
+            why = f"✗ The days could not be read: {wording.why(event.worker.error)}"
+            self.query_one("#day", Static).update(Content.styled(why, "$error"))
+
+    # What changes by itself
+
+    @on(WorkReported)
+    def follow_work(self, message: WorkReported) -> None:
+        """Say what the workers do, and show the days they have changed."""
+        self.query_one(StatusLine).say(message.progress)
+        known = {"toc:day", "toc:segment"}
+        for name in message.progress.changed:
+            if name.rpartition(":")[0].startswith(tuple(known)):
+                day = calendar.period(name).first
+                self._changed.add(day.isocalendar().year)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        if not self._changed or self._rests:
+            return
+        read, self._changed = self._changed & {*self._grid.years}, set()
+        self._rests = True
+        self._ask(partial(self._load, sorted(read)), "changed")
+        self.set_timer(REST_S, self._rested)
+
+    def _rested(self) -> None:
+        self._rests = False
+        self._look_again()
+
+    # Commands
+
+    def action_next_peer(self) -> None:
+        """Go down to the year before."""
+        self._grid.step_year(-1)
+
+    def action_previous_peer(self) -> None:
+        """Go up to the year after."""
+        self._grid.step_year(1)
+
+    @on(DayChosen)
+    def open(self) -> None:
+        """Open the day in the contents, or find the nearest one that is there."""
+        grid = self._grid
+        if grid.pointed_at is not None:
+            self.dismiss(grid.pointed_at.node_id)
+        elif grid.is_read:
+            wanted = calendar.day_id(grid.cursor)
+            self._ask(partial(self._find, wanted), "nearest")
+
+    def _find(self, wanted: str) -> None:
+        self.post_message(NearestFound(wanted, days.nearest(wanted, self._zone)))
+
+    @on(NearestFound)
+    def offer(self, message: NearestFound) -> None:
+        """Go to the nearest day of which something is kept, and say so."""
+        if not message.found:
+            return
+        wanted, found = (
+            calendar.period(name).first for name in (message.wanted, message.found)
+        )
+        self._grid.point_at(found)
+        words = (
+            f"Nothing is kept of {wording.day(wanted)}."
+            f" This is the nearest day, {wording.day(found)}: enter opens it."
+        )
+        self.notify(words, markup=False)
+
+    def action_go_to_date(self) -> None:
+        """Ask for a date and put the cursor there."""
+
+        def arrive(node_id: str | None) -> None:
+            if node_id:
+                here = calendar.period(node_id)
+                self._grid.point_at(here.first)
+
+        self.app.push_screen(DateScreen(self._now().astimezone(self._zone)), arrive)
+
+    def action_back(self) -> None:
+        """Leave everything as it was."""
+        self.dismiss("")

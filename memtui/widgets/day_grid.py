@@ -1,0 +1,277 @@
+"""The days by weeks: a column a week from its Monday on, a block of rows a year.
+
+The newest year is on top. What is not read yet is blank; a day of nothing has a dot.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import date, timedelta
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from memtui import commands
+from memtui.memory import days
+from memtui.memory.days import Day, Span, Year
+from memtui.messages.days import DayChosen, DayPointedAt, YearsShown
+from memtui.widgets import shades
+from memtui.widgets.shades import Shades
+
+LEAD_CELLS = 6
+"""How wide the year and the names of weekdays at the left are."""
+
+BLOCK_LINES = 9
+"""A line of months, seven of days and a blank one."""
+
+WIDE_CELLS = 112
+"""From how many cells on a week is two cells wide."""
+
+NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+DAY = timedelta(days=1)
+
+
+class DayGrid(Widget, can_focus=True):
+    """Moves through the days; says which one the cursor is on."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "days--name", "days--cursor", "days--none",
+        "days--step1", "days--step2", "days--step3", "days--step4",
+    }  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "open", "cursor_down", "cursor_up", "outward", "deeper",
+        "page_down", "page_up", "first", "last",
+    )  # fmt: skip
+
+    cursor: reactive[date] = reactive(date(1970, 1, 1), init=False)
+    """The day the cursor is on."""
+
+    def __init__(self, cursor: date, today: date) -> None:
+        """Make the grid.
+
+        Args:
+            cursor: Where the cursor is first.
+            today: The local date.
+        """
+        super().__init__()
+        self.set_reactive(DayGrid.cursor, cursor)
+        self._today, self.glyphs = today, shades.glyphs()
+        self._top = days.year_of(cursor)
+        self.span: Span | None = None
+        self.years: dict[int, Year] = {}
+        self.shades = Shades.among(())
+
+    # What is shown
+
+    @property
+    def shown(self) -> list[int]:
+        """The years in sight, the newest first."""
+        blocks = max(1, (self.size.height + 1) // BLOCK_LINES)
+        newest, oldest = self._newest, self._oldest
+        top = min(newest, max(self._top, oldest + blocks - 1))
+        return list(range(top, max(oldest, top - blocks + 1) - 1, -1))
+
+    @property
+    def _newest(self) -> int:
+        return days.year_of(self._latest)
+
+    @property
+    def _oldest(self) -> int:
+        return days.year_of(self._earliest)
+
+    @property
+    def _latest(self) -> date:
+        return max(self.span.last, self._today) if self.span else self._today
+
+    @property
+    def _earliest(self) -> date:
+        """The Monday of the first year: days before its first one can be visited."""
+        first = self.span.first if self.span else self._today
+        return days.first_of(days.year_of(first))
+
+    @property
+    def pointed_at(self) -> Day | None:
+        """What is kept of the day the cursor is on."""
+        return self._found(self.cursor)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it is known what is kept of the day the cursor is on."""
+        return days.year_of(self.cursor) in self.years
+
+    def _found(self, day: date) -> Day | None:
+        year = self.years.get(days.year_of(day))
+        return year.days.get(day) if year else None
+
+    def show(self, span: Span | None, years: Iterable[Year]) -> None:
+        """Show these years; the cursor stays where it is.
+
+        Args:
+            span: Between which days anything is kept.
+            years: The years that were read.
+        """
+        self.span = span
+        self.years |= {year.number: year for year in years}
+        self._look()
+
+    def point_at(self, day: date) -> None:
+        """Put the cursor on a day, as near as there is one to point at."""
+        self.cursor = min(max(day, self._earliest), self._latest)
+
+    def watch_cursor(self) -> None:
+        """Bring its year into sight, and tell of it."""
+        year = days.year_of(self.cursor)
+        if year not in (shown := self.shown):
+            self._top = year if year > shown[0] else year + len(shown) - 1
+        self._look()
+        self.post_message(DayPointedAt(self.cursor))
+
+    def on_resize(self) -> None:
+        """There may be room for more years, or for less."""
+        self.watch_cursor()
+
+    def _look(self) -> None:
+        """Draw anew what is in sight, and ask for what is not read of it."""
+        some = [self.years[year] for year in self.shown if year in self.years]
+        self.shades = Shades.among(
+            day.messages for year in some for day in year.days.values()
+        )
+        if len(some) < len(self.shown):
+            self.post_message(YearsShown())
+        self.refresh()
+
+    # Moving
+
+    def _go(self, day: date, beyond: str = "") -> None:
+        """Go to a day if there is one; of days that are not there say why."""
+        if self._earliest <= day <= self._latest:
+            self.cursor = day
+            return
+        is_early = day < self._earliest
+        words = f"Nothing is kept before {self._oldest}." if is_early else beyond
+        self.notify(words or "The days to come are empty.", markup=False)
+
+    def action_cursor_down(self) -> None:
+        """Go to the next day."""
+        self._go(self.cursor + DAY)
+
+    def action_cursor_up(self) -> None:
+        """Go to the day before."""
+        self._go(self.cursor - DAY)
+
+    def action_deeper(self) -> None:
+        """Go to the same weekday a week later."""
+        self._go(self.cursor + days.WEEK)
+
+    def action_outward(self) -> None:
+        """Go to the same weekday a week before."""
+        self._go(self.cursor - days.WEEK)
+
+    def action_page_down(self) -> None:
+        """Go down to the year before."""
+        self.step_year(-1)
+
+    def action_page_up(self) -> None:
+        """Go up to the year after."""
+        self.step_year(1)
+
+    def step_year(self, step: int) -> None:
+        """Go to the same week and weekday of another year.
+
+        Args:
+            step: 1 for the year after, -1 for the year before.
+        """
+        year = days.year_of(self.cursor) + step
+        if self._oldest <= year <= self._newest:
+            self.point_at(days.same_day(self.cursor, year))
+        else:
+            end = "earliest" if step < 0 else "latest"
+            self.notify(f"This is the {end} year.", markup=False)
+
+    def action_first(self) -> None:
+        """Go to the first day of which anything is kept."""
+        self.point_at(self.span.first if self.span else self.cursor)
+
+    def action_last(self) -> None:
+        """Go to the last day of which anything is kept."""
+        self.point_at(self.span.last if self.span else self.cursor)
+
+    def action_open(self) -> None:
+        """Open the day the cursor is on."""
+        self.post_message(DayChosen())
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the day that is clicked; a double click opens it."""
+        block, row = divmod(event.y, BLOCK_LINES)
+        week = (event.x - LEAD_CELLS) // self._cells
+        if not 1 <= row <= len(NAMES) or block >= len(self.shown) or week < 0:
+            return
+        day = days.first_of(self.shown[block]) + week * days.WEEK + (row - 1) * DAY
+        if week < days.weeks_of(self.shown[block]):
+            self._go(day)
+            if event.chain == 2 and self.cursor == day:
+                self.action_open()
+
+    # Drawing
+
+    @property
+    def _cells(self) -> int:
+        return 2 if self.size.width >= WIDE_CELLS else 1
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line: of months, of a weekday, or a blank one."""
+        block, row = divmod(y, BLOCK_LINES)
+        shown = self.shown
+        width, base = self.size.width, self.rich_style
+        if block >= len(shown) or row > len(NAMES):
+            return Strip.blank(width, base)
+        year = shown[block]
+        drawn = self._months(year) if row == 0 else self._weekday(year, row - 1)
+        line = Strip([Segment(text, base + style) for text, style in drawn])
+        return line.adjust_cell_length(width, base)
+
+    def _months(self, year: int) -> list[tuple[str, Style]]:
+        """The year, and each month over its first week."""
+        cells, named = self._cells, ""
+        for week in range(days.weeks_of(year)):
+            thursday = days.first_of(year) + week * days.WEEK + 3 * DAY
+            if thursday.day <= days.WEEK.days:
+                named = f"{named:<{week * cells}}{thursday:%b}"
+        bold = Style(bold=True)
+        is_here = year == days.year_of(self.cursor)
+        name = self._ink("name")
+        return [
+            (f"{year:<{LEAD_CELLS}}", bold if is_here else name),
+            (named, name),
+        ]
+
+    def _weekday(self, year: int, weekday: int) -> list[tuple[str, Style]]:
+        first = days.first_of(year) + weekday * DAY
+        is_here = self.cursor.weekday() == weekday
+        is_here = is_here and days.year_of(self.cursor) == year
+        mark, name = (">", Style(bold=True)) if is_here else (" ", self._ink("name"))
+        drawn = [(f"{mark}{NAMES[weekday]}".ljust(LEAD_CELLS), name)]
+        for week in range(days.weeks_of(year)):
+            drawn.append(self._cell(first + week * days.WEEK))
+        return drawn
+
+    def _cell(self, day: date) -> tuple[str, Style]:
+        found, cells = self._found(day), self._cells
+        if found is not None:
+            step = self.shades.step(found.messages)
+            text, ink = self.glyphs[step] * cells, f"step{step}"
+        elif day > self._latest or days.year_of(day) not in self.years:
+            text, ink = " " * cells, "none"
+        else:
+            text, ink = self.glyphs[0].ljust(cells), "none"
+        if day == self.cursor:
+            return text, self._ink(ink) + self._ink("cursor")
+        return text, self._ink(ink)
+
+    def _ink(self, name: str) -> Style:
+        read: Callable[..., Style] = self.get_component_rich_style
+        return read(f"days--{name}", partial=True)

@@ -1,0 +1,166 @@
+"""The days at a glance: moved through by keyboard, followed as they change."""
+
+import json
+from collections.abc import Awaitable, Callable
+from datetime import date
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.messages.house import WorkReported
+from memtui.screens.calendar import CalendarScreen
+from memtui.screens.contents import ContentsScreen
+from memtui.stages.progress import Progress
+from memtui.widgets.day_grid import DayGrid
+from memtui.widgets.toc_tree import TocTree
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+
+LAST = date(2024, 2, 6)
+"""The last day of the history."""
+
+
+class Compare(Protocol):
+    def __call__(
+        self,
+        app: App[str | MemtuiError],
+        *,
+        terminal_size: tuple[int, int],
+        run_before: Run,
+    ) -> bool: ...
+
+
+def grid(app: MemtuiApp) -> DayGrid:
+    return app.screen.query_one(DayGrid)
+
+
+def told(app: MemtuiApp) -> str:
+    return str(app.screen.query_one("#day", Static).visual)
+
+
+def notices(app: MemtuiApp) -> list[str]:
+    return [notice.message for notice in app._notifications]
+
+
+def steps(settle: Settle, *keys: str) -> Run:
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
+        await settle(pilot)
+        for key in keys:
+            await pilot.press(key)
+            await settle(pilot)
+
+    return run
+
+
+async def test_the_cursor_moves_by_day_week_and_year_and_tells_where_it_is(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await steps(settle, "c")(pilot)
+        assert isinstance(app.screen, CalendarScreen)
+        assert grid(app).cursor == LAST
+        counts, headline, agents = told(app).split("\n")
+        assert counts.startswith("Tue 6 February 2024, 3 weeks ago · 1 segment · ")
+        assert (headline, agents) == (
+            "We decided on Postgres for orders",
+            "claude-code · shop",
+        )
+        await pilot.press("left", "k")
+        assert grid(app).cursor == date(2024, 1, 29)
+        assert told(app).endswith("nothing is kept")
+        await pilot.press("down", "l", "right_square_bracket")
+        assert grid(app).cursor == date(2023, 2, 7)
+        assert grid(app).shown == [2024, 2023]
+        await pilot.press("right_square_bracket", *["left_square_bracket"] * 2)
+        assert grid(app).cursor == LAST
+        await pilot.press("home")
+        assert grid(app).cursor == date(2023, 12, 11)
+        await pilot.press("end", *["right"] * 4)
+        assert grid(app).cursor == date(2024, 2, 27)
+        assert notices(app) == [
+            "This is the earliest year.",
+            "This is the latest year.",
+            "The days to come are empty.",
+        ]
+
+
+async def test_enter_goes_to_the_day_or_offers_the_nearest_and_escape_to_nowhere(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test() as pilot:
+        await steps(settle, *["right"] * 4)(pilot)
+        tree = app.screen.query_one(TocTree)
+        before = tree.cursor_line, tree.scroll_offset
+        await steps(settle, "c", "home", "escape")(pilot)
+        assert isinstance(app.screen, ContentsScreen)
+        assert (tree.cursor_line, tree.scroll_offset) == before
+        await steps(settle, "c", "down", "down", "enter")(pilot)
+        assert grid(app).cursor == LAST
+        assert notices(app) == [
+            "Nothing is kept of Thu 8 February 2024. This is the nearest day,"
+            " Tue 6 February 2024: enter opens it."
+        ]
+        await steps(settle, "enter")(pilot)
+        assert isinstance(app.screen, ContentsScreen)
+        assert tree.pointed_at is not None
+        assert tree.pointed_at.node_id == f"toc:day:{LAST}"
+
+
+async def test_a_new_day_appears_and_the_cursor_stays(
+    full_house: House, app: MemtuiApp, settle: Settle, tmp_path: Path
+) -> None:
+    event = {
+        "session_id": "new",
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": "Count the lighthouses along the coast once more, please.",
+        "timestamp": "2024-02-27T09:00:00Z",
+    }
+    (full_house.paths.spool / "new" / "1709.json").write_text(json.dumps(event))
+    reports: list[Progress] = []
+    async with app.run_test() as pilot:
+        await steps(settle, "c", "home")(pilot)
+        before = grid(app).cursor
+        assert full_house.works.until_idle(reports.append) == []
+        changed = frozenset[str]().union(*(one.changed for one in reports))
+        app.post_message(WorkReported(Progress("", changed=changed)))
+        await settle(pilot)
+        assert grid(app).cursor == before
+        await steps(settle, "end")(pilot)
+        assert grid(app).cursor == date(2024, 2, 27)
+        assert "1 message" in told(app)
+
+
+async def test_days_that_cannot_be_read_say_why(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("memtui.recall.days.year", broken)
+    async with app.run_test() as pilot:
+        await steps(settle, "c", "enter")(pilot)
+        assert told(app) == "✗ The days could not be read: the disk is full"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
+def test_pictures(
+    app: MemtuiApp, settle: Settle, snap_compare: Compare, size: tuple[int, int]
+) -> None:
+    run = steps(settle, "c", "left", "left", "k")
+    assert snap_compare(app, terminal_size=size, run_before=run)
+
+
+def test_picture_of_nothing(
+    house: House, app_of: AppOf, settle: Settle, snap_compare: Compare
+) -> None:
+    run = steps(settle, "escape", "c")
+    assert snap_compare(app_of(house), terminal_size=(80, 24), run_before=run)

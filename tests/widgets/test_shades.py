@@ -1,0 +1,40 @@
+"""How much was said on a day, told by glyphs."""
+
+import pytest
+
+from memtui.widgets import shades
+from memtui.widgets.shades import Shades
+
+
+def test_each_step_holds_a_quarter_of_the_days() -> None:
+    steps = Shades.among(range(1, 101))
+    assert [steps.step(count) for count in (1, 25, 26, 51, 76, 100)] == [
+        1,
+        1,
+        2,
+        3,
+        4,
+        4,
+    ]
+    assert steps.ranges() == [
+        (0, "none"),
+        (1, "1–25"),
+        (2, "26–50"),
+        (3, "51–75"),
+        (4, "76 or more"),
+    ]
+
+
+def test_days_that_are_all_alike_are_one_step() -> None:
+    steps = Shades.among([7, 7, 7])
+    assert steps.step(7) == 4
+    assert steps.ranges() == [(0, "none"), (1, "1–6"), (4, "7 or more")]
+    assert Shades.among([]).ranges() == [(0, "none"), (4, "1 or more")]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "drawn"),
+    [("utf-8", "·░▒▓█"), ("UTF8", "·░▒▓█"), ("ascii", ".-+*#"), ("iso8859-1", ".-+*#")],
+)
+def test_a_terminal_without_blocks_gets_plain_glyphs(encoding: str, drawn: str) -> None:
+    assert shades.glyphs(encoding) == drawn
