@@ -24,7 +24,9 @@ from textual.worker import Worker, WorkerState
 from memtui import commands, themes
 from memtui.errors import MemtuiError
 from memtui.household import House
+from memtui.memory.scopes import ALL, Scope
 from memtui.messages.house import HouseOpened, LookedInside, WorkReported
+from memtui.messages.narrowing import Narrowed
 from memtui.stylesheets import stylesheets
 from memtui.themes import DARK, THEMES
 
@@ -47,6 +49,7 @@ class MemtuiApp(App[str | MemtuiError]):
     COMMAND_PALETTE_BINDING = commands.named("palette").keys[0]
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "see_sessions",
+        "narrow",
         "import_histories",
         "see_hooks",
         "see_quarantine",
@@ -78,6 +81,8 @@ class MemtuiApp(App[str | MemtuiError]):
         self._open_house, self.now, self._opening = open_house, now, opening
         self._house: House | None = None
         self._last: Progress | None = None
+        self.scope = ALL
+        """The part of the memory that every screen shows; ``narrow`` changes it."""
         for known in THEMES:
             self.register_theme(known)
         self.theme = theme
@@ -116,18 +121,23 @@ class MemtuiApp(App[str | MemtuiError]):
     @on(HouseOpened)
     def enter(self, message: HouseOpened) -> None:
         """Show the contents, start the workers, and look whether anything is kept."""
+        from memtui.memory.filters import Filters  # noqa: PLC0415
         from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
         from memtui.widgets.found_lines import Finder, View  # noqa: PLC0415
 
         house = self._house = message.house
+
+        def only() -> Filters:
+            return Filters(of=self.scope)
+
         # Each is brought in by the first question that is asked of it.
         finders: dict[View, Finder] = {
-            View.ALL: lambda text: house.search.find(text),
-            View.SUMMARIES: lambda text: house.teleport.find(text),
-            View.MESSAGES: lambda text: house.talk.find(text),
+            View.ALL: lambda text: house.search.find(text, filters=only()),
+            View.SUMMARIES: lambda text: house.teleport.find(text, of=self.scope),
+            View.MESSAGES: lambda text: house.talk.find(text, filters=only()),
         }
         rooms = finders, house.zone, self.now, self._promise
-        self.push_screen(ContentsScreen(*rooms, is_demo=house.is_demo))
+        self.push_screen(ContentsScreen(*rooms, of=self.scope, is_demo=house.is_demo))
         # Not before there is something to see.
         self.call_after_refresh(house.start, self._report)
         self.run_worker(self._look, group="look", thread=True, exit_on_error=False)
@@ -136,6 +146,25 @@ class MemtuiApp(App[str | MemtuiError]):
         """Let the workers end by themselves."""
         if self._house is not None:
             self._house.stop()
+
+    # What part of the memory is shown
+
+    def narrow(self, scope: Scope) -> None:
+        """Show another part of the memory, on every screen."""
+        self.scope = scope
+        for screen in self.screen_stack:
+            screen.post_message(Narrowed(scope))
+
+    def action_narrow(self) -> None:
+        """Ask which part of the memory is to be shown."""
+        from memtui.screens.filter import FilterScreen  # noqa: PLC0415
+
+        def answer(scope: Scope | None) -> None:
+            if scope is not None:
+                self.narrow(scope)
+
+        if self._house is not None:
+            self.push_screen(FilterScreen(self.scope), answer)
 
     def _promise(self) -> "Promise":
         """Who makes what is asked of a model, and when; or why nobody does."""
@@ -215,7 +244,8 @@ class MemtuiApp(App[str | MemtuiError]):
         if self._house is None or isinstance(self.screen, SessionsScreen):
             return
         house = self._house
-        screen = SessionsScreen(house.zone, self.now, is_demo=house.is_demo)
+        shown = {"of": self.scope, "is_demo": house.is_demo}
+        screen = SessionsScreen(house.zone, self.now, **shown)
         self.push_screen(screen)
         if self._last is not None:
             screen.post_message(WorkReported(self._last))

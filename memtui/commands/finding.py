@@ -7,7 +7,7 @@ FINDING = (
         "teleport",
         ("slash",),
         "/",
-        "teleport",
+        "find",
         "Find any moment by a few words, and jump there.",
         Group.FIND,
         in_footer=True,
@@ -53,5 +53,14 @@ FINDING = (
         "calendar",
         "See how much was said on each day, year by year, and go to one of them.",
         Group.FIND,
+    ),
+    Command(
+        "narrow",
+        ("F",),
+        "F",
+        "filter",
+        "Show one agent, one project or one keyword alone, everywhere; F F shows all.",
+        Group.FIND,
+        in_footer=True,
     ),
 )

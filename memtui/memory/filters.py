@@ -73,6 +73,10 @@ def _project(filters: Filters, value: str, _: tzinfo) -> Filters:
     return replace(filters, of=replace(filters.of, project=value))
 
 
+def _keyword(filters: Filters, value: str, _: tzinfo) -> Filters:
+    return replace(filters, of=replace(filters.of, keyword=value))
+
+
 def _session(filters: Filters, value: str, _: tzinfo) -> Filters:
     return replace(filters, session=value)
 
@@ -125,6 +129,7 @@ _DATE = "a year, a month or a day (2025, 2025-03, 2025-03-14)"
 NAMES: Mapping[str, Name] = {
     "agent": Name("an agent's name", _agent),
     "project": Name("a project's name", _project),
+    "keyword": Name("a keyword, as the pages show them", _keyword),
     "session": Name("a session's id, or its beginning", _session),
     "role": Name(" or ".join(_values(EventRole)), _role, _values(EventRole)),
     "level": Name("levels: " + ", ".join(_values(TocLevel)), _level, _values(TocLevel)),

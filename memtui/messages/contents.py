@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from memtui.memory.scopes import Scope
     from memtui.memory.toc import TocLine
 
 
 class PageRead(Message):
     """Lines under a node of the contents have been read; no node means the years."""
 
-    def __init__(self, node_id: str, offset: int, lines: "Sequence[TocLine]") -> None:
+    def __init__(
+        self, node_id: str, offset: int, lines: "Sequence[TocLine]", of: "Scope"
+    ) -> None:
         super().__init__()
-        self.node_id, self.offset, self.lines = node_id, offset, lines
+        self.node_id, self.offset, self.lines, self.of = node_id, offset, lines, of
 
 
 class PathRead(Message):
@@ -29,10 +32,13 @@ class BranchesRead(Message):
     """Lines that may have changed have been read again, and whole open branches."""
 
     def __init__(
-        self, lines: "Sequence[TocLine]", branches: "dict[str, Sequence[TocLine]]"
+        self,
+        lines: "Sequence[TocLine]",
+        branches: "dict[str, Sequence[TocLine]]",
+        of: "Scope",
     ) -> None:
         super().__init__()
-        self.lines, self.branches = lines, branches
+        self.lines, self.branches, self.of = lines, branches, of
 
 
 class NodePointedAt(Message):

@@ -58,8 +58,8 @@ def _read_in(matches: Sequence[Match], of: Scope) -> Iterable[_Line]:
         for match in matches
     }
     names = list(dict.fromkeys(places.values()))
-    if of.agent and of.project:
-        # Which of several agents worked on which project only the segments tell.
+    if of.keyword or (of.agent and of.project):
+        # Who worked on what, and what it was about, only the segments tell.
         mine = scopes.among(names, of)
         names = [name for name in names if name in mine]
     nodes = {line.node_id: line for line in toc.lines(names)}

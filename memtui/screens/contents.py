@@ -18,6 +18,7 @@ from textual.widgets import Footer, Static
 
 from memtui import commands
 from memtui.memory import calendar
+from memtui.memory.scopes import ALL, Scope
 from memtui.memory.summarizers import Promise
 from memtui.memory.toc import TocLevel
 from memtui.messages.contents import (
@@ -28,6 +29,7 @@ from memtui.messages.contents import (
     Revealed,
 )
 from memtui.messages.house import WorkReported
+from memtui.messages.narrowing import Narrowed
 from memtui.messages.page import NodeRead, SourceOpened, SourceWanted, WentBack
 from memtui.screens.asked import Asked
 from memtui.screens.date import DateScreen
@@ -54,6 +56,11 @@ NOTHING_KEPT = (
 
 COMING = "The first lines come in a moment."
 
+NOTHING_OF = (
+    "Nothing here is of {}.\n\nPress F to choose something else, F F to show all."
+)
+"""What stands in the place of the tree where the filter leaves nothing."""
+
 
 class ContentsScreen(Screen[None]):
     """Ties the three panes together; each of them reads for itself."""
@@ -73,9 +80,11 @@ class ContentsScreen(Screen[None]):
         now: Callable[[], datetime],
         promise: Callable[[], Promise],
         *,
+        of: Scope = ALL,
         is_demo: bool = False,
     ) -> None:
         super().__init__(classes="-at-tree")
+        self._of = of
         self._finders, self._zone, self._now = finders, zone, now
         self._promise, self._is_demo = promise, is_demo
         self._last: WorkReported | None = None
@@ -101,6 +110,7 @@ class ContentsScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Start in the tree."""
+        self._narrow(self._of)
         self._tree.focus()
 
     @property
@@ -298,6 +308,19 @@ class ContentsScreen(Screen[None]):
         elif self._at == "source":
             self._enter("page")
 
+    # What part of the memory is shown
+
+    @on(Narrowed)
+    def narrow(self, message: Narrowed) -> None:
+        """Show another part of the memory."""
+        self._narrow(message.scope)
+
+    def _narrow(self, scope: Scope) -> None:
+        self._of = scope
+        self._tree.narrow(scope)
+        self.query_one(StatusLine).scope = scope
+        self._say_why_empty()
+
     # What changes by itself
 
     @on(WorkReported)
@@ -305,11 +328,19 @@ class ContentsScreen(Screen[None]):
         """Say what the workers do, and show what they have changed."""
         self._last, progress = message, message.progress
         self.query_one(StatusLine).say(progress)
-        is_busy = bool(progress.queued) or progress.done < progress.total
-        words = COMING if is_busy else NOTHING_KEPT
-        self.query_one("#nothing", Static).update(Content(words))
+        self._say_why_empty()
         self._changed |= progress.changed
         self._refresh_changed()
+
+    def _say_why_empty(self) -> None:
+        """Say what would have to be, where the contents hold nothing."""
+        progress = self._last.progress if self._last is not None else None
+        words = NOTHING_KEPT
+        if self._of.is_narrow:
+            words = NOTHING_OF.format(self._of)
+        elif progress and (progress.queued or progress.done < progress.total):
+            words = COMING
+        self.query_one("#nothing", Static).update(Content(words))
 
     def _refresh_changed(self) -> None:
         if not self._changed or self._rests:
@@ -329,9 +360,14 @@ class ContentsScreen(Screen[None]):
     def measure(self) -> None:
         """Say how much the contents hold, or that they hold nothing yet."""
         total = self._tree.segments
-        self.query_one("#contents", Vertical).set_class(
-            not self._tree.root.children, "-empty"
-        )
+        is_empty = not self._tree.root.children
+        was_empty = self.query_one("#contents", Vertical).has_class("-empty")
+        self.query_one("#contents", Vertical).set_class(is_empty, "-empty")
+        if is_empty:
+            self._page.close()
+            self._source.clear()
+        elif was_empty:
+            self._enter("tree")
         self.query_one("#contents PaneTitle", PaneTitle).measure = (
             wording.counted(total, "segment") if total else ""
         )

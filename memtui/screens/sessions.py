@@ -23,6 +23,7 @@ from memtui import commands
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.sessions import Session
 from memtui.messages.house import WorkReported
+from memtui.messages.narrowing import Narrowed
 from memtui.messages.sessions import StretchRead, StretchWanted
 from memtui.recall import listings
 from memtui.recall.listings import Listing
@@ -95,6 +96,7 @@ class SessionsScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Read the first page."""
+        self.query_one(StatusLine).scope = self.listing.of
         self._list.focus()
         self._read()
 
@@ -189,6 +191,12 @@ class SessionsScreen(Screen[None]):
     def go_to_list(self) -> None:
         """Go to what was found."""
         self._list.focus()
+
+    @on(Narrowed)
+    def narrow_to(self, message: Narrowed) -> None:
+        """List those of another part of the memory."""
+        self.query_one(StatusLine).scope = message.scope
+        self._list_as(replace(self.listing, of=message.scope))
 
     def _list_as(self, listing: Listing) -> None:
         self.listing = listing

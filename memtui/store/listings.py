@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from memtui.memory.orders import Order
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.sessions import Session
-from memtui.store import sessions
+from memtui.store import scopes, sessions
 from memtui.store.database import db
 from memtui.store.tables import SessionRow
 
@@ -84,6 +84,9 @@ def _where(words: Sequence[str], of: Scope) -> tuple[str, list[str]]:
         if name:
             parts.append(f"{column} = ?")
             given.append(name)
+    if of.keyword:
+        parts.append(f"id IN {scopes.SPEAKING_OF}")
+        given.append(scopes.listed(of.keyword))
     for word in words:
         forms = spellings(word)
         columns = (_TITLED, "project", "agent")

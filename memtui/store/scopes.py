@@ -1,5 +1,7 @@
-"""Scopes: which nodes of the table of contents an agent or a project has a part in."""
+"""Scopes: which nodes of the table of contents an agent, a project or a word is in."""
 
+import json
+import string
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -24,20 +26,81 @@ _TOGETHER = """(
 )"""
 """The segments of one agent's work on one project, and all nodes above them."""
 
+_CARRYING = """(
+    WITH RECURSIVE made(node_id) AS (
+        SELECT near.node_id FROM toc_latest AS near
+        JOIN toc_versions AS says ON says.id = near.latest_id
+        WHERE near.level = 'segment' AND near.start_ms >= ? AND near.start_ms < ?
+          AND INSTR(LOWER(says.keywords), ?)
+          AND (? = '' OR ? IN (SELECT value FROM json_each(says.agents)))
+          AND (? = '' OR ? IN (SELECT value FROM json_each(says.projects)))
+        UNION
+        SELECT parent_id FROM toc_latest JOIN made USING (node_id)
+        WHERE parent_id IS NOT NULL
+    )
+    SELECT node_id FROM made
+)"""
+"""The segments of some time that carry a keyword, and all nodes above them.
 
-def within(scope: Scope) -> Iterator[Any]:
+What is looked for is how the keyword is written in the list of a version's: that is
+ten times as fast as to read each list.
+"""
+
+SPEAKING_OF = """(
+    SELECT segments.session_id FROM segments
+    JOIN toc_latest ON toc_latest.node_id = segments.id
+    JOIN toc_versions ON toc_versions.id = toc_latest.latest_id
+    WHERE INSTR(LOWER(toc_versions.keywords), ?)
+)"""
+"""The numbers of the sessions of which a segment carries a keyword, as ``listed``."""
+
+_EVER = (-(1 << 62), 1 << 62)
+"""From when until when, in milliseconds: all there is."""
+
+_LOWERED = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+"""What ``LOWER`` does to a text."""
+
+
+def within(scope: Scope, *, under: str | None = None) -> Iterator[Any]:
     """The conditions on nodes, joined with their latest versions, to be of a scope.
 
     A node above the segments knows its agents and its projects, but not which of them
-    belong together: where both are asked for, the segments under it tell.
+    belong together, and not all its keywords: the segments under it tell.
+
+    Args:
+        scope: Which.
+        under: The node under which they stand, so that no other segments are read.
     """
     yield SQL("1")
     if scope.agent:
         yield _names(VersionRow.agents, scope.agent)
     if scope.project:
         yield _names(VersionRow.projects, scope.project)
-    if scope.agent and scope.project:
+    if scope.keyword:
+        times = (_EVER if under is None else _times(under)) or _EVER
+        names = (scope.agent, scope.agent, scope.project, scope.project)
+        values = (*times, listed(scope.keyword), *names)
+        yield NodeRow.node_id.in_(SQL(_CARRYING, values))
+    elif scope.agent and scope.project:
         yield NodeRow.node_id.in_(SQL(_TOGETHER, (scope.agent, scope.project)))
+
+
+def listed(keyword: str) -> str:
+    """How a keyword begins the list of what is known of it, in lower case."""
+    said = json.dumps([keyword], ensure_ascii=False).removesuffix("]")
+    return f"{said}, ".translate(_LOWERED)
+
+
+def _times(node_id: str) -> tuple[int, int] | None:
+    """When a node begins and ends; None if that is not known."""
+    row = (
+        NodeRow.select(NodeRow.start_ms, VersionRow.end_ms)
+        .join(VersionRow)
+        .where(NodeRow.node_id == node_id)
+        .tuples()
+        .first()
+    )
+    return (int(row[0]), int(row[1])) if row else None
 
 
 def among(node_ids: list[str], scope: Scope) -> set[str]:
@@ -79,7 +142,8 @@ def meant(query: Query) -> tuple[Query, list[str]]:
             unknown.append(f"Nothing is kept of the {kind} “{said}”.")
         elif said not in found:
             names[kind] = found[0]
-    return replace(query, filters=replace(query.filters, of=Scope(**names))), unknown
+    of = replace(scope, **names)
+    return replace(query, filters=replace(query.filters, of=of)), unknown
 
 
 def sessions_of(filters: Filters) -> frozenset[int] | None:
@@ -92,6 +156,8 @@ def sessions_of(filters: Filters) -> frozenset[int] | None:
         where.append(SessionRow.project == scope.project)
     if start := filters.session:
         where += [name >= start, fn.SUBSTR(name, 1, len(start)) == start]
+    if scope.keyword:
+        where.append(SessionRow.id.in_(SQL(SPEAKING_OF, (listed(scope.keyword),))))
     if not where:
         return None
     rows = SessionRow.select(SessionRow.id).where(*where)

@@ -81,7 +81,7 @@ def lines_under(
     under = above.is_null() if parent_id is None else above == parent_id
     rows = (
         _latest()
-        .where(under, *scopes.within(of))
+        .where(under, *scopes.within(of, under=parent_id))
         .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
         .limit(limit)
         .offset(offset)

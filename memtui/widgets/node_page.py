@@ -64,6 +64,15 @@ class NodePage(Vertical):
             if self.node is not None and self.node.node_id == node_id:
                 self._go_to_grip()
 
+    def close(self) -> None:
+        """Show no node: there is none to point at."""
+        self.node, self._wanted = None, ""
+        self.query_one(PaneTitle).say("Page")
+        self.query_one("#head", Static).update(
+            Content.styled(NOTHING_CHOSEN, "$context")
+        )
+        self.bullets.clear()
+
     def look_again(self, changed: Collection[str]) -> None:
         """Read the node again if it may have changed."""
         if self._wanted in changed:

@@ -1,4 +1,4 @@
-"""The line at the top: whose memory this is, and what the workers do."""
+"""The line at the top: which part of the memory is shown, and what the workers do."""
 
 import time
 from collections.abc import Hashable, Sequence
@@ -9,6 +9,7 @@ from textual.reactive import reactive
 from textual.timer import Timer
 from textual.widget import Widget
 
+from memtui.memory.scopes import ALL, Scope
 from memtui.widgets import model_words, wording
 from memtui.widgets.calm import Calm
 
@@ -28,6 +29,9 @@ DOING = {
 
 GAP = 3
 """The least room between the name and the work, in cells."""
+
+NARROWED_CELLS = 30
+"""How much of what is shown alone is said even where there is little room."""
 
 READ_ONLY = "read-only: another memtui is at work"
 
@@ -92,7 +96,10 @@ def _of_model(progress: "Progress", room: int) -> str:
 
 
 class StatusLine(Widget):
-    """Name at the left, work at the right."""
+    """Name at the left and what is shown, work at the right."""
+
+    scope = reactive(ALL)
+    """What part of the memory is shown."""
 
     work = reactive(Content("starting"))
     """What the workers do."""
@@ -107,6 +114,10 @@ class StatusLine(Widget):
         """Show what a worker has reported; beside a model, what lasts of it."""
         at_once = progress.model.health is None
         self._show(self._calm.put(progress, at_once=at_once))
+
+    def watch_scope(self, scope: Scope) -> None:
+        """Leave the work the room that is left."""
+        self._write()
 
     def on_resize(self) -> None:
         """Say as much as there is room for."""
@@ -131,6 +142,10 @@ class StatusLine(Widget):
         name = Content.styled("memtui", "bold $accent")
         if self._is_demo:
             name += Content.styled("   demo: a made-up memory", "$context")
+        if self.scope.is_narrow:
+            told = Content.styled(wording.narrowed(self.scope), "bold $evidence")
+            most = max(NARROWED_CELLS, self.size.width // 2)
+            name += Content(" " * GAP) + told.truncate(most, ellipsis=True)
         return name
 
     @property
@@ -141,6 +156,12 @@ class StatusLine(Widget):
     def render(self) -> Content:
         """Both ends of the line."""
         name = self._lead
-        work = self.work.first_line.truncate(self._room, ellipsis=True)
+        told = Content.styled(wording.narrowed(ALL), "$context")
+        everything = Content(" " * GAP) + told
+        taken = self.work.first_line.cell_length + everything.cell_length
+        if not self.scope.is_narrow and taken <= self._room:
+            name += everything
+        room = max(0, self.size.width - name.cell_length - GAP)
+        work = self.work.first_line.truncate(room, ellipsis=True)
         gap = self.size.width - name.cell_length - work.cell_length
         return name + " " * max(0, gap) + work.stylize_before("$context")

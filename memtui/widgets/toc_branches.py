@@ -9,11 +9,16 @@ from textual.widgets.tree import TreeNode
 from textual.worker import Worker, WorkerState
 
 from memtui.memory import calendar
+from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLine
 from memtui.messages.contents import BranchesRead, PageRead, PathRead, Revealed
 from memtui.recall import browse
 from memtui.widgets import toc_rows, wording
 from memtui.widgets.toc_rows import More, Row
+
+NOT_THERE = "That is not in the contents."
+OUTSIDE = "That is not of {}: F shows everything again."
+"""What is said where a node cannot be gone to."""
 
 READ, SEEK, RENEW = "toc-read", "toc-seek", "toc-renew"
 """The groups of workers: a page of a branch, the way to a node, what has changed."""
@@ -24,6 +29,8 @@ class TocBranches(Tree[Row], inherit_bindings=False):
 
     def __init__(self, *, id: str) -> None:
         super().__init__("", None, id=id)
+        self.of = ALL
+        """What part of the memory is shown; ``narrow`` changes it."""
         self._rows: toc_rows.Rows = {}
         self._read: set[str] = set()
         self._asking: dict[str, int] = {}
@@ -35,18 +42,18 @@ class TocBranches(Tree[Row], inherit_bindings=False):
             return
         self._asking[node_id] = offset
         self._read.add(node_id)
-        reading = partial(self._read_page, node_id, offset)
+        reading = partial(self._read_page, self.of, node_id, offset)
         self.run_worker(
             reading, name=node_id, group=READ, thread=True, exit_on_error=False
         )
 
-    def _read_page(self, node_id: str, offset: int) -> None:
+    def _read_page(self, of: Scope, node_id: str, offset: int) -> None:
         lines = (
-            browse.children(node_id, offset=offset)
+            browse.children(node_id, offset=offset, of=of)
             if node_id
-            else browse.years(offset=offset)
+            else browse.years(offset=offset, of=of)
         )
-        self.post_message(PageRead(node_id, offset, lines))
+        self.post_message(PageRead(node_id, offset, lines, of))
 
     @on(Tree.NodeExpanded)
     def read_branch(self, event: Tree.NodeExpanded[Row]) -> None:
@@ -58,6 +65,8 @@ class TocBranches(Tree[Row], inherit_bindings=False):
     @on(PageRead)
     def fill(self, message: PageRead) -> None:
         """Add the page in one go: Textual lays the tree out again after each change."""
+        if message.of != self.of:
+            return
         self._asking.pop(message.node_id, None)
         branch = self._branch(message.node_id)
         if branch is None:
@@ -123,7 +132,7 @@ class TocBranches(Tree[Row], inherit_bindings=False):
         """Start down the path."""
         self._path = list(message.path)
         if not self._path:
-            self.notify("That is not in the contents.", markup=False)
+            self.notify(NOT_THERE, markup=False)
         self._advance()
 
     def _advance(self) -> None:
@@ -155,12 +164,37 @@ class TocBranches(Tree[Row], inherit_bindings=False):
             self.ask(node_id, more.data.offset)
         else:
             self._path = []
-            self.notify("That is not in the contents.", markup=False)
+            told = OUTSIDE.format(self.of) if self.of.is_narrow else NOT_THERE
+            self.notify(told, markup=False)
 
     def point_at(self, row: TreeNode[Row]) -> None:
         """Put the cursor on a row."""
         _ = self.last_line  # Lays out the lines, so that the row knows its own.
         self.move_cursor(row)
+
+    # Another part of the memory
+
+    def narrow(self, of: Scope) -> None:
+        """Show another part of the memory, with the cursor where it was if it can be.
+
+        A branch that has that part of the memory in it stays as it was unfolded.
+        """
+        if of == self.of:
+            return
+        self.of = of
+        self._path = []
+        self._asking.clear()
+        unfolded = {}
+        for name, row in list(self._rows.items()):
+            if name in self._read and row.is_expanded:
+                unfolded[name] = toc_rows.wanted(row)
+            elif name in self._read:
+                toc_rows.empty(row, self._rows)
+                self._read.discard(name)
+        reading = partial(self._read_again, of, [], {"": browse.PAGE, **unfolded})
+        self.run_worker(
+            reading, group=RENEW, thread=True, exclusive=True, exit_on_error=False
+        )
 
     # What has changed
 
@@ -175,23 +209,27 @@ class TocBranches(Tree[Row], inherit_bindings=False):
                 branches[node_id] = toc_rows.wanted(branch)
             else:
                 self._read.discard(node_id)
-        reading = partial(self._read_again, known[: browse.PAGE], branches)
+        reading = partial(self._read_again, self.of, known[: browse.PAGE], branches)
         self.run_worker(
             reading, group=RENEW, thread=True, exclusive=True, exit_on_error=False
         )
 
-    def _read_again(self, known: list[str], branches: dict[str, int]) -> None:
+    def _read_again(
+        self, of: Scope, known: list[str], branches: dict[str, int]
+    ) -> None:
         read = {
-            node_id: browse.children(node_id, limit=limit)
+            node_id: browse.children(node_id, limit=limit, of=of)
             if node_id
-            else browse.years(limit=limit)
+            else browse.years(limit=limit, of=of)
             for node_id, limit in branches.items()
         }
-        self.post_message(BranchesRead(browse.lines(known), {**read}))
+        self.post_message(BranchesRead(browse.lines(known), {**read}, of))
 
     @on(BranchesRead)
     def renew(self, message: BranchesRead) -> None:
         """Show what is new; the cursor stays on its row, and the row in its place."""
+        if message.of != self.of:
+            return
         cursor = self.cursor_node
         height = cursor.line - self.scroll_offset.y if cursor is not None else 0
         for line in message.lines:
@@ -200,6 +238,7 @@ class TocBranches(Tree[Row], inherit_bindings=False):
             branch = self._branch(node_id)
             if branch is not None and node_id not in self._asking:
                 toc_rows.merge(branch, lines, self._rows)
+        self._read &= {"", *self._rows}
         if self.cursor_node is None and self.root.children:
             self.point_at(self.root.children[0])
         elif cursor is not None and cursor is self.cursor_node:

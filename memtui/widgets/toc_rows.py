@@ -104,6 +104,13 @@ def forget(row: TreeNode[Row], rows: Rows) -> None:
     row.remove()
 
 
+def empty(row: TreeNode[Row], rows: Rows) -> None:
+    """Take away everything under a row that is folded: it is read anew."""
+    for child in row.children:
+        strike(child, rows)
+    row.remove_children()
+
+
 def strike(row: TreeNode[Row], rows: Rows) -> None:
     """Strike a row and all under it from the rows."""
     for child in row.children:

@@ -12,6 +12,7 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from memtui import commands
+from memtui.memory.scopes import Scope
 from memtui.memory.toc import TocLine
 from memtui.messages.contents import NodeOpened, NodePointedAt, PeerFound
 from memtui.widgets import peers
@@ -72,15 +73,15 @@ class TocTree(TocBranches):
             self.notify("Choose a line of the contents first.", markup=False)
             return
         self.run_worker(
-            partial(self._find_peer, line.node_id, step),
+            partial(self._find_peer, line.node_id, step, self.of),
             group="peer",
             thread=True,
             exclusive=True,
             exit_on_error=False,
         )
 
-    def _find_peer(self, node_id: str, step: int) -> None:
-        self.post_message(PeerFound(peers.peer(node_id, step), step))
+    def _find_peer(self, node_id: str, step: int, of: Scope) -> None:
+        self.post_message(PeerFound(peers.peer(node_id, step, of), step))
 
     @on(PeerFound)
     def go_to_peer(self, message: PeerFound) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
 
 from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.scopes import Scope
 from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocLine, TocNode
 from memtui.memory.verdicts import Support
 
@@ -199,6 +200,13 @@ def standing(status: Status, *, is_pinned: bool = False) -> str:
         Status.STALE: "being brought up to date",
         Status.CURRENT: "",
     }[status]
+
+
+def narrowed(scope: Scope) -> str:
+    """What part of the memory is shown: "codex · shop · “retries”"."""
+    about = f"“{scope.keyword}”" if scope.keyword else ""
+    told = [part for part in (scope.agent, scope.project, about) if part]
+    return " · ".join(told) or "all projects · all agents"
 
 
 def names(several: Sequence[str], most: int = 3) -> str:

@@ -53,6 +53,25 @@ def test_a_node_of_any_level_is_shown_where_its_scope_had_a_part_in_it(
     assert found == expected(of)
 
 
+def test_a_node_is_of_a_keyword_if_it_or_a_segment_below_it_carries_it(
+    full_house: House,
+) -> None:
+    carried: dict[str, set[str]] = {}
+    for line in down(Scope()):
+        node = browse.node(line.node_id)
+        assert node is not None
+        for word in node.words if line.level is TocLevel.SEGMENT else ():
+            carried.setdefault(word.casefold(), set()).update(browse.path(line.node_id))
+    for word in [*carried][:12]:
+        found = {line.node_id for line in down(Scope(keyword=word))}
+        assert found == carried[word]
+        codex = {line.node_id for line in down(Scope("codex", keyword=word))}
+        assert codex <= found & expected(Scope("codex", ""))
+        hits = full_house.teleport.find("session", of=Scope(keyword=word)).hits
+        assert {hit.node_id for hit in hits} <= found
+    assert browse.years(of=Scope(keyword="[")) == []
+
+
 def test_the_scopes_of_the_history_are_told_apart(full_house: House) -> None:
     whole = {line.node_id for line in down(Scope())}
     assert {line.level for line in down(Scope("codex", ""))} == set(TocLevel)

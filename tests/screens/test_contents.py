@@ -12,6 +12,7 @@ from textual.widgets import Static
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
+from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLevel, TocLine
 from memtui.messages.house import WorkReported
 from memtui.recall import browse, expand
@@ -363,7 +364,10 @@ async def test_a_long_branch_is_read_a_page_at_a_time(
     first = browse.years()[0]
     many = [replace(first, node_id=f"toc:year:{9998 - at}") for at in range(1200)]
 
-    def years(*, offset: int = 0, limit: int = browse.PAGE) -> list[TocLine]:
+    def years(
+        *, offset: int = 0, limit: int = browse.PAGE, of: Scope = ALL
+    ) -> list[TocLine]:
+        assert of == ALL
         return many[offset : offset + limit]
 
     monkeypatch.setattr(browse, "years", years)

@@ -143,7 +143,9 @@ def test_teleport_results(
         await settle(pilot)
 
     monkeypatch.setattr(
-        full_house.search, "find", lambda text: replace(find(text), took_ms=6.0)
+        full_house.search,
+        "find",
+        lambda text, **others: replace(find(text, **others), took_ms=6.0),
     )
     assert snap_compare(app, terminal_size=(120, 40), run_before=run)
 

@@ -1,0 +1,154 @@
+"""Narrowing the whole app to an agent, a project or a keyword, and widening it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.memory.scopes import ALL, Scope
+from memtui.memory.toc import TocLevel
+from memtui.recall import browse, parts
+from memtui.recall.parts import Parts
+from memtui.screens.filter import FilterScreen
+from memtui.screens.sessions import SessionsScreen
+from memtui.screens.teleport import TeleportScreen
+from memtui.widgets import part_list
+from memtui.widgets.session_list import SessionList
+from memtui.widgets.status_line import StatusLine
+from tests.screens.test_contents import here, labels, press, said, tree
+from tests.screens.test_pictures import Compare, steps
+from tests.screens.test_teleport import answered
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+SIZE = (120, 40)
+
+
+def dialog(pilot: Pilot[str | MemtuiError]) -> FilterScreen:
+    screen = pilot.app.screen
+    assert isinstance(screen, FilterScreen)
+    return screen
+
+
+def top(pilot: Pilot[str | MemtuiError]) -> str:
+    return pilot.app.screen.query_one(StatusLine).render().plain
+
+
+def shown_of(pilot: Pilot[str | MemtuiError]) -> str:
+    return str(pilot.app.screen.query_one("#nothing", Static).visual)
+
+
+def test_what_can_be_chosen_is_what_holds_what_is_typed() -> None:
+    there = Parts((("codex", 3),), (("codebook", 2), ("shop", 1)), (("decode", 9),))
+    found = part_list.choices(there, "CODE", ALL, ALL)
+    assert [(one.label, one.end) for one in found] == [
+        ("codex", "3 sessions"),
+        ("codebook", "2 sessions"),
+        ("decode", "9 days"),
+        ("CODE", "as a keyword, if any page has it"),
+    ]
+    assert found[1].scope == Scope(project="codebook")
+    shop = Scope(project="shop")
+    found = part_list.choices(there, "", replace(shop, agent="codex"), shop)
+    assert [one.label for one in found[:2]] == ["Show codex in shop", "Show everything"]
+    assert [one.label for one in found if one.is_chosen] == ["codex", "shop"]
+    unchosen = next(one for one in found if one.label == "codex" and one.kind)
+    assert unchosen.scope == shop
+
+
+async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert "all projects · all agents" in top(pilot)
+        await press(pilot, settle, "right", "right")
+        whole = labels(pilot)
+        await press(pilot, settle, "F", *"codex", "tab", *"logs", "tab")
+        shown = str(dialog(pilot).query_one("#chosen", Static).visual)
+        assert shown == "Show only  codex · logsift"
+        await press(pilot, settle, "enter")
+        assert app.scope == Scope("codex", "logsift")
+        assert "memtui   codex · logsift" in top(pilot)
+        assert labels(pilot) == [
+            "toc:year:2024",
+            *(one.node_id for one in browse.children("toc:year:2024", of=app.scope)),
+        ]
+        await press(pilot, settle, "F", "tab", "escape", "slash", *"session")
+        assert app.scope == Scope("codex", "logsift")
+        bar = pilot.app.screen
+        assert isinstance(bar, TeleportScreen)
+        for _ in range(3):
+            await answered(pilot, settle)
+            assert all("logsift" in line.about[0] for line in bar.lines)
+            await pilot.press("tab")
+        await press(pilot, settle, "escape")
+        await press(pilot, settle, "s")
+        assert isinstance(pilot.app.screen, SessionsScreen)
+        listed = pilot.app.screen.query_one(SessionList)
+        assert listed.total == 1
+        app.narrow(Scope(keyword="nobody said it"))
+        await settle(pilot)
+        assert listed.total == 0 and "about “nobody said it”" in shown_of(pilot)
+        app.narrow(Scope("codex", "logsift"))
+        await press(pilot, settle, "escape")
+        tree(pilot).reveal("toc:year:2023")
+        await settle(pilot)
+        told = "That is not of codex in logsift: F shows everything again."
+        assert said(pilot) == [told]
+        await press(pilot, settle, "F", "F")
+        assert app.scope == ALL
+        assert labels(pilot) == whole
+
+
+async def test_a_keyword_shows_what_carries_it_and_without_any_how_to_widen(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    word = parts.known().keywords[-1][0]
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        app.narrow(Scope(keyword=word.upper()))
+        await press(pilot, settle, *["right"] * 10)
+        node = browse.node(here(pilot).node_id)
+        assert node is not None and node.level is TocLevel.SEGMENT
+        assert word.casefold() in {one.casefold() for one in node.words}
+        await press(pilot, settle, "F", *"nobody said it", "enter")
+        nothing = pilot.app.screen.query_one("#nothing", Static)
+        assert nothing.display and "F F to show all" in str(nothing.visual)
+        await press(pilot, settle, "F", "F")
+        assert not nothing.display
+        assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
+        await press(pilot, settle, "down")
+        assert here(pilot).node_id == "toc:year:2023"
+
+
+def test_the_dialog(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
+        await steps(settle, "F")(pilot)
+        dialog(pilot).query_one(Input).cursor_blink = False
+        await press(pilot, settle, "s", "tab")
+
+    assert snap_compare(app, terminal_size=(80, 24), run_before=run)
+
+
+def test_contents_of_which_nothing_is_left(
+    app: MemtuiApp, settle: Settle, snap_compare: Compare
+) -> None:
+    run = steps(settle, "F", *"zzyzx", "enter")
+    assert snap_compare(app, terminal_size=SIZE, run_before=run)
+
+
+async def test_an_empty_memory_has_nothing_to_choose(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    async with app_of(house).run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "escape", "F")
+        note = dialog(pilot).query_one("#note", Static)
+        assert "there is nothing to choose" in str(note.visual)
+        await press(pilot, settle, "enter", "escape")
+        assert not isinstance(pilot.app.screen, FilterScreen)
