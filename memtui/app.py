@@ -244,8 +244,9 @@ class MemtuiApp(App[str | MemtuiError]):
         if self._house is None or isinstance(self.screen, SessionsScreen):
             return
         house = self._house
-        shown = {"of": self.scope, "is_demo": house.is_demo}
-        screen = SessionsScreen(house.zone, self.now, **shown)
+        screen = SessionsScreen(
+            house.zone, self.now, of=self.scope, is_demo=house.is_demo
+        )
         self.push_screen(screen)
         if self._last is not None:
             screen.post_message(WorkReported(self._last))

@@ -87,6 +87,10 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
             assert all("logsift" in line.about[0] for line in bar.lines)
             await pilot.press("tab")
         await press(pilot, settle, "escape")
+        app.narrow(ALL)
+        await settle(pilot)
+        assert labels(pilot) == whole
+        app.narrow(Scope("codex", "logsift"))
         await press(pilot, settle, "s")
         assert isinstance(pilot.app.screen, SessionsScreen)
         listed = pilot.app.screen.query_one(SessionList)
@@ -102,7 +106,7 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
         assert said(pilot) == [told]
         await press(pilot, settle, "F", "F")
         assert app.scope == ALL
-        assert labels(pilot) == whole
+        assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
 
 
 async def test_a_keyword_shows_what_carries_it_and_without_any_how_to_widen(
