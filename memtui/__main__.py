@@ -103,8 +103,10 @@ def _hooks(given: argparse.Namespace, places: "Paths") -> int:
 
 
 def _mcp(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
-    from memtui.shell import serving  # noqa: PLC0415
+    from memtui.shell import registering, serving  # noqa: PLC0415
 
+    if given.action != "serve":
+        return registering.asked(given, places)
     return serving.serve(
         lambda: _open(places, settings),
         places.vocabulary,

@@ -53,6 +53,11 @@ class Paths:
         """The folder of agents' settings as they were before our hooks came in."""
         return self.log.parent / "hooks"
 
+    @property
+    def server_backups(self) -> Path:
+        """The folder of agents' settings as they were before our server came in."""
+        return self.log.parent / "servers"
+
     def make(self) -> None:
         """Make the folders that are missing, for their owner alone."""
         for folder in (self.store.parent, self.spool, self.index.parent):

@@ -1,16 +1,51 @@
 """Changes to agents' settings: planned first, shown, and written only when asked to."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from memtui.agents import files
 from memtui.agents.entries import Entry
 from memtui.agents.json_text import NotJson
-from memtui.agents.known import Agent
 from memtui.agents.machine import Machine
 from memtui.errors import HooksError
+
+
+class Writing(Protocol):
+    """Something of ours that can stand in a file of an agent's: hooks, a server."""
+
+    @property
+    def name(self) -> str:
+        """The agent's."""
+
+    @property
+    def file(self) -> Callable[[Machine], Path]:
+        """Tells which file."""
+
+    @property
+    def skeleton(self) -> str:
+        """What a file starts with that was not there."""
+
+    @property
+    def is_own_file(self) -> bool:
+        """Whether the file is memtui's alone."""
+
+    def wanted(self, machine: Machine) -> list[Entry]:
+        """What should stand there."""
+
+    def ours(self, text: str) -> list[Entry]:
+        """What stands there of ours."""
+
+    def added(self, text: str, machine: Machine) -> str:
+        """The file with ours in it; ``NotJson`` where there is no place for it."""
+
+    def removed(self, text: str) -> str:
+        """The file without it."""
+
+    def check(self, text: str) -> None:
+        """Make sure that a text can be such a file; ``NotJson`` where it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +85,7 @@ class Change:
         ]
 
 
-def install(agent: Agent, machine: Machine) -> Change:
+def install(agent: Writing, machine: Machine) -> Change:
     """Plan to put the hooks in, and out what is there of an older installation.
 
     Raises:
@@ -73,7 +108,7 @@ def install(agent: Agent, machine: Machine) -> Change:
     return Change(agent.name, file, target, now, after, base)
 
 
-def uninstall(agent: Agent, machine: Machine) -> Change:
+def uninstall(agent: Writing, machine: Machine) -> Change:
     """Plan to take the hooks out: what was there before, if nobody touched it since.
 
     Raises:
@@ -81,13 +116,16 @@ def uninstall(agent: Agent, machine: Machine) -> Change:
     """
     file, target, now, text = _read(agent, machine)
     after = now
-    if agent.ours(text):
-        after = _without(agent, machine, target, now, text)
+    try:
+        if agent.ours(text):
+            after = _without(agent, machine, target, now, text)
+    except NotJson as error:
+        raise _refused(file, str(error)) from None
     return Change(agent.name, file, target, now, after, is_removal=True)
 
 
 def _without(
-    agent: Agent, machine: Machine, target: Path, now: bytes | None, text: str
+    agent: Writing, machine: Machine, target: Path, now: bytes | None, text: str
 ) -> bytes | None:
     kept = files.kept(machine.backups, target)
     if kept and kept.fits(now) and not agent.ours(_text(kept.before, target)):
@@ -131,7 +169,7 @@ def is_current(found: list[Entry], wanted: list[Entry]) -> bool:
     return told(found) == told(wanted)
 
 
-def _read(agent: Agent, machine: Machine) -> tuple[Path, Path, bytes | None, str]:
+def _read(agent: Writing, machine: Machine) -> tuple[Path, Path, bytes | None, str]:
     file = agent.file(machine)
     try:
         target = file.resolve()

@@ -105,7 +105,7 @@ def _one(action: str, agent: Agent, here: Machine, wish: Wish) -> Outcome:
         change = _PLANS[action](agent, here)
         if not wish.as_json:
             output.lines(_shown(action, agent, change))
-        is_written = not change.is_nothing and _is_wanted(wish)
+        is_written = not change.is_nothing and is_wanted(wish)
         copy = changes.write(change, here) if is_written else None
     except HooksError as error:
         print(f"memtui: {agent.title}: {error}", file=sys.stderr)
@@ -123,7 +123,7 @@ def _shown(action: str, agent: Agent, change: Change) -> list[str]:
     return [f"{agent.title}: memtui's hooks are {said} {change.file}."]
 
 
-def _is_wanted(wish: Wish) -> bool:
+def is_wanted(wish: Wish) -> bool:
     """Whether to write: said so on the command line, or on the terminal now."""
     if wish.is_only_shown or wish.is_confirmed:
         return wish.is_confirmed and not wish.is_only_shown

@@ -1,0 +1,82 @@
+"""The server in settings that are JSON: one member of one object, by our name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from memtui.agents import json_text
+from memtui.agents.entries import Entry
+from memtui.agents.json_text import NotJson
+from memtui.agents.machine import Machine
+
+SERVER = "memtui"
+"""What the server is called in all agents' settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonServer:
+    """Settings that keep servers in an object of theirs."""
+
+    name: str
+    file: Callable[[Machine], Path]
+    under: str
+    """The object's name: ``mcpServers``."""
+    server: dict[str, object]
+    """What should stand there."""
+    skeleton: str = "{}\n"
+    is_own_file: bool = False
+
+    def wanted(self, machine: Machine) -> list[Entry]:
+        """What should stand in the settings."""
+        return [Entry(self.under, self.server, is_grouped=False)]
+
+    def ours(self, text: str) -> list[Entry]:
+        """What stands there of ours.
+
+        Raises:
+            NotJson: A name of the path stands there twice.
+        """
+        found = json_text.find(text, self.under, SERVER) if text else None
+        if found is None:
+            return []
+        said = found.value if isinstance(found.value, dict) else {"": found.value}
+        return [Entry(self.under, said, is_grouped=False)]
+
+    def added(self, text: str, machine: Machine) -> str:
+        """The settings with the server in them.
+
+        Raises:
+            NotJson: They have something else where servers belong.
+        """
+        text = text or self.skeleton
+        if json_text.find(text, self.under) is None:
+            text = json_text.append(text, json_text.root(text), {}, self.under)
+        held = json_text.find(text, self.under)
+        assert held is not None
+        if not isinstance(held.value, dict):
+            line = text.count("\n", 0, held.start) + 1
+            raise NotJson(f"line {line}: {self.under} is not an object")
+        return json_text.append(text, held.at, self.server, SERVER)
+
+    def removed(self, text: str) -> str:
+        """The settings without the server, and without what held nothing else."""
+        held = json_text.find(text, self.under) if text else None
+        if held is None or not self.ours(text):
+            return text
+        root = json_text.root(text)
+        mine = json_text.parts(text, held.at)
+        if len(mine) == 1:
+            return json_text.cut(text, root, _index(text, root, self.under))
+        return json_text.cut(text, held.at, _index(text, held.at, SERVER))
+
+    def check(self, text: str) -> None:
+        """Make sure that a text can be such settings.
+
+        Raises:
+            NotJson: It cannot.
+        """
+        json_text.check(text)
+
+
+def _index(text: str, at: int, key: str) -> int:
+    return [part.key for part in json_text.parts(text, at)].index(key)

@@ -1,0 +1,139 @@
+"""The server in settings that are TOML, as Codex has them: a table of its own.
+
+The table is put behind all others, and cut out as lines. Whatever is done is read back:
+if the rest of the settings would not mean what it meant, nothing is done.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memtui.agents.entries import Entry
+from memtui.agents.json_text import NotJson
+from memtui.agents.machine import Machine
+from memtui.agents.registering.json_server import SERVER
+
+UNDER = "mcp_servers"
+
+_NAME = rf"(?:{SERVER}|\"{SERVER}\"|'{SERVER}')"
+_HEADER = re.compile(rf"^[ \t]*\[[ \t]*{UNDER}[ \t]*\.[ \t]*{_NAME}[ \t]*[\].]")
+"""How our table begins, and those within it."""
+
+_TABLE = re.compile(r"^[ \t]*\[")
+
+
+@dataclass(frozen=True, slots=True)
+class TomlServer:
+    """Settings that keep each server in a table."""
+
+    name: str
+    file: Callable[[Machine], Path]
+    server: dict[str, object]
+    """What should stand there: words, and lists of words."""
+    skeleton: str = ""
+    is_own_file: bool = False
+
+    def wanted(self, machine: Machine) -> list[Entry]:
+        """What should stand in the settings."""
+        return [Entry(UNDER, self.server, is_grouped=False)]
+
+    def ours(self, text: str) -> list[Entry]:
+        """What stands there of ours."""
+        servers = _read(text).get(UNDER, {})
+        found = servers.get(SERVER) if isinstance(servers, dict) else None
+        if found is None:
+            return []
+        said = found if isinstance(found, dict) else {"": found}
+        return [Entry(UNDER, said, is_grouped=False)]
+
+    def added(self, text: str, machine: Machine) -> str:
+        """The settings with the server in them.
+
+        Raises:
+            NotJson: They keep servers in another manner.
+        """
+        end = "\r\n" if "\r\n" in text else "\n"
+        lead = "" if not text else end if text.endswith("\n") else end * 2
+        rows = [f"[{UNDER}.{SERVER}]"]
+        rows += [
+            f"{key} = {json.dumps(value, ensure_ascii=False)}"
+            for key, value in self.server.items()
+        ]
+        told = text + lead + "".join(f"{row}{end}" for row in rows)
+        return _proven(told, _with(_read(text), self.server))
+
+    def removed(self, text: str) -> str:
+        """The settings without the server.
+
+        Raises:
+            NotJson: It stands there in another manner than a table of its own.
+        """
+        if not self.ours(text):
+            return text
+        return _proven(_cut(text), _with(_read(text), None))
+
+    def check(self, text: str) -> None:
+        """Make sure that a text can be such settings.
+
+        Raises:
+            NotJson: It cannot.
+        """
+        _read(text)
+
+
+def _cut(text: str) -> str:
+    """The text without our tables, and without the blank line before them."""
+    kept: list[str] = []
+    behind: list[str] = []
+    is_ours = False
+    for line in text.splitlines(keepends=True):
+        if _TABLE.match(line):
+            was_ours, is_ours = is_ours, bool(_HEADER.match(line))
+            if is_ours and not was_ours and kept and not kept[-1].strip():
+                kept.pop()
+            if was_ours and not is_ours:
+                kept += behind
+        if not is_ours:
+            kept.append(line)
+        # What stands behind our last line belongs to what follows.
+        is_said = line.strip() and not line.lstrip().startswith("#")
+        behind = [] if is_said else [*behind, line]
+    return "".join([*kept, *behind] if is_ours else kept)
+
+
+def _read(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        raise NotJson(f"it is no TOML: {error}") from None
+
+
+def _with(settings: dict[str, Any], server: dict[str, object] | None) -> dict[str, Any]:
+    """What settings mean with a server of ours, or without one."""
+    held = settings.get(UNDER, {})
+    if not isinstance(held, dict):
+        raise NotJson(f"{UNDER} is no table of TOML")
+    servers = dict(held)
+    servers.pop(SERVER, None)
+    if server is not None:
+        servers[SERVER] = server
+    rest = {key: value for key, value in settings.items() if key != UNDER}
+    return {**rest, UNDER: servers} if servers else rest
+
+
+def _proven(text: str, meaning: dict[str, Any]) -> str:
+    """A text that means what it should.
+
+    Raises:
+        NotJson: It does not.
+    """
+    read = _read(text)
+    if not read.get(UNDER, True):
+        del read[UNDER]
+    if read != meaning:
+        raise NotJson(f"{UNDER} is not written as tables; change it by hand")
+    return text

@@ -1,0 +1,229 @@
+"""Telling agents of the server, and taking it back, in real settings files."""
+
+import json
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memtui.agents import changes, known
+from memtui.agents.changes import Writing
+from memtui.agents.machine import Machine
+from memtui.agents.registering.clients import Client, clients
+from memtui.errors import HooksError
+from memtui.shell import grammar, serving_grammar
+from tests.commanding import memtui
+
+COMMAND = ["/usr/bin/python3", "-P", "-m", "memtui", "mcp"]
+CLIENTS = clients(COMMAND)
+NAMES = [one.name for one in CLIENTS]
+EVERY = pytest.mark.parametrize("client", CLIENTS, ids=NAMES)
+CODEX = CLIENTS[NAMES.index("codex")]
+GEMINI = CLIENTS[NAMES.index("gemini-cli")]
+
+TOML = """\
+# My settings, with care.
+model = "o9"   # the big one
+
+[mcp_servers.docs]
+command = "docs-server"
+args = ["--fast"]
+
+[profiles.quick]
+model = "o9-mini"
+"""
+
+
+def put(writing: Writing, machine: Machine) -> Path:
+    changes.write(changes.install(writing, machine), machine)
+    assert changes.install(writing, machine).is_nothing
+    return writing.file(machine)
+
+
+def take(writing: Writing, machine: Machine) -> None:
+    changes.write(changes.uninstall(writing, machine), machine)
+    assert changes.uninstall(writing, machine).is_nothing
+
+
+def settled(writing: Writing, machine: Machine, text: str) -> Path:
+    file = writing.file(machine)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8", newline="")
+    return file
+
+
+@pytest.fixture
+def here(machine: Machine) -> Machine:
+    return replace(machine, backups=machine.home.parent / "memtui" / "servers")
+
+
+@EVERY
+def test_each_agent_is_told_what_to_run(client: Client, here: Machine) -> None:
+    text = put(client.server, here).read_text("utf-8")
+    said = tomllib.loads(text) if client is CODEX else json.loads(text)
+    (held,) = said.values() if client is CODEX else [next(iter(said.values()))]
+    server = held["memtui"]
+    command = server["command"]
+    told = command if isinstance(command, list) else [command, *server["args"]]
+    assert told == COMMAND
+
+
+@EVERY
+def test_what_was_not_there_is_gone_again(client: Client, here: Machine) -> None:
+    for writing in (client.server, client.skill):
+        put(writing, here)
+    for writing in (client.skill, client.server):
+        take(writing, here)
+    assert list(here.home.iterdir()) == []
+    assert list(here.backups.iterdir()) == []
+
+
+@EVERY
+def test_a_projects_settings_are_its_own(client: Client, here: Machine) -> None:
+    project = here.home / "shop"
+    project.mkdir()
+    ours = replace(here, project=project)
+    for writing in (client.server, client.skill):
+        assert put(writing, ours).is_relative_to(project)
+    assert "out of commits" in client.note_in(ours)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"model":"opus"}',
+        '{\n\t"mcpServers": {\n\t\t"docs": {"command": "x"}\n\t},\n\t"a": 1\n}\n',
+        '{\r\n  "mcpServers": {}\r\n}\r\n',
+        '{"mcpServers": {"memtui-2": {"command": "y"}}, "z": [1, 2]}',
+    ],
+)
+def test_all_else_in_json_stays_as_it_was(text: str, here: Machine) -> None:
+    file = settled(GEMINI.server, here, text)
+    put(GEMINI.server, here)
+    grown = file.read_text("utf-8")
+    assert json.loads(grown)["mcpServers"].pop("memtui")
+    file.write_text(grown.replace("opus", "sonnet"), "utf-8", newline="")
+    take(GEMINI.server, here)
+    rest = json.loads(file.read_text("utf-8"))
+    expected = json.loads(text.replace("opus", "sonnet"))
+    assert rest == expected | ({"mcpServers": {}} if "mcpServers" in rest else {}) or (
+        {k: v for k, v in expected.items() if v != {}} == rest
+    )
+
+
+@pytest.mark.parametrize(
+    "text", [TOML, TOML.rstrip("\n"), TOML.replace("\n", "\r\n"), "# only this\n"]
+)
+def test_comments_and_tables_of_toml_stay_as_they_were(
+    text: str, here: Machine
+) -> None:
+    file = settled(CODEX.server, here, text)
+    put(CODEX.server, here)
+    grown = file.read_bytes().decode()
+    assert grown.startswith(text)
+    assert tomllib.loads(grown)["mcp_servers"]["memtui"]["command"] == COMMAND[0]
+    take(CODEX.server, here)
+    assert file.read_bytes().decode() == text
+
+
+def test_a_table_in_the_midst_of_toml_is_cut_out(here: Machine) -> None:
+    ours = (
+        '\n[mcp_servers.memtui]\ncommand = "old"\n[mcp_servers.memtui.env]\nA = "1"\n'
+    )
+    head, middle, tail = TOML.partition("\n[profiles")
+    file = settled(CODEX.server, here, f"{head}{ours}{middle}{tail}")
+    take(CODEX.server, here)
+    assert file.read_text("utf-8") == TOML
+
+
+def test_another_command_is_put_in_the_place_of_the_one_before(here: Machine) -> None:
+    for client, other in zip(CLIENTS, clients(["/opt/memtui", "mcp"]), strict=True):
+        file = put(client.server, here)
+        put(other.server, here)
+        text = file.read_text("utf-8")
+        assert "/opt/memtui" in text
+        assert COMMAND[0] not in text
+        take(other.server, here)
+        assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("client", "text", "says"),
+    [
+        (GEMINI, '{"mcpServers": []}', "line 1: mcpServers is not an object"),
+        (GEMINI, "{\n  // mine\n}", "line 2"),
+        (GEMINI, '{"mcpServers": {}, "mcpServers": {}}', "stands there a second time"),
+        (CODEX, "model = ", "it is no TOML"),
+        (CODEX, 'mcp_servers = { docs = { command = "x" } }', "it is no TOML"),
+        (CODEX, "mcp_servers = 3", "TOML"),
+    ],
+)
+def test_what_cannot_be_changed_is_left_as_it_is(
+    client: Client, text: str, says: str, here: Machine
+) -> None:
+    file = settled(client.server, here, text)
+    with pytest.raises(HooksError, match=says):
+        changes.install(client.server, here)
+    assert file.read_text("utf-8") == text
+
+
+def test_a_server_written_in_another_manner_is_not_cut_out(here: Machine) -> None:
+    settled(CODEX.server, here, 'mcp_servers.memtui.command = "x"\n')
+    with pytest.raises(HooksError, match="change it by hand"):
+        changes.uninstall(CODEX.server, here)
+
+
+def test_a_skill_of_somebody_else_is_left_as_it_is(here: Machine) -> None:
+    file = settled(GEMINI.skill, here, "---\nname: memtui\n---\nMine.\n")
+    with pytest.raises(HooksError, match="not a skill that memtui wrote"):
+        changes.install(GEMINI.skill, here)
+    assert "Mine" in file.read_text("utf-8")
+
+
+@pytest.mark.parametrize("is_server_first", [True, False])
+def test_hooks_and_server_share_a_file_and_leave_it_in_any_order(
+    is_server_first: bool, machine: Machine, here: Machine
+) -> None:
+    hooks = known.named("gemini")
+    text = '{\n  "theme": "dark"\n}\n'
+    file = settled(GEMINI.server, here, text)
+    put(hooks, machine)
+    put(GEMINI.server, here)
+    assert {"theme", "hooks", "mcpServers"} == json.loads(file.read_bytes()).keys()
+    order: list[tuple[Writing, Machine]] = [(GEMINI.server, here), (hooks, machine)]
+    for writing, where in order if is_server_first else reversed(order):
+        take(writing, where)
+    assert file.read_text("utf-8") == text
+
+
+def test_the_command_shows_asks_and_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person, home = tmp_path / "ada", tmp_path / "home"
+    (person / ".codex").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.setenv("PATH", "/usr/bin")
+    file = person / ".codex" / "config.toml"
+    shown = memtui(home, "mcp", "install", "--dry-run").stdout
+    assert "+[mcp_servers.memtui]" in shown
+    assert "Claude" not in shown
+    memtui(home, "mcp", "install", "codex", "--allow-write", "--yes")
+    args = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["memtui"]["args"]
+    assert args[-4:] == ["--home", str(home), "mcp", "--allow-write"]
+    told = json.loads(memtui(home, "mcp", "status", "--json", code=1).stdout)
+    (codex,) = [one for one in told["servers"] if one["is_installed"]]
+    assert codex["has_skill"]
+    assert "another command" in codex["problem"]
+    memtui(home, "mcp", "uninstall", "--yes")
+    assert list((person / ".codex").iterdir()) == []
+
+
+def test_an_unknown_agent_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        grammar.read(["mcp", "install", "emacs"])
+    assert "no agent is called 'emacs': claude-code" in capsys.readouterr().err
+
+
+def test_the_command_line_knows_every_agent() -> None:
+    assert tuple(NAMES) == serving_grammar.CLIENTS
