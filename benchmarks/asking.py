@@ -15,4 +15,4 @@ TODAY = datetime(2026, 2, 2, 12, tzinfo=UTC)
 
 def finder(paths: Paths) -> Callable[[str], Found]:
     """Finds the best messages of a store, as a house does."""
-    return Talk(Ears(Messages(paths.messages)), UTC, lambda: TODAY).find
+    return Talk(Ears(Messages(paths.messages, is_kept=True)), UTC, lambda: TODAY).find

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memtui.recall.search import Search
     from memtui.recall.talk import Talk
     from memtui.stages.works import Setup, Works
+    from memtui.store.messages import Messages
 
 log = logging.getLogger(__name__)
 
@@ -93,9 +94,14 @@ class House:
     @cached_property
     def _ears(self) -> "Ears":
         from memtui.recall.hearing import Ears  # noqa: PLC0415
+
+        return Ears(self._messages, with_tools=self.settings.with_tools)
+
+    @cached_property
+    def _messages(self) -> "Messages":
         from memtui.store.messages import Messages  # noqa: PLC0415
 
-        return Ears(Messages(self.paths.messages), with_tools=self.settings.with_tools)
+        return Messages(self.paths.messages, is_kept=True)
 
     @property
     def quarantine(self) -> "Quarantine":
@@ -189,6 +195,8 @@ class House:
             if self._works is not None:
                 self._works.stop()
         self.teleport.close()
+        if "_messages" in self.__dict__:
+            self._messages.close()
         database.close()
 
     def histories(self) -> list[History]:

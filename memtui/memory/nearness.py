@@ -5,7 +5,7 @@ another (after Metzler and Croft, "A Markov random field model for term dependen
 2005), and a word in the very form that was asked for says more than another form.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 from memtui.memory import chunks, words
@@ -33,26 +33,47 @@ def bonus(text: str, query: Query, rarities: Mapping[str, float]) -> float:
         query: What is asked for.
         rarities: What each term of the query is worth.
     """
-    stands: dict[str, list[int]] = {}
-    held = set[str]()
-    likely = words.may_give(
-        [*rarities, *(word.whole for word in query.words if word.whole)]
-    )
-    for at, chunk in enumerate(chunks.of(text[:READ_CHARS])):
-        if not likely(chunk):
-            continue
-        for term in words.terms_of(chunk):
-            held.add(term)
-            if term in rarities:
+    return bonuses(query, rarities)(text)
+
+
+def bonuses(query: Query, rarities: Mapping[str, float]) -> Callable[[str], float]:
+    """The same for many texts."""
+    wholes = {word.whole for word in query.words if word.whole}
+    told = _Told(frozenset([*rarities, *wholes]))
+
+    def bonus_of(text: str) -> float:
+        stands: dict[str, list[int]] = {}
+        for at, chunk in enumerate(chunks.of(text[:READ_CHARS])):
+            for term in told[chunk]:
                 stands.setdefault(term, []).append(at)
-    added = 0.0
-    for one, other in pairwise(query.terms):
-        if one in stands and other in stands and _are_near(stands[one], stands[other]):
-            added += min(rarities[one], rarities[other])
-    for word in query.words:
-        if word.whole and word.whole in held:
-            added += EXACT * max(rarities.get(term, 0.0) for term in word.terms)
-    return added + _verbatim(text, query, rarities)
+        added = 0.0
+        for one, other in pairwise(query.terms):
+            if one in stands and other in stands:
+                # Of a query's terms only the first ones have a worth.
+                worth = min(rarities.get(one, 0.0), rarities.get(other, 0.0))
+                if worth and _are_near(stands[one], stands[other]):
+                    added += worth
+        for word in query.words:
+            if word.whole in stands:
+                added += EXACT * max(rarities.get(term, 0.0) for term in word.terms)
+        return added + _verbatim(text, query, rarities)
+
+    return bonus_of
+
+
+class _Told(dict[str, tuple[str, ...]]):
+    """Which of some terms a chunk gives: each is looked at once."""
+
+    def __init__(self, wanted: frozenset[str]) -> None:
+        self._wanted, self._likely = wanted, words.may_give(wanted)
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        found: tuple[str, ...] = ()
+        if self._likely(chunk):
+            terms = words.terms_of(chunk)
+            found = tuple(term for term in terms if term in self._wanted)
+        self[chunk] = found
+        return found
 
 
 def _verbatim(text: str, query: Query, rarities: Mapping[str, float]) -> float:

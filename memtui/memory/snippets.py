@@ -25,7 +25,7 @@ def best_line(lines: Sequence[str], asked: Query) -> str:
     best = max(lines, key=telling)
     if len(best) <= CHARS:
         return best
-    marks = words.spans(best, wanted_in(best, asked))
+    marks = marks_in(best, asked)
     folded = chunks.fold(best) if sought else ""
     first = min((folded.find(one) for one in sought if one in folded), default=-1)
     if first < 0:
@@ -45,3 +45,10 @@ def _typed(asked: Query) -> list[str]:
 def wanted_in(text: str, asked: Query) -> set[str]:
     """The terms of a text that answer a query, in any form."""
     return words.answering(text, asked.terms, asked.begun)
+
+
+def marks_in(text: str, asked: Query) -> list[tuple[int, int]]:
+    """Where a text holds what answers a query, in any form; touching ones joined."""
+    if asked.is_of_stop_words:
+        return words.spans(text, wanted_in(text, asked))
+    return words.spans(text, asked.terms, asked.begun)

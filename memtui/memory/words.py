@@ -27,7 +27,11 @@ PHRASES = 4_096
 """How many phrases' needed terms are remembered: each is weighed several times."""
 
 LIKELY = 512
-"""Of how many questions it is remembered which words may answer them."""
+"""Of how many questions it is remembered how the words begin that may answer them."""
+
+ASKED, LOOKED_AT = 16, 8_192
+"""Of how many questions it is remembered which words may answer them, and of how many
+words each."""
 
 MARKED = 1_024
 """How many chunks that hold what was asked for are remembered with their pieces."""
@@ -88,31 +92,50 @@ def may_give(wanted: Iterable[str]) -> Callable[[str], object]:
     Args:
         wanted: Terms, or how they begin.
     """
-    return _may_give(frozenset(wanted))
+    return _may_give(frozenset(wanted)).__getitem__
+
+
+class _Likely(dict[str, bool]):
+    """Which chunks may answer a question: each is looked at once."""
+
+    def __init__(self, wanted: frozenset[str]) -> None:
+        self._search = _heads_of(wanted)
+
+    def __missing__(self, chunk: str) -> bool:
+        if len(self) >= LOOKED_AT:
+            self.clear()
+        found = self[chunk] = bool(self._search(chunk))
+        return found
+
+
+_may_give = lru_cache(maxsize=ASKED)(_Likely)
 
 
 @lru_cache(maxsize=LIKELY)
-def _may_give(wanted: frozenset[str]) -> Callable[[str], object]:
+def _heads_of(wanted: frozenset[str]) -> Callable[[str], object]:
     starts = sorted({head for start in wanted for head in heads(start)})
     said = "|".join(map(re.escape, starts)) or r"(?!)"
     return re.compile(rf"[^\x00-\x7f]|{said}", re.IGNORECASE).search
 
 
-def spans(text: str, wanted: Collection[str]) -> list[tuple[int, int]]:
+def spans(
+    text: str, wanted: Collection[str], begun: Collection[str] = ()
+) -> list[tuple[int, int]]:
     """Where a text holds one of the wanted terms, to mark it in a snippet.
 
     Args:
         text: What is shown.
         wanted: Terms, as ``terms`` gives them for the query.
+        begun: How terms begin that are wanted too.
 
     Returns:
         Offsets (start, end) in their order, touching ones joined.
     """
     sought = frozenset(wanted)
-    if not sought:
+    if not (sought or begun):
         return []
     joined: list[tuple[int, int]] = []
-    for start, end in sorted(_matching(text, sought)):
+    for start, end in sorted(_matching(text, sought, tuple(begun))):
         if joined and start <= joined[-1][1]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
@@ -129,21 +152,34 @@ def _needed_by(text: str) -> tuple[str, ...]:
 _needed_by_phrase = lru_cache(maxsize=PHRASES)(_needed_by)
 
 
-def _matching(text: str, sought: frozenset[str]) -> Iterator[tuple[int, int]]:
+def _matching(
+    text: str, sought: frozenset[str], starts: tuple[str, ...]
+) -> Iterator[tuple[int, int]]:
     read = chunks.without_marks(text[: chunks.CAP_CHARS])
     # What is looked up tells at once which chunks are worth cutting apart.
     is_telling = sought.isdisjoint(STOP_WORDS)
-    likely = may_give(sought)
+    likely = may_give([*sought, *starts])
     for match in chunks.pattern(read).finditer(read):
         chunk, start = match.group(), match.start()
-        if is_telling and (not likely(chunk) or sought.isdisjoint(_TERMS[chunk])):
+        if is_telling and not (likely(chunk) and _has(_TERMS[chunk], sought, starts)):
             continue
-        if chunks.fold(chunk) in sought:
+        whole = chunks.fold(chunk)
+        if whole in sought or (whole.startswith(starts) and whole in _TERMS[chunk]):
             yield start, match.end()
             continue
         for piece in _cut_apart(chunk[: chunks.CHUNK_CHARS]):
-            if not sought.isdisjoint(piece.terms):
+            if _has(piece.terms, sought, starts):
                 yield start + piece.start, start + piece.end
+
+
+def _has(
+    terms: tuple[str, ...], sought: frozenset[str], starts: tuple[str, ...]
+) -> bool:
+    """Whether there are terms that are sought, or that begin so and are looked up."""
+    return not sought.isdisjoint(terms) or (
+        bool(starts)
+        and any(term.startswith(starts) and term not in STOP_WORDS for term in terms)
+    )
 
 
 def terms_of(chunk: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from memtui.memory.relevance import Weighed
 from memtui.recall.looked import Looked, Weights
 from memtui.store import events, outbox, postings, sayings, scopes
 from memtui.store.matching import ENDLESS, Asked, Bounds
-from memtui.store.messages import Messages, number_at
+from memtui.store.messages import Messages, filling_of, number_at
 from memtui.store.postings import CAP, Place
 from memtui.store.said import Kind
 from memtui.store.sayings import Spoken
@@ -155,7 +155,7 @@ class Ears:
                 looked.take(db, bounds, query.quoted)
                 if not (bounds.is_of_moments or query.needs_text):
                     hearing.titles = postings.titles(db, looked.asked, bounds.sessions)
-            filling = self._index.filling()
+                filling = filling_of(db)
         except SearchError:
             log.exception("the index of messages could not be asked")
             hearing.notes.append(BROKEN)
@@ -181,9 +181,10 @@ class Ears:
         counted = zip(looked.asked, corpus.counts, strict=True)
         hearing.unknown = [one.term for one, count in counted if not count]
         whole = sum(rarities.values()) * relevance.MOST or 1.0
+        bonus = nearness.bonuses(query, rarities)
         for place, event in self._read(looked, weighed, query):
             message = weighed.messages.get(place.number, 0.0)
-            more = nearness.bonus(event.text, query, rarities)
+            more = bonus(event.text)
             held = looked.held.get(place.number, 0).bit_count()
             share = held / len(looked.asked) if looked.asked else 1.0
             hearing.heard.append(

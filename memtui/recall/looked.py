@@ -71,19 +71,23 @@ class Looked:
             query: What is asked.
         """
         known = {place.event for place in self.places.values()}
+        everything = (1 << len(self.asked)) - 1
         for at, one in enumerate(late, 1):
             event = sayings.to_bytes(one.event_id)
             if one.kind is None or event in known:
                 continue
             is_call = one.kind is Kind.TOOL and not self._with_tools
             text = one.tool if is_call else one.text[:LATE_CHARS]
+            # Without a word to look up no message is weighed against the others.
+            if not self.asked and not query.admits(text):
+                continue
             terms = words.terms(text)
             held = self._mask(frozenset(terms))
             if one.kind is not Kind.TOOL:
                 self._messages += 1
                 self._size += len(terms)
-            answers = held if self.asked else query.admits(text)
-            if not answers or (is_call and held != (1 << len(self.asked)) - 1):
+            is_held = held == everything if is_call else held or not self.asked
+            if not is_held:
                 continue
             number = LATE + at
             self.held[number] = held

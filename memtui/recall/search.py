@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
-from memtui.memory import queries, timely, words
+from memtui.memory import queries, timely
 from memtui.memory.events import to_ms
 from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import Findings, Layer, Moment
 from memtui.memory.hits import Hit, Snippet
 from memtui.memory.queries import Query
 from memtui.memory.sessions import Session
-from memtui.memory.snippets import best_line, wanted_in
+from memtui.memory.snippets import best_line, marks_in, wanted_in
 from memtui.memory.timely import Timely
 from memtui.memory.toc import TocLine, TocNode
 from memtui.recall import fusing
@@ -180,7 +180,7 @@ def _moment(
 def _snippet(text: str, query: Query) -> Snippet:
     lines = [line for line in text[:SNIPPET_CHARS].splitlines() if line.strip()]
     line = best_line(lines or [""], query)
-    return Snippet(line, tuple(words.spans(line, wanted_in(line, query))))
+    return Snippet(line, tuple(marks_in(line, query)))
 
 
 def _is_summed_up(heard: Heard | None, node: TocNode | None, query: Query) -> bool:

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memtui.memory import words
 from memtui.memory.grips import Grip
 from memtui.memory.hits import Hit, HitKind, Match, Snippet
 from memtui.memory.queries import Query
 from memtui.memory.scopes import Scope
-from memtui.memory.snippets import best_line, wanted_in
+from memtui.memory.snippets import best_line, marks_in
 from memtui.memory.toc import TocLine
 from memtui.store import grips, scopes, toc, wording
 
@@ -82,7 +81,7 @@ def _hit(line: _Line, asked: Query) -> Hit:
         title=node.headline or node.title,
         at=quote.timestamp if quote else node.start_time,
         score=match.score,
-        snippet=Snippet(text, tuple(words.spans(text, wanted_in(text, asked)))),
+        snippet=Snippet(text, tuple(marks_in(text, asked))),
         project=", ".join(node.projects),
         leads_to=match.leads_to or node.node_id,
     )

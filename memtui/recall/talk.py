@@ -25,7 +25,7 @@ from memtui.memory.found import (
 from memtui.memory.hits import Snippet
 from memtui.memory.queries import Query
 from memtui.memory.sessions import Session
-from memtui.memory.snippets import wanted_in
+from memtui.memory.snippets import marks_in
 from memtui.memory.timely import Timely
 from memtui.recall.hearing import NO_WORD, Ears, Heard, Hearing
 from memtui.recall.looked import Weights
@@ -233,7 +233,7 @@ def _said(
 
 
 def _marks(text: str, query: Query) -> tuple[tuple[int, int], ...]:
-    return tuple(words.spans(text, wanted_in(text, query)))
+    return tuple(marks_in(text, query))
 
 
 def _cut(text: str, query: Query, *, is_match: bool) -> str:
@@ -243,7 +243,7 @@ def _cut(text: str, query: Query, *, is_match: bool) -> str:
     if not is_match:
         return text[:SNIPPET_BYTES].encode()[:SNIPPET_BYTES].decode(errors="ignore")
     read = text[:READ_CHARS]
-    marks = words.spans(read, wanted_in(read, query))
+    marks = marks_in(read, query)
     start = max(0, marks[0][0] - LEAD_CHARS) if marks else 0
     blank = read.find(" ", start, start + LEAD_CHARS // 2) if start else -1
     start = max(start, blank + 1)

@@ -19,6 +19,16 @@ LISTED = 400
 COUNTED = 50_000
 """Up to how many messages are counted that hold a word that begins so."""
 
+SPELT = 64
+"""Up to so many terms that begin so are asked for one by one: each time it is asked for
+a beginning, FTS5 goes through all messages that hold any of them."""
+
+PREFIX = 3
+"""Of beginnings up to so long the index knows the messages itself."""
+
+_LAST = "\U0010ffff"
+"""No text has this letter."""
+
 _CUTS = re.compile(r'[\x00-\x20"\x7f]+')
 """What stands between terms in the index (``messages``): no term has it."""
 
@@ -149,6 +159,23 @@ class Question:
         for terms in self._bounds.without:
             match = f"({match}) NOT ({' AND '.join(map(phrase, terms))})"
         return match
+
+    def phrase(self, word: Asked) -> str:
+        """A word as this table is asked for it, what it may go on to spelt out."""
+        begun = word.begun
+        if len(begun) <= PREFIX or quoted(begun) != f'"{begun}"':
+            return phrase(word)
+        # Letters that the index folds are not compared so by its vocabulary.
+        if self._table != "said" or begun != begun.lower():
+            return phrase(word)
+        rows = self._db.execute(
+            "SELECT term FROM vocabulary WHERE term BETWEEN ? AND ? LIMIT ?",
+            (begun, begun + _LAST, SPELT + 1),
+        ).fetchall()
+        terms = dict.fromkeys([word.term, *(term for (term,) in rows)])
+        if len(rows) > SPELT:
+            return phrase(word)
+        return f"({' OR '.join(map(quoted, terms))})"
 
 
 def _messages(db: sqlite3.Connection) -> tuple[int, int]:

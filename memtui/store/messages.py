@@ -18,12 +18,16 @@ from pathlib import Path
 
 from memtui.errors import SearchError
 from memtui.store import PRIVATE_FILE
+from memtui.store.kept import Kept
 
 VERSION = "1"
 """Raised whenever what is indexed changes; an index of another one is made anew."""
 
 BUSY_TIMEOUT_S = 5.0
 """How long a write waits for another one to end, in seconds."""
+
+CACHED_KB = 16_000
+"""How much of the index a connection that is kept remembers, in kilobytes."""
 
 EPOCH_MS = 946_684_800_000
 """The first moment that a message can have been said: 2000-01-01, UTC."""
@@ -88,9 +92,20 @@ _EMPTY = Filling(is_done=False, oldest="", done=0)
 class Messages:
     """A file with an index of messages in it."""
 
-    def __init__(self, path: Path) -> None:
-        """Remember the file; nothing is opened yet."""
+    def __init__(self, path: Path, *, is_kept: bool = False) -> None:
+        """Remember the file; nothing is opened yet.
+
+        Args:
+            path: The file.
+            is_kept: Whether who reads it keeps it open, until it is closed.
+        """
         self.path = path
+        self._kept = Kept(path, self._connect_for_long) if is_kept else None
+
+    def close(self) -> None:
+        """Close what is kept open; each question opens the file anew from now on."""
+        if self._kept:
+            self._kept.close()
 
     def name(self) -> str:
         """The name it was made under; "" if there is none of this version."""
@@ -160,11 +175,7 @@ class Messages:
             SearchError: It is missing or broken.
         """
         with self.reading() as db:
-            return Filling(
-                is_done=bool(int(_fact(db, "is_full") or 0)),
-                oldest=_fact(db, "oldest"),
-                done=int(_fact(db, "looked") or 0),
-            )
+            return filling_of(db)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -173,7 +184,7 @@ class Messages:
         Raises:
             SearchError: It is missing or broken.
         """
-        with self._opened() as db:
+        with self._opened(self._kept) as db:
             db.execute("BEGIN")
             try:
                 yield db
@@ -198,18 +209,26 @@ class Messages:
             db.execute("COMMIT")
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _opened(self, kept: Kept | None = None) -> Iterator[sqlite3.Connection]:
         if not self.path.exists():
             raise SearchError(f"{self.path} is missing")
-        with self._said_plainly():
-            db = sqlite3.connect(
-                f"{self.path.absolute().as_uri()}?mode=rw",
-                uri=True,
-                timeout=BUSY_TIMEOUT_S,
-                isolation_level=None,
-            )
-            with closing(db):
-                yield db
+        lent = kept.lent if kept else lambda: closing(self._connect())
+        with self._said_plainly(), lent() as db:
+            yield db
+
+    def _connect(self, *, is_of_one_thread: bool = True) -> sqlite3.Connection:
+        return sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode=rw",
+            uri=True,
+            timeout=BUSY_TIMEOUT_S,
+            isolation_level=None,
+            check_same_thread=is_of_one_thread,
+        )
+
+    def _connect_for_long(self) -> sqlite3.Connection:
+        db = self._connect(is_of_one_thread=False)
+        db.execute(f"PRAGMA cache_size = -{CACHED_KB}")
+        return db
 
     @contextmanager
     def _said_plainly(self) -> Iterator[None]:
@@ -223,6 +242,15 @@ class Messages:
             raise SearchError(f"{self.path}: {error}") from error
         except OSError as error:
             raise SearchError(f"{self.path}: {error.strerror or error}") from error
+
+
+def filling_of(db: View) -> Filling:
+    """How far the index of a view is."""
+    return Filling(
+        is_done=bool(int(_fact(db, "is_full") or 0)),
+        oldest=_fact(db, "oldest"),
+        done=int(_fact(db, "looked") or 0),
+    )
 
 
 def _fact(db: sqlite3.Connection, name: str) -> str:

@@ -88,7 +88,7 @@ def find(db: sqlite3.Connection, asked: Sequence[Asked], bounds: Bounds) -> Foun
     question = Question(db, bounds)
     found = Found()
     found.messages, found.size, found.threads = question.totals()
-    matches = [phrase(word) for word in asked]
+    matches = [question.phrase(word) for word in asked]
     for at, match in enumerate(matches):
         numbers = question.numbers(match, CAP + 1)
         found.counts.append(len(numbers))
@@ -153,7 +153,8 @@ def titles(
     """
     within, values = "", [" OR ".join(map(phrase, asked))]
     if sessions is not None:
-        within = " AND rowid IN (SELECT value FROM json_each(?))"
+        # Not one session after the other: FTS5 would look the words up for each.
+        within = " AND +rowid IN (SELECT value FROM json_each(?))"
         values.append(json.dumps(sorted(sessions)))
     rows = db.execute(
         f"SELECT rowid, -bm25(about, {TITLE}, {SUMMARY}) AS score FROM about"

@@ -245,6 +245,21 @@ def test_a_word_that_may_go_on_finds_what_begins_so(index: Messages) -> None:
     assert found(index, "r*") == []
 
 
+def test_however_many_words_begin_so_the_same_messages_are_found(
+    index: Messages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["quay", "quays", "quayside quay", "quarry", "harbour quayage", "qua yside"]
+    said.put(index, [one(n, each) for n, each in enumerate(words)], ())
+    for spelt in (matching.SPELT, 1):
+        monkeypatch.setattr(matching, "SPELT", spelt)
+        assert found(index, "quay*") == [0, 1, 2, 4]
+        assert found(index, "quaysi*") == [2]
+        assert found(index, "quayz*") == []
+        with index.reading() as db:
+            word = Asked("harbour", "quay")
+            assert len(postings.find(db, [word], Bounds()).held) == 4
+
+
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=8))
 def test_whatever_is_asked_is_no_error(
     tmp_path_factory: pytest.TempPathFactory, terms: list[str]
