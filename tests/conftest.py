@@ -1,6 +1,7 @@
 """Fixtures every test may use, and where snapshots go."""
 
 import os
+import shutil
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
@@ -90,11 +91,16 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
 
 
+OWN = {
+    "store.time_zone": Held("UTC", "test"),
+    "summaries.provider": Held("extractive", "test"),
+}
+
+
 @pytest.fixture
 def settings() -> Settings:
     """Built-in settings, with a calendar that does not depend on the machine."""
-    own = {"store.time_zone": Held("UTC", "test")}
-    return Settings(own | {"summaries.provider": Held("extractive", "test")})
+    return Settings(OWN)
 
 
 @pytest.fixture
@@ -105,13 +111,28 @@ def house(tmp_path: Path, settings: Settings) -> Iterator[House]:
     house.stop()
 
 
-@pytest.fixture
-def full_house(house: House) -> House:
-    """A house with the history of ``tests/data``, summarised, rolled up and indexed."""
+@pytest.fixture(scope="session")
+def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the history of ``tests/data``, summarised, rolled up and indexed.
+
+    It is made once; whoever wants to live there takes a copy.
+    """
+    home = tmp_path_factory.mktemp("digested") / "home"
+    house = House(in_home(home), Settings(OWN))
     for _ in house.works.importer().run([HISTORY]):
         pass
     assert house.works.until_idle(lambda _: None) == []
-    return house
+    house.stop()
+    return home
+
+
+@pytest.fixture
+def full_house(digested: Path, tmp_path: Path, settings: Settings) -> Iterator[House]:
+    """A house with the history of ``tests/data``, summarised, rolled up and indexed."""
+    shutil.copytree(digested, tmp_path / "home")
+    house = House(in_home(tmp_path / "home"), settings)
+    yield house
+    house.stop()
 
 
 @pytest.fixture
