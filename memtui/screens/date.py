@@ -1,7 +1,11 @@
-"""Going to a date: a year, a month, a week or a day, typed as one likes."""
+"""Going to a date: a year, a month, a week or a day, typed as one likes.
 
-import re
-from datetime import date, datetime, timedelta
+What is understood is shown while it is typed; where nothing is kept of it, the nearest
+that is there is gone to, and said.
+"""
+
+from datetime import datetime
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -11,66 +15,94 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
+from textual.worker import Worker, WorkerState
 
-from memtui.memory import calendar
+from memtui.memory import dates
+from memtui.messages.days import NearestFound
+from memtui.recall import days
+from memtui.widgets import wording
 
-FORMS = "2024 · 2024-01 · 2024-W03 · 2024-01-18 · today · yesterday"
+FORMS = (
+    "today · last tuesday · two weeks ago · in March · Q1\n"
+    "2024 · 2024-01 · 2024-W03 · 2024-01-18"
+)
 """What can be typed."""
 
-_FORMS = (
-    (re.compile(r"\d{4}"), "year"),
-    (re.compile(r"\d{4}-\d{2}"), "month"),
-    (re.compile(r"\d{4}-[Ww]\d{1,2}"), "week"),
-    (re.compile(r"\d{4}-\d{2}-\d{2}"), "day"),
-)
-
-
-def node_at(typed: str, today: date) -> str:
-    """The id of the node a date names; empty when it is not a date.
-
-    Args:
-        typed: One of the forms above.
-        today: The local date, for the words that are relative to it.
-    """
-    words = typed.strip().lower()
-    near = {"today": 0, "yesterday": 1}.get(words)
-    if near is not None:
-        return calendar.day_id(today - timedelta(days=near))
-    for form, level in _FORMS:
-        if form.fullmatch(words):
-            try:
-                return calendar.canonical(f"toc:{level}:{words.upper()}")
-            except ValueError:
-                return ""
-    return ""
+NOTHING = "Nothing is kept yet: there is no day to go to."
 
 
 class DateScreen(ModalScreen[str]):
-    """Asks for a date; answers with the id of its node, or nothing."""
+    """Asks for a date; answers with the id of a node that is there, or nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "back", show=False),
     ]
 
     def __init__(self, now: datetime) -> None:
+        """Make the screen.
+
+        Args:
+            now: The time in the store's time zone.
+        """
         super().__init__()
-        self._today = now.date()
+        self._now = now
 
     def compose(self) -> ComposeResult:
-        """A line to type in, and what can be typed."""
+        """A line to type in, what is understood of it, and what can be typed."""
         with Vertical(id="date"):
-            yield Input(placeholder=f"{self._today}", compact=True, id="day")
+            yield Input(placeholder=f"{self._now:%Y-%m-%d}", compact=True, id="day")
+            yield Static(id="meant", markup=False)
             yield Static(FORMS, id="forms", markup=False)
+
+    @on(Input.Changed)
+    def understand(self, event: Input.Changed) -> None:
+        """Show what is understood so far."""
+        meant = dates.read(event.value, self._now)
+        self._say(f"→ {meant.said}" if meant else "")
+
+    def _say(self, words: str, style: str = "$foreground") -> None:
+        self.query_one("#meant", Static).update(Content.styled(words, style))
 
     @on(Input.Submitted)
     def go(self, event: Input.Submitted) -> None:
         """Go there, or say what is not understood."""
-        node_id = node_at(event.value, self._today)
-        if node_id:
-            self.dismiss(node_id)
-        else:
-            words = f"“{event.value}” is not a date. Try: {FORMS}"
-            self.query_one("#forms", Static).update(Content(words))
+        meant = dates.read(event.value, self._now)
+        if meant is None:
+            words = f"“{event.value}” is no date that has begun. Try one like these:"
+            self._say(words, "$error")
+            return
+        self.run_worker(
+            partial(self._find, meant.node_id),
+            thread=True,
+            exclusive=True,
+            exit_on_error=False,
+        )
+
+    def _find(self, wanted: str) -> None:
+        zone = self._now.tzinfo
+        assert zone is not None
+        self.post_message(NearestFound(wanted, days.nearest(wanted, zone)))
+
+    @on(NearestFound)
+    def arrive(self, message: NearestFound) -> None:
+        """Answer with what is there; say so if it is not what was asked for."""
+        wanted, found = message.wanted, message.found
+        if not found:
+            self._say(NOTHING, "$error")
+            return
+        if found != wanted:
+            self.notify(
+                f"Nothing is kept of {dates.named(wanted)}."
+                f" This is the nearest: {dates.named(found)}.",
+                markup=False,
+            )
+        self.dismiss(found)
+
+    @on(Worker.StateChanged)
+    def say_why(self, event: Worker.StateChanged) -> None:
+        """Say why it could not be looked for."""
+        if event.state is WorkerState.ERROR:
+            self._say(f"✗ {wording.why(event.worker.error)}", "$error")
 
     def action_leave(self) -> None:
         """Go nowhere."""

@@ -9,7 +9,7 @@ from typing import Protocol
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
@@ -164,3 +164,14 @@ def test_picture_of_nothing(
 ) -> None:
     run = steps(settle, "escape", "c")
     assert snap_compare(app_of(house), terminal_size=(80, 24), run_before=run)
+
+
+def test_picture_of_a_date_being_typed(
+    app: MemtuiApp, settle: Settle, snap_compare: Compare
+) -> None:
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
+        await steps(settle, "c", "g")(pilot)
+        pilot.app.screen.query_one(Input).cursor_blink = False
+        await steps(settle, *"Q4")(pilot)
+
+    assert snap_compare(app, terminal_size=(80, 24), run_before=run)

@@ -225,13 +225,19 @@ async def test_g_goes_to_a_date_and_says_what_is_no_date(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "g", *"soon", "enter")
-        forms = pilot.app.screen.query_one("#forms", Static)
-        assert "“soon” is not a date" in str(forms.visual)
-        await press(pilot, settle, "escape", "g", *"2024-01-15", "enter")
+        meant = pilot.app.screen.query_one("#meant", Static)
+        assert "“soon” is no date that has begun" in str(meant.visual)
+        await press(pilot, settle, "escape", "g", "d", *" 15 january")
+        meant = pilot.app.screen.query_one("#meant", Static)
+        assert str(meant.visual) == "→ Monday 15 January 2024"
+        await press(pilot, settle, "enter")
         assert here(pilot).node_id == "toc:day:2024-01-15"
         await press(pilot, settle, "g", *"2024-01-14", "enter")
         assert here(pilot).node_id == "toc:day:2024-01-15"
-        assert said(pilot) == ["That is not in the contents."]
+        assert said(pilot) == [
+            "Nothing is kept of Sunday 14 January 2024."
+            " This is the nearest: Monday 15 January 2024."
+        ]
 
 
 async def test_a_click_points_and_a_click_on_the_fold_mark_unfolds(

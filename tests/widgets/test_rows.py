@@ -1,14 +1,12 @@
 """What is drawn in columns: lines of the tree, bullets, dates that are typed."""
 
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-import pytest
 from rich.style import Style
 from textual.content import Content
 
 from memtui.memory.toc import Status, Tally, TocLevel, TocLine
-from memtui.screens.date import node_at
 from memtui.widgets.hanging import Hanging
 from memtui.widgets.toc_labels import Inks, label
 
@@ -63,20 +61,3 @@ def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
         "✓ one two three  2 ▸",
         "  four five",
     ]
-
-
-@pytest.mark.parametrize(
-    ("typed", "node_id"),
-    [
-        ("2024", "toc:year:2024"),
-        ("2024-01", "toc:month:2024-01"),
-        ("2024-w3", "toc:week:2024-W03"),
-        (" 2024-01-18 ", "toc:day:2024-01-18"),
-        ("Yesterday", "toc:day:2024-02-29"),
-        ("2024-02-30", ""),
-        ("soon", ""),
-        ("", ""),
-    ],
-)
-def test_a_date_can_be_typed_in_several_ways(typed: str, node_id: str) -> None:
-    assert node_at(typed, date(2024, 3, 1)) == node_id
