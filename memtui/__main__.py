@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from memtui.house import House
     from memtui.paths import Paths
     from memtui.settings import Settings
+    from memtui.settings_desk import Desk as SettingsDesk
 
 
 LOG_BYTES = 1_000_000
@@ -77,7 +79,13 @@ def _run(given: argparse.Namespace) -> int:
     if given.command == "mcp":
         return _mcp(given, places, settings)
     if given.command in (None, "demo"):
-        return _app(places, settings, is_demo=given.command == "demo")
+        from memtui.settings_desk import Desk  # noqa: PLC0415
+
+        load = partial(
+            configuration.load, places.config, given_file=config, given=given.set
+        )
+        desk = Desk(load, settings, places.config, config)
+        return _app(places, settings, desk, is_demo=given.command == "demo")
     if given.command == "restore":
         from memtui.shell import restoring  # noqa: PLC0415
 
@@ -246,7 +254,9 @@ def _sources(given: argparse.Namespace, house: "House") -> int:
     return sourcing.agree(house, given.names, is_watched=is_watched, as_json=given.json)
 
 
-def _app(places: "Paths", settings: "Settings", *, is_demo: bool) -> int:
+def _app(
+    places: "Paths", settings: "Settings", desk: "SettingsDesk", *, is_demo: bool
+) -> int:
     from memtui.app import MemtuiApp  # noqa: PLC0415 - 140 ms of Textual
 
     chosen: str | MemtuiError | None = "demo"
@@ -255,10 +265,11 @@ def _app(places: "Paths", settings: "Settings", *, is_demo: bool) -> int:
             lambda: _open(places, settings),
             theme=settings.theme,
             hooks=lambda: _desk(places),
+            settings=desk,
         )
         chosen = app.run()
     if chosen == "demo":
-        chosen = _demo(settings)
+        chosen = _demo(settings, desk)
     if isinstance(chosen, MemtuiError):
         raise chosen
     return 0
@@ -271,7 +282,7 @@ def _desk(places: "Paths") -> "Desk":
     return Desk(hooking.machine(places, None))
 
 
-def _demo(settings: "Settings") -> str | MemtuiError | None:
+def _demo(settings: "Settings", desk: "SettingsDesk") -> str | MemtuiError | None:
     import tempfile  # noqa: PLC0415 - only the demo needs a place to throw away
 
     from memtui.app import MemtuiApp  # noqa: PLC0415
@@ -288,7 +299,8 @@ def _demo(settings: "Settings") -> str | MemtuiError | None:
             return house
 
         opening = "making three months of work up…"
-        return MemtuiApp(opened, theme=settings.theme, opening=opening).run()
+        theme = desk.theme
+        return MemtuiApp(opened, theme=theme, opening=opening, settings=desk).run()
 
 
 if __name__ == "__main__":

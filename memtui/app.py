@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import on
 from textual.app import App, ComposeResult, SystemCommand
@@ -27,14 +27,20 @@ from memtui.household import House
 from memtui.memory.scopes import ALL, Scope
 from memtui.messages.house import HouseOpened, LookedInside, WorkReported
 from memtui.messages.narrowing import Narrowed
+from memtui.messages.settings import SettingWritten
 from memtui.stylesheets import stylesheets
 from memtui.themes import DARK, THEMES
 
 if TYPE_CHECKING:
     from memtui.memory.summarizers import Promise
     from memtui.screens.hooks import Desk
+    from memtui.screens.settings import Desk as SettingsDesk
     from memtui.screens.welcome import Wanted
     from memtui.stages.progress import Progress
+
+
+T = TypeVar("T")
+Answer = Callable[[T | None], None]
 
 
 def _utc_now() -> datetime:
@@ -54,6 +60,7 @@ class MemtuiApp(App[str | MemtuiError]):
         "see_hooks",
         "see_quarantine",
         "see_days",
+        "see_settings",
         "switch_theme",
         "help",
         "quit",
@@ -66,6 +73,7 @@ class MemtuiApp(App[str | MemtuiError]):
         theme: str = DARK.name,
         opening: str = "opening…",
         hooks: "Callable[[], Desk] | None" = None,
+        settings: "SettingsDesk | None" = None,
     ) -> None:
         """Take a way to open the house.
 
@@ -75,9 +83,10 @@ class MemtuiApp(App[str | MemtuiError]):
             theme: The name of one of the themes.
             opening: What to say until the house is open.
             hooks: Whom to ask about the agents' hooks; the demo has none.
+            settings: Whom to ask about the settings, and to have them changed.
         """
         super().__init__()
-        self._hooks = hooks
+        self._hooks, self._settings = hooks, settings
         self._open_house, self.now, self._opening = open_house, now, opening
         self._house: House | None = None
         self._last: Progress | None = None
@@ -202,7 +211,10 @@ class MemtuiApp(App[str | MemtuiError]):
         if event.state is not WorkerState.ERROR:
             return
         error = event.worker.error
-        if event.worker.group != "open":
+        if event.worker.group == "keep":
+            words = f"The theme is not remembered: {wording.why(error)}."
+            self.notify(words, markup=False)
+        elif event.worker.group != "open":
             words = f"The store could not be read: {wording.why(error)}"
             self.notify(words, severity="error", markup=False)
         elif isinstance(error, MemtuiError):
@@ -211,6 +223,12 @@ class MemtuiApp(App[str | MemtuiError]):
             raise error or RuntimeError("the house could not be opened")
 
     # Commands
+
+    def _show(self, screen: Screen[T], answer: Answer[T] | None = None) -> None:
+        """Show a screen, which hears at once what the workers do."""
+        self.push_screen(screen, answer)
+        if self._last is not None:
+            screen.post_message(WorkReported(self._last))
 
     def action_import_histories(self) -> None:
         """Offer the histories found on this machine."""
@@ -233,9 +251,7 @@ class MemtuiApp(App[str | MemtuiError]):
             return
         house = self._house
         screen = QuarantineScreen(house.quarantine, house.retry, house.zone, self.now)
-        self.push_screen(screen)
-        if self._last is not None:
-            screen.post_message(WorkReported(self._last))
+        self._show(screen)
 
     def action_see_sessions(self) -> None:
         """List the sessions."""
@@ -247,9 +263,25 @@ class MemtuiApp(App[str | MemtuiError]):
         screen = SessionsScreen(
             house.zone, self.now, of=self.scope, is_demo=house.is_demo
         )
-        self.push_screen(screen)
-        if self._last is not None:
-            screen.post_message(WorkReported(self._last))
+        self._show(screen)
+
+    def action_see_settings(self) -> None:
+        """Show every setting."""
+        from memtui.screens.settings import SettingsScreen  # noqa: PLC0415
+
+        if self._house is None or isinstance(self.screen, SettingsScreen):
+            return
+        if self._settings is None:
+            self.notify("There are no settings here.", markup=False)
+            return
+        screen = SettingsScreen(self._settings, is_demo=self._house.is_demo)
+        self._show(screen)
+
+    @on(SettingWritten)
+    def take_setting(self, message: SettingWritten) -> None:
+        """Take at once what a person has just set, where that can be."""
+        if message.entry.setting.name == "screen.theme":
+            self.theme = message.entry.text
 
     def action_see_days(self) -> None:
         """Show the days at a glance, and go to the one that is chosen."""
@@ -269,9 +301,7 @@ class MemtuiApp(App[str | MemtuiError]):
         house = self._house
         day = self.screen.day if isinstance(self.screen, ContentsScreen) else None
         screen = CalendarScreen(house.zone, self.now, day, is_demo=house.is_demo)
-        self.push_screen(screen, arrive)
-        if self._last is not None:
-            screen.post_message(WorkReported(self._last))
+        self._show(screen, arrive)
 
     def _offer_import(self, *, is_first: bool) -> None:
         from memtui.screens.welcome import DEMO, Wanted, WelcomeScreen  # noqa: PLC0415
@@ -285,9 +315,7 @@ class MemtuiApp(App[str | MemtuiError]):
         screen = WelcomeScreen(
             self.house.histories, is_first=is_first, is_demo=self.house.is_demo
         )
-        self.push_screen(screen, answer)
-        if self._last is not None:
-            screen.post_message(WorkReported(self._last))
+        self._show(screen, answer)
 
     def _import(self, wanted: "Wanted") -> None:
         from memtui.widgets.status_line import READ_ONLY  # noqa: PLC0415
@@ -302,6 +330,9 @@ class MemtuiApp(App[str | MemtuiError]):
     def action_switch_theme(self, name: str = "") -> None:
         """Take the theme of this name, or else the one after this one."""
         self.theme = name or themes.after(self.theme).name
+        if self._settings is not None:
+            keep = partial(self._settings.change, "screen.theme", self.theme)
+            self.run_worker(keep, group="keep", thread=True, exit_on_error=False)
 
     def action_help(self) -> None:
         """Show the keys that work here."""

@@ -131,6 +131,20 @@ def _nearest(word: str, words: Sequence[str]) -> list[str]:
     return difflib.get_close_matches(word, words, n=1, cutoff=0.5)
 
 
+def value_of(name: str, text: str) -> Value:
+    """The value a text means for a setting, checked as a file's is.
+
+    Raises:
+        SettingsError: There is no such setting, or it cannot have this value.
+    """
+    setting = _known(name, name)
+    try:
+        return _read(setting, text.strip(), name)
+    except SettingsError as error:
+        # The name stands twice: where it was read, and in the sentence itself.
+        raise SettingsError(str(error).removeprefix(f"{name}: ")) from None
+
+
 def _read(setting: Setting, text: str, where: str) -> Value:
     """A value from text, of the type its default has."""
     if isinstance(setting.default, bool):

@@ -121,6 +121,15 @@ ALL = (
             "memtui-dusk",
             "memtui-paper",
         ),
+        is_at_once=True,
+    ),
+    Setting(
+        "screen.ascii",
+        "auto",
+        "Whether marks are drawn with plain letters. auto: where the terminal cannot"
+        " show others. Texts stay as they are, if the terminal can show them.",
+        choices=("auto", "always", "never"),
+        is_at_once=True,
     ),
     Setting(
         "log.level",
@@ -233,6 +242,11 @@ class Settings:
     def theme(self) -> str:
         """The colours of the app."""
         return str(self._value("screen.theme"))
+
+    @property
+    def ascii(self) -> str:
+        """Whether marks are drawn with plain letters."""
+        return str(self._value("screen.ascii"))
 
     @property
     def log_level(self) -> str:

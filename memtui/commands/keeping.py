@@ -28,6 +28,14 @@ KEEPING = (
         Group.APP,
     ),
     Command(
+        "see_settings",
+        ("comma",),
+        ",",
+        "settings",
+        "See every setting, what it means and who set it; and change it.",
+        Group.APP,
+    ),
+    Command(
         "retry",
         ("t",),
         "t",

@@ -115,8 +115,8 @@ READING = (
     ),
     Command(
         "ask_anew",
-        ("A",),
-        "A",
+        ("R",),
+        "R",
         "ask anew",
         "Ask for a new version by a model, before all that nobody asked for.",
         Group.READ,

@@ -103,7 +103,7 @@ def note(
         ago = wording.ago(history.asked_at, now)
         said.append(f"You asked for a new one {ago}. {promise.says}")
     elif not any(one.is_models for one in history.editions):
-        how = "A asks a model for one." if promise.is_kept else promise.says
+        how = "R asks a model for one." if promise.is_kept else promise.says
         said.append(f"No model has written one yet. {how}")
     return " ".join(said)
 

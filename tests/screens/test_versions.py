@@ -242,7 +242,7 @@ async def test_who_asks_for_a_new_version_is_told_who_makes_it(
     writing: MemtuiApp, settle: Settle
 ) -> None:
     async with writing.run_test(size=SIZE) as pilot:
-        await steps(settle, "A")(pilot)
+        await steps(settle, "R")(pilot)
         assert history().asked_at == NOW
         (told,) = notices(writing)
         assert told.startswith("A new version is asked for. It is next.")
@@ -279,7 +279,7 @@ async def test_without_a_model_it_is_said_what_to_do(
         why = "No model is asked while summaries.provider is extractive (config.toml:3)"
         assert "There is only this version." in about(app)
         assert f"No model has written one yet. {why}" in about(app)
-        await press(pilot, settle, "A")
+        await press(pilot, settle, "R")
         assert why in notices(app)[0]
 
 
@@ -298,7 +298,7 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
         app.post_message(WorkReported(Progress("", model=Model(READY))))
         await settle(pilot)
         await press(pilot, settle, "escape", "v")
-        assert "No model has written one yet. A asks a model for one." in about(app)
+        assert "No model has written one yet. R asks a model for one." in about(app)
         app.post_message(WorkReported(Progress("", model=Model(READY, DAY))))
         await settle(pilot)
         assert "A model writes a new one now." in about(app)
@@ -315,7 +315,7 @@ async def test_a_node_without_a_version_says_so(
         await press(pilot, settle, "g", *"2024-06-01", "enter", "v")
         assert rows(app) == []
         assert "Not summarised yet: that happens by itself" in about(app)
-        await press(pilot, settle, "P", "A")
+        await press(pilot, settle, "P", "R")
         assert (
             notices(app)
             == ["Not summarised yet: that happens by itself, in a while."] * 2

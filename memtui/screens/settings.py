@@ -1,0 +1,207 @@
+"""The settings: what each is, what it means, who set it; and changing it for good."""
+
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, Input, OptionList, Static
+from textual.worker import Worker, WorkerState
+
+from memtui import commands
+from memtui.messages.house import WorkReported
+from memtui.messages.page import WentBack
+from memtui.messages.settings import SettingsRead
+from memtui.screens.layouts import LAYOUTS
+from memtui.screens.setting import SettingScreen
+from memtui.widgets import setting_words, wording
+from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.setting_list import SettingList
+from memtui.widgets.source_pane import Reader
+from memtui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from memtui.setting import Entry, Sheet
+
+BROKEN = (
+    "✗ {}\n\nShown is what was read before. Nothing is written until that is mended;"
+    " then come back here."
+)
+
+NONE_FOUND = "No setting says that. esc shows all of them."
+
+
+class Desk(Protocol):
+    """What the screen needs: ``memtui.settings_desk.Desk``."""
+
+    def look(self) -> "Sheet":
+        """All settings as they stand; may take a while."""
+
+    def change(self, name: str, text: str) -> "Entry":
+        """Set a value for good, or say why not."""
+
+
+class SettingsScreen(Screen[None]):
+    """Lists the settings and explains the chosen one."""
+
+    HORIZONTAL_BREAKPOINTS = LAYOUTS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *commands.bindings("find_here", "back", in_footer=True),
+        *commands.bindings("next_pane", "previous_pane"),
+    ]
+
+    def __init__(self, desk: Desk, *, is_demo: bool = False) -> None:
+        """Make the screen.
+
+        Args:
+            desk: Whom to ask; on threads, since a disk may be slow.
+            is_demo: Whether the demo is open; the settings are a person's own.
+        """
+        super().__init__()
+        self._desk, self._is_demo = desk, is_demo
+        self._sheet: Sheet | None = None
+
+    def compose(self) -> ComposeResult:
+        """The list, and beside or below it what the chosen one means."""
+        yield StatusLine(is_demo=self._is_demo)
+        yield Static(id="broken", markup=False)
+        with Horizontal(id="settings"):
+            with Vertical(id="listed"):
+                yield PaneTitle("Settings")
+                yield Input(placeholder="/ finds a setting", compact=True, id="find")
+                yield SettingList()
+                yield Static(NONE_FOUND, id="nothing", markup=False)
+            with Vertical(id="chosen"):
+                yield PaneTitle("Setting")
+                with Reader():
+                    yield Static(id="told", markup=False)
+        yield Footer(show_command_palette=False, compact=True)
+
+    @property
+    def _list(self) -> SettingList:
+        return self.query_one(SettingList)
+
+    @property
+    def _find(self) -> Input:
+        return self.query_one("#find", Input)
+
+    def on_mount(self) -> None:
+        """Read the settings."""
+        self._list.focus()
+        self._read()
+
+    def on_screen_resume(self) -> None:
+        """Read them again: the file may have been mended meanwhile."""
+        if self._sheet is not None:
+            self._read()
+
+    def _read(self) -> None:
+        self.run_worker(self._look, thread=True, exclusive=True, exit_on_error=False)
+
+    def _look(self) -> None:
+        self.post_message(SettingsRead(self._desk.look()))
+
+    @on(SettingsRead)
+    def show(self, message: SettingsRead) -> None:
+        """List what was read, or say where the file is broken."""
+        sheet = self._sheet = message.sheet
+        broken = self.query_one("#broken", Static)
+        broken.update(Content.styled(BROKEN.format(sheet.problem), "$error"))
+        broken.display = bool(sheet.problem)
+        self._list.show(sheet.entries)
+        self._measure()
+
+    @on(Worker.StateChanged)
+    def say_why(self, event: Worker.StateChanged) -> None:
+        """Say why the settings could not be read."""
+        if event.state is WorkerState.ERROR:
+            self._say("Setting", Content(f"✗ {wording.why(event.worker.error)}"))
+
+    # Finding one
+
+    def action_find_here(self) -> None:
+        """Type what is looked for."""
+        self._find.focus()
+
+    @on(Input.Changed, "#find")
+    def seek(self, event: Input.Changed) -> None:
+        """List what holds the words."""
+        self._list.seek(event.value)
+        self._measure()
+
+    @on(Input.Submitted, "#find")
+    def choose(self) -> None:
+        """Go on to what was found."""
+        self._list.focus()
+
+    def _measure(self) -> None:
+        total = len(self._sheet.entries) if self._sheet else 0
+        listed = self._list.listed
+        of = f"{listed} of {total}" if listed != total else f"{total}"
+        self.query_one("#listed PaneTitle", PaneTitle).measure = of if total else ""
+        self.set_class(not listed and bool(total), "-none")
+        if total and not listed:
+            self._say("Setting", Content(""))
+
+    @on(OptionList.OptionHighlighted)
+    def point(self) -> None:
+        """Explain what the cursor is on."""
+        if entry := self._list.pointed_at:
+            self._say(entry.setting.name, setting_words.told(entry))
+
+    def _say(self, title: str, said: Content) -> None:
+        self.query_one("#chosen PaneTitle", PaneTitle).what = title
+        self.query_one("#told", Static).update(said)
+        self.query_one(Reader).scroll_home(animate=False)
+
+    # Changing one
+
+    @on(OptionList.OptionSelected)
+    def change(self) -> None:
+        """Ask for another value, or say why there can be none."""
+        entry, sheet = self._list.pointed_at, self._sheet
+        if entry is None or sheet is None:
+            return
+        if sheet.problem or entry.fixed:
+            self.notify(f"{sheet.problem or entry.fixed}.", markup=False)
+            return
+        written_in = entry.origin.rpartition(":")[0] if entry.is_set else sheet.file
+        screen = SettingScreen(entry, written_in, self._desk.change)
+        self.app.push_screen(screen, self._say_written)
+
+    def _say_written(self, entry: "Entry | None") -> None:
+        if entry is None:
+            return
+        name, value = entry.setting.name, entry.text or setting_words.EMPTY
+        waits = setting_words.is_waiting(entry)
+        when = "It takes effect at the next start." if waits else "It is in effect."
+        self.notify(f"{name} is {value} now. {when}", markup=False)
+
+    @on(WorkReported)
+    def follow_work(self, message: WorkReported) -> None:
+        """Say what the workers do."""
+        self.query_one(StatusLine).say(message.progress)
+
+    # From pane to pane
+
+    def action_next_pane(self) -> None:
+        """Go from the list to what the chosen one means, and back."""
+        (self.query_one(Reader) if self._list.has_focus else self._list).focus()
+
+    def action_previous_pane(self) -> None:
+        """Go the other way round, which is the same."""
+        self.action_next_pane()
+
+    @on(WentBack)
+    def action_back(self) -> None:
+        """Out of what was looked for, back to the list, or away."""
+        if self._find.value:
+            self._find.value = ""
+            self._list.focus()
+        elif self._list.has_focus:
+            self.dismiss(None)
+        else:
+            self._list.focus()

@@ -1,0 +1,101 @@
+"""How a setting is put into words: a line of the list, and all there is to say."""
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+if TYPE_CHECKING:
+    from memtui.setting import Entry
+
+NAME_CELLS, VALUE_CELLS = 18, 24
+"""How wide the columns of a line are."""
+
+EMPTY = "(empty)"
+"""What an empty value is called."""
+
+SECTIONS = {
+    "store": "The store",
+    "capture": "What is kept",
+    "segments": "How talk is cut into segments",
+    "search": "Search",
+    "summaries": "Who summarises",
+    "jobs": "When the model rolls up",
+    "screen": "The screen",
+    "log": "The log",
+}
+"""What the groups are called; one that is not here goes by its own name."""
+
+
+def heading(section: str) -> Content:
+    """The line above a group."""
+    return Content.styled(SECTIONS.get(section, section.capitalize()), "bold $accent")
+
+
+def row(entry: "Entry") -> Content:
+    """A setting in a line: its name, its value, and who set it."""
+    key = entry.setting.name.partition(".")[2]
+    value = _value(entry.text)
+    if len(value) > VALUE_CELLS:
+        value = value[: VALUE_CELLS - 1] + "…"
+    return Content.assemble(
+        f"  {key:<{NAME_CELLS}} ",
+        (f"{value:<{VALUE_CELLS}} ", "bold" if entry.is_set else ""),
+        (_short_origin(entry), "$context"),
+    )
+
+
+def _short_origin(entry: "Entry") -> str:
+    origin = entry.origin
+    if origin.startswith("MEMTUI_"):
+        origin = "environment"
+    elif entry.is_set and origin != "command line":
+        origin = "file"
+    return f"{origin}, next start" if is_waiting(entry) else origin
+
+
+def is_waiting(entry: "Entry") -> bool:
+    """Whether it was changed, and takes effect at the next start."""
+    return entry.text != entry.running
+
+
+def told(entry: "Entry") -> Content:
+    """All there is to say of a setting."""
+    setting = entry.setting
+    lines = [Content(setting.says), Content("")]
+    lines.append(_fact("value", _with_unit(entry.text, setting.unit)))
+    if is_waiting(entry):
+        running = _with_unit(entry.running, setting.unit)
+        lines.append(_fact("in effect", f"{running}, until memtui is started again"))
+    lines.append(_fact("set by", entry.origin))
+    lines.append(_fact("built in", _with_unit(entry.default, setting.unit)))
+    if setting.choices:
+        several = isinstance(setting.default, tuple)
+        lines.append(_fact("any of" if several else "one of", _listed(setting.choices)))
+    if setting.least is not None:
+        lines.append(_fact("at least", f"{setting.least:g} {setting.unit}".strip()))
+    lines += [Content(""), Content.styled(_how(entry), "$context")]
+    return Content("\n").join(lines)
+
+
+def _how(entry: "Entry") -> str:
+    """Which key changes it and when that takes effect, or why none does."""
+    if entry.fixed:
+        return f"{entry.fixed}."
+    when = "at once" if entry.setting.is_at_once else "at the next start"
+    return f"enter changes it; that takes effect {when}."
+
+
+def _fact(name: str, said: str) -> Content:
+    return Content.assemble((f"{name:<10}", "$context"), said)
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return f"{_value(text)} {unit}".strip()
+
+
+def _value(text: str) -> str:
+    return text or EMPTY
+
+
+def _listed(choices: tuple[str, ...]) -> str:
+    return ", ".join(choices)

@@ -1,0 +1,211 @@
+"""The settings on the screen: found, explained, changed, and left alone."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from memtui import configuration
+from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.screens.contents import ContentsScreen
+from memtui.screens.setting import SettingScreen
+from memtui.screens.settings import SettingsScreen
+from memtui.settings import BY_NAME, Settings
+from memtui.settings_desk import Desk
+from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.setting_list import SettingList
+from tests.conftest import NOW
+
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+
+OWN = """# My own words.
+[segments]
+silence_min = 45   # long walks
+
+[capture]
+exclude = ["secret-*", "/srv/attic"]
+"""
+
+
+class Compare(Protocol):
+    def __call__(
+        self,
+        app: App[str | MemtuiError],
+        *,
+        terminal_size: tuple[int, int],
+        run_before: Run,
+    ) -> bool: ...
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The settings' file, named without the folder of the run: pictures show it."""
+    folder = tmp_path / "person"
+    folder.mkdir(exist_ok=True)
+    monkeypatch.chdir(folder)
+    file = Path("config.toml")
+    file.write_text(OWN)
+    return file
+
+
+@pytest.fixture
+def app(
+    house: House, file: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> MemtuiApp:
+    monkeypatch.setenv("MEMTUI_SUMMARIES__MODEL", "qwen3:4b")
+
+    def load() -> Settings:
+        return configuration.load(file, given=["log.level=debug"])
+
+    monkeypatch.setattr(house, "start", lambda _: None)
+    monkeypatch.setattr(house, "histories", lambda: [])
+    return MemtuiApp(lambda: house, lambda: NOW, settings=Desk(load, load(), file))
+
+
+def entries(app: MemtuiApp) -> SettingList:
+    return app.screen.query_one(SettingList)
+
+
+def told(app: MemtuiApp) -> str:
+    return str(app.screen.query_one("#told", Static).visual)
+
+
+def notices(app: MemtuiApp) -> list[str]:
+    return [notice.message for notice in app._notifications]
+
+
+def opened(settle: Settle, *keys: str) -> Run:
+    """From the welcome of an empty house to the settings, and further."""
+
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
+        await settle(pilot)
+        for key in ("escape", "comma", *keys):
+            await pilot.press(key)
+            await settle(pilot)
+        for line in pilot.app.screen.query(Input):
+            line.cursor_blink = False
+
+    return run
+
+
+async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(settle)(pilot)
+        assert isinstance(app.screen, SettingsScreen)
+        measure = app.screen.query_one("#listed PaneTitle", PaneTitle).measure
+        assert measure == str(len(BY_NAME))
+        await opened(settle, *["slash", *"pause longer", "enter"])(pilot)
+        assert entries(app).listed == 1
+        assert told(app).split("\n") == [
+            "A pause longer than this ends a segment.",
+            "",
+            "value     45.0 minutes",
+            "set by    config.toml:3",
+            "built in  30.0 minutes",
+            "at least  0.01 minutes",
+            "",
+            "enter changes it; that takes effect at the next start.",
+        ]
+        await pilot.press("escape")
+        assert entries(app).listed == len(BY_NAME)
+        assert entries(app).has_focus
+        await pilot.press("tab", "escape", "escape")
+        assert isinstance(app.screen, ContentsScreen)
+
+
+async def test_a_value_is_checked_then_written_and_waits_for_the_next_start(
+    app: MemtuiApp, file: Path, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(settle, "slash", *"silence", "enter", "enter")(pilot)
+        assert isinstance(app.screen, SettingScreen)
+        line, wrong = (
+            app.screen.query_one(Input),
+            app.screen.query_one("#wrong", Static),
+        )
+        line.value = "soon"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert str(wrong.visual) == (
+            "✗ segments.silence_min is a number, not 'soon'. Nothing was written."
+        )
+        assert file.read_text() == OWN
+        line.value = "20"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert file.read_text() == OWN.replace("45  ", "20.0  ")
+        assert notices(app) == [
+            "segments.silence_min is 20.0 now. It takes effect at the next start."
+        ]
+        assert "in effect 45.0 minutes, until memtui is started again" in told(app)
+
+
+async def test_choices_are_stepped_through_and_colours_change_at_once(
+    app: MemtuiApp, file: Path, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        keys = ("slash", *"theme", "enter", "enter", "down", "down", "up", "enter")
+        await opened(settle, *keys)(pilot)
+        assert app.theme == "memtui-light"
+        assert configuration.load(file).theme == "memtui-light"
+        assert notices(app) == ["screen.theme is memtui-light now. It is in effect."]
+        app.action_switch_theme()
+        await settle(pilot)
+        assert configuration.load(file).theme == app.theme == "memtui-contrast"
+
+
+async def test_what_is_set_elsewhere_says_why_it_cannot_be_changed(
+    app: MemtuiApp, file: Path, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(settle, "slash", *"log.level", "enter", "enter")(pilot)
+        assert isinstance(app.screen, SettingsScreen)
+        assert notices(app)[0].startswith("log.level was set on the command line")
+        assert "MEMTUI_SUMMARIES__MODEL" not in told(app)
+        await opened(settle, "slash", *"qwen", "enter", "enter")(pilot)
+        assert notices(app)[-1].startswith("MEMTUI_SUMMARIES__MODEL in the environment")
+        assert file.read_text() == OWN
+
+
+async def test_a_file_that_broke_is_shown_and_kept_until_it_is_mended(
+    app: MemtuiApp, file: Path, settle: Settle
+) -> None:
+    file.write_text(broken := OWN + "[log\n")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(settle, "end", "up", "enter")(pilot)
+        words = str(app.screen.query_one("#broken", Static).visual)
+        assert words.startswith("✗ config.toml: ") and "line 7" in words
+        assert "config.toml" in notices(app)[0]
+        assert file.read_text() == broken
+        file.write_text(OWN)
+        await pilot.press("question_mark", "escape")
+        await settle(pilot)
+        assert not app.screen.query_one("#broken").display
+
+
+PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
+    "full": ((120, 40), ("down",) * 8),
+    "narrow": ((80, 24), ("down",) * 8),
+    "changing": ((120, 40), ("slash", *"theme", "enter", "enter", *"x", "enter")),
+    "broken": ((120, 40), ()),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures(
+    app: MemtuiApp, file: Path, settle: Settle, snap_compare: Compare, name: str
+) -> None:
+    size, keys = PICTURES[name]
+    if name == "broken":
+        file.write_text(OWN + "[log\n")
+    run = opened(settle, *keys)
+    assert snap_compare(app, terminal_size=size, run_before=run)

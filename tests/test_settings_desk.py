@@ -1,0 +1,183 @@
+"""Settings changed for good: in their file, which keeps all else as it is."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from memtui import configuration, settings, settings_file
+from memtui.errors import SettingsError
+from memtui.settings_desk import Desk
+
+OWN = """# My own words.
+[segments]
+silence_min = 45   # long walks
+overlap_min=1
+
+[capture]
+exclude = [
+  "secret-*",  # a client's
+  "/srv/attic",
+]
+
+[log]
+level = 'debug'
+"""
+
+
+def desk_of(
+    file: Path, *, given_file: Path | None = None, given: Sequence[str] = ()
+) -> Desk:
+    def load() -> settings.Settings:
+        return configuration.load(file, given_file=given_file, given=given)
+
+    return Desk(load, load(), file, given_file)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "config" / "config.toml"
+
+
+@pytest.fixture
+def own(file: Path) -> Path:
+    file.parent.mkdir()
+    file.write_text(OWN)
+    return file
+
+
+def test_the_first_change_makes_the_file_for_its_owner_alone(file: Path) -> None:
+    entry = desk_of(file).change("segments.silence_min", "45")
+    assert file.read_text() == "[segments]\nsilence_min = 45.0\n"
+    assert (entry.text, entry.origin) == ("45.0", f"{file}:2")
+    assert (entry.default, entry.running, entry.is_set) == ("30.0", "30.0", True)
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "before", "after"),
+    [
+        ("segments.silence_min", "20", "45   # long walks", "20.0   # long walks"),
+        ("segments.overlap_min", "2", "overlap_min=1", "overlap_min = 2.0"),
+        ("log.level", "error", "level = 'debug'", 'level = "error"'),
+        (
+            "capture.exclude",
+            "attic, b#c",
+            OWN[OWN.index("exclude") : OWN.index("]\n\n[log]") + 1],
+            'exclude = ["attic", "b#c"]',
+        ),
+        (
+            "segments.limit_tokens",
+            "3000",
+            "overlap_min=1\n",
+            "overlap_min=1\nlimit_tokens = 3000\n",
+        ),
+        (
+            "screen.theme",
+            "memtui-paper",
+            "'debug'\n",
+            "'debug'\n\n[screen]\ntheme = \"memtui-paper\"\n",
+        ),
+    ],
+)
+def test_one_value_changes_and_nothing_else(
+    own: Path, name: str, text: str, before: str, after: str
+) -> None:
+    desk_of(own).change(name, text)
+    assert own.read_text() == OWN.replace(before, after)
+
+
+def test_in_the_manual_a_value_is_set_where_it_is_explained(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text(settings.manual())
+    desk_of(file).change("jobs.day", "30 2 * * *")
+    desk_of(file).change("capture.folders", "/srv/one, ~/two")
+    before = settings.manual().splitlines()
+    new = [line for line in file.read_text().splitlines() if line not in before]
+    assert new == ['folders = ["/srv/one", "~/two"]', 'day = "30 2 * * *"']
+    assert len(file.read_text().splitlines()) == len(before)
+
+
+def test_line_ends_and_links_stay_what_they_are(file: Path, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.toml"
+    real.write_bytes(b"[log]\r\nlevel = 'info'\r\n")
+    real.chmod(0o640)
+    file.parent.mkdir()
+    file.symlink_to(real)
+    desk_of(file).change("log.level", "debug")
+    assert file.is_symlink()
+    assert real.read_bytes() == b'[log]\r\nlevel = "debug"\r\n'
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("segments.silence_min", "soon", "silence_min is a number, not 'soon'"),
+        ("segments.limit_tokens", "0", "limit_tokens is at least 1"),
+        ("log.level", "infos", "did you mean info?"),
+        ("jobs.day", "0 25 * * *", "that is no hour"),
+    ],
+)
+def test_a_bad_value_is_said_and_the_file_stays_untouched(
+    own: Path, name: str, text: str, said: str
+) -> None:
+    with pytest.raises(SettingsError, match=said):
+        desk_of(own).change(name, text)
+    assert own.read_text() == OWN
+
+
+@pytest.mark.parametrize(
+    "written", ["log = {level = 'debug'}\n", "log.level = 'debug'\n"]
+)
+def test_what_cannot_be_changed_alone_is_left_to_an_editor(
+    own: Path, written: str
+) -> None:
+    own.write_text(written)
+    with pytest.raises(SettingsError, match="change it with an editor"):
+        desk_of(own).change("log.level", "info")
+    assert own.read_text() == written
+
+
+def test_a_file_that_broke_is_named_with_its_line_and_never_written(own: Path) -> None:
+    desk = desk_of(own)
+    own.write_text(broken := OWN + "[log\n")
+    sheet = desk.look()
+    assert str(own) in sheet.problem and "line 14" in sheet.problem
+    assert {e.setting.name: e.text for e in sheet.entries}["log.level"] == "debug"
+    with pytest.raises(SettingsError, match="line 14"):
+        desk.change("log.level", "info")
+    with pytest.raises(SettingsError, match="line 14"):
+        settings_file.write(own, settings.BY_NAME["log.level"], "info")
+    assert own.read_text() == broken
+
+
+def test_what_wins_over_every_file_cannot_be_changed(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMTUI_LOG__LEVEL", "error")
+    desk = desk_of(own, given=["segments.silence_min=3"])
+    fixed = {e.setting.name: e.fixed for e in desk.look().entries if e.fixed}
+    assert fixed.keys() == {"log.level", "segments.silence_min"}
+    assert fixed["log.level"].startswith("MEMTUI_LOG__LEVEL in the environment")
+    with pytest.raises(SettingsError, match="set on the command line"):
+        desk.change("segments.silence_min", "4")
+    assert own.read_text() == OWN
+
+
+def test_a_value_of_a_file_that_was_given_is_changed_there(
+    own: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text("[log]\nlevel = 'info'\n")
+    desk = desk_of(own, given_file=other)
+    assert desk.change("log.level", "warning").origin == f"{other}:2"
+    assert own.read_text() == OWN
+    desk.change("segments.overlap_tokens", "5")
+    assert other.read_text() == '[log]\nlevel = "warning"\n'
+
+
+def test_what_takes_effect_at_once_is_not_waited_for(own: Path) -> None:
+    desk = desk_of(own)
+    assert desk.change("screen.theme", "memtui-light").running == "memtui-light"
+    assert desk.change("log.level", "info").running == "debug"
