@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from memtui.llm import Summarizer
     from memtui.memory.schedules import Plan
     from memtui.memory.summarizers import Doing
+    from memtui.memory.tokens import Counter
+    from memtui.recall.asking import Asking
     from memtui.recall.hearing import Ears
     from memtui.recall.search import Search
     from memtui.recall.talk import Talk
@@ -92,6 +94,20 @@ class House:
         return Talk(self._ears, self.zone, _now)
 
     @cached_property
+    def asking(self) -> "Asking":
+        """Who answers agents, within any budget."""
+        from memtui.recall.asking import Asking  # noqa: PLC0415
+
+        return Asking(self.teleport, self.search, self.talk, self.zone, _now)
+
+    @cached_property
+    def counter(self) -> "Counter":
+        """By what tokens are counted."""
+        from memtui import tokenizer  # noqa: PLC0415
+
+        return tokenizer.counter(self.paths.vocabulary)
+
+    @cached_property
     def _ears(self) -> "Ears":
         from memtui.recall.hearing import Ears  # noqa: PLC0415
 
@@ -118,7 +134,6 @@ class House:
         return scheduling.plan(self.settings, self.zone, self.paths.store)
 
     def _setup(self) -> "Setup":
-        from memtui import tokenizer  # noqa: PLC0415
         from memtui.llm.extractive import Extractive  # noqa: PLC0415
         from memtui.memory.exclusions import Exclusions  # noqa: PLC0415
         from memtui.memory.segments import Rules  # noqa: PLC0415
@@ -138,7 +153,7 @@ class House:
                 overlap_s=settings.overlap_min * 60,
                 overlap_tokens=settings.overlap_tokens,
             ),
-            counter=tokenizer.counter(self.paths.vocabulary),
+            counter=self.counter,
             summarizer=Extractive(),
             clock=_now,
             agent=settings.agent,

@@ -222,6 +222,12 @@ def made_ms(event_id: str) -> int:
     return at_ms
 
 
+def first_id(at_ms: int) -> str:
+    """The least id that an event of this time could have."""
+    digits = (max(at_ms, 0) >> shift & 31 for shift in range(45, -1, -5))
+    return "".join(_CROCKFORD[digit] for digit in digits)
+
+
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 

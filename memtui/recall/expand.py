@@ -1,8 +1,9 @@
 """Opening a source: from a bullet, or a message that was found, to its events."""
 
+from memtui.memory import citations
 from memtui.memory.events import Event
 from memtui.memory.grips import Expansion, Grip
-from memtui.store import database, events, grips, sessions
+from memtui.store import database, events, grips, sessions, spans
 
 BEFORE = 3
 """How many events are shown before the excerpt unless more are asked for."""
@@ -22,11 +23,17 @@ def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansi
 
     The window reaches from an hour before the first event of the excerpt to an hour
     after its last (decisions §6). An unknown grip gives an empty answer.
+
+    Args:
+        grip_id: Its id, or a citation: the beginning of its id, or of an event's.
+        before: How many events are given before the excerpt.
+        after: How many after it.
     """
     with database.connected():
-        grip = grips.get([grip_id]).get(grip_id)
+        grip = grips.get([grip_id]).get(grip_id) or _cited(grip_id)
         if grip is None:
-            return Expansion()
+            event_id = _event_cited(grip_id)
+            return around(event_id, before=before, after=after)
         ends = events.get([grip.event_id_start, grip.event_id_end])
         first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
         if first is None or last is None:
@@ -51,6 +58,18 @@ def around(
             return Expansion()
         said = Grip("", excerpt, event_id, event_id, event.timestamp, SEARCH)
         return _around(said, event, event, max(before, 0), max(after, 0))
+
+
+def _cited(citation: str) -> Grip | None:
+    start = citations.grip_start(citations.bare(citation))
+    found = spans.grip_beginning(start) if start else ""
+    return grips.get([found]).get(found) if found else None
+
+
+def _event_cited(citation: str) -> str:
+    """The id of a cited event; "" if there is none, or nothing is cited."""
+    start = citations.event_start(citations.bare(citation))
+    return spans.event_beginning(start) if start else ""
 
 
 def _around(

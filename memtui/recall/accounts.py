@@ -1,0 +1,96 @@
+"""Accounts: the sessions there are and what was said in them, as replies."""
+
+from datetime import tzinfo
+
+from memtui.memory.fencing import line as neutral
+from memtui.memory.replies import Plain, Reply
+from memtui.memory.scopes import ALL, Scope
+from memtui.recall import itemising, sessions
+
+
+class Accounts:
+    """Answers what is asked of sessions."""
+
+    def __init__(self, zone: tzinfo) -> None:
+        """Remember the calendar.
+
+        Args:
+            zone: The calendar's.
+        """
+        self._zone = zone
+
+    def list_sessions(
+        self, *, offset: int = 0, limit: int = 20, of: Scope = ALL
+    ) -> Reply:
+        """A page of the sessions, the one that was heard of last first."""
+        page = sessions.listed(
+            agent=of.agent,
+            project=of.project,
+            offset=max(0, offset),
+            limit=max(1, limit),
+        )
+
+        def after(kept: int) -> Plain:
+            on = page.offset + kept
+            return {"total": page.total, "next_offset": on if on < page.total else None}
+
+        return Reply(
+            "sessions",
+            [itemising.session(one, self._zone) for one in page.sessions],
+            itemising.session_line,
+            notes=() if page.sessions else ("There is no such session.",),
+            how="go on with a larger offset",
+            after=after,
+        )
+
+    def get_session_meta(self, session: str) -> Reply:
+        """What is known of one session, named by ``[agent:]id`` or how that begins.
+
+        The items are what it was about. Raises ``MemtuiError`` where there is no such
+        session, or more than one.
+        """
+        known = sessions.facts(*sessions.find(session))
+        one = known.session
+        about = itemising.session(one, self._zone) | {
+            "began": itemising.clock(one.created_at, self._zone),
+            "branch": neutral(one.branch),
+            "model": neutral(one.model),
+            "events": known.events,
+            "segments": known.segments,
+            "subagents": len(known.subagents),
+        }
+        lead = [itemising.session_line(about)]
+        lead.append(
+            " · ".join(
+                f"{k}: {about[k]}"
+                for k in ("began", "branch", "model", "segments")
+                if about[k]
+            )
+        )
+        told = [{"text": neutral(text)} for text in known.summary]
+        return Reply("about", told, lambda item: f"- {item['text']}", about, lead)
+
+    def list_messages(
+        self, session: str, *, offset: int = 0, limit: int = 20, subagent: str = ""
+    ) -> Reply:
+        """A page of what was said in a session, oldest first.
+
+        Raises ``MemtuiError`` where there is no such session, or more than one.
+        """
+        known = sessions.facts(*sessions.find(session))
+        page = sessions.page(
+            known, offset=max(0, offset), limit=max(1, limit), subagent=subagent
+        )
+
+        def after(kept: int) -> Plain:
+            on = page.offset + kept
+            return {"total": page.total, "next_offset": on if on < page.total else None}
+
+        return Reply(
+            "messages",
+            [itemising.event(one, self._zone) for one in page.events],
+            itemising.dated_event_line,
+            notes=() if page.events else ("No message is there.",),
+            how="go on with a larger offset",
+            after=after,
+        )

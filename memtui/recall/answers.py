@@ -1,0 +1,175 @@
+"""Answers: what the searches find, as replies that fit any budget."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, tzinfo
+
+from memtui.memory import memories
+from memtui.memory.fencing import line as neutral
+from memtui.memory.filters import EVERYTHING, Filters
+from memtui.memory.found import Understood
+from memtui.memory.replies import Plain, Reply
+from memtui.memory.scopes import ALL, Scope
+from memtui.recall import itemising
+from memtui.recall.retrieval import Retrieval, Retrieved
+from memtui.recall.routing import Router
+from memtui.recall.search import Search
+from memtui.recall.talk import Talk
+from memtui.recall.teleport import Teleport
+from memtui.recall.walks import NOTHING
+
+AROUND_CHARS = 160
+"""How much of each message around one that answers is told, in characters."""
+
+
+class Answers:
+    """Answers what is asked in words."""
+
+    def __init__(
+        self,
+        teleport: Teleport,
+        search: Search,
+        talk: Talk,
+        zone: tzinfo,
+        clock: Callable[[], datetime],
+    ) -> None:
+        """Remember whom to ask.
+
+        Args:
+            teleport: Of nodes and grips.
+            search: Over everything.
+            talk: Of messages.
+            zone: The calendar's.
+            clock: Tells the time, by which "last week" is meant.
+        """
+        self._teleport, self._search, self._talk = teleport, search, talk
+        self._zone = zone
+        self.router = Router(teleport, zone, clock)
+        self.retrieval = Retrieval(search, zone, clock)
+
+    def ask_route(self, question: str, *, limit: int = 8, of: Scope = ALL) -> Reply:
+        """A question answered by the way that fits it, and which that is."""
+        found = self.router.ask(question, limit=limit, of=of)
+        band = found.sureness.band
+        way: Plain = {
+            "way": found.choice.way.value,
+            "why": neutral(found.choice.why),
+            "score": round(found.sureness.score, 2),
+            "band": band.value,
+            "advice": band.advice,
+            "understood": [
+                {"said": neutral(one.said), "is_met": one.is_met} for one in found.times
+            ],
+        }
+        sure = f"{way['band']} ({way['score']:.2f}): {way['advice']}"
+        lead = f"{way['way']}: {way['why']} {sure}"
+        told = [itemising.hit(one, self._zone) for one in found.hits]
+        told += [itemising.node(one, self._zone) for one in found.nodes]
+        return Reply(
+            "answers",
+            told,
+            _routed_line,
+            way,
+            (lead,),
+            notes=found.notes or (() if told else (NOTHING,)),
+        )
+
+    def teleport(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        of: Scope = ALL,
+        is_recent_first: bool = False,
+    ) -> Reply:
+        """Nodes and grips by words, each with its score, band and snippet."""
+        found = self._teleport.find(
+            query, limit=limit, of=of, is_recent_first=is_recent_first
+        )
+        meant = (
+            [f"Did you mean: {neutral(found.suggestion)}"] if found.suggestion else []
+        )
+        notes = [*filter(None, (found.note, *found.hints)), *meant]
+        told = [itemising.hit(one, self._zone) for one in found.hits]
+        return Reply(
+            "hits", told, itemising.hit_line, notes=notes or ([] if told else [NOTHING])
+        )
+
+    def search_memory(
+        self, query: str, *, limit: int = 10, filters: Filters = EVERYTHING
+    ) -> Reply:
+        """Moments of sessions from everything that is kept, one of each session."""
+        found = self._search.find(query, limit=limit, filters=filters)
+        notes = _notes(found.notes, found.times)
+        if found.suggestion:
+            notes.append(f"Did you mean: {neutral(found.suggestion)}")
+        told = [itemising.moment(one, self._zone) for one in found.hits]
+        return Reply(
+            "hits", told, itemising.hit_line, notes=notes or ([] if told else [NOTHING])
+        )
+
+    def search_sessions(
+        self,
+        query: str,
+        *,
+        limit: int = 20,
+        before: int = 1,
+        after: int = 1,
+        is_one_each: bool = False,
+        filters: Filters = EVERYTHING,
+    ) -> Reply:
+        """Messages that answer, each with what was said around it (decisions §8)."""
+        found = self._talk.find(
+            query,
+            limit=limit,
+            before=before,
+            after=after,
+            is_one_each=is_one_each,
+            filters=filters,
+        )
+        told = [
+            itemising.message_hit(one, self._zone, around=AROUND_CHARS)
+            for one in found.hits
+        ]
+        notes = _notes(found.notes, found.times)
+        return Reply(
+            "hits",
+            told,
+            itemising.message_hit_line,
+            notes=notes or ([] if told else [NOTHING]),
+        )
+
+    def retrieve_memory(
+        self,
+        query: str,
+        *,
+        limit: int = memories.LIMIT,
+        detail_limit: int | None = None,
+        filters: Filters = EVERYTHING,
+    ) -> Reply:
+        """The memories that answer, as seed 4 writes them."""
+        found = self.retrieval.retrieve_memory(
+            query, limit=limit, detail_limit=detail_limit, filters=filters
+        )
+        return memories_reply(found)
+
+
+def memories_reply(found: Retrieved) -> Reply:
+    """Memories as a reply."""
+    notes = _notes(found.notes, found.times)
+    told = [memories.plain(one) for one in found.memories]
+    return Reply(
+        "memories",
+        told,
+        memories.markdown,
+        notes=notes or ([] if told else [NOTHING]),
+        how="ask for more tokens, or less at once",
+        gap="\n\n",
+    )
+
+
+def _routed_line(told: Plain) -> str:
+    return itemising.hit_line(told) if "score" in told else itemising.node_line(told)
+
+
+def _notes(notes: Sequence[str], times: Sequence[Understood]) -> list[str]:
+    return [neutral(note) for note in (*notes, *map(str, times))]

@@ -1,0 +1,238 @@
+"""Itemising: nodes, hits, events and sessions as an agent reads them, short and cited.
+
+Each is a JSON object of neutral texts and a line of the same; ids are as short as they
+can be and still be opened (``memory.citations``).
+"""
+
+from datetime import datetime, tzinfo
+
+from memtui.memory import citations
+from memtui.memory.events import Event
+from memtui.memory.fencing import line as neutral
+from memtui.memory.finds import Held
+from memtui.memory.found import MessageHit, Moment, Said
+from memtui.memory.grips import Grip
+from memtui.memory.hits import Hit, HitKind
+from memtui.memory.replies import Plain
+from memtui.memory.sessions import Session
+from memtui.memory.toc import Bullet, TocLevel, TocLine
+
+TEXT_CHARS = 400
+"""How much of one message is told among others, in characters."""
+
+LEAD_CHARS = 120
+"""How much of a message is told before what it is quoted for."""
+
+
+def clock(at: datetime, zone: tzinfo) -> str:
+    """A moment as an answer tells it: ``2025-03-14 10:05``."""
+    return f"{at.astimezone(zone):%Y-%m-%d %H:%M}"
+
+
+def node(one: TocLine, zone: tzinfo) -> Plain:
+    """A node of a list."""
+    told: Plain = {"node_id": citations.of_node(one.node_id), "level": one.level.value}
+    if one.level is TocLevel.SEGMENT:
+        told |= {"title": neutral(one.headline), "at": clock(one.start_time, zone)}
+    else:
+        told |= {"title": neutral(one.title), "headline": neutral(one.headline)}
+        told["segments"] = one.tally.segments
+    if one.is_live:
+        told["is_live"] = True
+    return told
+
+
+def node_line(told: Plain) -> str:
+    """The same as a line."""
+    if "at" in told:
+        return f"{told['node_id']} {told['at'][11:]} {told['title']}"
+    return f"{told['node_id']} ({told['segments']}) {told['headline'] or told['title']}"
+
+
+def bullet(one: Bullet) -> Plain:
+    """A bullet with what it rests on."""
+    return {
+        "text": neutral(one.text),
+        "support": one.support.value,
+        "grip_ids": [citations.of_grip(name) for name in one.grip_ids],
+    }
+
+
+def bullet_line(told: Plain) -> str:
+    """The same as a line; what no source says is marked."""
+    cited = f" [{told['grip_ids'][0]}]" if told["grip_ids"] else " [no source]"
+    return f"- {told['text']}{cited}"
+
+
+def part_line(told: Plain) -> str:
+    """A bullet or a child, whichever it is."""
+    return bullet_line(told) if "text" in told else node_line(told)
+
+
+def hit(one: Hit, zone: tzinfo) -> Plain:
+    """A hit of the teleport."""
+    is_grip = one.kind is HitKind.GRIP
+    cite = citations.of_grip if is_grip else citations.of_node
+    told: Plain = {
+        "id": cite(one.target_id),
+        "score": round(one.score, 2),
+        "band": one.band.value,
+        "at": clock(one.at, zone),
+        "title": neutral(one.title),
+        "snippet": neutral(one.snippet.text),
+    }
+    if one.leads_to != one.target_id:
+        told["leads_to"] = citations.of_node(one.leads_to)
+    return told
+
+
+def hit_line(told: Plain) -> str:
+    """The same as a line."""
+    title, snippet = told["title"], told["snippet"]
+    said = snippet if title in snippet else f"{title}: {snippet}"
+    return f"{told['score']:.2f} {told['id']} {told['at'][:10]} {said}"
+
+
+def moment(one: Moment, zone: tzinfo) -> Plain:
+    """A moment of the search over everything."""
+    if one.event_id:
+        cite = citations.of_event(one.event_id)
+    elif one.grip_id:
+        cite = citations.of_grip(one.grip_id)
+    else:
+        cite = citations.of_node(one.node_id)
+    told: Plain = {
+        "id": cite,
+        "score": round(one.score, 2),
+        "band": one.band.value,
+        "at": clock(one.at, zone),
+        "session": f"{one.agent}:{one.session_id}",
+        "title": neutral(one.title),
+        "snippet": neutral(one.snippet.text),
+    }
+    if one.role:
+        told["role"] = one.role.value
+    if one.node_id and cite != one.node_id:
+        told["node_id"] = citations.of_node(one.node_id)
+    return told
+
+
+def message_hit(one: MessageHit, zone: tzinfo, *, around: int) -> Plain:
+    """A message that answers, with so many characters of each one beside it."""
+    match = one.match
+    told: Plain = {
+        "id": citations.of_event(one.event_id) if one.event_id else "",
+        "score": round(one.score, 2),
+        "session": f"{one.session.agent}:{one.session.session_id}",
+        "at": clock(match.at if match else one.session.created_at, zone),
+        "title": neutral(one.session.title)[:LEAD_CHARS],
+        "window": [
+            _said(said, TEXT_CHARS if said.is_match else around)
+            for said in one.window
+            if said.is_match or around
+        ],
+    }
+    return told
+
+
+def _said(one: Said, most: int) -> Plain:
+    told: Plain = {"msg_idx": one.msg_idx, "role": one.role.value}
+    told["text"] = _short(neutral(one.snippet.text), most)
+    return told | ({"is_match": True} if one.is_match else {})
+
+
+def message_hit_line(told: Plain) -> str:
+    """The same as lines."""
+    head = f"{told['score']:.2f} {told['id']} {told['at']} {told['session']}"
+    said = [f"  {one['role']}: {one['text']}" for one in told["window"]]
+    return "\n".join([head, *(said or [f"  {told['title']}"])])
+
+
+def event(
+    one: Event, zone: tzinfo, *, about: str = "", most: int = TEXT_CHARS
+) -> Plain:
+    """An event, of a long one what is around a quote.
+
+    Args:
+        one: The event.
+        zone: The calendar's.
+        about: The quote; "" for the beginning.
+        most: How much of the event is told, in characters.
+    """
+    text, quote = neutral(one.text), neutral(about)
+    place = text.find(quote) if quote else 0
+    start = max(0, place - LEAD_CHARS) if place + len(quote) > most else 0
+    start = text.find(" ", start) + 1 if start else 0
+    said = _short(text[start:], max(most, LEAD_CHARS + len(quote)))
+    told: Plain = {
+        "id": citations.of_event(one.event_id),
+        "at": clock(one.timestamp, zone),
+        "role": one.role.value,
+        "text": f"…{said}" if start else said,
+    }
+    if tool := one.metadata.get("tool_name", ""):
+        told["tool"] = neutral(tool)
+    return told
+
+
+def event_line(told: Plain) -> str:
+    """The same as a line; what a quote stands in is marked."""
+    mark = "> " if told.get("is_excerpt") else ""
+    tool = f" ({told['tool']})" if "tool" in told else ""
+    return f"{mark}{told['at'][11:]} {told['role']}{tool}: {told['text']}"
+
+
+def dated_event_line(told: Plain) -> str:
+    """The same as a line with its date and its citation."""
+    return f"{told['id']} {told['at'][:10]} {event_line(told)}"
+
+
+def session(one: Session, zone: tzinfo) -> Plain:
+    """A session of a list."""
+    return {
+        "id": f"{one.agent}:{one.session_id}",
+        "at": clock(one.updated_at, zone),
+        "project": neutral(one.project),
+        "title": neutral(one.title)[:LEAD_CHARS],
+        "messages": one.message_count,
+    }
+
+
+def session_line(told: Plain) -> str:
+    """The same as a line."""
+    about = f"{told['project']} ({told['messages']}) {told['title']}"
+    return f"{told['id']} {told['at']} {about}"
+
+
+def held(one: Held, zone: tzinfo) -> Plain:
+    """A node that answers, with its best part."""
+    best = one.finds[0]
+    return node(one.line, zone) | {
+        "score": one.score,
+        "field": best.field.value,
+        "text": neutral(best.text),
+        "grip_ids": [citations.of_grip(name) for name in best.grip_ids],
+    }
+
+
+def held_line(told: Plain) -> str:
+    """The same as a line."""
+    cited = f" [{told['grip_ids'][0]}]" if told["grip_ids"] else ""
+    return (
+        f"{told['score']:.2f} {told['node_id']} {told['field']}: {told['text']}{cited}"
+    )
+
+
+def grip(one: Grip, zone: tzinfo) -> Plain:
+    """What a grip is."""
+    return {
+        "id": citations.of_grip(one.grip_id) if one.grip_id else "",
+        "excerpt": neutral(one.excerpt),
+        "at": clock(one.timestamp, zone),
+        "source": one.source,
+        "node_id": citations.of_node(one.toc_node_id or ""),
+    }
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0]}…"

@@ -1,0 +1,288 @@
+"""Navigation: the table of contents and what it rests on, as an agent walks through it.
+
+``get_toc_root`` → ``get_node`` / ``browse_toc`` → ``expand_grip``; ``in_range`` and
+``get_events`` by time; ``search_node``, ``search_children``, ``by_keyword`` by words,
+read in the store itself: they need no index. Ids and tokens are legal whatever they
+say; what is not there gives an empty answer.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from memtui.memory import calendar, citations, finds, queries, words
+from memtui.memory.events import Event, is_event_id, to_ms
+from memtui.memory.finds import Field, Find, Held
+from memtui.memory.queries import Query
+from memtui.memory.scopes import ALL, Scope
+from memtui.memory.toc import TocLevel, TocLine, TocNode
+from memtui.recall.browse import ours
+from memtui.store import database, spans, toc
+
+LIMIT = 10
+"""How many nodes or parts are a page unless fewer or more are asked for."""
+
+EVENTS = 50
+"""How many events are a page."""
+
+WIDE = 400
+"""How many nodes of a level are followed down at most, the newest first."""
+
+ALL_FIELDS: frozenset[Field] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class NodePage:
+    """A page of nodes (seed 1)."""
+
+    nodes: tuple[TocLine, ...] = ()
+    continuation_token: str | None = None
+    """Where the next page begins; None on the last."""
+    has_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """A page of events in the order of time."""
+
+    events: tuple[Event, ...] = ()
+    continuation_token: str | None = None
+    has_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPage:
+    """Nodes that answer, the best first."""
+
+    nodes: tuple[Held, ...] = ()
+    has_more: bool = False
+
+
+def get_toc_root(*, of: Scope = ALL) -> list[TocLine]:
+    """The years, newest first."""
+    return list(browse_toc(None, limit=WIDE, of=of).nodes)
+
+
+def get_node(node_id: str) -> TocNode | None:
+    """The latest version of a node with bullets, grips and children's ids."""
+    with database.connected():
+        return toc.node(meant(node_id))
+
+
+def browse_toc(
+    parent_id: str | None,
+    *,
+    limit: int = LIMIT,
+    token: str | None = None,
+    of: Scope = ALL,
+) -> NodePage:
+    """A page of a node's children, newest first; the years where it is None.
+
+    Args:
+        parent_id: Of which node.
+        limit: The most nodes.
+        token: Where the page begins, as the page before said; what is no token is
+            taken for the beginning.
+        of: Whose work.
+    """
+    offset = int(token) if token and token.isascii() and token.isdigit() else 0
+    offset, limit = min(offset, 2**31), max(1, limit)
+    with database.connected():
+        parent = meant(parent_id) if parent_id else None
+        found = toc.lines_under(parent, offset, limit + 1, of)
+    has_more = len(found) > limit
+    after = str(offset + limit) if has_more else None
+    return NodePage(tuple(found[:limit]), after, has_more)
+
+
+def get_events(
+    start: datetime | None = None,
+    end: datetime | None = None,
+    *,
+    limit: int = EVENTS,
+    token: str | None = None,
+    of: Scope = ALL,
+    session: str = "",
+) -> EventPage:
+    """A page of events of a stretch of time, oldest first.
+
+    Args:
+        start: From when, aware; None from the first one on.
+        end: Until before when; None until now.
+        limit: The most events.
+        token: The id of the last event of the page before.
+        of: Whose work.
+        session: Only of the sessions whose id begins so.
+    """
+    limit = max(1, limit)
+    after = token if token and is_event_id(token) else ""
+    with database.connected():
+        found = spans.events_in(
+            to_ms(start) if start else None,
+            to_ms(end) if end else None,
+            after=after,
+            limit=limit + 1,
+            of=of,
+            session=session,
+        )
+    has_more = len(found) > limit
+    kept = tuple(found[:limit])
+    return EventPage(kept, kept[-1].event_id if has_more else None, has_more)
+
+
+def meant(node_id: str) -> str:
+    """The id of the node that is cited; inside ``connected()``."""
+    node_id = ours(citations.bare(node_id))
+    is_cited = node_id.startswith(citations.SEGMENT)
+    return (spans.node_beginning(node_id) if is_cited else "") or node_id
+
+
+def search_node(
+    node_id: str,
+    query: str,
+    zone: tzinfo,
+    *,
+    limit: int = LIMIT,
+    fields: Collection[Field] = ALL_FIELDS,
+) -> list[Find]:
+    """The parts of one node that answer, the best first; with their grips.
+
+    Args:
+        node_id: Of which node; an unknown one has none.
+        query: Any string.
+        zone: The calendar's.
+        limit: The most parts.
+        fields: Which parts are looked through; all of them where empty.
+    """
+    asked = queries.read(query, zone)
+    node = get_node(node_id)
+    if node is None or asked.is_empty:
+        return []
+    return finds.of(node, asked, frozenset(fields))[: max(1, limit)]
+
+
+def search_children(
+    parent_id: str | None,
+    query: str,
+    zone: tzinfo,
+    *,
+    limit: int = LIMIT,
+    fields: Collection[Field] = ALL_FIELDS,
+    of: Scope = ALL,
+) -> HeldPage:
+    """The children of a node that answer, the best first, each with what does.
+
+    Args:
+        parent_id: Of which node; the years where it is None.
+        query: Any string.
+        zone: The calendar's.
+        limit: The most children.
+        fields: Which parts are looked through; all of them where empty.
+        of: Whose work.
+    """
+    asked = queries.read(query, zone)
+    if asked.is_empty:
+        return HeldPage()
+    with database.connected():
+        names = spans.under([meant(parent_id)] if parent_id else None, of)[:WIDE]
+        held = _held(toc.nodes(names), asked, frozenset(fields))
+    return HeldPage(tuple(held[: max(1, limit)]), len(held) > limit)
+
+
+def by_keyword(
+    keyword: str,
+    *,
+    under: str | None = None,
+    level: TocLevel = TocLevel.SEGMENT,
+    limit: int = LIMIT,
+    of: Scope = ALL,
+) -> HeldPage:
+    """Nodes of a level whose keywords hold a word, and those above them all do.
+
+    A parent's keywords are among its children's, so that this never ends in nothing
+    once a node holds the word (decisions §5).
+
+    Args:
+        keyword: One word or more; in any form.
+        under: Where to begin; the years where it is None.
+        level: How far down to go.
+        limit: The most nodes, newest first.
+        of: Whose work.
+    """
+    wanted = {*words.needed(keyword[: queries.CAP_CHARS])}
+    if not wanted:
+        return HeldPage()
+    found: list[TocNode] = []
+    with database.connected():
+        names = spans.under([meant(under)] if under else None, of)[:WIDE]
+        while names:
+            kept = [one for one in toc.nodes(names) if _is_about(one, wanted)]
+            found = [one for one in kept if one.level is level]
+            if found or not kept:
+                break
+            names = spans.under([one.node_id for one in kept], of)[:WIDE]
+        lines = {one.node_id: one for one in toc.lines([n.node_id for n in found])}
+    held = [
+        Held(
+            lines[one.node_id], (Find(Field.KEYWORDS, " · ".join(one.words), 1.0),), 1.0
+        )
+        for one in found
+    ]
+    return HeldPage(tuple(held[: max(1, limit)]), len(held) > limit)
+
+
+def in_range(
+    start: datetime | None, end: datetime | None, zone: tzinfo, *, of: Scope = ALL
+) -> list[TocLine]:
+    """The coarsest nodes that cover a stretch of time and no day besides, newest first.
+
+    A month holds whole weeks, so that days decide (decisions §5): of March the weeks
+    that lie in it whole, and the days at its ends. Hours are covered by segments.
+
+    Args:
+        start: From when, aware; None from the first one on.
+        end: Until before when; None until now.
+        zone: The calendar's.
+        of: Whose work.
+    """
+    kept: list[str] = []
+    with database.connected():
+        partly: Sequence[str] | None = None
+        while partly is None or partly:
+            names, partly = spans.under(partly, of), []
+            for name in names:
+                first, last = calendar.bounds(name, zone)
+                is_segment = calendar.period(name).level is TocLevel.SEGMENT
+                if (end and first >= end) or (start and last <= start):
+                    continue
+                is_within = (not start or first >= start) and (not end or last <= end)
+                if is_segment or is_within:
+                    kept.append(name)
+                else:
+                    partly.append(name)
+        found = toc.lines(kept)
+    within = [one for one in found if _overlaps(one, start, end)]
+    return sorted(within, key=lambda one: one.start_time, reverse=True)
+
+
+def _overlaps(line: TocLine, start: datetime | None, end: datetime | None) -> bool:
+    if line.level is not TocLevel.SEGMENT:
+        return True
+    return (not start or line.end_time >= start) and (not end or line.start_time < end)
+
+
+def _held(
+    nodes: Sequence[TocNode], asked: Query, fields: frozenset[Field]
+) -> list[Held]:
+    lines = {one.node_id: one for one in toc.lines([n.node_id for n in nodes])}
+    held = [
+        Held(lines[node.node_id], tuple(found), finds.score(node, asked, fields))
+        for node in nodes
+        if (found := finds.of(node, asked, fields))
+    ]
+    return sorted(held, key=lambda one: (-one.score, -one.line.start_time.timestamp()))
+
+
+def _is_about(node: TocNode, wanted: set[str]) -> bool:
+    held = {term for word in node.words for term in words.terms(word)}
+    return wanted <= held

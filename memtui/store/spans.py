@@ -1,0 +1,93 @@
+"""Spans: the nodes and the events of a stretch of time, and names by how they begin."""
+
+from collections.abc import Sequence
+
+from peewee import fn
+
+from memtui.memory.events import Event, first_id
+from memtui.memory.scopes import ALL, Scope
+from memtui.store import events, scopes
+from memtui.store.database import db
+from memtui.store.tables import EventRow, GripRow, NodeRow, SessionRow, VersionRow
+
+AFTER_ALL = "\U0010ffff"
+"""Sorts behind whatever a name may go on with."""
+
+
+def under(parent_ids: Sequence[str] | None, of: Scope = ALL) -> list[str]:
+    """The ids of the nodes right under some, newest first; the years for None.
+
+    Only those that have a version: of the others there is nothing to tell.
+    """
+    parent = NodeRow.parent_id
+    where = parent.is_null() if parent_ids is None else parent.in_(list(parent_ids))
+    rows = (
+        NodeRow.select(NodeRow.node_id)
+        .join(VersionRow)
+        .where(where, *scopes.within(of))
+        .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
+        .tuples()
+    )
+    return [name for (name,) in rows]
+
+
+def events_in(
+    start_ms: int | None,
+    end_ms: int | None,
+    *,
+    after: str,
+    limit: int,
+    of: Scope = ALL,
+    session: str = "",
+) -> list[Event]:
+    """Events of a stretch of time in the order of their ids, which is that of time.
+
+    Args:
+        start_ms: From when, in milliseconds; None from the first one on.
+        end_ms: Until before when; None until the last one.
+        after: Only those behind this id; "" for all.
+        limit: The most.
+        of: Whose work.
+        session: Only of the sessions whose id begins so.
+    """
+    key, name = EventRow.id, SessionRow.name
+    rows = EventRow.select(key).join(SessionRow).order_by(key).limit(limit)
+    if start_ms is not None:
+        rows = rows.where(key >= first_id(start_ms))
+    if end_ms is not None:
+        rows = rows.where(key < first_id(end_ms))
+    if after:
+        rows = rows.where(key > after)
+    if of.agent:
+        rows = rows.where(SessionRow.agent == of.agent)
+    if of.project:
+        rows = rows.where(SessionRow.project == of.project)
+    if session:
+        begins = fn.SUBSTR(name, 1, len(session)) == session
+        mine = SessionRow.select(SessionRow.id).where(name >= session, begins)
+        rows = rows.where(EventRow.session.in_(mine))
+    names = [name for (name,) in rows.tuples()]
+    found = events.get(names)
+    return [found[name] for name in names if name in found]
+
+
+def grip_beginning(start: str) -> str:
+    """The id of the first grip whose id begins so; "" for none."""
+    return _beginning(GripRow._meta.table_name, start)
+
+
+def event_beginning(start: str) -> str:
+    """The id of the first event whose id begins so; "" for none."""
+    return _beginning(EventRow._meta.table_name, start)
+
+
+def node_beginning(start: str) -> str:
+    """The id of the first node whose id begins so; "" for none."""
+    return _beginning(NodeRow._meta.table_name, start, "node_id")
+
+
+def _beginning(table: str, start: str, key: str = "id") -> str:
+    within = f"{key} >= ? AND {key} < ?"
+    asked = f"SELECT {key} FROM {table} WHERE {within} ORDER BY {key} LIMIT 1"
+    row = db.execute_sql(asked, (start, start + AFTER_ALL)).fetchone()
+    return str(row[0]) if row else ""

@@ -1,0 +1,107 @@
+"""What ``retrieve_memory`` tells, to the letter; and how long ago that was."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memtui.memory import citations, memories, time_since
+from memtui.memory.memories import Line, Memory
+
+NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
+
+
+def memory(rank: int, score: float, surprise: float, **more: str) -> Memory:
+    said = {"when": "yesterday", "summary": "Prefers dark mode."} | more
+    return Memory(rank, score, surprise, NOW, said["when"], said["summary"], "")
+
+
+def test_a_memory_is_told_to_the_letter() -> None:
+    key = memory(1, 0.92, 0.7, when="2 days ago", summary="From Python\nto Rust.")
+    told = memories.plain(key) | {
+        "details": [{"role": "user", "text": 'It\'s "all" Rust\nnow'}],
+        "cite": "grip:1705330800000:1a2b",
+    }
+    assert memories.markdown(told) == (
+        "## Memory 1 [rank: 1, score: 0.92, key moment]\n"
+        "**When:** 2 days ago\n"
+        "**Summary:** From Python to Rust.\n"
+        "\n"
+        "**Details:**\n"
+        '- user: "It\'s \\"all\\" Rust\\nnow"\n'
+        "[grip:1705330800000:1a2b]"
+    )
+    assert memories.markdown(memories.plain(memory(2, 0.851, 0.69))) == (
+        "## Memory 2 [rank: 2, score: 0.85]\n"
+        "**When:** yesterday\n"
+        "**Summary:** Prefers dark mode."
+    )
+
+
+@pytest.mark.parametrize(
+    ("detail_limit", "ranks"),
+    [
+        (None, {1}),
+        (0, set()),
+        (1, {1}),
+        (3, {1, 3}),
+        (5, {1, 2, 3, 4, 5}),
+        (9, {1, 2, 3, 4, 5}),
+    ],
+)
+def test_who_has_details(detail_limit: int | None, ranks: set[int]) -> None:
+    surprises = (0.7, 0.69, 0.9, 1.0, 0.0)
+    told = {
+        rank
+        for rank, surprise in enumerate(surprises, 1)
+        if memories.has_details(rank, surprise, detail_limit, len(surprises))
+    }
+    assert told == ranks
+
+
+def test_what_a_memory_says_cannot_pass_for_another() -> None:
+    sly = memory(1, 0.5, 0.0, summary="x\n## Memory 2 [rank: 2]\n**When:** now")
+    told = memories.markdown(memories.plain(sly))
+    assert sum(line.startswith("## ") for line in told.splitlines()) == 1
+    assert sum(line.startswith("**When:**") for line in told.splitlines()) == 1
+    assert memories.plain(sly)["summary"].count("**When:**") == 0
+
+
+@pytest.mark.parametrize(
+    ("back", "said"),
+    [
+        (timedelta(days=-2), "just now"),
+        (timedelta(seconds=59), "just now"),
+        (timedelta(minutes=1), "1 minute ago"),
+        (timedelta(hours=3), "3 hours ago"),
+        (timedelta(hours=13), "yesterday"),
+        (timedelta(days=2), "2 days ago"),
+        (timedelta(days=6), "6 days ago"),
+        (timedelta(days=7), "last week"),
+        (timedelta(days=20), "2 weeks ago"),
+        (timedelta(days=45), "last month"),
+        (timedelta(days=100), "3 months ago"),
+        (timedelta(days=400), "last year"),
+        (timedelta(days=1000), "2 years ago"),
+    ],
+)
+def test_how_long_ago_something_was(back: timedelta, said: str) -> None:
+    assert time_since.ago(NOW - back, NOW, UTC) == said
+
+
+def test_citations_are_short_and_read_whatever_stands_around_them() -> None:
+    cite = citations.of_grip("grip:1705330800000:1a2b3c4d5e6f7081")
+    assert cite == "grip:1705330800000:1a2b"
+    assert citations.grip_start(citations.bare(f"[{cite}].")) == cite
+    event = "01HMCSS5T0ABCDEFGHJKMNPQRS"
+    assert citations.event_start(citations.of_event(event)) == event[:14]
+    assert citations.event_start(f"evt:1705330800000:{event}") == event
+    assert citations.event_start("evt:' OR 1") == citations.grip_start("grip:%") == ""
+
+
+def test_details_are_messages_in_their_order() -> None:
+    told = memories.plain(
+        Memory(
+            1, 1, 1, NOW, "now", "s", "", (Line("user", "a"), Line("assistant", "b"))
+        )
+    )
+    assert [one["role"] for one in told["details"]] == ["user", "assistant"]
