@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(given: argparse.Namespace) -> int:
     from memtui import configuration, paths  # noqa: PLC0415 - after --help
 
-    if given.command in (None, "demo") and not _has_terminal():
+    if given.command in (None, "demo") and not (_has_tab() or _has_terminal()):
         raise MemtuiError(NO_TERMINAL)
     places = paths.find(given.home)
     config = given.config or (
@@ -78,6 +78,10 @@ def _run(given: argparse.Namespace) -> int:
         return _hooks(given, places)
     if given.command == "mcp":
         return _mcp(given, places, settings)
+    if given.command == "web":
+        from memtui.shell import web  # noqa: PLC0415
+
+        return web.serve(given)
     if given.command in (None, "demo"):
         from memtui.settings_desk import Desk  # noqa: PLC0415
 
@@ -100,6 +104,15 @@ def _has_terminal() -> bool:
     """Whether a person types and looks; it is standard error that is drawn on."""
     streams = (sys.stdin, sys.stdout, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def _has_tab() -> bool:
+    """Whether a tab of a browser shows this process; it then ends with its server."""
+    if "TEXTUAL_DRIVER" not in os.environ:
+        return False
+    from memtui.shell import web  # noqa: PLC0415 - only where one may be
+
+    return web.is_tab() and web.end_with_server()
 
 
 def _hooks(given: argparse.Namespace, places: "Paths") -> int:

@@ -193,6 +193,12 @@ def _add_working(commands: "Commands") -> None:
     _add_jobs(commands)
     _command(commands, "reindex", "make the search index anew", json=False)
     _command(commands, "demo", "look around in a made-up memory", json=False)
+    web = _command(commands, "web", "open the app in a browser here", json=False)
+    web.add_argument(
+        "--host", default="127.0.0.1", help="127.0.0.1 (the default) or ::1"
+    )
+    says = "the port (default 8421; 0 takes any that is free)"
+    web.add_argument("--port", type=_natural, default=8421, metavar="N", help=says)
 
 
 def _add_jobs(commands: "Commands") -> None:

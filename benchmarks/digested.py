@@ -1,0 +1,132 @@
+"""Stores whose conversations are digested: summaries, roll-ups and both indexes.
+
+The same conversations as ``benchmarks.conversations`` has, and one long session after
+them. Every stage runs over them once, as ``memtui work --until-idle`` has it, with the
+extractive summariser; in large stores the summaries of segments only quote (see
+``benchmarks.quoted``), since making them would take an hour. A store is made once and
+stays:
+
+    python -m benchmarks.digested 10000 100000
+"""
+
+import argparse
+import random
+import shutil
+import time
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+
+from benchmarks import conversations, quoted
+from benchmarks.processes import CACHE
+from memtui.house import House
+from memtui.memory.events import to_ms
+from memtui.paths import Paths, in_home
+from memtui.settings import Held, Settings
+from memtui.store import database, outbox, segments, sessions
+from memtui.store import events as kept
+
+VERSION = 1
+"""Goes up when the same number of messages would give another store."""
+
+LONG_SHARE, LONGEST = 10, 47_000
+"""The long session has one message for so many others, and at most so many."""
+
+LONG = "long-session"
+"""What the long session is called."""
+
+LARGE = 50_000
+"""From so many messages on the summaries only quote."""
+
+REST_S = 20.0
+"""How often it is told how far a store is, in seconds."""
+
+
+def settings() -> Settings:
+    """What all these stores are opened with."""
+    own = {"store.time_zone": "UTC", "summaries.provider": "extractive"}
+    return Settings({name: Held(value, "bench") for name, value in own.items()})
+
+
+def home(messages: int) -> Paths:
+    """The places of a digested store of so many messages; it is made where missing."""
+    place = CACHE / f"ui-{VERSION}-{messages}"
+    if not place.exists():
+        made = conversations.home(CACHE, messages)
+        draft = place.with_suffix(".part")
+        shutil.rmtree(draft, ignore_errors=True)
+        shutil.copytree(made.store.parent, draft)
+        _digest(in_home(draft), messages)
+        draft.rename(place)
+    return in_home(place)
+
+
+def _digest(paths: Paths, messages: int) -> None:
+    if messages >= LARGE:
+        quoted.use()
+    house = House(paths, settings())
+    begun_s = told_s = time.monotonic()
+    try:
+        _keep_long(min(messages // LONG_SHARE, LONGEST))
+        with database.writing():
+            _estimate()
+            rows = database.db.execute_sql(
+                "SELECT '', min(at_ms), session_id FROM events GROUP BY session_id"
+            )
+            outbox.clear(outbox.UPDATE_TOC)
+            outbox.touch(rows.fetchall())
+
+        def tell(_: object) -> None:
+            nonlocal told_s
+            if (now_s := time.monotonic()) - told_s > REST_S:
+                told_s = now_s
+                left = {one.action: one.count for one in outbox.waiting()}
+                print(f"{now_s - begun_s:.0f} s: {left}", flush=True)
+
+        house.works.claim.take()
+        if errors := house.works.until_idle(tell):
+            raise errors[-1]
+        with database.connected():
+            assert not outbox.length()
+            assert not segments.waiting(to_ms(datetime.max.replace(tzinfo=UTC)), 1)
+    finally:
+        house.stop()
+    print(f"{messages:,} messages digested in {time.monotonic() - begun_s:.0f} s")
+
+
+def _estimate() -> None:
+    """Give events about their tokens: sessions are cut by how much was said."""
+    for said in (
+        "INSERT INTO forgetting DEFAULT VALUES",
+        "UPDATE events SET tokens = length(text) / 4",
+        "DELETE FROM forgetting",
+    ):
+        database.db.execute_sql(said)
+
+
+def _keep_long(length: int) -> None:
+    """Keep a session that goes on for days, after all others."""
+    long = conversations.Conversation(
+        agent="claude-code",
+        project="harbour",
+        name=LONG,
+        at=conversations.BEGIN + timedelta(days=conversations.DAYS),
+        length=length,
+        is_helped=False,
+    )
+    said = long.said(random.Random(conversations.SEED))
+    while batch := list(islice(said, conversations.AT_ONCE)):
+        with database.writing():
+            kept.add(batch, route="transcript")
+            sessions.learn(long.facts)
+
+
+def main() -> None:
+    """Make those that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("messages", type=int, nargs="+")
+    for messages in parser.parse_args().messages:
+        home(messages)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""A headless Chromium, driven by its DevTools protocol."""
+
+import asyncio
+import base64
+import itertools
+import json
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
+    None,
+)
+"""The browser, where this machine has one."""
+
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--remote-debugging-port=0", "--window-size=1200,800",
+)  # fmt: skip
+
+
+PATIENCE_S = 30.0
+"""Far more than all that is done in one page takes."""
+
+BINARY = 2
+"""A frame of a websocket whose payload is told as base64."""
+
+
+class Page:
+    """A tab of the browser."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        """Take the connection to its DevTools."""
+        self._socket, self._numbers = socket, itertools.count(1)
+        self._drawn = b""
+
+    async def ask(self, method: str, **given: Any) -> dict[str, Any]:
+        """Have one thing done; what is told meanwhile is kept."""
+        number = next(self._numbers)
+        await self._socket.send_json({"id": number, "method": method, "params": given})
+        while True:
+            told = await self._hear()
+            if told.get("id") == number:
+                assert "error" not in told, told
+                return dict(told["result"])
+
+    async def _hear(self) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads((await self._socket.receive()).data)
+        if told.get("method") == "Network.webSocketFrameReceived":
+            frame = told["params"]["response"]
+            if frame["opcode"] == BINARY:
+                self._drawn += base64.b64decode(frame["payloadData"])
+        return told
+
+    async def open(self, address: str) -> None:
+        """Open an address and wait until its page is there."""
+        await self.ask("Page.navigate", url=address)
+        while (await self._hear()).get("method") != "Page.loadEventFired":
+            pass
+
+    async def draws(self, words: str) -> None:
+        """Wait until the app in the page was told to draw these words; forget them."""
+        while words.encode() not in self._drawn:
+            await self._hear()
+        self._drawn = b""
+
+    async def becomes(self, expression: str) -> None:
+        """Wait until something holds in the page."""
+        hoped = (
+            "new Promise(done => { const look = () => (" + expression + ")"
+            " ? done(true) : requestAnimationFrame(look); look() })"
+        )
+        told = await self.ask(
+            "Runtime.evaluate", expression=hoped, awaitPromise=True, returnByValue=True
+        )
+        assert told["result"].get("value") is True, told
+
+    async def press(self, text: str, key: str = "") -> None:
+        """Press a key; ``key`` names one that types no letter."""
+        of = {"key": key or text, "windowsVirtualKeyCode": 13 if key == "Enter" else 0}
+        await self.ask("Input.dispatchKeyEvent", type="keyDown", text=text, **of)
+        await self.ask("Input.dispatchKeyEvent", type="keyUp", **of)
+
+
+@asynccontextmanager
+async def page(folder: Path, address: str) -> AsyncIterator[Page]:
+    """A browser of its own with this page; ended in any case."""
+    process = await asyncio.create_subprocess_exec(
+        str(CHROMIUM),
+        *FLAGS,
+        f"--user-data-dir={folder}",
+        "about:blank",
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert process.stderr is not None
+        port = ""
+        while not port:
+            line = (await process.stderr.readline()).decode()
+            assert line, "the browser did not start"
+            if "DevTools listening on" in line:
+                port = line.rpartition(":")[2].partition("/")[0]
+        async with aiohttp.ClientSession() as session:
+            async with session.get(f"http://127.0.0.1:{port}/json/list") as answer:
+                tabs = await answer.json()
+            (url,) = (t["webSocketDebuggerUrl"] for t in tabs if t["type"] == "page")
+            async with session.ws_connect(url, max_msg_size=0) as socket:
+                found = Page(socket)
+                await found.ask("Network.enable")
+                await found.ask("Page.enable")
+                async with asyncio.timeout(PATIENCE_S):
+                    await found.open(address)
+                    yield found
+    finally:
+        process.terminate()
+        await process.communicate()

@@ -1,0 +1,192 @@
+"""``memtui web``: the app in a browser, for whoever started it and nobody else."""
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from socket import create_server
+
+import aiohttp
+import pytest
+
+from memtui.__main__ import main
+from memtui.paths import in_home
+from memtui.stages.claim import Claim
+from tests.browser import CHROMIUM, page
+from tests.serving import PATIENCE_S, Served, fill, is_running, serving, until
+
+READ_ONLY = "read-only"
+FIRST_WORDS = "segments"
+"""Among the words that the contents begin with."""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("web") / "a home"
+    fill(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def served(home: Path) -> Iterator[Served]:
+    with serving(home) as found:
+        yield found
+
+
+async def status(served: Served, path: str = "/", **sent: str) -> int:
+    """How a request is answered that holds the key and these headers."""
+    async with (
+        aiohttp.ClientSession() as session,
+        session.get(
+            served.origin + path,
+            headers={"Cookie": cookie(served), **sent},
+            allow_redirects=False,
+        ) as answer,
+    ):
+        return answer.status
+
+
+def cookie(served: Served) -> str:
+    """What a browser sends that opened the address."""
+    return f"memtui-{served.origin.rpartition(':')[2]}={served.key}"
+
+
+async def seen(tab: aiohttp.ClientWebSocketResponse, words: str) -> None:
+    """Wait until a tab was told to draw these words."""
+    drawn = b""
+    async with asyncio.timeout(PATIENCE_S):
+        while words.encode() not in drawn:
+            drawn += await tab.receive_bytes()
+
+
+async def test_the_printed_address_opens_a_page_that_needs_no_other_machine(
+    served: Served,
+) -> None:
+    jar = aiohttp.CookieJar(unsafe=True)
+    async with (
+        aiohttp.ClientSession(cookie_jar=jar) as session,
+        session.get(served.address) as answer,
+    ):
+        page = await answer.text()
+        assert answer.status == 200
+        assert "key" not in answer.url.query
+        assert "http://" not in page
+        assert "https://" not in page
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        (kept,) = jar
+        assert (kept["httponly"], kept["samesite"]) == (True, "Strict")
+    assert await status(served, "/static/js/textual.js") == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/ws", "/static/js/textual.js", "/download/1"])
+async def test_nothing_is_told_without_the_key(served: Served, path: str) -> None:
+    assert await status(served, path, Cookie="") == 403
+    name = cookie(served).partition("=")[0]
+    assert await status(served, path, Cookie=f"{name}=guessed") == 403
+    assert await status(served, "/?key=guessed") == 403
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"Host": "rebound.example"},
+        {"Host": "rebound.example:8421"},
+        {"Host": "localhost"},
+        {"Origin": "http://elsewhere.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+async def test_no_other_site_is_answered_though_the_browser_holds_the_key(
+    served: Served, sent: dict[str, str]
+) -> None:
+    assert await status(served, **sent) == 403
+    assert await status(served) == 200
+
+
+@pytest.mark.parametrize("origin", ["http://elsewhere.example", "null", ""])
+async def test_no_page_of_another_site_opens_a_socket(
+    served: Served, origin: str
+) -> None:
+    told = {"Cookie": cookie(served)} | ({"Origin": origin} if origin else {})
+    async with aiohttp.ClientSession() as session:
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await session.ws_connect(f"{served.origin}/ws", headers=told)
+    assert refused.value.status == 403
+    assert served.tabs() == set()
+
+
+async def test_each_tab_is_a_process_that_ends_with_it(home: Path) -> None:
+    with serving(home) as served:
+        async with aiohttp.ClientSession() as session:
+            socket = f"{served.origin}/ws?width=120"
+            told = {"Origin": served.origin, "Cookie": cookie(served)}
+            async with session.ws_connect(socket, headers=told) as one:
+                await seen(one, FIRST_WORDS)
+                (first,) = served.tabs()
+                another = await session.ws_connect(socket, headers=told)
+                await seen(another, READ_ONLY)
+                (second,) = served.tabs() - {first}
+            until(lambda: served.tabs() == {second})
+            served.process.send_signal(signal.SIGINT)
+            assert (await another.receive()).type is not aiohttp.WSMsgType.TEXT
+            await another.close()
+        assert served.process.wait(PATIENCE_S) == 0
+        assert not is_running(second)
+
+
+async def test_no_process_outlives_a_server_that_is_killed(home: Path) -> None:
+    with serving(home) as served:
+        async with aiohttp.ClientSession() as session:
+            told = {"Origin": served.origin, "Cookie": cookie(served)}
+            async with session.ws_connect(f"{served.origin}/ws", headers=told) as tab:
+                await tab.receive()
+                (process,) = served.tabs()
+                served.process.kill()
+        until(lambda: not is_running(process))
+    claim = Claim(in_home(home).claim)
+    assert claim.take()
+    claim.drop()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.2", "localhost", "::"])
+def test_it_is_served_to_no_other_machine(
+    host: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["web", "--host", host]) == 1
+    assert "127.0.0.1 or ::1 alone" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with closing(create_server(("127.0.0.1", 0))) as taken:
+        port = str(taken.getsockname()[1])
+        assert main(["web", "--port", port]) == 1
+    assert f"port {port}: Address already in use" in capsys.readouterr().err
+
+
+def test_it_says_what_to_install(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtui.shell.web.find_spec", lambda name: None)
+    assert main(["web"]) == 1
+    assert "pip install 'memtui[web]'" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="this machine has no Chromium")
+async def test_a_browser_shows_the_app_and_takes_keys(
+    home: Path, tmp_path: Path
+) -> None:
+    with serving(home) as served:
+        async with page(tmp_path, served.address) as tab:
+            await tab.becomes("document.body.classList.contains('-first-byte')")
+            await tab.draws(FIRST_WORDS)
+            await tab.becomes("location.search === ''")
+            await tab.press("?")
+            await tab.draws("quit")
+            await tab.press("", "Escape")
+            await tab.press("q")
+            await tab.becomes("document.body.innerText.includes('memtui has ended')")
+        until(lambda: not served.tabs())
