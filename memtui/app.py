@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from textual import on
+from textual import events, on
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.content import Content
@@ -21,7 +21,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from memtui import commands, themes
+from memtui import commands, palette, themes
 from memtui.errors import MemtuiError
 from memtui.household import House
 from memtui.memory.scopes import ALL, Scope
@@ -224,6 +224,16 @@ class MemtuiApp(App[str | MemtuiError]):
 
     # Commands
 
+    def _may_show(self, kind: type[Screen[T]]) -> bool:
+        """Whether such a screen can be shown; says so if not."""
+        if isinstance(self.screen, kind):
+            self.notify("That is what you see; esc leads back.", markup=False)
+        elif self._house is None:
+            self.notify("One moment: the memory is being opened.", markup=False)
+        else:
+            return True
+        return False
+
     def _show(self, screen: Screen[T], answer: Answer[T] | None = None) -> None:
         """Show a screen, which hears at once what the workers do."""
         self.push_screen(screen, answer)
@@ -240,16 +250,16 @@ class MemtuiApp(App[str | MemtuiError]):
 
         if self._hooks is None:
             self.notify("The demo leaves your agents alone.", markup=False)
-        elif not isinstance(self.screen, HooksScreen):
+        elif self._may_show(HooksScreen):
             self.push_screen(HooksScreen(self._hooks()))
 
     def action_see_quarantine(self) -> None:
         """Show what could not be taken."""
         from memtui.screens.quarantine import QuarantineScreen  # noqa: PLC0415
 
-        if self._house is None or isinstance(self.screen, QuarantineScreen):
+        if not self._may_show(QuarantineScreen):
             return
-        house = self._house
+        house = self.house
         screen = QuarantineScreen(house.quarantine, house.retry, house.zone, self.now)
         self._show(screen)
 
@@ -257,9 +267,9 @@ class MemtuiApp(App[str | MemtuiError]):
         """List the sessions."""
         from memtui.screens.sessions import SessionsScreen  # noqa: PLC0415
 
-        if self._house is None or isinstance(self.screen, SessionsScreen):
+        if not self._may_show(SessionsScreen):
             return
-        house = self._house
+        house = self.house
         screen = SessionsScreen(
             house.zone, self.now, of=self.scope, is_demo=house.is_demo
         )
@@ -269,12 +279,12 @@ class MemtuiApp(App[str | MemtuiError]):
         """Show every setting."""
         from memtui.screens.settings import SettingsScreen  # noqa: PLC0415
 
-        if self._house is None or isinstance(self.screen, SettingsScreen):
+        if not self._may_show(SettingsScreen):
             return
         if self._settings is None:
             self.notify("There are no settings here.", markup=False)
             return
-        screen = SettingsScreen(self._settings, is_demo=self._house.is_demo)
+        screen = SettingsScreen(self._settings, is_demo=self.house.is_demo)
         self._show(screen)
 
     @on(SettingWritten)
@@ -288,7 +298,7 @@ class MemtuiApp(App[str | MemtuiError]):
         from memtui.screens.calendar import CalendarScreen  # noqa: PLC0415
         from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
 
-        if self._house is None or isinstance(self.screen, CalendarScreen):
+        if not self._may_show(CalendarScreen):
             return
 
         def arrive(node_id: str | None) -> None:
@@ -298,7 +308,7 @@ class MemtuiApp(App[str | MemtuiError]):
                 self.pop_screen()
             self.screen.go_to(node_id)
 
-        house = self._house
+        house = self.house
         day = self.screen.day if isinstance(self.screen, ContentsScreen) else None
         screen = CalendarScreen(house.zone, self.now, day, is_demo=house.is_demo)
         self._show(screen, arrive)
@@ -338,27 +348,24 @@ class MemtuiApp(App[str | MemtuiError]):
         """Show the keys that work here."""
         from memtui.screens.help import HelpScreen  # noqa: PLC0415
 
-        active = {
-            active.binding.id
-            for active in self.screen.active_bindings.values()
-            if active.binding.id
-        }
-        self.push_screen(HelpScreen(active | {"palette"}))
+        self.push_screen(HelpScreen(palette.active(self.screen)))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The palette holds what of the table can be done now, and each theme."""
-        can = {
-            active.binding.id: active.node
-            for active in screen.active_bindings.values()
-            if active.enabled
-        }
-        for command in commands.COMMANDS:
-            node = can.get(command.name) if command.keys else self
-            if command.in_palette and node is not None:
-                action = partial(self.run_action, command.name, node)
-                yield SystemCommand(command.label.capitalize(), command.help, action)
-        for theme in THEMES:
-            if theme.name != self.theme:
-                take = partial(self.action_switch_theme, theme.name)
-                called = f"Theme: {themes.title(theme.name)}"
-                yield SystemCommand(called, "Take these colours.", take)
+        """What can be done now."""
+        return palette.offers(self, screen)
+
+    def on_key(self, event: events.Key) -> None:
+        """Say why a key of the table does nothing here: none of them is silent."""
+        bound = self.screen.active_bindings.get(event.key)
+        if (bound is None or not bound.enabled) and (
+            why := commands.why_not(event.key)
+        ):
+            self.clear_notifications()
+            self.notify(why, markup=False)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Paste several lines as one: there is no room for more anywhere."""
+        if isinstance(event, events.Paste) and not event.is_forwarded:
+            lines = (line.strip() for line in event.text.splitlines())
+            event.text = " ".join(line for line in lines if line)
+        await super().on_event(event)

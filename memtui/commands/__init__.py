@@ -12,7 +12,7 @@ from memtui.commands.keeping import KEEPING
 from memtui.commands.moving import MOVING
 from memtui.commands.reading import READING
 
-__all__ = ["COMMANDS", "Command", "Group", "bindings", "named"]
+__all__ = ["COMMANDS", "Command", "Group", "bindings", "named", "why_not"]
 
 COMMANDS = (*FINDING, *READING, *MOVING, *KEEPING)
 """Every command, in the order of footer, palette and help."""
@@ -50,3 +50,25 @@ def bindings(*names: str, in_footer: bool = False) -> list[BindingType]:
         )
         for row in rows
     ]
+
+
+def why_not(key: str) -> str:
+    """What to say where a key does nothing; "" if no command has it.
+
+    Args:
+        key: Textual's name of it.
+    """
+    rows = [row for row in COMMANDS if key in row.keys]
+    if not rows:
+        return ""
+    shown = _shown(rows[0], key)
+    labels = " or ".join(dict.fromkeys(row.label for row in rows))
+    where = next((row.where for row in rows if row.where), "")
+    return f"{shown} ({labels}) does nothing here. {where}".rstrip()
+
+
+def _shown(row: Command, key: str) -> str:
+    """One key of several as a person reads it."""
+    shown = row.shown.split()
+    place = row.keys.index(key)
+    return shown[place] if place < len(shown) else shown[0]

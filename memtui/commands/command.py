@@ -30,3 +30,5 @@ class Command:
     group: Group
     in_footer: bool = False
     in_palette: bool = True
+    where: str = ""
+    """Where it can be done, in a whole sentence; "" where that goes without saying."""

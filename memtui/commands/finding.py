@@ -11,6 +11,7 @@ FINDING = (
         "Find any moment by a few words, and jump there.",
         Group.FIND,
         in_footer=True,
+        where="It works in the contents: esc leads there.",
     ),
     Command(
         "go_to_date",
@@ -20,6 +21,7 @@ FINDING = (
         "Go to a year, a month, a week or a day.",
         Group.FIND,
         in_footer=True,
+        where="It works in the contents: esc leads there.",
     ),
     Command(
         "see_sessions",
@@ -45,6 +47,7 @@ FINDING = (
         "List the newest first, the oldest, the longest, those of most messages, or all"
         " by title.",
         Group.FIND,
+        where="Sessions are sorted in their list: s.",
     ),
     Command(
         "see_days",

@@ -43,6 +43,7 @@ KEEPING = (
         "Try again to take what the cursor is on: the file, or all of its transcript.",
         Group.APP,
         in_palette=False,
+        where="What can be tried again is listed by Q.",
     ),
     Command(
         "retry_all",
@@ -52,6 +53,7 @@ KEEPING = (
         "Try again to take all that could not be taken.",
         Group.APP,
         in_palette=False,
+        where="What can be tried again is listed by Q.",
     ),
     Command(
         "drop",
@@ -61,6 +63,7 @@ KEEPING = (
         "Drop what the cursor is on, or all there is; you are asked first.",
         Group.APP,
         in_palette=False,
+        where="What can be dropped is listed by Q.",
     ),
     Command(
         "write_change",
@@ -70,6 +73,7 @@ KEEPING = (
         "Write the change that is shown into the agent's settings.",
         Group.APP,
         in_palette=False,
+        where="Changes to agents' settings are shown by H.",
     ),
     Command(
         "import_once",
@@ -79,6 +83,7 @@ KEEPING = (
         "Import the histories as they are now, and do not watch them grow.",
         Group.APP,
         in_palette=False,
+        where="i shows what can be imported.",
     ),
     Command(
         "open_demo",
@@ -88,6 +93,7 @@ KEEPING = (
         "Open a small made-up memory to look around in; yours is not touched.",
         Group.APP,
         in_palette=False,
+        where="The demo is offered by i, while nothing is kept.",
     ),
     Command(
         "switch_theme",

@@ -12,6 +12,7 @@ READING = (
         Group.READ,
         in_footer=True,
         in_palette=False,
+        where="There is no line here that leads further.",
     ),
     Command(
         "back",
@@ -30,6 +31,7 @@ READING = (
         "Fold or unfold a branch of the contents, or the quotes of a bullet.",
         Group.READ,
         in_footer=True,
+        where="Branches and quotes are folded in the contents.",
     ),
     Command(
         "next_peer",
@@ -39,6 +41,7 @@ READING = (
         "Go to the next node of this level, down the list and so further back in time.",
         Group.READ,
         in_footer=True,
+        where="Nodes follow each other in the contents.",
     ),
     Command(
         "previous_peer",
@@ -47,6 +50,7 @@ READING = (
         "previous",
         "Go to the node of this level before, up the list and so nearer to today.",
         Group.READ,
+        where="Nodes follow each other in the contents.",
     ),
     Command(
         "next_grip",
@@ -55,6 +59,7 @@ READING = (
         "next source",
         "Show the next source: of this bullet, then of the bullets after it.",
         Group.READ,
+        where="Sources belong to the bullets of the contents.",
     ),
     Command(
         "previous_grip",
@@ -63,6 +68,7 @@ READING = (
         "previous source",
         "Show the source before this one.",
         Group.READ,
+        where="Sources belong to the bullets of the contents.",
     ),
     Command(
         "more_context",
@@ -71,6 +77,7 @@ READING = (
         "more context",
         "Show more of the conversation around the source.",
         Group.READ,
+        where="Only a source has more around it: it is in the contents.",
     ),
     Command(
         "less_context",
@@ -79,6 +86,7 @@ READING = (
         "less context",
         "Show less of the conversation around the source.",
         Group.READ,
+        where="Only a source has more around it: it is in the contents.",
     ),
     Command(
         "show_withheld",
@@ -87,6 +95,7 @@ READING = (
         "more",
         "Show what a model claimed and no source says, or hide it again.",
         Group.READ,
+        where="Claims are withheld on the pages of the contents.",
     ),
     Command(
         "copy_citation",
@@ -95,6 +104,7 @@ READING = (
         "copy citation",
         "Copy the quote, and where it stands, to the clipboard.",
         Group.READ,
+        where="Sources, which can be cited, are in the contents.",
     ),
     Command(
         "see_versions",
@@ -103,6 +113,7 @@ READING = (
         "versions",
         "See every version of this node, and choose which of them is shown.",
         Group.READ,
+        where="Versions belong to the nodes of the contents.",
     ),
     Command(
         "pin",
@@ -112,6 +123,7 @@ READING = (
         "Show this version, whatever comes after it; or let it go if it is pinned.",
         Group.READ,
         in_palette=False,
+        where="Versions are pinned in their list: v, on a node of the contents.",
     ),
     Command(
         "ask_anew",
@@ -121,5 +133,6 @@ READING = (
         "Ask for a new version by a model, before all that nobody asked for.",
         Group.READ,
         in_palette=False,
+        where="A model is asked anew from the versions: v, on a node of the contents.",
     ),
 )

@@ -1,0 +1,193 @@
+"""Footer, palette, help and keys say the same on every screen, from one table."""
+
+import importlib
+import pkgutil
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+from textual.widgets._footer import FooterKey
+
+from memtui import commands, configuration, palette, screens
+from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.screens.contents import ContentsScreen
+from memtui.screens.help import HelpScreen
+from memtui.settings_desk import Desk
+from memtui.store import database, problems
+from memtui.themes import THEMES
+from memtui.widgets.hanging import Hanging
+from tests.conftest import NOW
+
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+
+OPENED: dict[str, Sequence[str]] = {
+    "ContentsScreen": (),
+    "CalendarScreen": ("c",),
+    "DateScreen": ("g",),
+    "DropScreen": ("Q", "D"),
+    "FilterScreen": ("F",),
+    "HelpScreen": ("question_mark",),
+    "HooksScreen": ("H",),
+    "QuarantineScreen": ("Q",),
+    "SessionsScreen": ("s",),
+    "SettingScreen": ("comma", "enter"),
+    "SettingsScreen": ("comma",),
+    "TeleportScreen": ("slash",),
+    "VersionsScreen": ("v",),
+    "WelcomeScreen": ("i",),
+}
+"""How each screen is reached from the contents: a new one belongs in here."""
+
+
+class NoAgents:
+    """A machine without agents."""
+
+    def look(self) -> Sequence[object]:
+        return ()
+
+
+@pytest.fixture
+def app(full_house: House, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp:
+    """The app with all it may have: a refusal, agents' hooks, settings."""
+    with database.writing():
+        counts = [problems.Count("not valid JSON", problems.Kind.FAULT, 57, 12)]
+        problems.count_up("/srv/attic/session.jsonl", counts, 1)
+    monkeypatch.setattr(full_house, "start", lambda _: None)
+    monkeypatch.setattr(full_house, "histories", lambda: [])
+    file = full_house.paths.config
+    desk = Desk(lambda: configuration.load(file), configuration.load(file), file)
+    hooks = NoAgents()
+    return MemtuiApp(
+        lambda: full_house,
+        lambda: NOW,
+        hooks=lambda: hooks,  # type: ignore[arg-type,return-value]
+        settings=desk,
+    )
+
+
+def screen_classes() -> set[str]:
+    found = set()
+    for module in pkgutil.iter_modules(screens.__path__):
+        held = vars(importlib.import_module(f"memtui.screens.{module.name}"))
+        found |= {
+            name
+            for name, one in held.items()
+            if isinstance(one, type)
+            and issubclass(one, Screen)
+            and one.__module__ == f"memtui.screens.{module.name}"
+        }
+    return found
+
+
+def test_every_screen_is_looked_at() -> None:
+    assert screen_classes() == {*OPENED}
+
+
+async def go_to(pilot: Pilot[str | MemtuiError], settle: Settle, name: str) -> None:
+    while not isinstance(pilot.app.screen, ContentsScreen):
+        pilot.app.pop_screen()
+        await settle(pilot)
+    for key in OPENED[name]:
+        await pilot.press(key)
+        await settle(pilot)
+    assert type(pilot.app.screen).__name__ == name
+
+
+def rows_here(app: MemtuiApp) -> set[str]:
+    """The commands of the table whose keys work, checked against the table."""
+    here = set()
+    for key, one in app.screen.active_bindings.items():
+        name = one.binding.id
+        if not name:
+            continue
+        row = commands.named(name)
+        assert key in row.keys or key == "ctrl+q", (key, name)
+        assert (one.binding.description, one.tooltip) == (row.label, row.help), name
+        assert hasattr(one.node, f"action_{name}"), (one.node, name)
+        here.add(name)
+    return here
+
+
+def said_in_footer(app: MemtuiApp) -> set[str]:
+    return {key.description for key in app.screen.query(FooterKey)}
+
+
+def said_in_palette(app: MemtuiApp) -> list[str]:
+    titles = [one.title for one in palette.offers(app, app.screen)]
+    return titles[: len(titles) - len(THEMES) + 1]
+
+
+async def test_all_that_names_the_commands_names_the_same(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await settle(pilot)
+        for name in OPENED:
+            await go_to(pilot, settle, name)
+            here = rows_here(app)
+            table = [row for row in commands.COMMANDS if row.name in here]
+            able = [row for row in commands.COMMANDS if row in table or not row.keys]
+            offered = [row.label.capitalize() for row in able if row.in_palette]
+            assert said_in_palette(app) == offered, name
+            if app.screen.query(Footer):
+                footer = said_in_footer(app)
+                assert {row.label for row in table if row.in_footer} <= footer, name
+                assert footer <= {row.label for row in table}, name
+            if "help" in here:
+                await pilot.press("question_mark")
+                await settle(pilot)
+                assert isinstance(app.screen, HelpScreen)
+                told = [one.visual for one in app.screen.query(Static)]
+                said = {str(r.paragraph) for r in told if isinstance(r, Hanging)}
+                known = {row.help for row in commands.COMMANDS}
+                always = {row.help for row in table} | {commands.named("palette").help}
+                assert said & known == always, name
+
+
+async def test_a_key_that_can_do_nothing_says_why(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(app, "notify", lambda words, **_: said.append(words))
+    async with app.run_test(size=(200, 60)) as pilot:
+        await settle(pilot)
+        for name in OPENED:
+            await go_to(pilot, settle, name)
+            if isinstance(app.focused, Input):
+                continue
+            bound = app.screen.active_bindings
+            rows = [row for row in commands.COMMANDS if row.name not in palette.ALWAYS]
+            keys = {key for row in rows for key in row.keys}
+            idle = sorted(keys - bound.keys())
+            said.clear()
+            await pilot.press(*idle)
+            assert said == [commands.why_not(key) for key in idle], name
+            assert all(words.count(".") and "nothing here" in words for words in said)
+            assert type(app.screen).__name__ == name
+
+
+async def test_a_key_of_a_screen_says_where_the_reader_is_already(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        monkeypatch.setattr(app, "notify", lambda words, **_: said.append(words))
+        for name in ("CalendarScreen", "HooksScreen", "QuarantineScreen"):
+            await go_to(pilot, settle, name)
+            await pilot.press(*OPENED[name])
+        assert said == ["That is what you see; esc leads back."] * 3
+
+
+async def test_several_pasted_lines_become_one(app: MemtuiApp, settle: Settle) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await go_to(pilot, settle, "TeleportScreen")
+        app.post_message(events.Paste("token\r\n  refresh \n\nfails\n"))
+        await settle(pilot)
+        assert app.screen.query_one(Input).value == "token refresh fails"
