@@ -130,7 +130,6 @@ def _mcp(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
         return registering.asked(given, places)
     return serving.serve(
         lambda: _open(places, settings),
-        places.vocabulary,
         with_writing=given.allow_write,
         is_structured=given.structured,
     )

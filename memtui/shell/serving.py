@@ -5,19 +5,16 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui import promises, tokenizer
+from memtui import promises
 from memtui.errors import MemtuiError
 from memtui.house import House
-from memtui.memory.tokens import ESTIMATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memtui.agents.serving.answers import Count
     from memtui.memory.schedules import Plan
-    from memtui.recall.search import Search
-    from memtui.recall.talk import Talk
-    from memtui.recall.teleport import Teleport
+    from memtui.memory.tokens import Counter
+    from memtui.recall.asking import Asking
 
 SDK = "mcp"
 """The package that speaks the protocol; memtui does without it elsewhere."""
@@ -28,9 +25,6 @@ MISSING = (
     " pip install 'memtui[mcp]')"
 )
 """What is said where the SDK is not installed."""
-
-MARGIN = 1.15
-"""By how much a count that is only estimated may fall short; more in 5 of 100."""
 
 
 class Served:
@@ -46,19 +40,14 @@ class Served:
         return self._house.zone
 
     @property
-    def teleport(self) -> "Teleport":
-        """Who answers from summaries."""
-        return self._house.teleport
+    def asking(self) -> "Asking":
+        """Who answers."""
+        return self._house.asking
 
     @property
-    def search(self) -> "Search":
-        """Who answers from everything there is."""
-        return self._house.search
-
-    @property
-    def talk(self) -> "Talk":
-        """Who answers from what was said in sessions."""
-        return self._house.talk
+    def counter(self) -> "Counter":
+        """By what tokens are counted."""
+        return self._house.counter
 
     @property
     def plan(self) -> "Plan":
@@ -89,19 +78,15 @@ def has_sdk() -> bool:
 
 
 def serve(
-    opened: "Callable[[], House]",
-    vocabulary: Path,
-    *,
-    with_writing: bool,
-    is_structured: bool,
+    opened: "Callable[[], House]", *, with_writing: bool, is_structured: bool
 ) -> int:
     """Serve standard input and output until the client goes.
 
     Args:
         opened: Opens the house; asked when the first question comes.
-        vocabulary: Where the tokeniser's vocabulary may lie.
         with_writing: Whether tools that change something are offered.
-        is_structured: Whether answers are told as data too.
+        is_structured: Whether answers are told as data beside the text. Some clients
+            then show their model nothing else, and data costs more tokens than text.
 
     Raises:
         MemtuiError: The SDK is not installed.
@@ -111,13 +96,6 @@ def serve(
     from memtui.agents.serving import server  # noqa: PLC0415 - the SDK: 800 ms
     from memtui.agents.serving.calls import Calls  # noqa: PLC0415
 
-    calls = Calls(lambda: Served(opened()), lambda: _counter(vocabulary))
-    server.run(calls, with_writing=with_writing, is_structured=is_structured)
+    calls = Calls(lambda: Served(opened()), is_structured=is_structured)
+    server.run(calls, with_writing=with_writing)
     return 0
-
-
-def _counter(vocabulary: Path) -> "Count":
-    counter = tokenizer.counter(vocabulary)
-    if counter.name != ESTIMATE:
-        return counter.count
-    return lambda text: round(counter.count(text) * MARGIN)

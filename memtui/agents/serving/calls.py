@@ -4,41 +4,38 @@ The memory is opened by the first call and not before: a server that cannot open
 still starts, and says with every call what is wrong and what to do.
 """
 
+import json
 import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from memtui.agents.serving import answers, parameters, resources
-from memtui.agents.serving.answers import Count, Told
+from memtui.agents.serving import parameters, resources
 from memtui.agents.serving.memory import Memory
 from memtui.agents.serving.parameters import BadArguments
-from memtui.agents.serving.tools import MAX_TOKENS, Tool, Unknown
-from memtui.errors import (
-    MemtuiError,
-    SearchError,
-    StoreBusy,
-    StoreError,
-    StoreTooNew,
-)
+from memtui.agents.serving.tools import MAX_TOKENS, Tool
+from memtui.errors import MemtuiError
+from memtui.memory import envelopes, replies
+from memtui.memory.fencing import line
+from memtui.memory.replies import Reply
 
 log = logging.getLogger(__name__)
 
-_CODES: Final = (
-    (BadArguments, "bad_arguments", "See the tool's schema."),
-    (Unknown, "not_found", ""),
-    (answers.TooSmall, "budget_too_small", "Raise max_tokens."),
-    (StoreBusy, "busy", "Try again in a few seconds."),
-    (StoreTooNew, "too_new", "A person upgrades memtui."),
-    (StoreError, "store", "A person runs: memtui doctor"),
-    (SearchError, "index", "A person runs: memtui reindex"),
-    (MemtuiError, "failed", ""),
-)
-"""How each kind of error is called, and what helps."""
+BAD_ARGUMENTS: Final = "bad_arguments"
+INTERNAL: Final = "internal"
 
 _LONGEST: Final = 600
 """How much of an error's own words is told, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An answer as it is sent."""
+
+    text: str
+    data: dict[str, Any] | None = None
+    """The same for programs, where it was wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,7 @@ class Failed:
     @property
     def text(self) -> str:
         """All of it in a line."""
-        hint = f" Hint: {self.hint}" if self.hint else ""
+        hint = f" Hint: {self.hint}." if self.hint else ""
         return f"error {self.code}: {self.message}.{hint}"
 
 
@@ -60,31 +57,31 @@ class Calls:
     """Answers calls from any thread."""
 
     def __init__(
-        self, opened: Callable[[], Memory], counter: Callable[[], Count]
+        self, opened: Callable[[], Memory], *, is_structured: bool = False
     ) -> None:
         """Remember how the memory is opened.
 
         Args:
             opened: Opens it.
-            counter: Makes what counts tokens.
+            is_structured: Whether answers are told as data too.
         """
-        self._opened, self._counter = opened, counter
+        self._opened, self._is_structured = opened, is_structured
         self._memory: Memory | None = None
-        self._count: Count | None = None
         self._opening = threading.Lock()
 
     def call(self, tool: Tool, told: Mapping[str, Any]) -> Told | Failed:
         """Ask a tool."""
         try:
             given = parameters.read(tool.parameters, told)
-            most = given.get(MAX_TOKENS.name, answers.USUAL_TOKENS)
-            answer = tool.run(self._open(), given)
-            return answers.bounded(answer, most, self._counts())
+            memory = self._open()
+            reply = tool.run(memory, given)
+            most = given.get(MAX_TOKENS.name, MAX_TOKENS.default)
+            return self._told(reply, memory, most)
         except MemtuiError as error:
             return failed(error)
         except Exception as error:  # the edge: nobody else would hear of it
             log.exception("%s failed", tool.name)
-            return Failed("internal", type(error).__name__, "See memtui's log.")
+            return Failed(INTERNAL, type(error).__name__, "see memtui's log")
 
     def read(self, uri: str) -> Told:
         """Read a resource.
@@ -92,13 +89,15 @@ class Calls:
         Raises:
             MemtuiError: There is none, or the memory cannot be read.
         """
-        answer = resources.read(self._open(), uri)
-        return answers.bounded(answer, resources.MOST_TOKENS, self._counts())
+        memory = self._open()
+        reply = resources.read(memory, uri)
+        return Told(replies.fitted(reply, resources.MOST_TOKENS, memory.counter).text)
 
     def roots(self) -> list[tuple[str, str]]:
         """The resources to begin with; none while nothing can be read."""
         try:
-            return resources.roots(self._open())
+            self._open()
+            return resources.roots()
         except MemtuiError:
             log.exception("the years could not be listed")
             return []
@@ -109,16 +108,21 @@ class Calls:
                 self._memory = self._opened()
             return self._memory
 
-    def _counts(self) -> Count:
-        if self._count is None:
-            self._count = self._counter()
-        return self._count
+    def _told(self, reply: Reply, memory: Memory, most: int) -> Told:
+        text = replies.fitted(reply, most, memory.counter).text
+        if not self._is_structured:
+            return Told(text)
+        data = replies.fitted_json(reply, most, memory.counter, lambda told: told)
+        return Told(text, json.loads(data.text))
 
 
 def failed(error: MemtuiError) -> Failed:
     """An error as an agent is told it."""
-    message = answers.line(str(error), _LONGEST).rstrip(".")
-    for kind, code, hint in _CODES:
-        if isinstance(error, kind):
-            return Failed(code, message, hint)
-    return Failed("failed", message, "")
+    if isinstance(error, BadArguments):
+        return Failed(BAD_ARGUMENTS, _said(str(error)), "see the tool's schema")
+    found = envelopes.problem(error)
+    return Failed(found.code, _said(found.message), _said(found.hint))
+
+
+def _said(text: str) -> str:
+    return line(text)[:_LONGEST].rstrip(".")

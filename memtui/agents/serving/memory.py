@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from memtui.memory.schedules import Plan
-    from memtui.recall.search import Search
-    from memtui.recall.talk import Talk
-    from memtui.recall.teleport import Teleport
+    from memtui.memory.tokens import Counter
+    from memtui.recall.asking import Asking
 
 
 class Memory(Protocol):
@@ -19,16 +18,12 @@ class Memory(Protocol):
         """The store's time zone: all times are told in it."""
 
     @property
-    def teleport(self) -> "Teleport":
-        """Who answers from summaries."""
+    def asking(self) -> "Asking":
+        """Who answers."""
 
     @property
-    def search(self) -> "Search":
-        """Who answers from everything there is."""
-
-    @property
-    def talk(self) -> "Talk":
-        """Who answers from what was said in sessions."""
+    def counter(self) -> "Counter":
+        """By what tokens are counted."""
 
     @property
     def plan(self) -> "Plan":

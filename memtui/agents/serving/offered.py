@@ -1,12 +1,12 @@
 """All tools, in the order agents are shown them."""
 
-from memtui.agents.serving import contents, conversations, finding, scheduling
+from memtui.agents.serving import reading, scheduling
 from memtui.agents.serving.tools import Tool
 
 TOOLS: tuple[Tool, ...] = (
-    *finding.TOOLS,
-    *contents.TOOLS,
-    *conversations.TOOLS,
+    *reading.FINDING,
+    *reading.WALKING,
+    *reading.CONVERSATIONS,
     *scheduling.TOOLS,
 )
 """Every tool, whether it only reads or writes too."""

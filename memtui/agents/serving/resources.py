@@ -1,12 +1,10 @@
 """Nodes and grips as resources: ``memtui://toc/day/2025-03-14``, ``memtui://grip/…``."""
 
-from memtui.agents.serving import contents
-from memtui.agents.serving.answers import Answer
 from memtui.agents.serving.memory import Memory
-from memtui.agents.serving.tools import Unknown, line_of
-from memtui.memory import calendar
+from memtui.errors import MemtuiError
+from memtui.memory.fencing import line
+from memtui.memory.replies import Reply
 from memtui.recall import browse
-from memtui.recall.expand import AFTER, BEFORE
 
 SCHEME = "memtui://"
 
@@ -31,7 +29,14 @@ TEMPLATES = (
 """Each: a name, a template, what it is."""
 
 MOST_TOKENS = 2_000
-"""The budget of a resource: a reader cannot give one."""
+"""The budget of a resource: who reads one cannot give any."""
+
+_NAME_CHARS = 80
+"""How much of an unknown name is given back, in characters."""
+
+
+class NoResource(MemtuiError):
+    """There is no resource of a name."""
 
 
 def uri_of(name: str) -> str:
@@ -39,33 +44,27 @@ def uri_of(name: str) -> str:
     return SCHEME + name.replace(":", "/")
 
 
-def read(memory: Memory, uri: str) -> Answer:
+def read(memory: Memory, uri: str) -> Reply:
     """What a resource says.
 
     Raises:
-        Unknown: There is none of that name.
+        NoResource: There is none of that name.
     """
     name = uri.removeprefix(SCHEME).strip("/").replace("/", ":")
-    if uri.startswith(SCHEME) and name == "toc":
-        return contents.root(memory, {})
-    if uri.startswith(SCHEME) and name.startswith("grip:"):
-        given = {"grip_id": name, "before": BEFORE, "after": AFTER}
-        found = contents.expand(memory, given)
-        if found.items:
-            return found
-    if uri.startswith(SCHEME) and _is_node(name):
-        return contents.get(memory, {"node_id": name})
-    raise Unknown(f"there is no resource {line_of(uri)}; {ROOT} lists the years")
+    kind = name.partition(":")[0] if uri.startswith(SCHEME) else ""
+    if name == "toc" and kind:
+        return memory.asking.get_toc_root()
+    found = None
+    if kind == "toc":
+        found = memory.asking.get_node(name)
+    elif kind == "grip":
+        found = memory.asking.expand_grip(name)
+    if found is None or not (found.items or found.lead):
+        said = line(uri)[:_NAME_CHARS]
+        raise NoResource(f"there is no resource {said!r}; {ROOT} lists the years")
+    return found
 
 
-def roots(memory: Memory) -> list[tuple[str, str]]:
+def roots() -> list[tuple[str, str]]:
     """The years as (URI, title)."""
     return [(uri_of(one.node_id), one.title) for one in browse.years()]
-
-
-def _is_node(name: str) -> bool:
-    try:
-        calendar.canonical(name)
-    except ValueError:
-        return False
-    return True

@@ -1,38 +1,41 @@
-"""The tool for the model's jobs: how they stand; and to pause, resume and run them."""
+"""The tools for the model's jobs: how they stand; to pause, resume and run them."""
 
-from memtui.agents.serving.answers import Answer, Item, line
+from collections.abc import Sequence
+
 from memtui.agents.serving.memory import Memory
 from memtui.agents.serving.parameters import Given, Parameter
 from memtui.agents.serving.tools import Tool
 from memtui.curate import jobs as steered
 from memtui.memory import jobs as named
+from memtui.memory.fencing import line
 from memtui.memory.jobs import Job
+from memtui.memory.replies import Plain, Reply
 from memtui.recall import jobs
 from memtui.recall.jobs import Status
 
 _JOBS = Parameter("jobs", "array", choices=(*Job, named.EVERY))
 
 
-def status(memory: Memory, given: Given) -> Answer:
+def status(memory: Memory, given: Given) -> Reply:
     """How every job stands."""
     return _told(memory, list(Job), "")
 
 
-def pause(memory: Memory, given: Given) -> Answer:
+def pause(memory: Memory, given: Given) -> Reply:
     """Let jobs rest until they are resumed."""
     chosen = _chosen(given)
     steered.pause(chosen)
     return _told(memory, chosen, "Paused.")
 
 
-def resume(memory: Memory, given: Given) -> Answer:
+def resume(memory: Memory, given: Given) -> Reply:
     """Let jobs run again."""
     chosen = _chosen(given)
     steered.resume(chosen)
     return _told(memory, chosen, "Resumed.")
 
 
-def run_now(memory: Memory, given: Given) -> Answer:
+def run_now(memory: Memory, given: Given) -> Reply:
     """Ask for a run."""
     chosen = _chosen(given)
     steered.ask(chosen, memory.now())
@@ -43,41 +46,49 @@ def _chosen(given: Given) -> list[Job]:
     return named.all_named(given["jobs"] or (named.EVERY,))
 
 
-def _told(memory: Memory, chosen: list[Job], done: str) -> Answer:
+def _told(memory: Memory, chosen: Sequence[Job], done: str) -> Reply:
     is_worked = memory.is_worked()
     found = jobs.statuses(memory.plan, memory.now(), is_worked=is_worked)
-    told = {True: "A memtui is at work.", False: "No memtui is at work: no job runs."}
-    head = " ".join(filter(None, (done, told.get(is_worked or False))))
-    items = [_item(one, memory) for one in found if one.job in chosen]
-    return Answer(head, tuple(items), {"is_worked": is_worked})
+    works = {True: "A memtui is at work.", False: "No memtui is at work: no job runs."}
+    notes = [*filter(None, (done, works.get(is_worked or False)))]
+    told = [_plain(one, memory) for one in found if one.job in chosen]
+    return Reply("jobs", told, _line, {"is_worked": is_worked}, notes=notes)
 
 
-def _item(one: Status, memory: Memory) -> Item:
-    is_asked = one.asked_at is not None
-    stands = "paused" if one.is_paused else "runs" if one.is_running else one.schedule
-    said = [f"{one.job}: {stands}"]
-    if one.last and one.last.result:
-        at = f"{one.last.began_at.astimezone(memory.zone):%Y-%m-%d %H:%M}"
-        error = f" ({line(one.last.error, 120)})" if one.last.error else ""
-        said.append(f"last {at} {one.last.result}{error}, {one.last.made} made")
-    said += ["asked for"] * is_asked
-    if one.next_at:
-        said.append(f"next {one.next_at.astimezone(memory.zone):%Y-%m-%d %H:%M}")
-    told = {
+def _plain(one: Status, memory: Memory) -> Plain:
+    last, zone = one.last, memory.zone
+    told: Plain = {
         "job": one.job.value,
         "schedule": one.schedule,
         "is_paused": one.is_paused,
         "is_running": one.is_running,
-        "is_asked": is_asked,
-        "next_at": one.next_at.isoformat() if one.next_at else None,
+        "is_asked": one.asked_at is not None,
     }
-    return Item("; ".join(said), told)
+    if one.next_at:
+        told["next"] = f"{one.next_at.astimezone(zone):%Y-%m-%d %H:%M}"
+    if last and last.result:
+        told["last"] = f"{last.began_at.astimezone(zone):%Y-%m-%d %H:%M}"
+        told |= {"result": last.result.value, "made": last.made}
+        told |= {"error": line(last.error)} if last.error else {}
+    return told
+
+
+def _line(told: Plain) -> str:
+    stands = "runs now" if told["is_running"] else told["schedule"]
+    said = [f"{told['job']}: {'paused' if told['is_paused'] else stands}"]
+    if "last" in told:
+        error = f" ({told['error']})" if "error" in told else ""
+        said.append(f"last {told['last']} {told['result']}, {told['made']} made{error}")
+    said += ["asked for"] * told["is_asked"]
+    if "next" in told:
+        said.append(f"next {told['next']}")
+    return "; ".join(said)
 
 
 TOOLS = (
     Tool(
         "scheduler_status",
-        "When summaries are made and whether a memtui is at work.",
+        "When summaries are made, and whether a memtui is at work.",
         status,
     ),
     Tool("scheduler_pause", "Let summary jobs rest.", pause, (_JOBS,), is_writing=True),

@@ -17,16 +17,14 @@ from memtui.agents.serving.tools import Tool
 from memtui.errors import MemtuiError
 
 
-def run(calls: Calls, *, with_writing: bool, is_structured: bool) -> None:
+def run(calls: Calls, *, with_writing: bool) -> None:
     """Serve standard input and output until the client goes.
 
     Args:
         calls: Who answers.
         with_writing: Whether tools that change something are offered.
-        is_structured: Whether answers are told as data too. Some clients then show
-            their model nothing else, and data costs more tokens than text.
     """
-    anyio.run(functools.partial(_serve, _Desk(calls, with_writing, is_structured)))
+    anyio.run(functools.partial(_serve, _Desk(calls, with_writing)))
 
 
 async def _serve(desk: "_Desk") -> None:
@@ -49,8 +47,8 @@ async def _serve(desk: "_Desk") -> None:
 class _Desk:
     """Where requests are answered; what reads or writes does so on a thread."""
 
-    def __init__(self, calls: Calls, with_writing: bool, is_structured: bool) -> None:
-        self._calls, self._is_structured = calls, is_structured
+    def __init__(self, calls: Calls, with_writing: bool) -> None:
+        self._calls = calls
         self._tools = {one.name: one for one in offered(with_writing=with_writing)}
 
     async def list_tools(
@@ -70,8 +68,7 @@ class _Desk:
         content: list[types.ContentBlock] = [types.TextContent(text=answer.text)]
         if isinstance(answer, Failed):
             return types.CallToolResult(content=content, is_error=True)
-        data = answer.data if self._is_structured else None
-        return types.CallToolResult(content=content, structured_content=data)
+        return types.CallToolResult(content=content, structured_content=answer.data)
 
     async def list_resources(
         self, context: object, told: types.PaginatedRequestParams | None

@@ -4,28 +4,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from memtui.agents.serving.answers import (
-    LEAST_TOKENS,
-    MOST_TOKENS,
-    USUAL_TOKENS,
-    Answer,
-)
 from memtui.agents.serving.memory import Memory
 from memtui.agents.serving.parameters import Given, Parameter
-from memtui.errors import MemtuiError
+from memtui.memory import budgets
+from memtui.memory.replies import Reply
 
-Run = Callable[[Memory, Given], Answer]
+Run = Callable[[Memory, Given], Reply]
+
+MOST_TOKENS: Final = 20_000
+"""The largest budget of an answer: clients cut what is longer."""
 
 MAX_TOKENS: Final = Parameter(
-    "max_tokens", "integer", default=USUAL_TOKENS, least=LEAST_TOKENS, most=MOST_TOKENS
+    "max_tokens",
+    "integer",
+    default=budgets.DEFAULT,
+    least=budgets.LEAST,
+    most=MOST_TOKENS,
 )
-"""What every tool that answers with stored text takes."""
+"""What every tool takes that answers with stored text."""
 
-FIRST_TOKEN: Final = Parameter("token", says="from the page before")
-
-
-class Unknown(MemtuiError):
-    """There is nothing of that name; the message says how to find what there is."""
+TOKEN: Final = Parameter("token", says="where the page before ended")
+OFFSET: Final = Parameter("offset", "integer", default=0, least=0, most=10_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +50,3 @@ class Tool:
 def limit(usual: int, most: int) -> Parameter:
     """How many items a page of an answer has."""
     return Parameter("limit", "integer", default=usual, least=1, most=most)
-
-
-def offset(given: Given) -> int:
-    """Where a page begins that a token of the page before names.
-
-    Raises:
-        Unknown: It is no such token.
-    """
-    token = given["token"]
-    if token and not (token.isdecimal() and len(token) < len(str(1 << 62))):
-        raise Unknown(f"{line_of(token)} is no token of a page; leave it out to begin")
-    return int(token or 0)
-
-
-def line_of(word: str) -> str:
-    """A word an agent gave, short enough to be given back."""
-    shortest = 80
-    return repr(word if len(word) <= shortest else f"{word[:shortest]}…")

@@ -57,53 +57,81 @@ def test_only_what_reads_is_offered_unless_more_was_allowed(agent: Agent) -> Non
 
 
 def test_a_question_is_answered_with_a_citation(agent: Agent) -> None:
-    hits = agent.ask("teleport", query="basket session timeout")
+    hits = agent.ask("route", question="where is the basket session timeout?")
+    assert "teleport: It names specific terms" in hits
     node = re.search(r"toc:segment:[\w:-]+", hits)
     assert node
     page = agent.ask("get_node", node_id=node[0])
     grip = re.search(r"grip:\d+:[0-9a-f]+", page)
     assert grip
     words = agent.ask("expand_grip", grip_id=grip[0])
-    assert re.search(r"^> \d\d:\d\d:\d\d ", words, re.MULTILINE)
-    assert sum(map(estimate, (hits, page, words))) < 1_500
+    assert re.search(r"^> \d\d:\d\d ", words, re.MULTILINE)
+    assert sum(map(estimate, (hits, page, words))) < 1_200
 
 
 def test_the_contents_are_walked_from_the_years_down(agent: Agent) -> None:
-    assert re.findall(r"toc:year:\d+", agent.ask("get_toc_root")) == [
-        "toc:year:2024",
-        "toc:year:2023",
-    ]
+    years = re.findall(r"toc:year:\d+", agent.ask("get_toc_root"))
+    assert years == ["toc:year:2024", "toc:year:2023"]
     assert "toc:month:2024-01" in agent.ask("browse_toc", node_id="toc:year:2024")
-    assert DAY in agent.ask("get_node", node_id=DAY)
+    assert "[grip:" in agent.ask("get_node", node_id=DAY)
+    assert "basket" in agent.ask("search_node", node_id=DAY, query="basket")
+    assert DAY in agent.ask(
+        "search_children", node_id="toc:week:2024-W03", query="basket"
+    )
+
+
+def test_a_time_in_words_is_browsed(agent: Agent) -> None:
+    assert "toc:month:2024-01" in agent.ask("browse_time", when="January 2024")
+    told = agent.ask("get_events", when="2024-01-15", limit=3)
+    assert "user: Sessions time out" in told
+    token = re.search(r"token (\w{26})", told)
+    assert token
+    assert "Sessions time out" not in agent.ask(
+        "get_events", when="2024-01-15", token=token[1]
+    )
 
 
 def test_a_page_says_how_to_go_on(agent: Agent) -> None:
     first = agent.ask("browse_toc", limit=1)
     assert "toc:year:2024" in first
-    assert "browse_toc(token=1)" in first
+    assert "go on with token 1" in first
     second = agent.ask("browse_toc", limit=1, token="1")
     assert "toc:year:2023" in second
-    assert "There is more" not in second
+    assert "go on" not in second
+
+
+def test_keywords_are_followed_down(agent: Agent) -> None:
+    page = agent.call("get_node", node_id="toc:year:2024", max_tokens=2_000)
+    word = re.search(r"\): (\w+)", said(page))
+    assert word
+    assert "toc:segment:" in agent.ask("browse_keyword", keyword=word[1])
 
 
 def test_messages_are_found_with_what_was_said_around_them(agent: Agent) -> None:
     found = agent.ask("search_sessions", query="lose their basket")
-    assert re.search(r"> 0 user: Sessions time out", found)
-    assert re.search(r"  1 assistant", found)
+    assert "user: Sessions time out" in found
+    assert "claude-code:shop-1" in found
+    cited = re.search(r"evt:\w+", found)
+    assert cited
+    assert "lose their basket" in agent.ask("expand_grip", grip_id=cited[0])
 
 
-def test_moments_are_found_in_everything(agent: Agent) -> None:
+def test_moments_and_memories_are_found_in_everything(agent: Agent) -> None:
     found = agent.ask("search_memory", query="lose their basket")
-    assert re.search(r"\[(grip|toc):", found)
+    assert re.search(r"(grip|evt|toc):", found)
+    memories = agent.ask("retrieve_memory", query="lose their basket", detail_limit=0)
+    assert "## Memory 1 [rank: 1, score: " in memories
+    assert "**Details:**" not in memories
 
 
 def test_a_conversation_is_read_page_by_page(agent: Agent) -> None:
     assert "claude-code:shop-1" in agent.ask("list_sessions", project="shop")
-    assert "project: shop" in agent.ask("get_session_meta", session="shop-1")
+    assert "shop" in agent.ask("get_session_meta", session="shop-1")
     page = agent.ask("list_messages", session="shop-1", limit=1)
     assert "user: Sessions time out" in page
-    assert "list_messages(session=claude-code:shop-1, offset=1)" in page
-    assert "no more" in agent.ask("list_messages", session="shop-1", offset=999)
+    later = agent.ask("list_messages", session="shop-1", offset=1)
+    assert "user: Sessions time out" not in later
+    assert "No message" in agent.ask("list_messages", session="shop-1", offset=999)
 
 
 def test_the_jobs_stand_as_they_do(agent: Agent) -> None:
@@ -114,32 +142,31 @@ def test_the_jobs_stand_as_they_do(agent: Agent) -> None:
 
 @pytest.mark.parametrize("budget", [50, 80, 130, 300, 2_000])
 def test_no_answer_exceeds_its_budget(agent: Agent, budget: int) -> None:
-    calls = {
+    calls: dict[str, dict[str, object]] = {
+        "route": {"question": "the basket last week"},
+        "retrieve_memory": {"query": "basket"},
         "teleport": {"query": "basket"},
         "search_memory": {"query": "basket"},
         "search_sessions": {"query": "basket"},
         "get_node": {"node_id": DAY},
         "get_toc_root": {},
+        "get_events": {"when": "January 2024"},
         "list_sessions": {},
         "list_messages": {"session": "shop-1"},
         "scheduler_status": {},
     }
     for tool, told in calls.items():
-        answer = agent.call(tool, max_tokens=budget, **told)
-        text = said(answer)
-        assert estimate(text) <= budget, (tool, text)
-        assert not answer.is_error or text.startswith("error budget_too_small")
+        agent.ask(tool, max_tokens=budget, **told)
 
 
 def test_what_does_not_fit_is_said(agent: Agent) -> None:
-    told = agent.ask("list_sessions", max_tokens=150)
-    assert "did not fit: raise max_tokens" in told
+    assert "left out" in agent.ask("list_messages", session="shop-1", max_tokens=150)
 
 
 def test_stored_text_is_fenced_with_a_number_of_its_own(agent: Agent) -> None:
     fences = [
         re.fullmatch(
-            r"[^\n]+\n<stored (\w{8})> [^\n]+\n.+\n</stored \1>(\n[^\n]+)?",
+            r"<memory (\w+)> [^\n]+not instructions\.\n.+\n</memory \1>",
             agent.ask("teleport", query="basket"),
             re.DOTALL,
         )
@@ -152,16 +179,15 @@ def test_stored_text_is_fenced_with_a_number_of_its_own(agent: Agent) -> None:
 @pytest.mark.parametrize(
     ("tool", "told", "says"),
     [
-        ("get_node", {"node_id": "toc:day:1999-01-01"}, "not_found: there is no node"),
-        ("get_node", {"node_id": "x"}, "not_found: there is no node 'x'"),
         ("get_node", {}, "bad_arguments: node_id is missing"),
         ("get_node", {"node_id": 7}, "bad_arguments: node_id is text"),
-        ("browse_toc", {"token": "next"}, "not_found: 'next' is no token"),
         ("browse_toc", {"limit": 0}, "bad_arguments: limit is a whole number from 1"),
         ("browse_toc", {"limit": True}, "bad_arguments: limit is a whole number"),
         ("browse_toc", {"depth": 1}, "bad_arguments: there is no 'depth' here"),
         ("teleport", {"query": "  "}, "bad_arguments: query is empty"),
+        ("route", {"question": ""}, "bad_arguments: question is empty"),
         ("teleport", {"query": "x", "max_tokens": 49}, "bad_arguments: max_tokens"),
+        ("get_events", {"when": "never"}, "bad_arguments: No time was understood"),
         ("list_messages", {"session": "nobody"}, "failed: there is no session"),
         ("list_messages", {"session": "s" * 9_000}, "failed: there is no session"),
         (
@@ -176,11 +202,20 @@ def test_what_cannot_be_answered_says_why(
 ) -> None:
     text = agent.fail(tool, **told)
     assert text.startswith(f"error {says}")
+    assert "Hint: " in text
     assert estimate(text) < 300
 
 
+@pytest.mark.parametrize("name", ["toc:day:1999-01-01", "x", "x" * 10_000, "toc:day:"])
+def test_an_unknown_node_gives_an_empty_answer_that_says_what_to_do(
+    agent: Agent, name: str
+) -> None:
+    assert "no such node" in agent.ask("get_node", node_id=name)
+    assert "Nothing is here" in agent.ask("browse_toc", node_id=name)
+
+
 def test_an_unknown_grip_is_no_error(agent: Agent) -> None:
-    assert "No such grip" in agent.ask("expand_grip", grip_id="grip:1:0")
+    assert "no such grip" in agent.ask("expand_grip", grip_id="grip:1:0")
 
 
 @pytest.mark.parametrize(
@@ -189,8 +224,9 @@ def test_an_unknown_grip_is_no_error(agent: Agent) -> None:
     ids=["a long word", "many words", "a quote", "syntax", "half a filter", "a nul"],
 )
 def test_any_string_is_a_question(agent: Agent, query: str) -> None:
-    for tool in ("teleport", "search_memory", "search_sessions"):
+    for tool in ("teleport", "search_memory", "search_sessions", "retrieve_memory"):
         agent.ask(tool, query=query)
+    agent.ask("route", question=query)
 
 
 def test_numbers_may_come_as_text(agent: Agent) -> None:
@@ -217,7 +253,7 @@ def test_nodes_and_grips_are_resources(agent: Agent) -> None:
     "uri", ["memtui://toc/day/1999-01-01", "memtui://grip/1/0", "file:///etc/passwd"]
 )
 def test_an_unknown_resource_is_refused(agent: Agent, uri: str) -> None:
-    with pytest.raises(MCPError, match="not_found"):
+    with pytest.raises(MCPError, match="there is no resource"):
         _read(agent, uri)
 
 
@@ -239,10 +275,11 @@ def test_a_prompt_teaches_the_way(agent: Agent) -> None:
 
 def test_without_a_store_it_says_that_nothing_is_kept(tmp_path: Path) -> None:
     with served(tmp_path / "new") as agent:
-        assert "Nothing is kept yet" in agent.ask("get_toc_root")
-        assert "Nothing is kept yet" in agent.ask("list_sessions")
-        assert "Nothing answers" in agent.ask("search_sessions", query="anything")
-        assert agent.fail("get_node", node_id=DAY).startswith("error not_found")
+        assert "Nothing is here" in agent.ask("get_toc_root")
+        assert "no such session" in agent.ask("list_sessions")
+        for tool in ("teleport", "search_sessions", "retrieve_memory"):
+            assert " index " in agent.ask(tool, query="anything")
+        assert "no such node" in agent.ask("get_node", node_id=DAY)
 
 
 def test_a_damaged_store_and_a_damaged_index_are_said(tmp_path: Path) -> None:
@@ -253,7 +290,7 @@ def test_a_damaged_store_and_a_damaged_index_are_said(tmp_path: Path) -> None:
         assert "index is missing or broken" in agent.ask("teleport", query="basket")
         page = agent.call("get_node", node_id=DAY).structured_content
         assert page["node_id"] == DAY
-        assert page["items"]
+        assert page["parts"]
         with sqlite3.connect(home / "memory.db") as store:
             store.execute("DROP TABLE toc_latest")
         assert agent.fail("get_toc_root").startswith("error store")
@@ -265,7 +302,7 @@ def test_a_store_that_cannot_be_opened_is_said_with_every_call(
     home = tmp_path / "home"
     home.mkdir()
     (home / "memory.db").write_bytes(b"this is no database" * 100)
-    calls = Calls(lambda: Served(House(in_home(home), settings)), lambda: estimate)
+    calls = Calls(lambda: Served(House(in_home(home), settings)))
     tool = next(one for one in TOOLS if one.name == "teleport")
     for _ in range(2):
         failed = calls.call(tool, {"query": "basket"})
@@ -276,7 +313,7 @@ def test_a_store_that_cannot_be_opened_is_said_with_every_call(
 
 
 def test_without_the_sdk_it_says_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(serving, "SDK", "no_such_package")
 
@@ -284,4 +321,4 @@ def test_without_the_sdk_it_says_how_to_get_it(
         raise AssertionError("nobody asked anything")
 
     with pytest.raises(MemtuiError, match=r"pipx install .memtui\[mcp\]"):
-        serving.serve(opened, tmp_path, with_writing=False, is_structured=False)
+        serving.serve(opened, with_writing=False, is_structured=False)

@@ -1,0 +1,214 @@
+"""The tools that read: each is a question that ``recall.asking`` answers."""
+
+from typing import Final
+
+from memtui.agents.serving.memory import Memory
+from memtui.agents.serving.parameters import BadArguments, Given, Parameter
+from memtui.agents.serving.tools import OFFSET, TOKEN, Tool, limit
+from memtui.memory import times
+from memtui.memory.replies import Reply
+from memtui.memory.scopes import Scope
+from memtui.recall.expand import AFTER, BEFORE
+from memtui.recall.walks import NO_TIME
+
+LONGEST_TIME: Final = 1_000
+"""How much of a time in words is read, in characters."""
+
+_NODE = Parameter("node_id", says="as in toc:day:2025-03-14", is_required=True)
+_UNDER = Parameter("node_id", says="the years without one")
+_QUERY = Parameter(
+    "query",
+    says='words, "a phrase", project:name, agent:codex, after:2025-03, last week',
+    is_required=True,
+)
+_WORDS = Parameter("query", is_required=True)
+_WHEN = Parameter(
+    "when", says='"last week", "in March", "2025-03-14"', is_required=True
+)
+_SESSION = Parameter(
+    "session", says="agent:id, or as much of the id as is clear", is_required=True
+)
+_PROJECT = Parameter("project")
+
+
+def _around(name: str, usual: int, most: int) -> Parameter:
+    return Parameter(name, "integer", default=usual, least=0, most=most)
+
+
+def _events(memory: Memory, given: Given) -> Reply:
+    read = times.read(given["when"][:LONGEST_TIME], memory.now(), memory.zone)
+    if not read:
+        raise BadArguments(NO_TIME)
+    return memory.asking.get_events(
+        read[0].start,
+        read[0].end,
+        limit=given["limit"],
+        token=given["token"] or None,
+        of=Scope("", given["project"]),
+        session=given["session"],
+    )
+
+
+FINDING = (
+    Tool(
+        "route",
+        "Ask anything: picks the way (time, words or the top), says why and how sure.",
+        lambda memory, given: memory.asking.ask_route(
+            given["question"], limit=given["limit"]
+        ),
+        (Parameter("question", is_required=True), limit(8, 50)),
+    ),
+    Tool(
+        "retrieve_memory",
+        "The few memories that answer, as Markdown; key moments with their messages.",
+        lambda memory, given: memory.asking.retrieve_memory(
+            given["query"], limit=given["limit"], detail_limit=given["detail_limit"]
+        ),
+        (
+            _QUERY,
+            limit(5, 20),
+            Parameter(
+                "detail_limit",
+                "integer",
+                "how many with their messages",
+                least=0,
+                most=20,
+            ),
+        ),
+    ),
+    Tool(
+        "teleport",
+        "Jump by specific words to summaries and citations, each with its score.",
+        lambda memory, given: memory.asking.teleport(
+            given["query"], limit=given["limit"]
+        ),
+        (_QUERY, limit(8, 50)),
+    ),
+    Tool(
+        "search_memory",
+        "Moments in everything kept, summaries and messages together.",
+        lambda memory, given: memory.asking.search_memory(
+            given["query"], limit=given["limit"]
+        ),
+        (_QUERY, limit(8, 50)),
+    ),
+    Tool(
+        "search_sessions",
+        "Messages as they were said (words, commands, errors), with a few around each.",
+        lambda memory, given: memory.asking.search_sessions(
+            given["query"],
+            limit=given["limit"],
+            before=given["before"],
+            after=given["after"],
+        ),
+        (_QUERY, limit(5, 20), _around("before", 1, 15), _around("after", 1, 15)),
+    ),
+)
+"""What finds."""
+
+WALKING = (
+    Tool(
+        "get_toc_root",
+        "The years that are kept, newest first.",
+        lambda memory, given: memory.asking.get_toc_root(),
+    ),
+    Tool(
+        "get_node",
+        "A year, month, week, day or segment: bullets with citations, its children.",
+        lambda memory, given: memory.asking.get_node(given["node_id"]),
+        (_NODE,),
+    ),
+    Tool(
+        "browse_toc",
+        "Page through the children of a node, newest first.",
+        lambda memory, given: memory.asking.browse_toc(
+            given["node_id"] or None,
+            limit=given["limit"],
+            token=given["token"] or None,
+            of=Scope("", given["project"]),
+        ),
+        (_UNDER, limit(10, 100), TOKEN, _PROJECT),
+    ),
+    Tool(
+        "browse_time",
+        "The nodes that cover a time in words, the widest that fit.",
+        lambda memory, given: memory.asking.in_time(
+            given["when"], of=Scope("", given["project"])
+        ),
+        (_WHEN, _PROJECT),
+    ),
+    Tool(
+        "browse_keyword",
+        "The segments whose keywords hold a word, newest first.",
+        lambda memory, given: memory.asking.by_keyword(
+            given["keyword"], under=given["node_id"] or None, limit=given["limit"]
+        ),
+        (Parameter("keyword", is_required=True), _UNDER, limit(10, 100)),
+    ),
+    Tool(
+        "search_node",
+        "The parts of one node that answer, best first.",
+        lambda memory, given: memory.asking.search_node(
+            given["node_id"], given["query"], limit=given["limit"]
+        ),
+        (_NODE, _WORDS, limit(5, 50)),
+    ),
+    Tool(
+        "search_children",
+        "The children of one node that answer, best first.",
+        lambda memory, given: memory.asking.search_children(
+            given["node_id"] or None, given["query"], limit=given["limit"]
+        ),
+        (_UNDER, _WORDS, limit(5, 50)),
+    ),
+    Tool(
+        "expand_grip",
+        "The very words behind a citation (grip:… or evt:…), with those around them.",
+        lambda memory, given: memory.asking.expand_grip(
+            given["grip_id"], before=given["before"], after=given["after"]
+        ),
+        (
+            Parameter("grip_id", is_required=True),
+            _around("before", BEFORE, 20),
+            _around("after", AFTER, 20),
+        ),
+    ),
+)
+"""What walks the contents, down to the words a bullet rests on."""
+
+CONVERSATIONS = (
+    Tool(
+        "get_events",
+        "All that was said in a time, oldest first.",
+        _events,
+        (_WHEN, limit(20, 200), TOKEN, _PROJECT, Parameter("session")),
+    ),
+    Tool(
+        "list_sessions",
+        "Past conversations, the latest first.",
+        lambda memory, given: memory.asking.list_sessions(
+            offset=given["offset"],
+            limit=given["limit"],
+            of=Scope(given["agent"], given["project"]),
+        ),
+        (Parameter("agent"), _PROJECT, OFFSET, limit(10, 100)),
+    ),
+    Tool(
+        "get_session_meta",
+        "What is known of one conversation: title, project, times, what it was about.",
+        lambda memory, given: memory.asking.get_session_meta(given["session"]),
+        (_SESSION,),
+    ),
+    Tool(
+        "list_messages",
+        "Read one conversation, a page at a time.",
+        lambda memory, given: memory.asking.list_messages(
+            given["session"],
+            offset=given["offset"],
+            limit=given["limit"],
+            subagent=given["subagent"],
+        ),
+        (_SESSION, OFFSET, limit(10, 100), Parameter("subagent")),
+    ),
+)
+"""What reads conversations."""
