@@ -61,6 +61,7 @@ class MemtuiApp(App[str | MemtuiError]):
         "see_quarantine",
         "see_days",
         "see_settings",
+        "see_jobs",
         "switch_theme",
         "help",
         "quit",
@@ -262,6 +263,15 @@ class MemtuiApp(App[str | MemtuiError]):
         house = self.house
         screen = QuarantineScreen(house.quarantine, house.retry, house.zone, self.now)
         self._show(screen)
+
+    def action_see_jobs(self) -> None:
+        """Show the work behind."""
+        from memtui.screens.jobs import JobsScreen  # noqa: PLC0415
+
+        if self._may_show(JobsScreen):
+            house = self.house
+            rooms = house.workdesk, house.zone, self.now
+            self._show(JobsScreen(*rooms, is_demo=house.is_demo))
 
     def action_see_sessions(self) -> None:
         """List the sessions."""

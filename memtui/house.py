@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from memtui.recall.talk import Talk
     from memtui.stages.works import Setup, Works
     from memtui.store.messages import Messages
+    from memtui.workdesk import Desk as WorkDesk
 
 log = logging.getLogger(__name__)
 
@@ -125,6 +126,13 @@ class House:
         from memtui.curate.quarantine import Quarantine  # noqa: PLC0415 - seldom asked
 
         return Quarantine(self.paths.spool)
+
+    @property
+    def workdesk(self) -> "WorkDesk":
+        """Who looks at the work behind, and steers the model's jobs."""
+        from memtui.workdesk import Desk  # noqa: PLC0415 - seldom asked
+
+        return Desk(self.paths, self.settings, lambda: self.plan, _now)
 
     @property
     def plan(self) -> "Plan":

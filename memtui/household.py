@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from memtui.recall.teleport import Teleport
     from memtui.settings import Settings
     from memtui.stages.progress import Progress
+    from memtui.workdesk import Desk as WorkDesk
 
 
 class House(Protocol):
@@ -46,6 +47,10 @@ class House(Protocol):
 
     def stop(self) -> None:
         """Ask the workers to end; does not wait for them."""
+
+    @property
+    def workdesk(self) -> "WorkDesk":
+        """Who looks at the work behind, and steers the model's jobs."""
 
     @property
     def quarantine(self) -> "Quarantine":

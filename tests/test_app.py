@@ -22,7 +22,7 @@ AppOf = Callable[[House], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 
-TWINS = ({"teleport", "find_here"},)
+TWINS = ({"teleport", "find_here"}, {"fold", "pause_job"})
 """Commands that share a key because they mean the same, each in its own place."""
 
 

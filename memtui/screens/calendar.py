@@ -25,7 +25,6 @@ from memtui.messages.days import (
 )
 from memtui.messages.house import WorkReported
 from memtui.recall import days
-from memtui.screens.date import DateScreen
 from memtui.widgets import day_words, wording
 from memtui.widgets.day_grid import DayGrid
 from memtui.widgets.pane_title import PaneTitle
@@ -210,6 +209,7 @@ class CalendarScreen(Screen[str]):
 
     def action_go_to_date(self) -> None:
         """Ask for a date and put the cursor there."""
+        from memtui.screens.date import DateScreen  # noqa: PLC0415 - 15 ms
 
         def arrive(node_id: str | None) -> None:
             if node_id:

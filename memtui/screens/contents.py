@@ -32,7 +32,6 @@ from memtui.messages.house import WorkReported
 from memtui.messages.narrowing import Narrowed
 from memtui.messages.page import NodeRead, SourceOpened, SourceWanted, WentBack
 from memtui.screens.asked import Asked
-from memtui.screens.date import DateScreen
 from memtui.screens.layouts import LAYOUTS
 from memtui.screens.teleport import TeleportScreen
 from memtui.widgets import wording
@@ -265,6 +264,7 @@ class ContentsScreen(Screen[None]):
 
     def action_go_to_date(self) -> None:
         """Ask for a date and go there."""
+        from memtui.screens.date import DateScreen  # noqa: PLC0415 - 15 ms
 
         def arrive(node_id: str | None) -> None:
             if node_id:

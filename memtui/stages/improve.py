@@ -307,7 +307,7 @@ class Improve:
     def _improve(self, job: Job | None, name: str) -> int:
         with database.connected():
             waiting = wanted.count(calendar.period(name).level)
-        self._show(self.model.of(name, waiting))
+        self._show(self.model.of(name, waiting, self._clock()))
         try:
             outcome = self._rewrite.run(name, is_asked=job is None)
         except Cancelled:

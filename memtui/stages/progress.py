@@ -17,6 +17,8 @@ class Model:
     doing: Doing | None = None
     waiting: int = 0
     """How many nodes of that level want a version, this one with them."""
+    began_at: datetime | None = None
+    """When it began with that node, aware; None while it rests."""
     is_wanted: bool = False
     """Whether a person asked for a model, so that the want of one is to be told."""
     was_ready: bool = False
@@ -32,9 +34,12 @@ class Model:
         was_ready = self.was_ready or health.is_ready
         return replace(self.resting(), health=health, was_ready=was_ready)
 
-    def of(self, node_id: str, waiting: int) -> "Model":
+    def of(
+        self, node_id: str, waiting: int, began_at: datetime | None = None
+    ) -> "Model":
         """The same, at work on a node."""
-        return replace(self, node_id=node_id, doing=None, waiting=waiting)
+        rested = self.resting()
+        return replace(rested, node_id=node_id, waiting=waiting, began_at=began_at)
 
     def at(self, doing: Doing) -> "Model":
         """The same, so far."""
@@ -42,7 +47,7 @@ class Model:
 
     def resting(self) -> "Model":
         """The same, at work on nothing."""
-        return replace(self, node_id="", doing=None)
+        return replace(self, node_id="", doing=None, began_at=None)
 
     @property
     def is_missed(self) -> bool:

@@ -1,0 +1,264 @@
+"""The work behind: the stages and their queues, the model's jobs, and the model itself.
+
+Jobs are steered here where this memtui works the store; what is noted is done by the
+workers between two pieces of work.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, OptionList, Static
+from textual.worker import Worker, WorkerState
+
+from memtui import commands
+from memtui.memory.jobs import Job
+from memtui.messages.house import WorkReported
+from memtui.messages.jobs import JobSteered, WorkSeen
+from memtui.messages.page import WentBack
+from memtui.screens.layouts import LAYOUTS
+from memtui.widgets import job_words, wording
+from memtui.widgets.job_list import JobList
+from memtui.widgets.job_words import Seen, Told
+from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.source_pane import Reader
+from memtui.widgets.status_line import READ_ONLY, StatusLine
+
+if TYPE_CHECKING:
+    from memtui.recall.works import Work
+    from memtui.stages.progress import Progress
+
+REST_S = 1.0
+"""How long the screen rests before the store is looked at again, in seconds."""
+
+BY_ITSELF = "A stage works by itself whenever something waits for it."
+OF_DEMO = "The demo asks no model: there is no job to steer."
+SEEN_FINISHED = "What is being written is finished first."
+
+
+class Desk(Protocol):
+    """What the screen needs: ``memtui.workdesk.Desk``."""
+
+    @property
+    def note(self) -> str:
+        """Why no model is ever asked; "" if one is."""
+
+    def look(self) -> "Work":
+        """What waits for each stage, and how the jobs stand."""
+
+    def pause(self, job: Job) -> None:
+        """Let a job rest until it is resumed."""
+
+    def resume(self, job: Job) -> None:
+        """Let a job run again."""
+
+    def ask(self, job: Job) -> str:
+        """Ask for a run now; who does it and when, or why nobody does."""
+
+
+class JobsScreen(Screen[None]):
+    """Shows the work behind as it goes on."""
+
+    HORIZONTAL_BREAKPOINTS = LAYOUTS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *commands.bindings("pause_job", "run_now", "back", in_footer=True),
+        *commands.bindings("next_pane", "previous_pane"),
+    ]
+
+    def __init__(
+        self,
+        desk: Desk,
+        zone: tzinfo,
+        now: Callable[[], datetime],
+        *,
+        is_demo: bool = False,
+    ) -> None:
+        """Make the screen.
+
+        Args:
+            desk: Whom to ask; it may take a while.
+            zone: The store's time zone.
+            now: The time, aware.
+            is_demo: Whether this is the made-up memory, for which no model is asked.
+        """
+        super().__init__()
+        self._desk, self._zone, self._now = desk, zone, now
+        self._is_demo = is_demo
+        self._told = Told()
+        self._last: Progress | None = None
+        self._is_due = self._rests = False
+
+    def compose(self) -> ComposeResult:
+        """The model, the list, and beside or below it all there is of the chosen."""
+        yield StatusLine(is_demo=self._is_demo)
+        yield PaneTitle("Model")
+        yield Static(id="model", markup=False)
+        with Container(id="jobs"):
+            with Vertical(id="listed"):
+                yield PaneTitle("Work")
+                yield JobList(self._zone)
+            with Vertical(id="chosen"):
+                yield PaneTitle("How it stands")
+                with Reader():
+                    yield Static(id="job", markup=False)
+        yield Footer(show_command_palette=False, compact=True)
+
+    @property
+    def _list(self) -> JobList:
+        return self.query_one(JobList)
+
+    def on_mount(self) -> None:
+        """Look at all of it, and let the clock of a call go on."""
+        self._list.focus()
+        self._look()
+        self.set_interval(1.0, self._tick)
+
+    # Looking
+
+    def _ask(self, ask: Callable[[], None], group: str) -> None:
+        self.run_worker(
+            ask, group=group, thread=True, exclusive=True, exit_on_error=False
+        )
+
+    def _look(self) -> None:
+        self._ask(self._load, "look")
+
+    def _load(self) -> None:
+        self.post_message(WorkSeen(self._desk.look()))
+
+    @on(WorkSeen)
+    def show(self, message: WorkSeen) -> None:
+        """Show what was read."""
+        self._told = Told(message.work, self._told.seen)
+        self._write()
+
+    def _write(self) -> None:
+        self._list.show(self._told)
+        self._say_model()
+        self.point()
+
+    @on(OptionList.OptionHighlighted)
+    def point(self) -> None:
+        """Say all there is to say of what the cursor is on."""
+        name = self._list.pointed_at
+        said = job_words.about(name, self._told, self._zone, self._now())
+        self.query_one("#job", Static).update(said)
+
+    def _say_model(self) -> None:
+        note = "The demo asks no model." if self._is_demo else self._desk.note
+        state = self._last.model if self._last and self._last.is_ours else None
+        words = job_words.model(state, note, self._told, self._now())
+        self.query_one("#model", Static).update(words)
+
+    def _tick(self) -> None:
+        if self._last is not None and self._last.model.node_id:
+            self._say_model()
+
+    @on(Worker.StateChanged)
+    def say_why(self, event: Worker.StateChanged) -> None:
+        """Say why it could not be looked at, or not be steered."""
+        if event.state is WorkerState.ERROR:
+            why = f"✗ {wording.why(event.worker.error)}"
+            self.query_one("#job", Static).update(Content.styled(why, "$error"))
+
+    # What changes by itself
+
+    @on(WorkReported)
+    def follow_work(self, message: WorkReported) -> None:
+        """Say at once what is reported, and look again at what waits."""
+        self._last = progress = message.progress
+        self.query_one(StatusLine).say(progress)
+        for seen in self._told.seen.values():
+            seen.is_busy = False
+        if progress.stage in job_words.STAGES:
+            seen = self._told.seen.setdefault(progress.stage, Seen())
+            seen.error, seen.is_busy = progress.error, not progress.error
+            seen.done, seen.at = seen.done + progress.done, self._now()
+        self._write()
+        self._is_due = True
+        self._look_again()
+
+    def _look_again(self) -> None:
+        if self._is_due and not self._rests:
+            self._is_due, self._rests = False, True
+            self._look()
+            self.set_timer(REST_S, self._rested)
+
+    def _rested(self) -> None:
+        self._rests = False
+        self._look_again()
+
+    # Steering
+
+    def _chosen(self, does: str) -> Job | None:
+        """The job the cursor is on, if it can be steered here; if not, say why."""
+        name, why = self._list.pointed_at, ""
+        if name in job_words.STAGES:
+            why = BY_ITSELF
+        elif self._is_demo:
+            why = OF_DEMO
+        elif self._last is not None and not self._last.is_ours:
+            command = f"memtui jobs {does} {name}"
+            why = f"{READ_ONLY}. Do it there, or in a shell: {command}"
+        if why:
+            self.notify(why, markup=False)
+        return None if why else Job(name)
+
+    def action_pause_job(self) -> None:
+        """Let the job rest, or resume it."""
+        name = self._list.pointed_at
+        one = self._told.status(Job(name)) if name not in job_words.STAGES else None
+        is_paused = one is not None and one.is_paused
+        if job := self._chosen("resume" if is_paused else "pause"):
+            self._ask(partial(self._pause, job, is_paused=is_paused), "steer")
+
+    def _pause(self, job: Job, *, is_paused: bool) -> None:
+        if is_paused:
+            self._desk.resume(job)
+            said = f"{job_words.JOBS[job]}: resumed."
+        else:
+            self._desk.pause(job)
+            said = f"{job_words.JOBS[job]}: paused. {SEEN_FINISHED}"
+        self.post_message(JobSteered(said))
+
+    def action_run_now(self) -> None:
+        """Ask for a run of the job."""
+        if job := self._chosen("run"):
+            self._ask(partial(self._run_now, job), "steer")
+
+    def _run_now(self, job: Job) -> None:
+        said = f"{job_words.JOBS[job]}: asked for. {self._desk.ask(job)}"
+        self.post_message(JobSteered(said))
+
+    @on(JobSteered)
+    def say_steered(self, message: JobSteered) -> None:
+        """Say what was noted, and look again."""
+        self.notify(message.said, markup=False)
+        self._look()
+
+    # From pane to pane
+
+    @on(OptionList.OptionSelected)
+    def action_next_pane(self) -> None:
+        """Go from the list to what there is of the chosen one, and back."""
+        is_listing = self._list.has_focus
+        (self.query_one(Reader) if is_listing else self._list).focus()
+
+    def action_previous_pane(self) -> None:
+        """Go the other way round, which is the same."""
+        self.action_next_pane()
+
+    @on(WentBack)
+    def action_back(self) -> None:
+        """Back to the list, or leave."""
+        if self._list.has_focus:
+            self.dismiss(None)
+        else:
+            self._list.focus()

@@ -1,0 +1,297 @@
+"""How the work behind is put into words: stages, jobs, their runs, and the model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memtui.memory import calendar
+from memtui.memory.jobs import Job, Reason, Result, Run
+from memtui.memory.summarizers import Condition, Health
+from memtui.memory.toc import TocLevel
+from memtui.widgets import model_words, wording
+
+if TYPE_CHECKING:
+    from memtui.recall.jobs import Status
+    from memtui.recall.works import Work
+    from memtui.stages.progress import Model
+
+STAGES = {
+    "ingest": ("Hooks", "takes what agents' hooks have left", "file"),
+    "tail": ("Transcripts", "reads agents' transcripts on as they grow", ""),
+    "segment": ("Segments", "cuts sessions into segments", "event"),
+    "summarize": ("Summaries", "sums segments up at once, without a model", "segment"),
+    "rollup": ("Roll-ups", "sums up days, weeks, months and years", "node"),
+    "index": ("Teleport", "makes summaries findable by their words", "node"),
+    "messages": ("Messages", "makes what was said findable by its words", "event"),
+}
+"""Each stage in its order: its name, what it does, and what waits for it."""
+
+JOBS = {
+    Job.SEGMENTS: "Model: segments",
+    Job.DAY: "Model: days",
+    Job.WEEK: "Model: weeks",
+    Job.MONTH: "Model: months",
+    Job.YEAR: "Model: years",
+}
+
+REASONS = {
+    Reason.SCHEDULE: "on schedule",
+    Reason.ASKED: "asked for",
+    Reason.MISSED: "made up for",
+    Reason.DRAINED: "after the segments",
+    Reason.WAITING: "segments waited",
+}
+
+CURES = {
+    Condition.OFFLINE: "Ollama is not running: start it with “ollama serve”",
+    Condition.REFUSED: "The model may not be asked: see “memtui doctor”",
+}
+"""What is said where a cure is known to be the same for all."""
+
+NAME_CELLS = 17
+MINUTE_S, HOUR_S = 60, 3600
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was heard of a stage since the screen was opened."""
+
+    done: int = 0
+    at: datetime | None = None
+    error: str = ""
+    is_busy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """All that words are made of: what was read, and what was heard."""
+
+    work: "Work | None" = None
+    seen: dict[str, Seen] = field(default_factory=dict)
+
+    def status(self, job: Job) -> "Status | None":
+        """How a job stands."""
+        some = self.work.jobs if self.work else ()
+        return next((one for one in some if one.job is job), None)
+
+
+def row(name: str, told: Told, zone: tzinfo) -> Content:
+    """A line of the list: what it is, what it does, and what waits."""
+    title, does = _stage(name, told) if name in STAGES else _job(Job(name), told, zone)
+    return Content(f"{title:<{NAME_CELLS}}") + does
+
+
+def _stage(name: str, told: Told) -> tuple[str, Content]:
+    title, _, of = STAGES[name]
+    seen, queued = told.seen.get(name, Seen()), _queued(name, told)
+    if seen.error:
+        return title, Content.styled(f"✗ {seen.error}", "$error")
+    waits = f"{wording.counted(queued, of)} queued" if queued else ""
+    if seen.is_busy:
+        return title, Content(f"● at work{f' · {waits}' if waits else ''}")
+    return title, Content(waits) if waits else Content.styled("idle", "$context")
+
+
+def _queued(name: str, told: Told) -> int:
+    return told.work.queues.get(name, 0) if told.work else 0
+
+
+def _job(job: Job, told: Told, zone: tzinfo) -> tuple[str, Content]:
+    one = told.status(job)
+    if one is None or told.work is None:
+        return JOBS[job], Content("")
+    parts = [_state(one, zone)]
+    if waiting := told.work.waiting.get(job):
+        parts.append(f"{wording.count(waiting)} wait")
+    said = Content(" · ".join(parts))
+    if one.last is not None and one.last.result is Result.FAILED:
+        said += " · " + Content.styled("✗ failed", "$error")
+    return JOBS[job], said
+
+
+def _state(one: "Status", zone: tzinfo) -> str:
+    if one.is_running:
+        return "● runs"
+    if one.asked_at:
+        return "asked for"
+    if one.is_paused:
+        return "paused"
+    if one.is_overdue:
+        return "overdue"
+    if one.next_at:
+        return f"next {_at(one.next_at, zone)}"
+    return one.schedule
+
+
+def about(name: str, told: Told, zone: tzinfo, now: datetime) -> Content:
+    """All there is to say of a stage or a job."""
+    if name in STAGES:
+        return _about_stage(name, told, now)
+    return _about_job(Job(name), told, zone, now)
+
+
+def _about_stage(name: str, told: Told, now: datetime) -> Content:
+    title, does, of = STAGES[name]
+    seen, queued = told.seen.get(name, Seen()), _queued(name, told)
+    lines = [Content.styled(title, "bold"), Content(f"It {does}.")]
+    if of:
+        waits = f"{wording.counted(queued, of)} {'waits' if queued == 1 else 'wait'}."
+        lines.append(Content(waits if queued else "Nothing waits for it."))
+    if seen.at:
+        lines.append(Content(f"It last worked {wording.ago(seen.at, now)}."))
+    if name in ("summarize", "rollup") and told.work and told.work.failing:
+        failing = f"✗ {told.work.failing:,} failed, and wait for another try."
+        lines.append(Content.styled(failing, "$error"))
+    if seen.error:
+        lines.append(Content.styled(f"✗ {seen.error}", "$error"))
+        lines.append(Content("It is tried again by itself."))
+    return Content("\n").join(lines)
+
+
+def _about_job(job: Job, told: Told, zone: tzinfo, now: datetime) -> Content:
+    one, work = told.status(job), told.work
+    if one is None or work is None:
+        return Content("")
+    lines = [
+        Content.styled(JOBS[job], "bold"),
+        Content(f"Its times: {one.schedule}{f' ({one.cron})' if one.cron else ''}."),
+        Content(f"{_waiting(job, work)}{_next(one, zone)}."),
+    ]
+    if one.is_paused:
+        lines.append(Content("Paused: space resumes it, x runs it this once."))
+    if one.asked_at:
+        lines.append(Content(f"Asked for {wording.ago(one.asked_at, now)}."))
+    lines.append(Content(""))
+    lines += _history(work.runs.get(job, ()), zone, now)
+    return Content("\n").join(lines)
+
+
+def _waiting(job: Job, work: "Work") -> str:
+    count = work.waiting.get(job, 0)
+    return f"{wording.counted(count, 'node')} waiting" if count else "Nothing waits"
+
+
+def _next(one: "Status", zone: tzinfo) -> str:
+    if one.is_overdue:
+        return " · its time has passed: it is next once a memtui works"
+    return f" · next {_at(one.next_at, zone)}" if one.next_at else ""
+
+
+def _history(runs: Sequence[Run], zone: tzinfo, now: datetime) -> list[Content]:
+    if not runs:
+        return [Content.styled("It has not run yet.", "$context")]
+    lines = [Content.styled("Its runs, the latest first:", "$context")]
+    for run in runs:
+        result = run.result.value if run.result else "runs still"
+        is_bad = run.result in (Result.FAILED, Result.BROKEN_OFF)
+        until = run.ended_at or now
+        lasted = took(max(0.0, (until - run.began_at).total_seconds()))
+        line = (
+            f"{'✗' if is_bad else ' '} {_at(run.began_at, zone)}  {result}, {lasted},"
+            f" {REASONS[run.reason]}: {_counts(run)}"
+        )
+        lines.append(Content.styled(line, "$error" if is_bad else ""))
+        if run.error:
+            lines.append(Content(f"  Why: {run.error}"))
+    return lines
+
+
+def _counts(run: Run) -> str:
+    said = [f"{run.made:,} made"]
+    said += [f"{run.rejected:,} rejected"] if run.rejected else []
+    said += [f"{run.failed:,} failed"] if run.failed else []
+    said += [f"{run.waiting:,} left"] if run.waiting else []
+    return ", ".join(said)
+
+
+def took(seconds: float) -> str:
+    """How long something took, in one or two units."""
+    if seconds < MINUTE_S:
+        return f"{seconds:.0f} s"
+    if seconds < HOUR_S:
+        return f"{seconds // MINUTE_S:.0f} min {seconds % MINUTE_S:.0f} s"
+    return f"{seconds // HOUR_S:.0f} h {seconds % HOUR_S // MINUTE_S:.0f} min"
+
+
+def _at(at: datetime, zone: tzinfo) -> str:
+    local = at.astimezone(zone)
+    return f"{local:%a} {local.day} {local:%b %H:%M}"
+
+
+# The model
+
+
+def model(state: "Model | None", note: str, told: Told, now: datetime) -> Content:
+    """How the model is, with its cure, and what it does now.
+
+    Args:
+        state: What was reported of it; None where another memtui works.
+        note: Why none is asked; "" if one is.
+        told: What was read; it tells how another memtui has found the model.
+        now: The time.
+    """
+    if note:
+        return Content(note)
+    if state is None or state.health is None:
+        found = told.work.found if told.work else None
+        if found is None:
+            return Content("Nobody has looked for a model yet.")
+        health = Health(found.condition, found.says)
+        seen = f" (seen {wording.ago(found.at, now)})"
+        return _health(health, paused=0) + Content.styled(seen, "$context")
+    if not state.node_id:
+        return _health(state.health, paused=state.paused)
+    return _call(state, now)
+
+
+def _health(health: Health, *, paused: int) -> Content:
+    if health.is_ready:
+        name = health.model or "The model"
+        rest = f"{wording.counted(paused, 'segment')} paused" if paused else "at rest"
+        return Content(f"✓ {name} is there, {rest}.")
+    if health.condition is Condition.RESTING:
+        return Content(f"{_sentence(health.says or 'It rests')}.")
+    says = CURES.get(health.condition) or _sentence(health.says or "No model answers")
+    cure = health.cure
+    if health.condition is Condition.MODEL_MISSING:
+        cure = f"“{cure or 'ollama pull qwen3:4b'}”"
+    if health.condition in CURES or not cure:
+        return Content.styled(f"✗ {says}.", "$error")
+    return Content.styled(f"✗ {says}: {cure}", "$error")
+
+
+def _sentence(says: str) -> str:
+    return says[:1].upper() + says[1:].rstrip(".")
+
+
+def _call(state: "Model", now: datetime) -> Content:
+    """The call that goes on: which node, how far, since when."""
+    assert state.health is not None
+    doing, parts = state.doing, [f"● {state.health.model or 'The model'}"]
+    parts.append(f"{of_node(state.node_id)}")
+    if doing is not None:
+        part = f"part {doing.part} of {doing.parts}, " if doing.parts > 1 else ""
+        said = f"{part}{model_words.PHASES[doing.phase]}"
+        if doing.written:
+            of = f" of at most {doing.most:,}" if doing.most else ""
+            said += f" {wording.counted(doing.written, 'token')}{of}"
+        parts.append(said)
+    if state.began_at is not None:
+        seconds = (now - state.began_at).total_seconds()
+        parts.append(f"for {took(max(0.0, seconds))}")
+    if state.waiting > 1:
+        parts.append(f"{state.waiting:,} to go")
+    return Content(" · ".join(parts))
+
+
+def of_node(node_id: str) -> str:
+    """A node as a sentence names it."""
+    here = calendar.period(node_id)
+    if here.level is TocLevel.SEGMENT:
+        return f"a segment of {wording.short_day(here.first)}"
+    if here.level is TocLevel.DAY:
+        return wording.short_day(here.first)
+    return calendar.title(node_id)

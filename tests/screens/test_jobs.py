@@ -1,0 +1,205 @@
+"""The work behind: looked at as it goes on, and steered where it is ours."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.memory.events import to_ms
+from memtui.memory.jobs import Job, Reason, Result
+from memtui.memory.summarizers import Condition, Doing, Health, Phase
+from memtui.messages.house import WorkReported
+from memtui.screens.contents import ContentsScreen
+from memtui.screens.jobs import JobsScreen
+from memtui.stages.progress import Model, Progress
+from memtui.store import database, jobs
+from memtui.widgets import job_words
+from memtui.widgets.job_list import JobList
+from memtui.workdesk import Desk
+from tests.conftest import NOW
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+
+READY = Model().looked_at(Health(Condition.READY, model="qwen3:4b"))
+BUSY = READY.of("toc:day:2024-01-15", 14, NOW - timedelta(seconds=72)).at(
+    Doing(Phase.WRITING, 2, 3, written=48, most=700)
+)
+NO_MODEL = Health(
+    Condition.MODEL_MISSING, "no model is there that would do", "ollama pull qwen3:4b"
+)
+
+
+class Compare(Protocol):
+    def __call__(
+        self,
+        app: App[str | MemtuiError],
+        *,
+        terminal_size: tuple[int, int],
+        run_before: Run,
+    ) -> bool: ...
+
+
+@pytest.fixture
+def worked(full_house: House, monkeypatch: pytest.MonkeyPatch) -> House:
+    """The full house; a model is asked, and its day job has failed once."""
+    plan = replace(full_house.plan, jitter_s=0)
+    desk = Desk(full_house.paths, full_house.settings, lambda: plan, _now)
+    monkeypatch.setattr(Desk, "note", "")
+    monkeypatch.setattr(House, "workdesk", desk)
+    before_ms = to_ms(NOW) - 3_600_000
+    with database.writing():
+        number = jobs.begin(Job.DAY, Reason.SCHEDULE, before_ms)
+        jobs.note(number, before_ms, jobs.Counts(made=2, failed=1), waiting=3)
+        error = "the model's reply was cut [short]"
+        jobs.end(number, Result.FAILED, before_ms + 95_000, error=error)
+    return full_house
+
+
+def _now() -> datetime:
+    return NOW
+
+
+def chosen(app: MemtuiApp) -> str:
+    return str(app.screen.query_one("#job", Static).visual)
+
+
+def model(app: MemtuiApp) -> str:
+    return str(app.screen.query_one("#model", Static).visual)
+
+
+def row(app: MemtuiApp, name: str) -> str:
+    return str(app.screen.query_one(JobList).get_option(name).prompt)
+
+
+def notices(app: MemtuiApp) -> list[str]:
+    return [notice.message for notice in app._notifications]
+
+
+def steps(settle: Settle, *keys: str, told: Progress | None = None) -> Run:
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
+        await settle(pilot)
+        if told is not None:
+            pilot.app.post_message(WorkReported(told))
+        for key in keys:
+            await pilot.press(key)
+            await settle(pilot)
+
+    return run
+
+
+async def test_a_job_tells_its_runs_and_is_paused_resumed_and_run(
+    worked: House, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(worked)
+    async with app.run_test() as pilot:
+        await steps(settle, "w", *["down"] * 8)(pilot)
+        assert isinstance(app.screen, JobsScreen)
+        counts = "failed, 1 min 35 s, on schedule: 2 made, 1 failed, 3 left"
+        assert counts in chosen(app)
+        assert "the model's reply was cut [short]" in chosen(app)
+        await steps(settle, "space")(pilot)
+        assert "paused" in row(app, Job.DAY)
+        with database.connected():
+            assert jobs.states()[Job.DAY].is_paused
+        await steps(settle, "space", "x")(pilot)
+        with database.connected():
+            state = jobs.states()[Job.DAY]
+        assert not state.is_paused and state.asked_at == NOW
+        assert "asked for" in row(app, Job.DAY)
+        assert [said.split(".")[0] for said in notices(app)] == [
+            "Model: days: paused",
+            "Model: days: resumed",
+            "Model: days: asked for",
+        ]
+        await steps(settle, "enter", "escape", "escape")(pilot)
+        assert isinstance(app.screen, ContentsScreen)
+
+
+async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
+    worked: House, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(worked)
+    async with app.run_test() as pilot:
+        await steps(settle, "w", "down", "down")(pilot)
+        app.post_message(WorkReported(Progress("segment", done=3, model=BUSY)))
+        await settle(pilot)
+        assert "● at work" in row(app, "segment")
+        assert model(app) == (
+            "● qwen3:4b · Mon 15 Jan 2024 · part 2 of 3, writing 48 tokens of at most"
+            " 700 · for 1 min 12 s · 14 to go"
+        )
+        app.post_message(WorkReported(Progress("segment", error="the disk is full")))
+        await settle(pilot)
+        assert "✗ the disk is full" in row(app, "segment")
+        assert "It is tried again by itself." in chosen(app)
+        assert app.screen.query_one(JobList).pointed_at == "segment"
+
+
+@pytest.mark.parametrize(
+    ("health", "said"),
+    [
+        (Health(Condition.READY, model="qwen3:4b"), "✓ qwen3:4b is there, at rest."),
+        (
+            Health(Condition.OFFLINE, "no Ollama answers"),
+            "✗ Ollama is not running: start it with “ollama serve”.",
+        ),
+        (
+            NO_MODEL,
+            "✗ No model is there that would do: “ollama pull qwen3:4b”",
+        ),
+    ],
+    ids=["ready", "offline", "missing"],
+)
+def test_the_state_of_ollama_is_told_with_its_cure(health: Health, said: str) -> None:
+    state = Model().looked_at(health)
+    assert str(job_words.model(state, "", job_words.Told(), NOW)) == said
+
+
+async def test_keys_that_cannot_act_say_why(
+    worked: House, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(worked)
+    onlooker = Progress("", is_ours=False)
+    async with app.run_test() as pilot:
+        await steps(settle, "w", "x", "end", told=onlooker)(pilot)
+        await steps(settle, "space", "x")(pilot)
+        why = "read-only: another memtui is at work. Do it there, or in a shell: "
+        assert notices(app) == [
+            "A stage works by itself whenever something waits for it.",
+            f"{why}memtui jobs pause rollup_year",
+            f"{why}memtui jobs run rollup_year",
+        ]
+        with database.connected():
+            assert not jobs.states()[Job.YEAR].is_paused
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=str)
+def test_pictures(
+    worked: House,
+    app_of: AppOf,
+    settle: Settle,
+    snap_compare: Compare,
+    size: tuple[int, int],
+) -> None:
+    told = Progress("index", queued=3, model=BUSY)
+    run = steps(settle, "w", *["down"] * 8, told=told)
+    assert snap_compare(app_of(worked), terminal_size=size, run_before=run)
+
+
+def test_picture_of_what_fails(
+    worked: House, app_of: AppOf, settle: Settle, snap_compare: Compare
+) -> None:
+    health = Model(is_wanted=True).looked_at(NO_MODEL)
+    told = Progress("index", error="the disk is full", model=health)
+    run = steps(settle, "w", *["down"] * 5, told=told)
+    assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)
