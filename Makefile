@@ -2,7 +2,7 @@
 # make test    set up what is missing and run the tests    (ARGS="-k hook" passes words on)
 # make check   lint, format, types and the contracts between folders
 # make bench-import, make bench-secrets, make bench-start, make bench-hook,
-# make bench-tail, make bench-search, make bench-teleport
+# make bench-tail, make bench-search, make bench-teleport, make bench-ui
 #              measure; see benchmarks/
 # make eval    how well bullets find their sources (docs/audit.md), and searches the
 #              sessions that answer (docs/search.md), on labelled data
@@ -16,7 +16,7 @@ ARGS ?=
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: run test check bench-import bench-secrets bench-start bench-hook bench-tail bench-search bench-teleport picture clean
+.PHONY: run test check bench-import bench-secrets bench-start bench-hook bench-tail bench-search bench-teleport bench-ui picture clean
 
 run: $(VENV)/.runs
 	@$(BIN)/memtui $(ARGS)
@@ -53,6 +53,9 @@ bench-search: $(VENV)/.runs
 
 bench-teleport: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.teleport $(ARGS)
+
+bench-ui: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.ui $(ARGS)
 
 .PHONY: eval eval-grips eval-audit eval-summaries eval-search
 

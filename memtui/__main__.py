@@ -269,8 +269,10 @@ def _sources(given: argparse.Namespace, house: "House") -> int:
 def _app(
     places: "Paths", settings: "Settings", desk: "SettingsDesk", *, is_demo: bool
 ) -> int:
+    from memtui import garbage  # noqa: PLC0415
     from memtui.app import MemtuiApp  # noqa: PLC0415 - 140 ms of Textual
 
+    garbage.tend()
     chosen: str | MemtuiError | None = "demo"
     if not is_demo:
         app = MemtuiApp(

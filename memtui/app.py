@@ -21,7 +21,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from memtui import commands, palette, themes
+from memtui import commands, garbage, palette, themes
 from memtui.errors import MemtuiError
 from memtui.household import House
 from memtui.memory.scopes import ALL, Scope
@@ -148,6 +148,7 @@ class MemtuiApp(App[str | MemtuiError]):
         }
         rooms = finders, house.zone, self.now, self._promise
         self.push_screen(ContentsScreen(*rooms, of=self.scope, is_demo=house.is_demo))
+        self.call_after_refresh(garbage.settle)
         # Not before there is something to see.
         self.call_after_refresh(house.start, self._report)
         self.run_worker(self._look, group="look", thread=True, exit_on_error=False)
@@ -200,6 +201,8 @@ class MemtuiApp(App[str | MemtuiError]):
     @on(WorkReported)
     def pass_on(self, message: WorkReported) -> None:
         """Tell every screen that shows what the workers do."""
+        if self._last is None:
+            garbage.settle()  # the first one tells that they are put together
         self._last = message.progress
         for screen in self.screen_stack:
             screen.post_message(WorkReported(message.progress))

@@ -1,0 +1,25 @@
+"""When Python looks for garbage in a process that shows the app."""
+
+import subprocess
+import sys
+
+
+def told(code: str) -> str:
+    """What a fresh interpreter prints."""
+    return subprocess.run(
+        [sys.executable, "-c", f"import gc\nfrom memtui import garbage\n{code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def test_what_is_there_to_stay_is_never_looked_through_again() -> None:
+    tended = "garbage.tend(); garbage.settle(); print(gc.get_freeze_count() > 1000)"
+    assert told(tended) == "True\n"
+
+
+def test_nothing_is_changed_where_nobody_asked_for_it() -> None:
+    same = "before = gc.get_threshold(); garbage.settle();"
+    same += "print(gc.get_freeze_count(), gc.get_threshold() == before)"
+    assert told(same) == "0 True\n"
