@@ -280,6 +280,7 @@ def _app(
             theme=settings.theme,
             hooks=lambda: _desk(places),
             settings=desk,
+            ascii=settings.ascii,
         )
         chosen = app.run()
     if chosen == "demo":
@@ -313,8 +314,13 @@ def _demo(settings: "Settings", desk: "SettingsDesk") -> str | MemtuiError | Non
             return house
 
         opening = "making three months of work up…"
-        theme = desk.theme
-        return MemtuiApp(opened, theme=theme, opening=opening, settings=desk).run()
+        return MemtuiApp(
+            opened,
+            theme=desk.theme,
+            opening=opening,
+            settings=desk,
+            ascii=desk.ascii,
+        ).run()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ screens stand inside functions here (100 ms with what they need).
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -17,11 +17,12 @@ from textual import events, on
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.content import Content
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from memtui import commands, garbage, palette, themes
+from memtui import commands, drawing, garbage, palette, themes
 from memtui.errors import MemtuiError
 from memtui.household import House
 from memtui.memory.scopes import ALL, Scope
@@ -75,6 +76,7 @@ class MemtuiApp(App[str | MemtuiError]):
         opening: str = "opening…",
         hooks: "Callable[[], Desk] | None" = None,
         settings: "SettingsDesk | None" = None,
+        ascii: str = drawing.AUTO,
     ) -> None:
         """Take a way to open the house.
 
@@ -85,8 +87,11 @@ class MemtuiApp(App[str | MemtuiError]):
             opening: What to say until the house is open.
             hooks: Whom to ask about the agents' hooks; the demo has none.
             settings: Whom to ask about the settings, and to have them changed.
+            ascii: When marks are drawn with plain letters.
         """
+        self._drawing = drawing.Drawing(ascii)
         super().__init__()
+        self.no_color = self._drawing.is_colourless
         self._hooks, self._settings = hooks, settings
         self._open_house, self.now, self._opening = open_house, now, opening
         self._house: House | None = None
@@ -303,8 +308,17 @@ class MemtuiApp(App[str | MemtuiError]):
     @on(SettingWritten)
     def take_setting(self, message: SettingWritten) -> None:
         """Take at once what a person has just set, where that can be."""
-        if message.entry.setting.name == "screen.theme":
-            self.theme = message.entry.text
+        name, value = message.entry.setting.name, message.entry.text
+        if name == "screen.theme":
+            self.theme = value
+        elif name == "screen.ascii":
+            self._drawing.take(value)
+            self.refresh_css(animate=False)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What is done to each line on its way to the terminal."""
+        given, theme = super().get_line_filters(), self.current_theme
+        return self._drawing.filters(given, theme.name, theme.variables)
 
     def action_see_days(self) -> None:
         """Show the days at a glance, and go to the one that is chosen."""

@@ -43,6 +43,11 @@ class Desk:
         """The colours the app takes now."""
         return str(self._running["screen.theme"])
 
+    @property
+    def ascii(self) -> str:
+        """When marks are drawn with plain letters."""
+        return str(self._running["screen.ascii"])
+
     def look(self) -> Sheet:
         """All settings as they stand; as they stood last where they are broken now."""
         problem = ""

@@ -1,0 +1,102 @@
+"""Marks with twins of plain letters, and screens without any colour."""
+
+import unicodedata
+from collections.abc import Awaitable, Callable
+
+import pytest
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.pilot import Pilot
+
+from memtui.app import MemtuiApp
+from memtui.drawing import Drawing
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.themes import DARK
+from memtui.widgets import marks
+from memtui.widgets.marks import TWINS, PlainMarks
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+
+MEANT = ("✓~✗", "▸▾", "┃▌", "·░▒▓█", "▁▂▃▄▅▆▇█", "✓✗●…▸")
+"""Marks of which none may be taken for another beside it."""
+
+
+def segments(app: MemtuiApp) -> list[Segment]:
+    """All that is on the screen."""
+    return [s for line in app.screen._compositor.render_strips() for s in line]
+
+
+def shown(app: MemtuiApp) -> str:
+    return "".join(segment.text for segment in segments(app))
+
+
+def test_a_twin_is_plain_and_as_wide_as_its_mark() -> None:
+    for mark, twin in TWINS.items():
+        assert twin.isascii() and twin.isprintable(), mark
+        assert cell_len(twin) == cell_len(mark) == 1, mark
+
+
+@pytest.mark.parametrize("together", MEANT)
+def test_marks_that_stand_together_stay_apart(together: str) -> None:
+    twins = marks.plain(together, "ascii")
+    assert len({*twins}) == len(together)
+
+
+def test_a_text_keeps_what_the_terminal_can_show_of_it() -> None:
+    assert marks.plain("✓ Größe: 48 µs…", "latin-1") == "+ Größe: 48 µs."
+    assert marks.plain("✓ Größe 漢字", "ascii") == "+ Gr??e ????"
+    assert marks.plain("✓ 漢字", "utf-8") == "+ 漢字"
+    assert [marks.can_show(one) for one in ("utf-8", "latin-1", "koi8-r", "?")] == [
+        True, False, False, False
+    ]  # fmt: skip
+
+
+def test_the_terminal_or_the_setting_says_whether_twins_are_drawn() -> None:
+    for wish, is_plain in {"auto": False, "never": False, "always": True}.items():
+        filters = Drawing(wish).filters((), DARK.name, DARK.variables)
+        assert any(isinstance(one, PlainMarks) for one in filters) is is_plain
+
+
+async def test_a_screen_of_plain_letters_alone(app: MemtuiApp, settle: Settle) -> None:
+    app._drawing.take("always")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press(*["right"] * 6, "enter", "space")
+        await settle(pilot)
+        foreign = {letter for letter in shown(app) if not letter.isascii()}
+        signs = {one for one in foreign if unicodedata.category(one)[0] == "S"}
+        assert not foreign & TWINS.keys() and not signs
+        assert "+ Write the migration" in shown(app)
+        app._drawing.take("never")
+        app.refresh_css(animate=False)
+        await settle(pilot)
+        assert "✓ Write the migration" in shown(app)
+
+
+@pytest.mark.parametrize(("said", "is_colourless"), [("1", True), ("", False)])
+async def test_no_color_leaves_no_colour_and_every_mark(
+    full_house: House,
+    app_of: AppOf,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
+    said: str,
+    is_colourless: bool,
+) -> None:
+    monkeypatch.setenv("NO_COLOR", said)
+    app = app_of(full_house)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press(*["right"] * 6, "enter")
+        await settle(pilot)
+        styles = [(s.text, s.style) for s in segments(app) if s.style]
+        coloured = [text for text, style in styles if style.color or style.bgcolor]
+        assert bool(coloured) is not is_colourless
+        if is_colourless:
+            reversed_ = "".join(text for text, style in styles if style.reverse)
+            underlined = "".join(text for text, style in styles if style.underline)
+            dim = "".join(text for text, style in styles if style.dim)
+            assert "Write the migration" in reversed_
+            assert "migration" in underlined and "Tue  6" in underlined
+            assert "File created successfully" in dim
