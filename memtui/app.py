@@ -64,6 +64,7 @@ class MemtuiApp(App[str | MemtuiError]):
         "see_settings",
         "see_jobs",
         "switch_theme",
+        "suspend",
         "help",
         "quit",
     )
@@ -370,6 +371,13 @@ class MemtuiApp(App[str | MemtuiError]):
         if self._settings is not None:
             keep = partial(self._settings.change, "screen.theme", self.theme)
             self.run_worker(keep, group="keep", thread=True, exit_on_error=False)
+
+    def action_suspend(self) -> None:
+        """Go to the shell; the workers rest meanwhile, with the whole process."""
+        if self._driver is not None and self._driver.can_suspend:
+            self.action_suspend_process()
+        else:
+            self.notify("There is no shell here to go to.", markup=False)
 
     def action_help(self) -> None:
         """Show the keys that work here."""

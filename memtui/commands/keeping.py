@@ -130,6 +130,15 @@ KEEPING = (
         Group.APP,
     ),
     Command(
+        "suspend",
+        ("ctrl+z",),
+        "ctrl+z",
+        "put aside",
+        "Put memtui aside and go to the shell; fg there brings it back as it was.",
+        Group.APP,
+        where="Leave what is open with esc first.",
+    ),
+    Command(
         "palette",
         ("ctrl+p",),
         "ctrl+p",
