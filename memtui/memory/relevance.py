@@ -7,7 +7,7 @@ good as counting, and needs no more than knowing who holds what.
 """
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -83,16 +83,29 @@ def likeliest(held: Mapping[int, int], rarities: Sequence[float]) -> list[int]:
     """
     if len(held) <= WEIGHED:
         return list(held)
-    worth = _worth(rarities)
-    alike: dict[float, list[int]] = {}
-    for number, words in held.items():
-        alike.setdefault(worth(words), []).append(number)
-    best: list[int] = []
+    of, alike = worth(rarities), dict[float, list[int]]()
+    counts = Counter(held.values())
+    for words in counts:
+        alike.setdefault(of(words), []).append(words)
+    better, last, room = set[int](), set[int](), WEIGHED
     for value in sorted(alike, reverse=True):
-        best += sorted(alike[value], reverse=True)[: WEIGHED - len(best)]
-        if len(best) == WEIGHED:
+        last = set(alike[value])
+        if (many := sum(counts[words] for words in last)) >= room:
             break
-    return best
+        better |= last
+        room -= many
+    best = [number for number, words in held.items() if words in better]
+    some = [number for number, words in held.items() if words in last]
+    return best + sorted(some, reverse=True)[:room]
+
+
+def are_enough(
+    held: Mapping[int, int], rarities: Sequence[float], least: float
+) -> bool:
+    """Whether no more are weighed than hold words that are worth more than that."""
+    of = worth(rarities)
+    better = (n for words, n in Counter(held.values()).items() if of(words) > least)
+    return sum(better) >= WEIGHED
 
 
 def weigh(spots: Sequence[Spot], corpus: Corpus, sizes: Mapping[int, int]) -> Weighed:
@@ -104,13 +117,13 @@ def weigh(spots: Sequence[Spot], corpus: Corpus, sizes: Mapping[int, int]) -> We
         sizes: How many terms each of their conversations has.
     """
     rarities = corpus.rarities()
-    worth = _worth(rarities)
+    of = worth(rarities)
     usual = corpus.size / max(corpus.messages, 1) or 1.0
     weighed = Weighed()
     for spot in spots:
         length = K1 * (1 - B + B * spot.size / usual)
         gain = spot.weight * (K1 + 1) / (spot.weight + length)
-        weighed.messages[spot.number] = worth(spot.held) * gain
+        weighed.messages[spot.number] = of(spot.held) * gain
     by_thread: dict[int, list[Spot]] = defaultdict(list)
     for spot in spots:
         by_thread[spot.thread].append(spot)
@@ -132,7 +145,7 @@ def _windows(
     whole = usual * (1 + BEFORE + AFTER)
     places = [spot.place for spot in spots]
     more = list(accumulate((spot.size - usual for spot in spots), initial=0.0))
-    worth = _worth(rarities)
+    of = worth(rarities)
     first = end = 0
     for number, _, place, _, held, weight in spots:
         while places[first] < place - BEFORE:
@@ -142,7 +155,7 @@ def _windows(
         size = whole + more[end] - more[first]
         length = K1 * (1 - B + B * size / whole)
         if end - first == 1:
-            found[number] = worth(held) * weight * (K1 + 1) / (weight + length)
+            found[number] = of(held) * weight * (K1 + 1) / (weight + length)
         else:
             found[number] = _sum(_counts(spots[first:end]), rarities, length)
     return found
@@ -187,14 +200,14 @@ def _rarity(holding: float, of: float) -> float:
     return math.log(1 + (max(of - holding, 0.0) + 0.5) / (holding + 0.5))
 
 
-def _worth(rarities: Sequence[float]) -> Callable[[int], float]:
+def worth(rarities: Sequence[float]) -> Callable[[int], float]:
     """What the words are worth together that a message holds."""
 
     @cache
-    def worth(held: int) -> float:
+    def of(held: int) -> float:
         return sum(rarities[word] for word in _bits(held))
 
-    return worth
+    return of
 
 
 @lru_cache(maxsize=4096)

@@ -6,7 +6,9 @@ What is asked are terms, never FTS5's own language: nothing that is typed reache
 import json
 import re
 import sqlite3
+from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 from memtui.store.said import OF_SUBAGENT, Kind, session_term
 
@@ -16,10 +18,17 @@ ENDLESS = 2**62
 LISTED = 400
 """Up to so many sessions are named in a question; of more, each message is asked."""
 
-COUNTED = 50_000
-"""Up to how many messages are counted that hold a word that begins so."""
+NUMBERED = 150_000
+"""Of more sessions than that, up to so many messages' numbers are written down first;
+of still more, each message is asked for its conversation."""
 
-SPELT = 64
+COUNTED = 10_000
+"""Up to so many messages that hold a word are counted; of more, samples are."""
+
+SAMPLES, SAMPLED = 4, 2_000
+"""How many samples are taken, from all times alike, and of how many messages each."""
+
+SPELT = 300
 """Up to so many terms that begin so are asked for one by one: each time it is asked for
 a beginning, FTS5 goes through all messages that hold any of them."""
 
@@ -75,15 +84,37 @@ class Question:
         self._listed = ""
         self._others: list[str] = []
         self._values: list[object] = [bounds.first, bounds.last]
-        if sessions is not None and len(sessions) <= LISTED:
-            terms = (quoted(session_term(session)) for session in sorted(sessions))
-            self._listed = " OR ".join(terms) or quoted(session_term(0))
         if sessions is not None:
-            self._others.append("t.session IN (SELECT value FROM json_each(?))")
-            self._values.append(json.dumps(sorted(sessions)))
+            terms = (quoted(session_term(session)) for session in sorted(sessions))
+            if len(sessions) <= LISTED:
+                self._listed = " OR ".join(terms) or quoted(session_term(0))
+            self._within_sessions(sessions)
         if bounds.kinds:
             self._others.append("m.kind IN (SELECT value FROM json_each(?))")
             self._values.append(json.dumps(sorted(bounds.kinds)))
+
+    def _within_sessions(self, sessions: Collection[int]) -> None:
+        """Look through these sessions alone."""
+        asked = (
+            "SELECT id FROM threads WHERE session IN (SELECT value FROM json_each(?))"
+        )
+        rows = self._db.execute(asked, (json.dumps(sorted(sessions)),)).fetchall()
+        threads = json.dumps([number for (number,) in rows])
+        among = "thread IN (SELECT value FROM json_each(?))"
+        is_written = len(sessions) > LISTED and self.totals()[0] <= NUMBERED
+        if is_written and self._table == "said":
+            # Gone with the view: no other question meets it.
+            self._db.execute("DROP TABLE IF EXISTS temp.mine")
+            self._db.execute("CREATE TEMP TABLE mine (id INTEGER PRIMARY KEY)")
+            self._db.execute(
+                "INSERT INTO mine SELECT id FROM messages"
+                f" WHERE kind < {Kind.TOOL.value} AND {among} ORDER BY id",
+                (threads,),
+            )
+            self._others.append("+said.rowid IN temp.mine")
+        else:
+            self._others.append(f"m.{among}")
+            self._values.append(threads)
 
     def numbers(self, match: str, limit: int) -> list[int]:
         """The numbers of the newest messages of a match, the newest first."""
@@ -96,33 +127,50 @@ class Question:
         ).fetchone()
         return sorted(json.loads(listed), reverse=True)
 
-    def count(self, word: Asked, match: str, messages: int) -> int:
+    def count(self, match: str, messages: int) -> int:
         """How many messages a very common word has, more or less.
 
         Within some sessions it is taken to be as common as anywhere; who said it, and
         when, is not looked at.
 
         Args:
-            word: Which.
-            match: As FTS5 is asked for it.
+            match: The word, as FTS5 is asked for it.
             messages: How many there are in these sessions.
         """
-        everywhere = self._frequency(word, match)
-        if self._bounds.sessions is None:
+        some = f"SELECT 1 FROM said WHERE said MATCH ? LIMIT {COUNTED + 1}"
+        counted = f"SELECT count(*) FROM ({some})"
+        everywhere = int(self._db.execute(counted, (match,)).fetchone()[0])
+        if everywhere <= COUNTED and self._bounds.sessions is None:
             return everywhere
         everything = max(1, _messages(self._db)[0])
+        if everywhere > COUNTED:
+            everywhere = max(everywhere, int(everything * self._share(match)))
+        if self._bounds.sessions is None:
+            return everywhere
         return everywhere * messages // everything
 
-    def _frequency(self, word: Asked, match: str) -> int:
-        """How many messages of all hold a word."""
-        if word.begun:
-            some = f"SELECT 1 FROM said WHERE said MATCH ? LIMIT {COUNTED}"
-            asked = f"SELECT count(*) FROM ({some})"
-            row = self._db.execute(asked, (match,)).fetchone()
-        else:
-            asked = "SELECT doc FROM vocabulary WHERE term = ?"
-            row = self._db.execute(asked, (word.term,)).fetchone()
-        return int(row[0]) if row else 0
+    def _share(self, match: str) -> float:
+        """The share of all messages that holds a very common word, by the samples."""
+        held = "SELECT count(*) FROM said WHERE said MATCH ? AND rowid BETWEEN ? AND ?"
+        holding = sum(
+            int(self._db.execute(held, (match, first, last)).fetchone()[0])
+            for first, last, _ in self._samples
+        )
+        return holding / max(1, sum(count for _, _, count in self._samples))
+
+    @cached_property
+    def _samples(self) -> list[tuple[int, int, int]]:
+        """Stretches of messages: the first number, the last and how many there are."""
+        # Asked for both at once, SQLite goes through all of them.
+        ends = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
+        low, high = self._db.execute(ends).fetchone()
+        stretch = (
+            "SELECT min(id), max(id), count(*) FROM (SELECT id FROM messages"
+            f" WHERE id >= ? ORDER BY id LIMIT {SAMPLED})"
+        )
+        starts = (low + (high - low) * at // SAMPLES for at in range(SAMPLES))
+        rows = (self._db.execute(stretch, (start,)).fetchone() for start in starts)
+        return [row for row in rows if row[2]]
 
     def totals(self) -> tuple[int, int, int]:
         """How many messages, terms and conversations there are."""
@@ -140,11 +188,9 @@ class Question:
     def _within(self) -> str:
         table = self._table
         joined = ""
-        if self._others:
-            joined = (
-                f" JOIN messages m ON m.id = {table}.rowid"
-                " JOIN threads t ON t.id = m.thread"
-            )
+        if any(other.startswith("m.") for other in self._others):
+            # From the words on, whatever SQLite thinks of the sessions.
+            joined = f" CROSS JOIN messages m ON m.id = {table}.rowid"
         others = "".join(f" AND {other}" for other in self._others)
         return (
             f"FROM {table}{joined} WHERE {table} MATCH ?"

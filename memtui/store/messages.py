@@ -228,6 +228,7 @@ class Messages:
     def _connect_for_long(self) -> sqlite3.Connection:
         db = self._connect(is_of_one_thread=False)
         db.execute(f"PRAGMA cache_size = -{CACHED_KB}")
+        db.execute("PRAGMA temp_store = memory")
         return db
 
     @contextmanager

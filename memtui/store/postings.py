@@ -9,9 +9,11 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import NamedTuple
 
-from memtui.memory.relevance import Corpus
+from memtui.memory import relevance
+from memtui.memory.relevance import WEIGHED, Corpus
 from memtui.store.matching import Asked, Bounds, Question, phrase, quoted
 
 CAP = 3_000
@@ -20,9 +22,6 @@ CAP = 3_000
 PAIRED = 4
 """How many of the very common words are looked up with the others: the rarest ones.
 What the rest of them say is little."""
-
-ENOUGH = 500
-"""So many messages that hold all of some very common words are enough."""
 
 TELLING = 0.05
 """A word that is worth less than this share of the query's rarest one is not looked up
@@ -97,7 +96,7 @@ def find(db: sqlite3.Connection, asked: Sequence[Asked], bounds: Bounds) -> Foun
             numbers.pop()
         found.note(numbers, 1 << at)
     for at in found.common:
-        count = question.count(asked[at], matches[at], found.messages)
+        count = question.count(matches[at], found.messages)
         found.counts[at] = max(CAP + 1, count)
     _look_up_together(question, matches, found)
     return found
@@ -106,9 +105,9 @@ def find(db: sqlite3.Connection, asked: Sequence[Asked], bounds: Bounds) -> Foun
 def _look_up_together(question: Question, matches: Sequence[str], found: Found) -> None:
     """Look very common words up with others, where they say something.
 
-    Each of the rarest of them with any rarer word or, where there is none, with one
-    another; and all of them together, then all but the commonest, until enough hold
-    them.
+    The rarest of them with any rarer word or, where there is none, with one another;
+    and several of them together, what is worth most first, until there are so many
+    better ones that no more are weighed.
     """
     rarities = Corpus(found.counts, found.messages, 0, 0).rarities()
     least = TELLING * max(rarities, default=0.0)
@@ -117,17 +116,18 @@ def _look_up_together(question: Question, matches: Sequence[str], found: Found) 
         key=lambda at: (found.counts[at], at),
     )
     rarer = [matches[at] for at in range(len(matches)) if at not in found.common]
-    for at in common[:PAIRED]:
-        paired = (matches[other] for other in common[:PAIRED] if other != at)
-        if others := rarer or list(paired):
-            match = f"{matches[at]} AND ({' OR '.join(others)})"
-            found.note(question.numbers(match, CAP), 1 << at)
-    for count in range(len(common), 1, -1):
-        match = " AND ".join(matches[at] for at in common[:count])
-        numbers = question.numbers(match, CAP)
-        found.note(numbers, sum(1 << at for at in common[:count]))
-        if len(numbers) >= ENOUGH:
+    for at in common[:PAIRED] if rarer else ():
+        match = f"{matches[at]} AND ({' OR '.join(rarer)})"
+        found.note(question.numbers(match, CAP), 1 << at)
+    groups = {tuple(common[:count]) for count in range(2, PAIRED + 2)}
+    groups |= {tuple(common), *(() if rarer else combinations(common[:PAIRED], 2))}
+    together = [(sum(rarities[at] for at in some), some) for some in groups]
+    for worth, some in sorted(together, reverse=True):
+        if len(some) < 2 or relevance.are_enough(found.held, rarities, worth):
             break
+        match = " AND ".join(matches[at] for at in some)
+        numbers = question.numbers(match, min(CAP, WEIGHED))
+        found.note(numbers, sum(1 << at for at in some))
 
 
 def all_of(db: sqlite3.Connection, terms: Sequence[str], bounds: Bounds) -> list[int]:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.errors import SearchError
+from memtui.memory import relevance
 from memtui.store import matching, postings, said
 from memtui.store.matching import Asked, Bounds
 from memtui.store.messages import EPOCH_MS, Messages, number_at
@@ -113,6 +114,40 @@ def test_what_holds_all_of_several_common_words_is_found_however_old(
     assert {p.event[-1] for p in places if told.held[p.number] == 0b11} == both
 
 
+def test_how_many_hold_a_very_common_word_is_told_by_samples(
+    index: Messages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postings, "CAP", 10)
+    monkeypatch.setattr(matching, "COUNTED", 50)
+    monkeypatch.setattr(matching, "SAMPLED", 20)
+    batch = [one(n, "usual" if n % 2 else "usual third") for n in range(600)]
+    said.put(index, batch, ())
+    with index.reading() as db:
+        all_hold, half_hold = look_up(db, "usual third").counts
+    assert all_hold == 600
+    assert 250 <= half_hold <= 350
+
+
+def test_the_best_are_found_however_many_hold_some_of_the_common_words(
+    index: Messages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postings, "CAP", 10)
+    monkeypatch.setattr(relevance, "WEIGHED", 5)
+    monkeypatch.setattr(postings, "WEIGHED", 5)
+    words = ["red blue green", "red", "blue", "green", "red blue"]
+    batch = [one(n, words[0] if n < 3 else words[1 + n % 4]) for n in range(300)]
+    said.put(index, batch, ())
+    with index.reading() as db:
+        told = look_up(db, "red blue green")
+        rarities = relevance.Corpus(told.counts, told.messages, 0, 0).rarities()
+        best = relevance.likeliest(told.held, rarities)
+        places = postings.places(db, best)
+    held = {place.event[-1]: told.held[place.number] for place in places}
+    assert {event for event, words in held.items() if words == 0b111} == {0, 1, 2}
+    assert sorted(held)[:3] == [0, 1, 2]
+    assert len(held) == 5
+
+
 def test_exactly_as_many_as_are_looked_at_are_no_common_word(
     index: Messages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +190,8 @@ def test_filters_hold(index: Messages, monkeypatch: pytest.MonkeyPatch) -> None:
     # However many sessions there are, and however common the word.
     monkeypatch.setattr(matching, "LISTED", 0)
     check()
+    monkeypatch.setattr(matching, "NUMBERED", 0)
+    check()
 
 
 def test_filters_hold_for_very_common_words(
@@ -163,8 +200,9 @@ def test_filters_hold_for_very_common_words(
     monkeypatch.setattr(postings, "CAP", 5)
     some = [one(n, "red blue", session=n % 3) for n in range(90)]
     said.put(index, some, ())
-    for listed in (400, 0):
+    for listed, numbered in ((400, 0), (0, 400), (0, 0)):
         monkeypatch.setattr(matching, "LISTED", listed)
+        monkeypatch.setattr(matching, "NUMBERED", numbered)
         numbers = found(index, "red blue", sessions=frozenset([1]))
         assert numbers == [75 + 1, 79, 82, 85, 88]
         with index.reading() as db:
