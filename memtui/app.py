@@ -153,7 +153,10 @@ class MemtuiApp(App[str | MemtuiError]):
             View.MESSAGES: lambda text: house.talk.find(text, filters=only()),
         }
         rooms = finders, house.zone, self.now, self._promise
-        self.push_screen(ContentsScreen(*rooms, of=self.scope, is_demo=house.is_demo))
+        contents = ContentsScreen(
+            *rooms, of=self.scope, count=house.count_tokens, is_demo=house.is_demo
+        )
+        self.push_screen(contents)
         self.call_after_refresh(garbage.settle)
         # Not before there is something to see.
         self.call_after_refresh(house.start, self._report)

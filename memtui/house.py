@@ -80,6 +80,10 @@ class House:
                 self._works = Works(self._setup())
             return self._works
 
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has; may take a while the first time."""
+        return self.counter.count(text)
+
     @cached_property
     def search(self) -> "Search":
         """Who answers questions from everything there is."""

@@ -30,6 +30,9 @@ class House(Protocol):
     def talk(self) -> "Talk":
         """Who answers questions from what was said in sessions."""
 
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has; may take a while the first time."""
+
     @property
     def zone(self) -> tzinfo:
         """The store's time zone: all times are shown in it."""

@@ -34,6 +34,22 @@ READING = (
         where="Branches and quotes are folded in the contents.",
     ),
     Command(
+        "unfold_all",
+        ("asterisk",),
+        "*",
+        "unfold all",
+        "Unfold all that is below this line, up to 500 lines.",
+        Group.READ,
+    ),
+    Command(
+        "full_screen",
+        ("z",),
+        "z",
+        "full screen",
+        "Give the whole screen to the pane you are in, or put it back.",
+        Group.READ,
+    ),
+    Command(
         "next_peer",
         ("right_square_bracket",),
         "]",

@@ -167,6 +167,8 @@ class TocLine:
     is_pinned: bool
     agents: tuple[str, ...]
     projects: tuple[str, ...]
+    activity: tuple[int, ...] = ()
+    """The messages in each part of its time; empty where nobody asked for them."""
 
 
 @dataclass(frozen=True, slots=True)

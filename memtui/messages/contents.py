@@ -8,6 +8,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from memtui.memory.scopes import Scope
     from memtui.memory.toc import TocLine
+    from memtui.recall.browse import Branches
 
 
 class PageRead(Message):
@@ -67,3 +68,11 @@ class PeerFound(Message):
     def __init__(self, node_id: str, step: int) -> None:
         super().__init__()
         self.node_id, self.step = node_id, step
+
+
+class AllRead(Message):
+    """All that is below a node has been read, or as much of it as is reasonable."""
+
+    def __init__(self, node_id: str, branches: "Branches", of: "Scope") -> None:
+        super().__init__()
+        self.node_id, self.branches, self.of = node_id, branches, of

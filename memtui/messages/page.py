@@ -28,6 +28,14 @@ class NodeRead(Message):
         self.node_id, self.node, self.is_refused = node_id, node, is_refused
 
 
+class NodeCosted(Message):
+    """It is known how many tokens a node takes as text."""
+
+    def __init__(self, node: "TocNode", tokens: int) -> None:
+        super().__init__()
+        self.node, self.tokens = node, tokens
+
+
 class QuotesRead(Message):
     """The excerpts behind a bullet have been read, in the order of its grips."""
 

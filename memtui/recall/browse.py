@@ -1,10 +1,12 @@
 """Walking the table of contents, newest first at every level."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from memtui.memory import calendar
 from memtui.memory.scopes import ALL, Scope
-from memtui.memory.toc import TocLine, TocNode
+from memtui.memory.toc import TocLevel, TocLine, TocNode
 from memtui.store import database, surprises, toc
 
 PAGE = 500
@@ -29,6 +31,43 @@ def lines(node_ids: Sequence[str]) -> list[TocLine]:
     """These nodes as lines, in the order asked; the unknown ones are left out."""
     with database.connected():
         return toc.lines(node_ids)
+
+
+def at_a_glance(found: Sequence[TocLine]) -> list[TocLine]:
+    """Lines with how much was said in each part of them."""
+    with database.connected():
+        return toc.with_activity(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """A node's branches, the widest first: what is under each of them."""
+
+    lines: Mapping[str, Sequence[TocLine]]
+    """By the id of the branch."""
+    is_all: bool
+    """Whether nothing was left out."""
+
+
+def under(node_id: str, *, limit: int = PAGE, of: Scope = ALL) -> Branches:
+    """All that is under a node, level by level.
+
+    Args:
+        node_id: Whose.
+        limit: The most lines; no branch is told in part.
+        of: Whose work.
+    """
+    found: dict[str, Sequence[TocLine]] = {}
+    waiting, total = deque([ours(node_id)]), 0
+    with database.connected():
+        while waiting:
+            page = toc.lines_under(waiting[0], 0, limit - total + 1, of)
+            if total + len(page) > limit:
+                return Branches(found, is_all=False)
+            found[waiting.popleft()] = toc.with_activity(page)
+            total += len(page)
+            waiting += [x.node_id for x in page if x.level is not TocLevel.SEGMENT]
+    return Branches(found, is_all=True)
 
 
 def node(node_id: str) -> TocNode | None:

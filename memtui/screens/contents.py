@@ -7,13 +7,11 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, tzinfo
 from typing import ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.screen import Screen
-from textual.widget import Widget
 from textual.widgets import Footer, Static
 
 from memtui import commands
@@ -21,33 +19,31 @@ from memtui.memory import calendar
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.summarizers import Promise
 from memtui.memory.toc import TocLevel
+from memtui.memory.tokens import estimate
 from memtui.messages.contents import (
     BranchesRead,
-    NodeOpened,
     NodePointedAt,
     PageRead,
     Revealed,
 )
 from memtui.messages.house import WorkReported
 from memtui.messages.narrowing import Narrowed
-from memtui.messages.page import NodeRead, SourceOpened, SourceWanted, WentBack
+from memtui.messages.page import NodeRead, SourceWanted
 from memtui.screens.asked import Asked
-from memtui.screens.layouts import LAYOUTS
+from memtui.screens.layouts import HEIGHTS, LAYOUTS
+from memtui.screens.panes import PanedScreen
 from memtui.screens.teleport import TeleportScreen
 from memtui.widgets import wording
 from memtui.widgets.crumbs import Crumbs
 from memtui.widgets.found_lines import Finder, Landing, View
 from memtui.widgets.node_page import NodePage
 from memtui.widgets.pane_title import PaneTitle
-from memtui.widgets.source_pane import Reader, SourcePane
+from memtui.widgets.source_pane import SourcePane
 from memtui.widgets.status_line import StatusLine
 from memtui.widgets.toc_tree import TocTree
 
 REST_S = 0.5
 """The least time between two refreshes of what has changed, in seconds."""
-
-PANES = ("tree", "page", "source")
-"""The panes from the outermost inward; one has the focus, and the class ``-at-…``."""
 
 NOTHING_KEPT = (
     "Nothing kept yet.\n\nPress i to import what agents keep on this machine."
@@ -61,15 +57,16 @@ NOTHING_OF = (
 """What stands in the place of the tree where the filter leaves nothing."""
 
 
-class ContentsScreen(Screen[None]):
+class ContentsScreen(PanedScreen):
     """Ties the three panes together; each of them reads for itself."""
 
     HORIZONTAL_BREAKPOINTS = LAYOUTS
+    VERTICAL_BREAKPOINTS = HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "teleport", "go_to_date", "back", "next_pane", "previous_pane",
         "next_peer", "previous_peer", "next_grip", "previous_grip",
         "more_context", "less_context", "copy_citation", "show_withheld",
-        "see_versions",
+        "see_versions", "full_screen",
     )  # fmt: skip
 
     def __init__(
@@ -80,14 +77,14 @@ class ContentsScreen(Screen[None]):
         promise: Callable[[], Promise],
         *,
         of: Scope = ALL,
+        count: Callable[[str], int] = estimate,
         is_demo: bool = False,
     ) -> None:
-        super().__init__(classes="-at-tree")
-        self._of = of
-        self._finders, self._zone, self._now = finders, zone, now
+        super().__init__(zone)
+        self._of, self._count = of, count
+        self._finders, self._now = finders, now
         self._promise, self._is_demo = promise, is_demo
         self._last: WorkReported | None = None
-        self._at = "tree"
         self._asked = Asked()
         self._landing: Landing | None = None
         self._changed: set[str] = set()
@@ -103,7 +100,7 @@ class ContentsScreen(Screen[None]):
                 yield TocTree(self._zone, id="tree")
                 yield Static(NOTHING_KEPT, id="nothing", markup=False)
             with Container(id="reading"):
-                yield NodePage(self._zone, self._now, id="page")
+                yield NodePage(self._zone, self._now, self._count, id="page")
                 yield SourcePane(self._zone, self._now, id="source")
         yield Footer(show_command_palette=False, compact=True)
 
@@ -111,71 +108,6 @@ class ContentsScreen(Screen[None]):
         """Start in the tree."""
         self._narrow(self._of)
         self._tree.focus()
-
-    @property
-    def _tree(self) -> TocTree:
-        return self.query_one(TocTree)
-
-    @property
-    def _page(self) -> NodePage:
-        return self.query_one(NodePage)
-
-    @property
-    def _source(self) -> SourcePane:
-        return self.query_one(SourcePane)
-
-    # From pane to pane
-
-    def _enter(self, pane: str) -> None:
-        self._be_at(pane)
-        target: Widget = self._tree
-        if pane == "page":
-            target = self._page.bullets
-        elif pane == "source":
-            target = self.query_one(Reader)
-        target.focus()
-
-    def _be_at(self, pane: str) -> None:
-        self._at = pane
-        if pane != "source":
-            self._source.let_go()
-        for name in PANES:
-            self.set_class(name == pane, f"-at-{name}")
-        further = {"source": ("Source",)}.get(pane, ())
-        self.query_one(Crumbs).show(self._tree.pointed_at, self._zone, *further)
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Follow the focus, wherever a click or a key has put it."""
-        for pane in PANES:
-            if any(above.id == pane for above in event.widget.ancestors_with_self):
-                self._be_at(pane)
-
-    @on(NodeOpened)
-    def enter_page(self) -> None:
-        """Go to the page of the node."""
-        self._enter("page")
-
-    @on(SourceOpened)
-    def enter_source(self) -> None:
-        """Go to the source."""
-        self._enter("source")
-
-    @on(WentBack)
-    def action_back(self) -> None:
-        """Go one pane outward."""
-        place = PANES.index(self._at)
-        if place:
-            self._enter(PANES[place - 1])
-        else:
-            self.notify("This is the outermost pane; q quits.", markup=False)
-
-    def action_next_pane(self) -> None:
-        """Go one pane inward, and from the last to the first."""
-        self._enter(PANES[(PANES.index(self._at) + 1) % len(PANES)])
-
-    def action_previous_pane(self) -> None:
-        """Go one pane outward, and from the first to the last."""
-        self._enter(PANES[PANES.index(self._at) - 1])
 
     # From node to source
 

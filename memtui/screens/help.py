@@ -21,7 +21,16 @@ MARKS = (
     ("~", "weak: only a part of it does, or a name, a number or a “not” differs"),
     ("✗", "unsupported: no source says it"),
     ("✓ ~ ✗", "in the contents: all bullets are supported; not all; none even weakly"),
-    ("…", "being brought up to date"),
+    (
+        "m … ○",
+        "in the contents: a model wrote it; it is being brought up to date; more of"
+        " it may come. Without a mark it is in the words of the conversations",
+    ),
+    (
+        "▁▄█",
+        "how much was said: in the months of a year, the weeks of a month, the days"
+        " of a week, every three hours of a day",
+    ),
     ("●", "still going on"),
     ("▌", "the words a bullet rests on; those the two share are bold"),
     ("┃", "what was said with them; what has no bar stands around it"),

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from peewee import JOIN, fn
 
-from memtui.memory import calendar
-from memtui.memory.events import from_ms
+from memtui.memory import activity, calendar
+from memtui.memory.events import from_ms, to_ms
 from memtui.memory.origins import Keyword, Origin
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.summaries import UNMEASURED, Facts
@@ -94,6 +95,28 @@ def lines(node_ids: Sequence[str]) -> list[TocLine]:
     rows = _latest().where(NodeRow.node_id.in_(list(node_ids))).dicts()
     found = {row["node_id"]: _line(row) for row in rows}
     return [found[name] for name in node_ids if name in found]
+
+
+def with_activity(found: Sequence[TocLine]) -> list[TocLine]:
+    """Lines with what was said in each part of them, from the tallies under them."""
+    names = [line.node_id for line in found if line.level is not TocLevel.SEGMENT]
+    rows = (
+        NodeRow.select(
+            NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages
+        )
+        .join(VersionRow)
+        .where(NodeRow.parent_id.in_(names))
+        .tuples()
+    )
+    under: dict[str, list[tuple[str, int, int]]] = {name: [] for name in names}
+    for parent_id, *told in rows if names else ():
+        under[parent_id].append((told[0], told[1], told[2]))
+    return [
+        replace(line, activity=activity.of(line.node_id, to_ms(line.start_time), mine))
+        if (mine := under.get(line.node_id))
+        else line
+        for line in found
+    ]
 
 
 def newest(limit: int, of: Scope = ALL) -> list[str]:

@@ -1,6 +1,7 @@
-"""Where you are, where one pane is shown at a time."""
+"""Where you are: the way down from the year."""
 
-from datetime import tzinfo
+from collections.abc import Iterator
+from datetime import timedelta, tzinfo
 
 from textual.content import Content
 from textual.reactive import reactive
@@ -33,14 +34,17 @@ class Crumbs(Widget):
         return Content.assemble((APART.join([*before, ""]), "$context"), (last, "bold"))
 
 
-def _way(line: TocLine, zone: tzinfo) -> tuple[str, ...]:
-    start = line.start_time.astimezone(zone)
-    first = calendar.period(line.node_id).first
-    names = {
-        TocLevel.YEAR: line.title,
-        TocLevel.MONTH: line.title,
-        TocLevel.WEEK: f"Week of {first.day} {first:%b %Y}",
-        TocLevel.DAY: wording.short_day(first),
-        TocLevel.SEGMENT: f"{wording.short_day(first)}{APART}{start:%H:%M}",
-    }
-    return (names[line.level],)
+def _way(line: TocLine, zone: tzinfo) -> Iterator[str]:
+    for node_id in calendar.path(line.node_id):
+        here = calendar.period(node_id)
+        match here.level:
+            case TocLevel.YEAR:
+                yield calendar.title(node_id)
+            case TocLevel.MONTH:
+                yield calendar.title(node_id).partition(" ")[0]
+            case TocLevel.WEEK:
+                yield wording.week(here.first, here.end - timedelta(days=1))
+            case TocLevel.DAY:
+                yield f"{here.first:%a} {here.first.day}"
+            case TocLevel.SEGMENT:
+                yield wording.clock(line.start_time, zone)

@@ -11,8 +11,10 @@ from textual.content import Content
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
+from memtui.memory import digests
 from memtui.memory.toc import Status, TocLevel, TocNode
-from memtui.messages.page import NodeRead
+from memtui.memory.tokens import estimate
+from memtui.messages.page import NodeCosted, NodeRead
 from memtui.recall import browse, versions
 from memtui.widgets import wording
 from memtui.widgets.bullet_list import BulletList
@@ -35,9 +37,24 @@ NONE_STANDS = "No source says anything of what the model claimed here."
 class NodePage(Vertical):
     """Reads a node off the thread that draws, and shows it."""
 
-    def __init__(self, zone: tzinfo, now: Callable[[], datetime], *, id: str) -> None:
+    def __init__(
+        self,
+        zone: tzinfo,
+        now: Callable[[], datetime],
+        count: Callable[[str], int] = estimate,
+        *,
+        id: str,
+    ) -> None:
+        """Make the page.
+
+        Args:
+            zone: The store's time zone.
+            now: The clock.
+            count: Counts the tokens of a text; it may take a while.
+            id: What the page is called.
+        """
         super().__init__(id=id)
-        self.zone, self.now = zone, now
+        self.zone, self.now, self._count = zone, now, count
         self.node: TocNode | None = None
         self._is_refused = False
         self._wanted = ""
@@ -91,6 +108,8 @@ class NodePage(Vertical):
         node = browse.node(node_id)
         is_refused = node is not None and versions.is_refused(node_id)
         self.post_message(NodeRead(node_id, node, is_refused=is_refused))
+        if node is not None:
+            self.post_message(NodeCosted(node, self._count(digests.of_node(node))))
 
     @on(NodeRead)
     def show(self, message: NodeRead) -> None:
@@ -109,6 +128,14 @@ class NodePage(Vertical):
         self.query_one("#head", Static).update(self._head(message.node))
         self.bullets.show(message.node)
         self._go_to_grip()
+
+    @on(NodeCosted)
+    def say_cost(self, message: NodeCosted) -> None:
+        """Say what an agent would pay for what is shown."""
+        if message.node == self.node:
+            size = wording.tally(message.node.tally, message.node.level)
+            cost = f"~{wording.counted(message.tokens, 'token')}"
+            self.query_one(PaneTitle).measure = f"{size} · {cost}"
 
     def _go_to_grip(self) -> None:
         if self._grip_to_open:

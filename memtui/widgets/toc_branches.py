@@ -11,7 +11,7 @@ from textual.worker import Worker, WorkerState
 from memtui.memory import calendar
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLine
-from memtui.messages.contents import BranchesRead, PageRead, PathRead, Revealed
+from memtui.messages.contents import AllRead, BranchesRead, PageRead, PathRead, Revealed
 from memtui.recall import browse
 from memtui.widgets import toc_rows, wording
 from memtui.widgets.toc_rows import More, Row
@@ -20,8 +20,17 @@ NOT_THERE = "That is not in the contents."
 OUTSIDE = "That is not of {}: F shows everything again."
 """What is said where a node cannot be gone to."""
 
-READ, SEEK, RENEW = "toc-read", "toc-seek", "toc-renew"
-"""The groups of workers: a page of a branch, the way to a node, what has changed."""
+READ, SEEK, RENEW, UNFOLD = "toc-read", "toc-seek", "toc-renew", "toc-unfold"
+"""The groups of workers: a page of a branch, the way to a node, what has changed, all
+that is below a node."""
+
+MOST_UNFOLDED = 500
+"""How many lines are unfolded at once."""
+
+NOT_ALL = (
+    f"There is more than {MOST_UNFOLDED} lines below: what would not fit is still"
+    " folded. Press * on it to go on."
+)
 
 
 class TocBranches(Tree[Row], inherit_bindings=False):
@@ -53,7 +62,8 @@ class TocBranches(Tree[Row], inherit_bindings=False):
             if node_id
             else browse.years(offset=offset, of=of)
         )
-        self.post_message(PageRead(node_id, offset, lines, of))
+        told = browse.at_a_glance(lines)
+        self.post_message(PageRead(node_id, offset, told, of))
 
     @on(Tree.NodeExpanded)
     def read_branch(self, event: Tree.NodeExpanded[Row]) -> None:
@@ -111,6 +121,33 @@ class TocBranches(Tree[Row], inherit_bindings=False):
 
     def _branch(self, node_id: str) -> TreeNode[Row] | None:
         return self._rows.get(node_id) if node_id else self.root
+
+    # All there is below
+
+    def unfold_all(self, node_id: str) -> None:
+        """Unfold all that is below a node, or as much of it as is reasonable."""
+        reading = partial(self._read_all, self.of, node_id)
+        self.run_worker(
+            reading, group=UNFOLD, thread=True, exclusive=True, exit_on_error=False
+        )
+
+    def _read_all(self, of: Scope, node_id: str) -> None:
+        found = browse.under(node_id, limit=MOST_UNFOLDED, of=of)
+        self.post_message(AllRead(node_id, found, of))
+
+    @on(AllRead)
+    def unfold(self, message: AllRead) -> None:
+        """Unfold what was read, and say where that stopped."""
+        if message.of != self.of:
+            return
+        for node_id, lines in message.branches.lines.items():
+            branch = self._rows.get(node_id)
+            if branch is not None and node_id not in self._asking:
+                self._read.add(node_id)
+                toc_rows.merge(branch, lines, self._rows)
+                branch.expand()
+        if not message.branches.is_all:
+            self.notify(NOT_ALL, markup=False)
 
     # Going to a node
 
@@ -223,7 +260,9 @@ class TocBranches(Tree[Row], inherit_bindings=False):
             else browse.years(limit=limit, of=of)
             for node_id, limit in branches.items()
         }
-        self.post_message(BranchesRead(browse.lines(known), {**read}, of))
+        told = {name: browse.at_a_glance(found) for name, found in read.items()}
+        mine = browse.at_a_glance(browse.lines(known))
+        self.post_message(BranchesRead(mine, {**told}, of))
 
     @on(BranchesRead)
     def renew(self, message: BranchesRead) -> None:

@@ -1,4 +1,4 @@
-"""A line of the contents as it is drawn: name, headline, count and mark in columns."""
+"""A line of the contents as it is drawn: name, headline, spark, count and marks."""
 
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -8,10 +8,14 @@ from rich.style import Style
 from rich.text import Text
 
 from memtui.memory.toc import Status, TocLevel, TocLine
-from memtui.widgets import wording
+from memtui.widgets import sparks, wording
 
 COUNT_CELLS = 5
 """How wide the column of counts is, with a space: "9,999"; a segment has none."""
+
+
+LEAST_CELLS = 20
+"""What a headline must have left of its own, so that there is room for a spark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +45,19 @@ def label(
     if is_leaf:
         name = f"{wording.LIVE if line.is_live else ' '} {name}"
     count = "" if is_leaf else f"{wording.count(line.tally.segments):>{COUNT_CELLS}}"
-    room = width - cell_len(name) - 2 - len(count) - 2
+    standing, mark = _standing(line), _mark(line, is_open)
+    room = width - cell_len(name) - 2 - len(count) - 3
     headline = _headline(line)
-    mark = _mark(line, is_open)
+    bars = sparks.spark(line.activity)
+    if bars and room - len(bars) - 2 >= min(LEAST_CELLS, cell_len(headline)):
+        count = f" {bars} {count}"
+        room -= len(bars) + 2
     text = Text(no_wrap=True, end="")
     text.append(name, inks.live if is_leaf and line.is_live else inks.name)
     text.append("  ")
     quiet = not is_leaf and line.level is not TocLevel.DAY
     text.append(_cut(headline, room), inks.quiet if quiet else None)
-    text.append(f"{count} ", inks.quiet)
+    text.append(f"{count} {standing}", inks.quiet)
     text.append(mark, _ink_of(mark, inks))
     return text
 
@@ -61,12 +69,19 @@ def _headline(line: TocLine) -> str:
     return said
 
 
+def _standing(line: TocLine) -> str:
+    """Whether it is still to change, or else whether a model wrote it."""
+    if line.status is Status.STALE and not line.is_pinned:
+        return wording.BEHIND
+    if line.status is Status.PROVISIONAL:
+        return wording.PASSING
+    return wording.MODELS if line.is_models else " "
+
+
 def _mark(line: TocLine, is_open: bool) -> str:
     is_leaf = line.level is TocLevel.SEGMENT
     if line.is_live and not is_leaf and not is_open:
         return wording.LIVE
-    if line.status is Status.STALE and not line.is_pinned:
-        return wording.BEHIND
     return wording.verdict(line.supported, line.weak, line.bullets) if is_leaf else " "
 
 

@@ -36,7 +36,7 @@ class TocTree(TocBranches):
         "toc--live",
     }
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "open", "fold", "deeper", "outward", "first", "last",
+        "open", "fold", "unfold_all", "deeper", "outward", "first", "last",
         "cursor_up", "cursor_down", "page_up", "page_down",
     )  # fmt: skip
 
@@ -133,6 +133,14 @@ class TocTree(TocBranches):
             row.toggle()
         else:
             self.notify("Nothing to fold here: enter opens it.", markup=False)
+
+    def action_unfold_all(self) -> None:
+        """Unfold all that is below the row."""
+        row = self.cursor_node
+        if row is not None and row.allow_expand:
+            self.unfold_all(id_of(row))
+        else:
+            self.notify("Nothing to unfold here: enter opens it.", markup=False)
 
     def action_first(self) -> None:
         """Go to the first row."""

@@ -21,6 +21,12 @@ LIVE = "●"
 BEHIND = "…"
 """A node that is being brought up to date."""
 
+PASSING = "○"
+"""A node that is provisional: more of it may come."""
+
+MODELS = "m"
+"""A node that a model wrote; of others the words are those of the conversations."""
+
 SPEAKER_CELLS = 8
 """How wide the column of speakers is; longer names are cut."""
 
@@ -121,15 +127,16 @@ def name_of(line: TocLine, zone: tzinfo) -> str:
         case TocLevel.MONTH:
             return line.title.partition(" ")[0]
         case TocLevel.WEEK:
-            return _week(start.date(), line.end_time.astimezone(zone))
+            end = line.end_time.astimezone(zone) - timedelta(microseconds=1)
+            return week(start.date(), end.date())
         case TocLevel.DAY:
             return f"{start:%a} {start.day:>2}"
         case _:
             return f"{start:%H:%M}"
 
 
-def _week(first: date, end: datetime) -> str:
-    last = (end - timedelta(microseconds=1)).date()
+def week(first: date, last: date) -> str:
+    """A week by its first day and its last: "15–21 Jan"."""
     if first.month == last.month:
         return f"{first.day}–{last.day} {first:%b}"
     return f"{first.day} {first:%b} – {last.day} {last:%b}"

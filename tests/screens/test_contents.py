@@ -12,12 +12,15 @@ from textual.widgets import Static
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
+from memtui.memory import digests
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLevel, TocLine
+from memtui.memory.tokens import estimate
 from memtui.messages.house import WorkReported
 from memtui.recall import browse, expand
 from memtui.stages.progress import Progress
 from memtui.widgets.bullet_list import BulletList
+from memtui.widgets.crumbs import Crumbs
 from memtui.widgets.node_page import NodePage
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.source_pane import Reader, SourcePane
@@ -382,8 +385,47 @@ async def test_a_long_branch_is_read_a_page_at_a_time(
         for shown in (500, 1000):
             assert len(labels(pilot)) == shown
             await press(pilot, settle, "end")
-            assert "more…" in tree(pilot).render_line(SIZE[1] - 4).text
+            assert "more…" in tree(pilot).render_line(SIZE[1] - 5).text
             await press(pilot, settle, "enter")
             assert here(pilot).node_id == many[shown].node_id
         assert len(labels(pilot)) == 1200
         assert tree(pilot).last_line == 1199
+
+
+async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its_cost(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "asterisk")
+        under = browse.under("toc:year:2024").lines.values()
+        below = {line.node_id for lines in under for line in lines}
+        assert set(labels(pilot)) == {"toc:year:2024", *below, "toc:year:2023"}
+        assert here(pilot).node_id == "toc:year:2024"
+        await press(pilot, settle, *["right"] * 3)
+        crumbs = pilot.app.screen.query_one(Crumbs)
+        way = "Contents › 2024 › February › 5–11 Feb › Tue 6"
+        assert crumbs.render().plain == way
+        await press(pilot, settle, "enter", "z")
+        node = page(pilot).node
+        assert node is not None
+        tokens = estimate(digests.of_node(node))
+        measure = page(pilot).query_one(PaneTitle).measure
+        assert measure.endswith(f" · ~{tokens} tokens")
+        assert page(pilot).size.width == SIZE[0] and not tree(pilot).region.area
+        await press(pilot, settle, "z")
+        assert tree(pilot).region.area and source(pilot).region.area
+        shown = len(labels(pilot))
+        monkeypatch.setattr("memtui.widgets.toc_branches.MOST_UNFOLDED", 2)
+        await press(pilot, settle, "escape", "home", "asterisk")
+        assert "There is more than" in said(pilot)[0]
+        assert len(labels(pilot)) == shown
+
+
+def test_all_below_is_told_level_by_level_up_to_a_bound(full_house: House) -> None:
+    whole = browse.under("toc:year:2024")
+    assert whole.is_all
+    first = browse.under("toc:year:2024", limit=len(whole.lines["toc:year:2024"]))
+    assert [*first.lines] == ["toc:year:2024"] and not first.is_all
+    weeks = browse.at_a_glance(browse.children("toc:month:2024-01"))
+    assert all(sum(week.activity) == week.tally.messages for week in weeks)

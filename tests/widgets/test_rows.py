@@ -3,10 +3,12 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from rich.style import Style
 from textual.content import Content
 
 from memtui.memory.toc import Status, Tally, TocLevel, TocLine
+from memtui.widgets import sparks
 from memtui.widgets.hanging import Hanging
 from memtui.widgets.toc_labels import Inks, label
 
@@ -29,7 +31,7 @@ def drawn(row: TocLine, width: int, *, is_open: bool = False) -> str:
 
 def test_a_line_fills_its_width_with_name_headline_count_and_mark() -> None:
     told = drawn(line(TocLevel.YEAR, "Token refresh fixed"), 40)
-    assert told == "2024  Token refresh fixed        1,204  "
+    assert told == "2024  Token refresh fixed       1,204   "
 
 
 def test_a_long_or_wide_headline_is_cut_to_the_column() -> None:
@@ -49,10 +51,34 @@ def test_a_folded_branch_says_that_something_in_it_is_live() -> None:
     assert not drawn(live, 30, is_open=True).endswith("●")
 
 
+def test_a_spark_stands_before_the_count_where_the_headline_keeps_its_room() -> None:
+    busy = replace(line(TocLevel.YEAR, "Token refresh fixed"), activity=(1, 0, 4, 8))
+    assert drawn(busy, 50).endswith("fixed            ▂ ▅█ 1,204   ")
+    assert drawn(busy, 36) == drawn(replace(busy, activity=()), 36)
+    assert sparks.spark((1, 0, 4, 8), "ascii") == ": +@"
+    assert sparks.spark((0, 0)) == "  "
+
+
+@pytest.mark.parametrize(
+    ("status", "is_models", "mark"),
+    [
+        (Status.CURRENT, False, " "),
+        (Status.CURRENT, True, "m"),
+        (Status.STALE, True, "…"),
+        (Status.PROVISIONAL, False, "○"),
+    ],
+)
+def test_who_wrote_a_line_or_that_it_will_change_has_a_column(
+    status: Status, is_models: bool, mark: str
+) -> None:
+    told = replace(line(TocLevel.DAY, "A"), status=status, is_models=is_models)
+    assert drawn(told, 30)[-2] == mark
+
+
 def test_what_is_pinned_is_not_said_to_be_brought_up_to_date() -> None:
     stale = replace(line(TocLevel.SEGMENT, "Then"), status=Status.STALE)
-    assert drawn(stale, 30).endswith("…")
-    assert drawn(replace(stale, is_pinned=True), 30).endswith("~")
+    assert drawn(stale, 30).endswith("…~")
+    assert drawn(replace(stale, is_pinned=True), 30).endswith(" ~")
 
 
 def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
