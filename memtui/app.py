@@ -138,10 +138,12 @@ class MemtuiApp(App[str | MemtuiError]):
     def enter(self, message: HouseOpened) -> None:
         """Show the contents, start the workers, and look whether anything is kept."""
         from memtui.memory.filters import Filters  # noqa: PLC0415
+        from memtui.screens.asked import Asked  # noqa: PLC0415
         from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
         from memtui.widgets.found_lines import Finder, View  # noqa: PLC0415
 
-        house = self._house = message.house
+        house, asked = message.house, Asked()
+        self._house = house
 
         def only() -> Filters:
             return Filters(of=self.scope)
@@ -150,11 +152,17 @@ class MemtuiApp(App[str | MemtuiError]):
         finders: dict[View, Finder] = {
             View.ALL: lambda text: house.search.find(text, filters=only()),
             View.SUMMARIES: lambda text: house.teleport.find(text, of=self.scope),
-            View.MESSAGES: lambda text: house.talk.find(text, filters=only()),
+            View.MESSAGES: lambda text: house.talk.find(
+                text, is_one_each=asked.is_one_each, filters=only()
+            ),
         }
         rooms = finders, house.zone, self.now, self._promise
         contents = ContentsScreen(
-            *rooms, of=self.scope, count=house.count_tokens, is_demo=house.is_demo
+            *rooms,
+            asked=asked,
+            of=self.scope,
+            count=house.count_tokens,
+            is_demo=house.is_demo,
         )
         self.push_screen(contents)
         self.call_after_refresh(garbage.settle)

@@ -51,7 +51,7 @@ class Filters:
 EVERYTHING = Filters()
 """The whole memory."""
 
-_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:T(\d\d):(\d\d))?)?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def _before(filters: Filters, value: str, zone: tzinfo) -> Filters:
 
 
 def _day(value: str, zone: tzinfo) -> datetime:
-    """The first moment of a year, a month or a day.
+    """The first moment of a year, a month or a day; or a minute of a day.
 
     Raises:
         ValueError: It is none of these.
@@ -116,15 +116,16 @@ def _day(value: str, zone: tzinfo) -> datetime:
     found = _DAY.fullmatch(value)
     if not found:
         raise ValueError(value)
-    year, month, day = (int(part or 1) for part in found.groups())
-    return datetime.combine(date(year, month, day), time(), zone)
+    year, month, day = (int(part or 1) for part in found.groups()[:3])
+    hour, minute = (int(part or 0) for part in found.groups()[3:])
+    return datetime.combine(date(year, month, day), time(hour, minute), zone)
 
 
 def _values(kind: type[StrEnum]) -> tuple[str, ...]:
     return tuple(one.value for one in kind)
 
 
-_DATE = "a year, a month or a day (2025, 2025-03, 2025-03-14)"
+_DATE = "a date, or words for one (2025, 2025-03-14, yesterday, last week)"
 
 NAMES: Mapping[str, Name] = {
     "agent": Name("an agent's name", _agent),

@@ -173,6 +173,20 @@ def read(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
     )
 
 
+def corrected(typed: str, looked_up: str, meant: str) -> str:
+    """What was typed with its misspelt words put right, times and all.
+
+    Args:
+        typed: All that was typed.
+        looked_up: What of it was looked up.
+        meant: The same, put right; "" where there is nothing to say.
+    """
+    for word, right in zip(looked_up.split(), meant.split(), strict=False):
+        if word != right:
+            typed = typed.replace(word, right, 1)
+    return typed if meant else ""
+
+
 def _take(reading: _Reading, match: re.Match[str], *, is_last: bool) -> None:
     typed, name = match.group(), (match["name"] or "").lower()
     if name in NAMES:

@@ -6,7 +6,7 @@ What stands in quotes, and filters, are not read for times.
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime, time, tzinfo
 
 from memtui.memory import filters, queries, times
 from memtui.memory.found import Understood
@@ -15,6 +15,13 @@ from memtui.memory.times import Period
 GAIN = 1.5
 """What that gains which lies in a time the question speaks of."""
 
+WORDS_CHARS = 60
+"""How far a time behind a filter's colon is read, in characters."""
+
+_BESIDE = re.compile(
+    r'\b(?P<name>after|before):(?:"(?P<quoted>[^"]*)"|(?=[^\W\d]|\d+[^\W\d]|\d+ ))',
+    re.I,
+)
 _KEPT = re.compile(rf'"[^"]*"|\b(?:{"|".join(filters.NAMES)}):(?:"[^"]*"|\S+)', re.I)
 
 
@@ -56,9 +63,27 @@ def read(text: str, now: datetime, zone: tzinfo) -> Timely:
         now: The time, by which "last week" is meant.
         zone: The calendar's.
     """
-    asked = text[: queries.CAP_CHARS]
+    asked = _dated(text[: queries.CAP_CHARS], now, zone)
     bare = _KEPT.sub(lambda kept: "\0" * len(kept.group()), asked)
     periods = [one for one in times.read(bare, now, zone) if not one.is_soft]
     if not periods:
-        return Timely(text)
+        return Timely(asked)
     return Timely(times.without(asked, periods), tuple(periods))
+
+
+def _dated(asked: str, now: datetime, zone: tzinfo) -> str:
+    """The same with the words behind ``after:`` and ``before:`` as a date."""
+    place, told = 0, ""
+    for found in _BESIDE.finditer(asked):
+        if found.start() < place or asked.count('"', 0, found.start()) % 2:
+            continue
+        quoted = found["quoted"]
+        words = quoted if quoted is not None else asked[found.end() :][:WORDS_CHARS]
+        read = next(iter(times.read(words, now, zone)), None)
+        if read is None or read.span[0] or (quoted and read.span[1] < len(quoted)):
+            continue
+        at = (read.start or read.end or now).astimezone(zone)
+        form = "%Y-%m-%d" if at.time() == time() else "%Y-%m-%dT%H:%M"
+        told += f"{asked[place : found.start()]}{found['name']}:{at.strftime(form)}"
+        place = found.end() + (0 if quoted is not None else read.span[1])
+    return told + asked[place:]

@@ -15,6 +15,9 @@ from memtui.memory.timely import GAIN, Timely
 from memtui.recall.hearing import Heard, Hearing
 from memtui.store import segments
 
+FIRST = 3
+"""Of how many that rank best the best score is shown of the first."""
+
 MESSAGE, WINDOW, THREAD = "message", "window", "thread"
 
 WEIGHTS = {
@@ -52,6 +55,15 @@ class Candidate:
     led: dict[Layer, Led] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     total: float = 0.0
+    """What it is ranked by: comparable within one answer alone."""
+    shown: float = 0.0
+    """The same on the scale of the layers' own scores, 0 to 1."""
+
+    @property
+    def own(self) -> float:
+        """The best of its layers' own scores."""
+        led = (one.match.score for one in self.led.values())
+        return max([self.heard.score if self.heard else 0.0, *led])
 
     @property
     def layers(self) -> frozenset[Layer]:
@@ -107,7 +119,12 @@ def ranked(hearing: Hearing, matches: Iterable[Led], timely: Timely) -> list[Can
         if one.note(match.layer, match.match.score):
             one.led[match.layer] = match
     _sum_up(found.values(), timely)
-    return sorted(found.values(), key=lambda one: (-one.total, -one.session))
+    best = sorted(found.values(), key=lambda one: (-one.total, -one.session))
+    # As good as a layer says of the first few, and from there on as they are ranked.
+    most = max((one.own for one in best[:FIRST]), default=0.0)
+    for one in best:
+        one.shown = most * one.total / (best[0].total or 1.0)
+    return best
 
 
 def _note_heard(found: dict[int, Candidate], hearing: Hearing, timely: Timely) -> None:

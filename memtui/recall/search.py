@@ -103,11 +103,7 @@ def _suggested(typed: str, query: Query, ranking: Ranking, hearing: Hearing) -> 
     """What was typed with its misspelt words put right; "" where messages hold all."""
     if not ranking.suggestion or (hearing.heard and not hearing.unknown):
         return ""
-    words_meant = zip(query.text.split(), ranking.suggestion.split(), strict=False)
-    for word, meant in words_meant:
-        if word != meant:
-            typed = typed.replace(word, meant, 1)
-    return typed
+    return queries.corrected(typed, query.text, ranking.suggestion)
 
 
 def _moments(
@@ -171,7 +167,7 @@ def _moment(
         grip_id=grip.match.target_id if grip else "",
         role=heard.event.role if heard else None,
         snippet=snippet,
-        score=max([heard.score if heard else 0.0, *(one.match.score for one in leds)]),
+        score=one.shown,
         layers=one.layers,
         is_unsummarised=False,
     )

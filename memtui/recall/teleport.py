@@ -126,6 +126,7 @@ class Teleport:
         return replace(
             answer,
             query=query,
+            suggestion=queries.corrected(query, asked.text, answer.suggestion),
             hits=tuple(hits),
             took_ms=(time.perf_counter() - began_s) * 1000,
             hints=(*hints, *answer.hints),

@@ -11,6 +11,8 @@ class Asked:
 
     def __init__(self) -> None:
         self.view = View.ALL
+        self.is_one_each = False
+        """Whether of each session the best message alone is shown."""
         self._texts: list[str] = []
         self._at = 0
         self._draft = ""

@@ -76,6 +76,7 @@ class ContentsScreen(PanedScreen):
         now: Callable[[], datetime],
         promise: Callable[[], Promise],
         *,
+        asked: Asked | None = None,
         of: Scope = ALL,
         count: Callable[[str], int] = estimate,
         is_demo: bool = False,
@@ -85,7 +86,7 @@ class ContentsScreen(PanedScreen):
         self._finders, self._now = finders, now
         self._promise, self._is_demo = promise, is_demo
         self._last: WorkReported | None = None
-        self._asked = Asked()
+        self._asked = asked or Asked()
         self._landing: Landing | None = None
         self._changed: set[str] = set()
         self._rests = False

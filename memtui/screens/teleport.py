@@ -14,13 +14,16 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 
 from memtui.messages.found import Answered, LandingFound
+from memtui.messages.narrowing import PartsRead
 from memtui.recall import landing as landings
+from memtui.recall import parts
 from memtui.screens.asked import Asked
 from memtui.screens.layouts import LAYOUTS
 from memtui.widgets import found_lines, found_words, wording
@@ -58,6 +61,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
         Binding("shift+tab", "turn(-1)", "view before", show=False),
         Binding("alt+up,ctrl+up", "recall(-1)", "asked before", show=False),
         Binding("alt+down,ctrl+down", "recall(1)", "asked after", show=False),
+        Binding("ctrl+o", "turn_hits", "one or many of a session", show=False),
         Binding("ctrl+s", "take_suggestion", "take the suggestion", show=False),
     ]
 
@@ -86,6 +90,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
         self._pause: Timer | None = None
         self._asking: tuple[View, str] | None = None
         self._goes_on_answer = False
+        self._wanted: Landing | None = None
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -104,17 +109,31 @@ class TeleportScreen(ModalScreen[Landing | None]):
             yield FoundList(self._zone)
             yield Static(found_words.HowToAsk(), id="how")
             yield Static("", id="note", markup=False)
-            yield Static(found_words.KEYS, id="keys", markup=False)
+            yield Static(id="keys", markup=False)
 
     def on_mount(self) -> None:
         """Have the focus where one types."""
         self.query_one(Input).focus()
-        self._head.say_view(self.view)
+        self._say_view()
         self.run_worker(self._warm_up, thread=True, exit_on_error=False)
+        self.run_worker(self._read_parts, thread=True, exit_on_error=False)
 
     def _warm_up(self) -> None:
         """Have the index opened while the first letters are typed."""
         self._finders[self.view]("memtui ")
+
+    def _read_parts(self) -> None:
+        self.post_message(PartsRead(parts.known()))
+
+    @on(PartsRead)
+    def complete_with(self, message: PartsRead) -> None:
+        """Complete the names of what there is."""
+        self._head.suggester.know(message.parts)
+
+    def _say_view(self) -> None:
+        self._head.say_view(self.view)
+        keys = found_words.keys(self.view, is_one_each=self._asked.is_one_each)
+        self.query_one("#keys", Static).update(Content(keys))
 
     @property
     def _list(self) -> FoundList:
@@ -205,7 +224,8 @@ class TeleportScreen(ModalScreen[Landing | None]):
 
     def _note(self, sentences: list[str]) -> None:
         note = self.query_one("#note", Static)
-        note.update(found_words.Notes(sentences))
+        most = found_words.MOST_NOTES if self.lines else found_words.MOST_ALONE
+        note.update(found_words.Notes(sentences, most))
         note.display = bool(sentences)
 
     @on(Worker.StateChanged)
@@ -228,7 +248,17 @@ class TeleportScreen(ModalScreen[Landing | None]):
         place = self._views.index(self.view) + step
         self.view = self._asked.view = self._views[place % len(self._views)]
         self._goes_on_answer = False
-        self._head.say_view(self.view)
+        self._say_view()
+        self._ask()
+
+    def action_turn_hits(self) -> None:
+        """Show the best message of each session alone, or all that answer."""
+        if self.view is not View.MESSAGES:
+            self._note([found_words.OF_MESSAGES])
+            return
+        self._asked.is_one_each = not self._asked.is_one_each
+        self._asking = None  # What is on its way answers another question.
+        self._say_view()
         self._ask()
 
     def action_recall(self, step: int) -> None:
@@ -268,7 +298,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
     def _go_to(self, place: int) -> None:
         if place >= len(self.lines):
             return
-        landing = self.lines[place].landing
+        landing = self._wanted = self.lines[place].landing
         if landing.node_id:
             self._leave(landing)
             return
@@ -287,6 +317,8 @@ class TeleportScreen(ModalScreen[Landing | None]):
     @on(LandingFound)
     def arrive(self, message: LandingFound) -> None:
         """Go there, or say that the contents do not reach so far yet."""
+        if message.landing is not self._wanted:
+            return  # Another line was chosen meanwhile.
         if message.node_id:
             self._leave(replace(message.landing, node_id=message.node_id))
         else:

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from memtui.widgets import found_words
+from memtui.widgets.filter_suggester import FilterSuggester
 from memtui.widgets.found_lines import View
 
 
@@ -17,6 +18,7 @@ class FoundHead(Vertical):
     def __init__(self, typed: str, views: Collection[View]) -> None:
         super().__init__(id="head")
         self._first, self._views = typed, views
+        self.suggester = FilterSuggester()
 
     def compose(self) -> ComposeResult:
         """The parts; one line where there is room, else two."""
@@ -27,6 +29,7 @@ class FoundHead(Vertical):
                 placeholder="search everything",
                 compact=True,
                 select_on_focus=True,
+                suggester=self.suggester,
                 id="query",
             )
         with Horizontal(id="told"):

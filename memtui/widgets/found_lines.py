@@ -4,8 +4,8 @@ The three searches answer in words of their own; here they are made alike, so th
 row and the key that opens it do not ask which of them it was.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -13,7 +13,7 @@ from memtui.memory import bands, words
 from memtui.memory.found import Findings, Layer, MessageHit, Messages, Moment, Said
 from memtui.memory.hits import Answer, Hit, HitKind, Snippet
 from memtui.memory.toc import TocLevel
-from memtui.widgets import wording
+from memtui.widgets import found_once, wording
 
 Finder = Callable[[str], Answer | Findings | Messages]
 """Who answers in one view what was typed; any string is legal."""
@@ -129,7 +129,7 @@ def of(found: Answer | Findings | Messages) -> Sheet:
     match found:
         case Answer():
             return Sheet(
-                tuple(map(_of_hit, found.hits)),
+                tuple(_of_hits(found.hits)),
                 tuple(filter(None, (found.note, *found.hints))),
                 found.suggestion,
                 found.took_ms,
@@ -154,6 +154,13 @@ def of(found: Answer | Findings | Messages) -> Sheet:
 def _times(found: Findings | Messages) -> tuple[str, ...]:
     """The times that were understood, and what follows from each."""
     return tuple(map(str, found.times))
+
+
+def _of_hits(hits: Sequence[Hit]) -> Iterator[Line]:
+    for hit, others in found_once.told_once(hits):
+        line = _of_hit(hit)
+        also = f"also in its {', '.join(others)}" if others else ""
+        yield replace(line, about=tuple(filter(None, (*line.about, also))))
 
 
 def _of_hit(hit: Hit) -> Line:

@@ -18,8 +18,8 @@ from memtui.widgets.found_rows import flat
 
 DIM = "$context"
 
-MOST_NOTES = 3
-"""How many lines the notes take at most."""
+MOST_NOTES, MOST_ALONE = 4, 10
+"""How many lines the notes take at most under what was found, and under nothing."""
 
 TYPED = (
     ("token refresh", "either word, in any form; the last may be unfinished"),
@@ -30,7 +30,14 @@ TYPED = (
 )
 """Pieces of a question, each with what it finds."""
 
-EXAMPLES = {"agent": "codex", "project": "shop", "session": "4f2a", "before": "2025-03"}
+EXAMPLES = {
+    "agent": "codex",
+    "project": "shop",
+    "keyword": "retries",
+    "session": "4f2a",
+    "after": "yesterday",
+    "before": "2025-03",
+}
 """What can stand behind a filter's colon, where its values are not listed."""
 
 ASK_CELLS = 19
@@ -39,7 +46,13 @@ ASK_CELLS = 19
 SHOWN_CHARS = 40
 """How much of a question is said again, in characters."""
 
-KEYS = "enter go   ↑ ↓ choose   tab view   alt+↑ asked before   esc back"
+KEYS = "enter go   ↑ ↓ choose   tab view   {}alt+↑ asked before   esc back"
+ONE_EACH, ALL_OF = "ctrl+o one each   ", "ctrl+o all   "
+"""The keys, and the one that stands among them where messages are looked through."""
+
+OF_MESSAGES = (
+    "ctrl+o shows one message of each session, or all: tab goes to the messages."
+)
 
 NOT_THERE_YET = (
     "This is so new that the contents have no place for it yet: they make one in a"
@@ -51,6 +64,14 @@ ONLY_A_TIME = (
     " esc and g."
 )
 NOTHING_TO_LOOK_UP = "There is no word in “{}” that could be looked up: type one."
+
+
+def keys(view: View, *, is_one_each: bool) -> str:
+    """The keys that can be pressed."""
+    if view is not View.MESSAGES:
+        return KEYS.format("")
+    told = KEYS.format(ALL_OF if is_one_each else ONE_EACH)
+    return told.replace("alt+↑ asked before", "alt+↑ before")
 
 
 def views(current: View, known: Collection[View]) -> Content:
@@ -160,7 +181,7 @@ class HowToAsk(Words):
 class Notes(Words):
     """Sentences, each on a line of its own, in no more lines than there is calm for."""
 
-    def __init__(self, sentences: Sequence[str], most: int = MOST_NOTES) -> None:
+    def __init__(self, sentences: Sequence[str], most: int = MOST_ALONE) -> None:
         self.sentences, self._most = sentences, most
 
     def lay_out(self, width: int) -> Content:

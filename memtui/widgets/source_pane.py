@@ -97,10 +97,11 @@ class SourcePane(Vertical):
         if self._is_held:
             return
         self._wanted = wanted
+        # What is still in sight is no longer what is cited or opened.
+        self.expansion = Expansion()
         if wanted.grip_id or wanted.event_id:
             self._load()
             return
-        self.expansion = Expansion()
         self.query_one(PaneTitle).say("Source")
         self._say(wanted.why_none)
 

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from memtui.memory import timely
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -17,6 +19,24 @@ def test_a_time_is_read_and_the_rest_is_looked_up() -> None:
 def test_what_is_quoted_or_a_filter_is_no_time() -> None:
     for text in ('"last week"', "after:2025-03", 'project:"in May 2024"'):
         assert timely.read(f"retries {text}", NOW, UTC).periods == ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "rest"),
+    [
+        ("after:yesterday token", "after:2026-11-20 token"),
+        ("before:last week token", "before:2026-11-09 token"),
+        ('x before:"last week"', "x before:2026-11-09"),
+        ("after:3 days ago y", "after:2026-11-18 y"),
+        ("after:2025-03 z", "after:2025-03 z"),
+        ("after:nonsense", "after:nonsense"),
+        ('"after:yesterday"', '"after:yesterday"'),
+    ],
+)
+def test_words_for_a_time_behind_after_and_before_are_dates(
+    typed: str, rest: str
+) -> None:
+    assert timely.read(typed, NOW, UTC) == timely.Timely(rest)
 
 
 def test_loose_times_stay_words() -> None:

@@ -61,6 +61,13 @@ def test_a_time_in_the_question_comes_first(full_house: House) -> None:
     assert time.is_met
 
 
+def test_the_score_that_is_shown_falls_as_the_order_does(full_house: House) -> None:
+    for query in ("session timeout", "token refresh tabs", "export parquet"):
+        scores = [hit.score for hit in full_house.search.find(query).hits]
+        assert scores == sorted(scores, reverse=True)
+        assert all(0 <= score <= 1 for score in scores)
+
+
 def test_a_misspelt_word_is_put_right(full_house: House) -> None:
     assert full_house.search.find("mutxe tabs ").suggestion == "mutex tabs "
 

@@ -208,6 +208,8 @@ def test_a_misspelt_word_is_suggested_right(full_house: House) -> None:
     assert answer.suggestion == "mutex tabs "
     assert hits(full_house, answer.suggestion)
     assert full_house.teleport.find("mutex tabs").suggestion == ""
+    timed = full_house.teleport.find("mutxe tabs in January 2024")
+    assert timed.suggestion == "mutex tabs in January 2024"
 
 
 def _flipped(raw: bytes) -> bytes:

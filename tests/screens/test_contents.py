@@ -1,5 +1,6 @@
 """Journeys through tree, page and source, over a real store."""
 
+import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory import digests
+from memtui.memory.grips import Expansion
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLevel, TocLine
 from memtui.memory.tokens import estimate
@@ -390,6 +392,27 @@ async def test_a_long_branch_is_read_a_page_at_a_time(
             assert here(pilot).node_id == many[shown].node_id
         assert len(labels(pilot)) == 1200
         assert tree(pilot).last_line == 1199
+
+
+async def test_what_is_cited_is_never_the_source_that_was_asked_for_before(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, opened = threading.Event(), expand.expand
+
+    def slow(grip_id: str, *, before: int = 3, after: int = 3) -> Expansion:
+        assert gate.wait(10)
+        return opened(grip_id, before=before, after=after)
+
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        first = source(pilot).citation()
+        monkeypatch.setattr(expand, "expand", slow)
+        await pilot.press("n", "enter", "y")
+        assert first and source(pilot).citation() == ""
+        assert said(pilot) == ["There is no source here to cite."]
+        gate.set()
+        await settle(pilot)
+        assert source(pilot).citation() not in ("", first)
 
 
 async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its_cost(

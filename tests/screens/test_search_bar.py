@@ -16,6 +16,7 @@ from memtui.memory.events import Event, EventRole
 from memtui.memory.filters import NAMES
 from memtui.memory.found import Findings, Messages
 from memtui.memory.hits import Answer
+from memtui.messages.found import LandingFound
 from memtui.screens.asked import Asked
 from memtui.screens.teleport import TeleportScreen
 from memtui.store import database, events, sessions
@@ -387,3 +388,59 @@ async def test_a_session_found_by_its_title_opens_at_its_first_segment(
         tree = app.screen.query_one(TocTree)
         assert tree.pointed_at is not None and app.focused is tree
         assert tree.pointed_at.node_id.endswith(first.event_id)
+
+
+async def test_ctrl_o_asks_for_one_message_of_each_session_and_back(
+    settle: Settle,
+) -> None:
+    asked, finders = Asked(), three()
+    async with Bare(asked, **finders).run_test(size=(80, 24)) as pilot:
+        screen = await ask(pilot, settle, "session")
+        await pilot.press("ctrl+o")
+        assert "tab goes to the messages" in note(screen)
+        await pilot.press("shift+tab")
+        await answered(pilot, settle)
+        assert "ctrl+o one each" in told(screen, "keys")
+        messages = finders["messages"]
+        assert isinstance(messages, Fake)
+        before = len(messages.asked)
+        await pilot.press("ctrl+o")
+        await answered(pilot, settle)
+        assert asked.is_one_each and len(messages.asked) == before + 1
+        assert "ctrl+o all " in told(screen, "keys")
+        assert screen.query_one("#keys").size.height == 1
+
+
+async def test_right_takes_what_a_filter_is_completed_to(settle: Settle) -> None:
+    async with Bare(None, **three()).run_test(size=SIZE) as pilot:
+        screen = await ask(pilot, settle, "")
+        await pilot.press(*"level:we")
+        await pilot.pause()
+        await pilot.press("right")
+        assert screen.query_one(Input).value == "level:week"
+        await answered(pilot, settle)
+
+
+async def test_only_the_line_chosen_last_is_gone_to(
+    settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = threading.Event()
+
+    def node_at(agent: str, session_id: str, at: object) -> str:
+        assert session_id != "first" or gate.wait(10)
+        return f"of {session_id}"
+
+    monkeypatch.setattr("memtui.recall.landing.node_at", node_at)
+    names = ("first", "second")
+    both = Messages(
+        "x", tuple(message("x", "x", session=session(session_id=n)) for n in names)
+    )
+    app = Bare(None, messages=Fake(lambda _: both))
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await ask(pilot, settle, "x")
+        await pilot.press("enter")
+        screen.post_message(LandingFound(screen.lines[1].landing, "of nobody"))
+        await pilot.press("down", "enter")
+        gate.set()
+        await settle(pilot)
+    assert app.return_value == "of second"
