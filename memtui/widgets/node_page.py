@@ -134,8 +134,10 @@ class NodePage(Vertical):
         """Say what an agent would pay for what is shown."""
         if message.node == self.node:
             size = wording.tally(message.node.tally, message.node.level)
+            first, dot, others = size.partition(" · ")
             cost = f"~{wording.counted(message.tokens, 'token')}"
-            self.query_one(PaneTitle).measure = f"{size} · {cost}"
+            told = f"{first} · {cost}{dot}{others}"
+            self.query_one(PaneTitle).measure = told
 
     def _go_to_grip(self) -> None:
         if self._grip_to_open:
