@@ -79,6 +79,7 @@ def screen_classes() -> set[str]:
             for name, one in held.items()
             if isinstance(one, type)
             and issubclass(one, Screen)
+            and not one.__subclasses__()
             and one.__module__ == f"memtui.screens.{module.name}"
         }
     return found
