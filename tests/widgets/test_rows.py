@@ -55,7 +55,6 @@ def test_a_spark_stands_before_the_count_where_the_headline_keeps_its_room() -> 
     busy = replace(line(TocLevel.YEAR, "Token refresh fixed"), activity=(1, 0, 4, 8))
     assert drawn(busy, 50).endswith("fixed            ▂ ▅█ 1,204   ")
     assert drawn(busy, 30) == drawn(replace(busy, activity=()), 30)
-    assert sparks.spark((1, 0, 4, 8), "ascii") == ": +@"
     assert sparks.spark((0, 0)) == "  "
 
 
