@@ -352,6 +352,33 @@ class MemtuiApp(App[str | MemtuiError]):
         screen = CalendarScreen(house.zone, self.now, day, is_demo=house.is_demo)
         self._show(screen, arrive)
 
+    @on(SessionWanted)
+    def read_session(self, message: SessionWanted) -> None:
+        """Read a session."""
+        from memtui.recall.conversation import Whose  # noqa: PLC0415
+
+        whose = Whose(message.agent, message.session_id, message.subagent)
+        self._read(whose, message.event_id)
+
+    def _read(self, whose: "Whose", event_id: str = "") -> None:
+        from memtui.screens.reader import ReaderScreen  # noqa: PLC0415
+
+        house = self.house
+        wish = {"event_id": event_id, "is_demo": house.is_demo}
+        screen = ReaderScreen(whose, house.zone, self.now, **wish)
+        self.push_screen(screen)
+        if self._last is not None:
+            screen.post_message(WorkReported(self._last))
+
+    @on(NodeWanted)
+    def see_node(self, message: NodeWanted) -> None:
+        """Go back to the contents, and to a node there."""
+        from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
+
+        while not isinstance(self.screen, ContentsScreen):
+            self.pop_screen()
+        self.screen.query_one(TocTree).reveal(message.node_id)
+
     def _offer_import(self, *, is_first: bool) -> None:
         from memtui.screens.welcome import DEMO, Wanted, WelcomeScreen  # noqa: PLC0415
 

@@ -22,7 +22,15 @@ AppOf = Callable[[House], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 
-TWINS = ({"teleport", "find_here"}, {"fold", "pause_job"})
+TWINS = (
+    {"teleport", "find_here"},
+    {"fold", "pause_job"},
+    {"next_peer", "next_question"},
+    {"previous_peer", "previous_question"},
+    {"next_grip", "next_match"},
+    {"previous_grip", "previous_match"},
+    {"retry", "show_thinking"},
+)
 """Commands that share a key because they mean the same, each in its own place."""
 
 

@@ -74,6 +74,10 @@ BOUNDARIES = frozenset(EventType) - MESSAGES - {EventType.TOOL_RESULT}
 """The types whose text may be empty."""
 
 
+Place = tuple[int, int, str]
+"""Where an event stands among those of its session: its time, ordinal and id."""
+
+
 class EventRefused(ValueError):
     """An event breaks a rule every event must keep; the message says which."""
 
@@ -122,7 +126,7 @@ class Event:
         return self.event_type in MESSAGES and self.role in SPEAKERS
 
     @property
-    def order(self) -> tuple[int, int, str]:
+    def order(self) -> Place:
         """Where it stands among the events of its session."""
         return self.timestamp_ms, self.ordinal, self.event_id
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from memtui.memory.sessions import Session
     from memtui.recall.listings import Stretch
 
 
@@ -33,16 +32,19 @@ class StretchWanted(Message):
 
 
 class SessionWanted(Message):
-    """A session is to be read: at an event, or from where it was left."""
+    """A session is to be read, or a subagent of it: at an event, if one is named."""
 
-    def __init__(self, agent: str, session_id: str, event_id: str = "") -> None:
+    def __init__(
+        self, agent: str, session_id: str, event_id: str = "", *, subagent: str = ""
+    ) -> None:
         super().__init__()
         self.agent, self.session_id, self.event_id = agent, session_id, event_id
+        self.subagent = subagent
 
 
-class SessionPointedAt(Message):
-    """The cursor of the list has moved."""
+class NodeWanted(Message):
+    """A node is to be seen in the contents."""
 
-    def __init__(self, session: "Session | None") -> None:
+    def __init__(self, node_id: str) -> None:
         super().__init__()
-        self.session = session
+        self.node_id = node_id

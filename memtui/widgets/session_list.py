@@ -16,7 +16,7 @@ from textual.visual import Visual
 
 from memtui import commands
 from memtui.memory.sessions import Session
-from memtui.messages.sessions import SessionPointedAt, SessionWanted, StretchWanted
+from memtui.messages.sessions import SessionWanted, StretchWanted
 from memtui.recall.listings import Stretch
 from memtui.widgets import session_rows
 
@@ -65,7 +65,6 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         if is_anew:
             self.scroll_to(y=max(0, top + shift), animate=False)
         self.refresh()
-        self.post_message(SessionPointedAt(self.pointed_at))
 
     def to_top(self) -> None:
         """Go to the first line before something else is listed."""
@@ -78,7 +77,6 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor = max(0, min(to, self.total - 1))
         self._bring_into_sight()
         self.refresh()
-        self.post_message(SessionPointedAt(self.pointed_at))
 
     def _bring_into_sight(self) -> None:
         top, height = self.scroll_offset.y, max(1, self.size.height)

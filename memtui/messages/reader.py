@@ -1,0 +1,121 @@
+"""What is said between the reader of a session and its transcript."""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from memtui.memory.events import Place
+    from memtui.recall.conversation import About, Measure, Stretch
+    from memtui.widgets.turn_lines import Laid, Look
+
+
+class Where(Enum):
+    """Which part of a conversation is to be read."""
+
+    BEGINNING = auto()
+    END = auto()
+    AROUND = auto()
+    """A place, or a rank where no place is known."""
+    BEFORE = auto()
+    """A place, to be put before what is there."""
+    AFTER = auto()
+    """A place, to be put behind what is there."""
+
+
+class TurnsWanted(Message):
+    """Some of the conversation is to be read."""
+
+    def __init__(
+        self, where: Where, place: "Place | None" = None, rank: int = 0
+    ) -> None:
+        super().__init__()
+        self.where, self.place, self.rank = where, place, rank
+
+
+class TurnsRead(Message):
+    """Some of the conversation has been read, and is laid out as it was to look."""
+
+    def __init__(
+        self,
+        wanted: TurnsWanted,
+        stretch: "Stretch",
+        laid: "Sequence[Laid]",
+        look: "Look",
+    ) -> None:
+        super().__init__()
+        self.wanted, self.stretch, self.laid, self.look = wanted, stretch, laid, look
+
+
+class TurnsLaid(Message):
+    """Turns have been laid out anew, by their events' ids."""
+
+    def __init__(self, laid: "Mapping[str, Laid]", look: "Look") -> None:
+        super().__init__()
+        self.laid, self.look = laid, look
+
+
+class Measured(Message):
+    """It is known how long the conversation is, and how much stands before a place."""
+
+    def __init__(self, place: "Place | None", measure: "Measure") -> None:
+        super().__init__()
+        self.place, self.measure = place, measure
+
+
+class AboutRead(Message):
+    """What is known of the session has been read."""
+
+    def __init__(self, about: "About") -> None:
+        super().__init__()
+        self.about = about
+
+
+class QuestionFound(Message):
+    """The next thing a person said is known, or that there is none."""
+
+    def __init__(self, place: "Place | None", step: int) -> None:
+        super().__init__()
+        self.place, self.step = place, step
+
+
+class WordsAsked(Message):
+    """Words are to be looked for in the whole conversation; none to let go of them."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
+
+
+class WordsFound(Message):
+    """The whole conversation has been looked through for some words."""
+
+    def __init__(self, words: str, places: "Sequence[Place]") -> None:
+        super().__init__()
+        self.words, self.places = words, places
+
+
+class TurnOpened(Message):
+    """Enter was pressed on a turn."""
+
+
+class CursorMoved(Message):
+    """The cursor of the transcript is on another turn."""
+
+
+class PlaceFound(Message):
+    """The node that a turn belongs to is known; an empty id where there is none."""
+
+    def __init__(self, node_id: str) -> None:
+        super().__init__()
+        self.node_id = node_id
+
+
+class Exported(Message):
+    """The session has been written into a file, to be kept or to be looked at."""
+
+    def __init__(self, file: str, *, to_edit: bool) -> None:
+        super().__init__()
+        self.file, self.to_edit = file, to_edit

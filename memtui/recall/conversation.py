@@ -1,0 +1,213 @@
+"""A conversation as it is read: opened anywhere, and read on to both sides.
+
+However long it is, opening it reads one stretch around a place. What has to be counted
+to say how long it is can be asked afterwards.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memtui.errors import MemtuiError
+from memtui.memory.events import Event, Place, from_ms, to_ms
+from memtui.memory.sessions import Helper, Session
+from memtui.memory.thoughts import Thought
+from memtui.store import conversations, database, events, sessions, thoughts
+
+PAGE = 60
+"""How many events are read at once, on each side of a place."""
+
+THOUGHTS = 500
+"""How many thoughts stand beside a page at most: the first ones."""
+
+
+class Forgotten(MemtuiError):
+    """A session is not kept any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Which conversation: a session's, or that of one of its subagents."""
+
+    agent: str
+    session_id: str
+    subagent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One event, what was thought before it, and when the one before it was."""
+
+    event: Event
+    before_at: datetime | None = None
+    """None for the first of the conversation."""
+    thoughts: tuple[Thought, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return self.event.order
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Some of a conversation, in its order."""
+
+    turns: tuple[Turn, ...]
+    is_first: bool
+    """Whether nothing stands before it."""
+    is_last: bool
+    """Whether nothing stands behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known of a conversation without counting through it."""
+
+    session: Session
+    helpers: tuple[Helper, ...]
+    thoughts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How long a conversation is, and how much of it stands before a place."""
+
+    total: int
+    before: int
+
+
+def about(whose: Whose) -> About:
+    """What is known of it.
+
+    Raises:
+        Forgotten: It is not kept any more.
+    """
+    with database.connected():
+        number = _number(whose)
+        found = sessions.get(whose.agent, whose.session_id)
+        assert found is not None
+        helpers = tuple(sessions.helpers(whose.agent, whose.session_id))
+        return About(found, helpers, conversations.thoughts(number, whose.subagent))
+
+
+def beginning(whose: Whose) -> Stretch:
+    """Its first events."""
+    with database.connected():
+        return _after(_number(whose), whose, None)
+
+
+def end(whose: Whose) -> Stretch:
+    """Its last events."""
+    with database.connected():
+        return _before(_number(whose), whose, None)
+
+
+def before(whose: Whose, place: Place) -> Stretch:
+    """The events before a place."""
+    with database.connected():
+        return _before(_number(whose), whose, place)
+
+
+def after(whose: Whose, place: Place) -> Stretch:
+    """The events after a place."""
+    with database.connected():
+        return _after(_number(whose), whose, place)
+
+
+def around(whose: Whose, place: Place) -> Stretch:
+    """The events on both sides of a place, with the one that stands there."""
+    with database.connected():
+        number = _number(whose)
+        here = to_here(place)
+        ahead, behind = _before(number, whose, here), _after(number, whose, here)
+        turns = ahead.turns + behind.turns
+        return Stretch(turns, ahead.is_first, behind.is_last)
+
+
+def to_here(place: Place) -> Place:
+    """A place right before another one."""
+    return place[0], place[1], place[2][:-1]
+
+
+def of_event(event_id: str) -> tuple[Whose, Place] | None:
+    """Whose an event is and where it stands; None if it is not kept."""
+    with database.connected():
+        event = events.get([event_id]).get(event_id)
+    if event is None:
+        return None
+    return Whose(event.agent, event.session_id, event.subagent), event.order
+
+
+def nth(whose: Whose, rank: int) -> Place | None:
+    """The place of the event that so many stand before."""
+    with database.connected():
+        return conversations.nth(_number(whose), whose.subagent, rank)
+
+
+def measure(whose: Whose, place: Place | None) -> Measure:
+    """How long it is, and how much stands before a place; counted one by one."""
+    with database.connected():
+        number = _number(whose)
+        total = conversations.count(number, whose.subagent)
+        ahead = conversations.count(number, whose.subagent, place) if place else 0
+        return Measure(total, ahead)
+
+
+def question(whose: Whose, place: Place, step: int) -> Place | None:
+    """The nearest thing a person said after a place (1) or before it (-1)."""
+    with database.connected():
+        return conversations.question(_number(whose), whose.subagent, place, step)
+
+
+def holding(whose: Whose, words: str) -> Sequence[Place]:
+    """The places of all events that say these words as they stand, in any case."""
+    with database.connected():
+        return conversations.holding(_number(whose), whose.subagent, words)
+
+
+def _number(whose: Whose) -> int:
+    number = sessions.number(whose.agent, whose.session_id)
+    if number is None:
+        raise Forgotten("this session is no longer kept")
+    return number
+
+
+def _after(number: int, whose: Whose, place: Place | None) -> Stretch:
+    found = conversations.after(number, whose.subagent, place, PAGE)
+    before_at = from_ms(place[0]) if place else None
+    turns = _turns(number, whose, found, before_at)
+    return Stretch(turns, place is None, len(found) < PAGE)
+
+
+def _before(number: int, whose: Whose, place: Place | None) -> Stretch:
+    # One more tells when the event before the first of them was.
+    found = conversations.before(number, whose.subagent, place, PAGE + 1)
+    is_first = len(found) <= PAGE
+    before_at = None if is_first else found[0].timestamp
+    kept = found if is_first else found[1:]
+    return Stretch(_turns(number, whose, kept, before_at), is_first, place is None)
+
+
+def _turns(
+    number: int, whose: Whose, found: Sequence[Event], before_at: datetime | None
+) -> tuple[Turn, ...]:
+    if not found:
+        return ()
+    since_ms = to_ms(before_at) + 1 if before_at else 0
+    waiting = thoughts.between(
+        number,
+        since_ms,
+        found[-1].timestamp_ms,
+        subagent=whose.subagent,
+        limit=THOUGHTS,
+    )
+    waiting.reverse()
+    turns: list[Turn] = []
+    for event in found:
+        mine: list[Thought] = []
+        while waiting and waiting[-1].at <= event.timestamp:
+            mine.append(waiting.pop())
+        turns.append(Turn(event, before_at, tuple(mine)))
+        before_at = event.timestamp
+    return tuple(turns)

@@ -1,0 +1,169 @@
+"""What is done with a session beside reading it: resumed, exported, cited, placed.
+
+A screen that shows a session does these; whatever takes time is done on a thread.
+"""
+
+import tempfile
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from functools import partial
+from pathlib import Path
+
+from textual import on
+from textual.screen import Screen
+
+from memtui.memory import resuming
+from memtui.memory.resuming import Resume
+from memtui.messages.reader import Exported, PlaceFound
+from memtui.messages.sessions import NodeWanted
+from memtui.recall import landing, markdown
+from memtui.recall.conversation import About, Turn, Whose
+from memtui.screens import lending
+from memtui.screens.export import ExportScreen
+from memtui.screens.resume import ResumeScreen
+from memtui.widgets import wording
+from memtui.widgets.turn_view import TurnView
+
+CITED = 300
+"""How much of a turn is cited, in characters."""
+
+NO_EDITOR = "Neither $VISUAL nor $EDITOR is set: say there which editor is yours."
+
+
+class Deeds(Screen[None]):
+    """A screen of one session."""
+
+    def __init__(
+        self,
+        whose: Whose,
+        zone: tzinfo,
+        now: Callable[[], datetime],
+        *,
+        is_demo: bool,
+    ) -> None:
+        super().__init__()
+        self.whose, self.zone, self.now, self.is_demo = whose, zone, now, is_demo
+        self.about: About | None = None
+        self._written: Path | None = None
+
+    @property
+    def view(self) -> TurnView:
+        """The transcript."""
+        return self.query_one(TurnView)
+
+    def ask(self, ask: Callable[[], None], group: str) -> None:
+        """Do something on a thread; what was asked before in this group gives way."""
+        self.run_worker(
+            ask, group=group, thread=True, exclusive=True, exit_on_error=False
+        )
+
+    def _pointed_at(self) -> Turn | None:
+        turn = self.view.pointed_at
+        if turn is None:
+            self.notify("Choose a message first.", markup=False)
+        return turn
+
+    def action_copy_citation(self) -> None:
+        """Copy the message the cursor is on, and where it stands."""
+        if (turn := self._pointed_at()) is None or self.about is None:
+            return
+        event, one = turn.event, self.about.session
+        text = " ".join(wording.said(event).split())
+        said = text if len(text) <= CITED else f"{text[:CITED]}…"
+        at = event.timestamp.astimezone(self.zone)
+        told = (wording.speaker(event), one.agent, one.project, f"session {one.session_id}")
+        where = ", ".join(part for part in told if part)
+        citation = f"“{said}” — {where}, {at:%Y-%m-%d %H:%M} ({event.event_id})"
+        self.app.copy_to_clipboard(citation)
+        self.notify(citation, title="Copied", markup=False)
+
+    # To the contents
+
+    def action_see_place(self) -> None:
+        """Go to the stretch of the contents that the cursor's turn belongs to."""
+        if (turn := self._pointed_at()) is not None:
+            self.ask(partial(self._find_place, turn), "deed")
+
+    def _find_place(self, turn: Turn) -> None:
+        event = turn.event
+        found = landing.node_at(event.agent, event.session_id, event.timestamp)
+        self.post_message(PlaceFound(found))
+
+    @on(PlaceFound)
+    def go_to_place(self, message: PlaceFound) -> None:
+        """Go there."""
+        if message.node_id:
+            self.post_message(NodeWanted(message.node_id))
+        else:
+            self.notify("The contents do not hold this yet.", markup=False)
+
+    # Resuming
+
+    def action_resume(self) -> None:
+        """Ask whether to take the session up in its agent."""
+        if self.about is None:
+            return
+        resume = resuming.of(self.about.session)
+
+        def answer(is_yes: bool | None) -> None:
+            if is_yes:
+                self._resume(resume)
+
+        self.app.push_screen(ResumeScreen(resume), answer)
+
+    def _resume(self, resume: Resume) -> None:
+        why = lending.run(self.app, resume.argv, resume.folder)
+        if why:
+            words = f"{why}\nThe command: {resume}"
+            self.notify(words, severity="warning", markup=False)
+
+    # Exporting and editing
+
+    def action_export(self) -> None:
+        """Ask where to write the session as Markdown."""
+        if self.about is None:
+            return
+
+        def answer(file: Path | None) -> None:
+            if file is not None:
+                self.ask(partial(self._export, file), "deed")
+
+        file = Path.cwd() / markdown.name(self.about, self.zone)
+        self.app.push_screen(ExportScreen(file), answer)
+
+    def _export(self, file: Path) -> None:
+        # The question was whether it may be replaced.
+        markdown.write(self.whose, self.zone, file, may_replace=True)
+        self.post_message(Exported(str(file), to_edit=False))
+
+    def action_edit(self) -> None:
+        """Open the session as Markdown in the person's editor."""
+        if not lending.editor():
+            self.notify(NO_EDITOR, markup=False)
+        elif self._written is not None and self._written.is_file():
+            self._edit(self._written)
+        elif self.about is not None:
+            name = markdown.name(self.about, self.zone)
+            self.ask(partial(self._export_aside, name), "deed")
+
+    def _export_aside(self, name: str) -> None:
+        file = Path(tempfile.mkdtemp(prefix="memtui-")) / name
+        markdown.write(self.whose, self.zone, file, may_replace=False)
+        self.post_message(Exported(str(file), to_edit=True))
+
+    @on(Exported)
+    def say_exported(self, message: Exported) -> None:
+        """Say where it is, or open it; a copy made for looking does not stay."""
+        file = Path(message.file)
+        if not message.to_edit:
+            self._written = file
+            self.notify(str(file), title="Written", markup=False)
+            return
+        self._edit(file)
+        file.unlink(missing_ok=True)
+        file.parent.rmdir()
+
+    def _edit(self, file: Path) -> None:
+        why = lending.run(self.app, [*lending.editor(), str(file)])
+        if why:
+            self.notify(why, severity="warning", markup=False)

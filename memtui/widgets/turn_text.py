@@ -1,0 +1,169 @@
+"""What a turn says as it is shown: code in colours, edits as their changes.
+
+Text from outside is ``Content`` throughout; nothing in it is markup.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from textual.content import Content
+from textual.highlight import highlight
+
+from memtui.memory.events import Event
+from memtui.widgets import wording
+
+FENCE = re.compile(r" {0,3}(```+|~~~+)\s*([\w+#.-]*)")
+"""A line that begins or ends a stretch of code."""
+
+HEADING = re.compile(r"#{1,6} \S")
+
+INLINE = re.compile(r"`[^`\n]+`")
+
+COLOURED = 20_000
+"""The longest stretch of code that is coloured, in characters."""
+
+TAB = 4
+"""How far apart the stops of tabs are, in cells."""
+
+PATCH = "*** Begin Patch"
+"""What a patch begins with."""
+
+Edit = tuple[list[str], list[str]]
+"""The lines an edit took out, and those it put in."""
+
+ADDED, TAKEN, CODE = "$success", "$error", "$accent"
+
+
+def prose(text: str) -> Content:
+    """A message: its code in colours, its headings bold."""
+    return Content("\n").join(_parts(text.expandtabs(TAB)))
+
+
+def _parts(text: str) -> Iterator[Content]:
+    code: list[str] = []
+    fence = language = ""
+    for line in text.split("\n"):
+        found = FENCE.match(line)
+        if not fence and found:
+            fence, language = found[1], found[2]
+            yield Content.styled(line, "$context")
+        elif fence and found and found[1].startswith(fence) and not found[2]:
+            yield from _code(code, language)
+            yield Content.styled(line, "$context")
+            fence, code = "", []
+        elif fence:
+            code.append(line)
+        else:
+            yield _line(line)
+    yield from _code(code, language)
+
+
+def _line(line: str) -> Content:
+    content = Content(line)
+    if HEADING.match(line):
+        return content.stylize("bold")
+    for found in INLINE.finditer(line):
+        content = content.stylize(CODE, *found.span())
+    return content
+
+
+def _code(lines: list[str], language: str) -> Iterator[Content]:
+    if lines:
+        text = "\n".join(lines)
+        is_known = language and len(text) <= COLOURED
+        yield _coloured(text, language.lower()) if is_known else Content(text)
+
+
+@lru_cache(maxsize=256)
+def _coloured(code: str, language: str) -> Content:
+    # A carriage return or form feed would be taken for the end of a line.
+    if code.splitlines() != code.split("\n"):
+        return Content(code)
+    return highlight(code, language=language)
+
+
+def call(event: Event) -> str:
+    """A tool call, or a note of the agent's own, in its first line."""
+    return wording.said(event).partition("\n")[0].expandtabs(TAB).strip()
+
+
+def answer(event: Event) -> str:
+    """All that comes after the first line."""
+    return wording.said(event).partition("\n")[2].expandtabs(TAB).strip("\n")
+
+
+def edits(event: Event) -> list[Edit]:
+    """What an edit took out and put in, as far as its call tells: lines for lines."""
+    given = event.metadata.get("tool_input", "")
+    if not any(sign in given for sign in ('"old_string"', PATCH, '"content"')):
+        return []
+    try:
+        told = json.loads(given)
+    except ValueError:
+        return []
+    if PATCH in given:
+        return _patched(told)
+    if not isinstance(told, dict):
+        return []
+    if event.metadata.get("tool_name") == "Write":
+        told = {"old_string": "", "new_string": told.get("content")}
+    several = told.get("edits")
+    found = [_edit(one) for one in several] if isinstance(several, list) else []
+    return [one for one in (*found, _edit(told)) if one is not None]
+
+
+def _edit(told: Any) -> Edit | None:
+    if not isinstance(told, dict):
+        return None
+    old, new = told.get("old_string"), told.get("new_string")
+    if not isinstance(old, str) or not isinstance(new, str):
+        return None
+    return old.split("\n") if old else [], new.split("\n") if new else []
+
+
+def _patched(told: Any) -> list[Edit]:
+    """The lines of a patch, wherever in the call it stands."""
+    found = [told] if isinstance(told, str) else []
+    if isinstance(told, dict):
+        for value in told.values():
+            found += value if isinstance(value, list) else [value]
+    texts = [one for one in found if isinstance(one, str) and PATCH in one]
+    lines = [line for text in texts for line in text.split("\n")]
+    old = [line[1:] for line in lines if line.startswith("-")]
+    new = [line[1:] for line in lines if line.startswith("+")]
+    return [(old, new)] if old or new else []
+
+
+def change(event: Event) -> str:
+    """How many lines an edit put in and took out: "+18 −3"; "" for what is none."""
+    added = taken = 0
+    for old, new in edits(event):
+        before, after = Counter(old), Counter(new)
+        added += (after - before).total()
+        taken += (before - after).total()
+    return f"+{added} −{taken}" if added or taken else ""
+
+
+def changed(event: Event) -> Content | None:
+    """The lines an edit took out and put in, each with its sign; None for none."""
+    lines: list[Content] = []
+    for old, new in edits(event):
+        for sign, some, style in (("− ", old, TAKEN), ("+ ", new, ADDED)):
+            lines += [
+                Content.styled(f"{sign}{line.expandtabs(TAB)}", style) for line in some
+            ]
+    return Content("\n").join(lines) if lines else None
+
+
+def marked(content: Content, words: str, style: str) -> Content:
+    """The same with every occurrence of some words marked, in any case."""
+    if not words:
+        return content
+    found = re.finditer(re.escape(words), content.plain, re.IGNORECASE)
+    for one in found:
+        content = content.stylize(style, *one.span())
+    return content
