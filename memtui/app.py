@@ -28,6 +28,7 @@ from memtui.household import House
 from memtui.memory.scopes import ALL, Scope
 from memtui.messages.house import HouseOpened, LookedInside, WorkReported
 from memtui.messages.narrowing import Narrowed
+from memtui.messages.sessions import NodeWanted, SessionWanted
 from memtui.messages.settings import SettingWritten
 from memtui.stylesheets import stylesheets
 from memtui.themes import DARK, THEMES
@@ -341,11 +342,8 @@ class MemtuiApp(App[str | MemtuiError]):
             return
 
         def arrive(node_id: str | None) -> None:
-            if not node_id:
-                return
-            while not isinstance(self.screen, ContentsScreen):
-                self.pop_screen()
-            self.screen.go_to(node_id)
+            if node_id:
+                self._go_to(node_id)
 
         house = self.house
         day = self.screen.day if isinstance(self.screen, ContentsScreen) else None
@@ -356,28 +354,27 @@ class MemtuiApp(App[str | MemtuiError]):
     def read_session(self, message: SessionWanted) -> None:
         """Read a session."""
         from memtui.recall.conversation import Whose  # noqa: PLC0415
-
-        whose = Whose(message.agent, message.session_id, message.subagent)
-        self._read(whose, message.event_id)
-
-    def _read(self, whose: "Whose", event_id: str = "") -> None:
         from memtui.screens.reader import ReaderScreen  # noqa: PLC0415
 
         house = self.house
-        wish = {"event_id": event_id, "is_demo": house.is_demo}
-        screen = ReaderScreen(whose, house.zone, self.now, **wish)
-        self.push_screen(screen)
-        if self._last is not None:
-            screen.post_message(WorkReported(self._last))
+        whose = Whose(message.agent, message.session_id, message.subagent)
+        at = message.event_id
+        screen = ReaderScreen(
+            whose, house.zone, self.now, event_id=at, is_demo=house.is_demo
+        )
+        self._show(screen)
 
     @on(NodeWanted)
     def see_node(self, message: NodeWanted) -> None:
         """Go back to the contents, and to a node there."""
+        self._go_to(message.node_id)
+
+    def _go_to(self, node_id: str) -> None:
         from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
 
         while not isinstance(self.screen, ContentsScreen):
             self.pop_screen()
-        self.screen.query_one(TocTree).reveal(message.node_id)
+        self.screen.go_to(node_id)
 
     def _offer_import(self, *, is_first: bool) -> None:
         from memtui.screens.welcome import DEMO, Wanted, WelcomeScreen  # noqa: PLC0415

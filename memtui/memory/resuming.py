@@ -50,7 +50,8 @@ def of(session: Session) -> Resume:
     told = _COMMANDS.get(session.agent)
     if told is None:
         why = _NOT_BY_NAME.get(
-            session.agent, f"It is not known how {session.agent} goes back to a session."
+            session.agent,
+            f"It is not known how {session.agent} goes back to a session.",
         )
         return Resume(why_not=why)
     # What begins with a dash would be taken for an option.

@@ -71,7 +71,12 @@ class Deeds(Screen[None]):
         text = " ".join(wording.said(event).split())
         said = text if len(text) <= CITED else f"{text[:CITED]}…"
         at = event.timestamp.astimezone(self.zone)
-        told = (wording.speaker(event), one.agent, one.project, f"session {one.session_id}")
+        told = (
+            wording.speaker(event),
+            one.agent,
+            one.project,
+            f"session {one.session_id}",
+        )
         where = ", ".join(part for part in told if part)
         citation = f"“{said}” — {where}, {at:%Y-%m-%d %H:%M} ({event.event_id})"
         self.app.copy_to_clipboard(citation)

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-HOW = "Markdown: all that was said, with the tools' answers. enter writes it, esc does not."
+HOW = "enter writes all that was said there, as Markdown; esc does not."
 
 
 class ExportScreen(ModalScreen[Path | None]):

@@ -204,7 +204,7 @@ class ReaderScreen(Deeds):
         self.view.measure(message.measure, message.place)
 
     @on(AboutRead)
-    def name(self, message: AboutRead) -> None:
+    def entitle(self, message: AboutRead) -> None:
         """Say which session this is."""
         self.about = message.about
         self._total = self._total or message.about.session.event_count
@@ -388,10 +388,12 @@ class ReaderScreen(Deeds):
         turn, laid = self.view.window.turns[at], self.view.window.laid[at]
         if laid.found:
             self.view.go_to(turn.place, line=min(laid.found))
-        elif laid.is_found and turn_lines.is_foldable(turn.event):
-            if turn.event.event_id not in self._unfolded:
-                self._unfolded.add(turn.event.event_id)
-                self._lay_anew([turn.event.event_id])
+            return
+        name = turn.event.event_id
+        can_open = turn_lines.is_foldable(turn.event) and name not in self._unfolded
+        if laid.is_found and can_open:
+            self._unfolded.add(name)
+            self._lay_anew([name])
 
     @on(CursorMoved)
     def number(self) -> None:

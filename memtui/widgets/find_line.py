@@ -1,4 +1,4 @@
-"""The line to find words in a session with: what is looked for, and which match is shown.
+"""The line to find words in a session with, and which of the matches is shown.
 
 Words are looked for when enter is pressed, in all of the session.
 """
@@ -67,7 +67,11 @@ class FindLine(Horizontal):
 
     def beyond(self, here: Place, by: int) -> Place | None:
         """The next match after here, or the one before; None at either end."""
-        at = bisect_right(self.found, here) if by > 0 else bisect_left(self.found, here) - 1
+        at = (
+            bisect_right(self.found, here)
+            if by > 0
+            else bisect_left(self.found, here) - 1
+        )
         return self.found[at] if 0 <= at < len(self.found) else None
 
     def number(self, here: Place | None) -> None:

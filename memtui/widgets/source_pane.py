@@ -17,6 +17,7 @@ from memtui import commands
 from memtui.memory.grips import Expansion
 from memtui.memory.verdicts import Support, Verdict
 from memtui.messages.page import SourceRead, SourceWanted, WentBack
+from memtui.messages.sessions import SessionWanted
 from memtui.recall import expand
 from memtui.widgets import wording
 from memtui.widgets.found_lines import Landing
@@ -62,6 +63,8 @@ class Reader(VerticalScroll, inherit_bindings=False):
 
 class SourcePane(Vertical):
     """Shows one grip at a time; reads it off the thread that draws."""
+
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings("open")
 
     def __init__(self, zone: tzinfo, now: Callable[[], datetime], *, id: str) -> None:
         super().__init__(id=id)
@@ -192,6 +195,16 @@ class SourcePane(Vertical):
                 f"This source could not be read: {wording.why(event.worker.error)}\n"
                 "Choose the bullet again to try once more."
             )
+
+    def action_open(self) -> None:
+        """Read the session where the source stands in it."""
+        session, own = self.expansion.session, self.expansion.excerpt_events
+        if session is None or not own:
+            self.notify("There is no source here to go to.", markup=False)
+            return
+        event, mine = own[0], (session.agent, session.session_id)
+        named = {"event_id": event.event_id, "subagent": event.subagent}
+        self.post_message(SessionWanted(*mine, **named))
 
     def citation(self) -> str:
         """The quote and where it stands; empty when no source is shown."""

@@ -1,4 +1,4 @@
-"""Reading what a transcript lacks, and laying it out; for threads, not for the screen."""
+"""Reading what a transcript lacks, and laying it out: what threads do for it."""
 
 from collections.abc import Sequence
 

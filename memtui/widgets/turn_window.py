@@ -9,8 +9,8 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from memtui.recall.conversation import Stretch, Turn
 from memtui.memory.events import Place
+from memtui.recall.conversation import Stretch, Turn
 from memtui.widgets.turn_lines import Laid
 
 MOST = 600
