@@ -178,6 +178,7 @@ class ReaderScreen(Deeds):
             place = stretch.turns[len(stretch.turns) // 2].place
         guess = Measure(self._total, self._guess(wanted, stretch))
         self.view.show(stretch, message.laid, guess, place)
+        self._show_match()
         self.ask(partial(self._measure, first), "measure")
 
     def _guess(self, wanted: TurnsWanted, stretch: Stretch) -> int:

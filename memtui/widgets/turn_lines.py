@@ -52,9 +52,9 @@ class Look:
     """Which calls started a subagent: their ids, and what it is called."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Laid:
-    """A turn in lines."""
+    """A turn in lines; laid out anew it is another one."""
 
     lines: tuple[Content, ...]
     body: int
@@ -182,7 +182,7 @@ def _ends(event: Event, answer: str, look: Look, is_unfolded: bool) -> Content:
     if helper is not None:
         parts.append(Content.styled("enter: its subagent", "$accent"))
     if not is_unfolded and look.words and look.words.casefold() in answer.casefold():
-        parts.append(Content.styled("found inside", FOUND))
+        parts.append(Content.styled("found inside", "bold $evidence"))
     return Content("").join([Content("  ") + part for part in parts])
 
 

@@ -28,6 +28,9 @@ CURSOR, FOUND_MARK = "▌ ", "┃ "
 WHEEL = 3
 """How far a turn of the wheel scrolls, in lines."""
 
+DRAWN = 2000
+"""How many drawn lines are kept."""
+
 NEAR = 40
 """How near its end, in lines, more of what is unread is asked for."""
 
@@ -45,6 +48,7 @@ class TurnView(ScrollView, can_focus=True, inherit_bindings=False):
         self.window = TurnWindow()
         self.cursor: Place | None = None
         self._waits = False
+        self._drawn: dict[tuple[Laid, int, bool], Strip] = {}
 
     # What is shown
 
@@ -210,14 +214,22 @@ class TurnView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """Draw a line of the screen."""
-        width, line = self.size.width, y + self._top
+        line = y + self._top
         at = self.window.at_line(line)
-        style = self.visual_style
         if at is None:
-            return Strip.blank(width, style.rich_style)
+            return Strip.blank(self.size.width, self.visual_style.rich_style)
         laid = self.window.laid[at]
         number = line - self.window.top(at)
         is_here = self.window.turns[at].place == self.cursor and number >= laid.body
+        key = laid, number, is_here
+        if key not in self._drawn:
+            if len(self._drawn) >= DRAWN:
+                self._drawn.clear()
+            self._drawn[key] = self._draw(laid, number, is_here=is_here)
+        return self._drawn[key]
+
+    def _draw(self, laid: Laid, number: int, *, is_here: bool) -> Strip:
+        width, style = self.size.width, self.visual_style
         if is_here:
             style += self.get_visual_style("turns--cursor")
         margin = Content("  ")
@@ -230,6 +242,15 @@ class TurnView(ScrollView, can_focus=True, inherit_bindings=False):
             self, said.truncate(width), width, 1, style, pad=True, apply_selection=False
         )
         return strip
+
+    def notify_style_update(self) -> None:
+        """Draw all anew: another theme, or the focus is elsewhere."""
+        super().notify_style_update()
+        self._drawn.clear()
+
+    def on_resize(self) -> None:
+        """Draw all anew, at another width."""
+        self._drawn.clear()
 
     # Moving
 

@@ -1,0 +1,60 @@
+"""A conversation of as many events as one likes, put into the store as they stand."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from memtui.memory.events import event_id, to_ms
+from memtui.store import database
+from memtui.store.tables import EventRow, SessionRow
+
+BEGAN = datetime(2024, 1, 2, 8, tzinfo=UTC)
+STEP = timedelta(seconds=20)
+
+CODE = (
+    "Like so:\n\n```python\ndef grind(grain: str) -> str:\n    return grain  # [b]\n```"
+)
+EDIT = {
+    "tool_name": "Edit",
+    "tool_use_id": "call-{at}",
+    "tool_input": json.dumps({"old_string": "a\nb", "new_string": "a\nc\nd"}),
+}
+
+ROUND = 5
+"""After so many events comes the next question."""
+
+
+def keep(count: int, *, name: str = "mill", since: int = 0) -> None:
+    """Keep a session of so many events, or those of it that come after some."""
+    rows, last = [], BEGAN + STEP * (count - 1)
+    with database.writing():
+        session, _ = SessionRow.get_or_create(
+            agent="codex",
+            name=name,
+            defaults={"project": "mill", "title": "Grinding [b]grain[/b]"}
+            | {"created_ms": to_ms(BEGAN), "updated_ms": 0},
+        )
+        SessionRow.update(
+            updated_ms=to_ms(last), message_count=count * 3 // 5, event_count=count
+        ).where(SessionRow.id == session.id).execute()
+        for at in range(since, count):
+            when = BEGAN + STEP * at
+            kind, role, text, metadata = _event(at)
+            named = event_id("codex", name, kind, str(at), when)
+            told = json.dumps(metadata) if metadata else ""
+            shared = (session.id, to_ms(when), at, kind, role, "", text, told)
+            rows.append((named, *shared, 5, "words", "jsonl", named.encode(), None))
+        database.insert(EventRow, rows)
+
+
+def _event(at: int) -> tuple[str, str, str, dict[str, str]]:
+    match at % ROUND:
+        case 0:
+            text = f"Question {at}: how is the grain ground?"
+            return "user_message", "user", text, {}
+        case 1 | 2:
+            text = f"Answer {at}. " + (CODE if at % 2 else "It is ground slowly. " * 9)
+            return "assistant_message", "assistant", text, {}
+        case _:
+            text = f"Edit: mill_{at}.py\nThe file was written.\nwheel {at}"
+            told = EDIT | {"tool_use_id": f"call-{at}"}
+            return "tool_result", "tool", text, told

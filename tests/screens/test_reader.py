@@ -1,0 +1,398 @@
+"""The reader: opened anywhere in a session of any length, never moving by itself."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from memtui.app import MemtuiApp
+from memtui.curate import forget
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.memory.events import Event, Place
+from memtui.memory.thoughts import make as thought
+from memtui.messages.house import WorkReported
+from memtui.messages.sessions import SessionWanted
+from memtui.recall import conversation
+from memtui.recall.conversation import Whose
+from memtui.screens.contents import ContentsScreen
+from memtui.screens.export import ExportScreen
+from memtui.screens.reader import ReaderScreen
+from memtui.screens.resume import ResumeScreen
+from memtui.screens.sessions import SessionsScreen
+from memtui.stages.progress import Progress
+from memtui.store import conversations, database, thoughts
+from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.turn_view import TurnView
+from tests.screens import long
+
+AppOf = Callable[[House], MemtuiApp]
+Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+
+MILL = Whose("codex", "mill")
+SHOP = "shop-1"
+
+
+class Compare(Protocol):
+    def __call__(
+        self,
+        app: App[str | MemtuiError],
+        *,
+        terminal_size: tuple[int, int],
+        run_before: Run,
+    ) -> bool: ...
+
+
+def view(app: App[str | MemtuiError]) -> TurnView:
+    return app.screen.query_one(TurnView)
+
+
+def lines(app: MemtuiApp) -> list[str]:
+    """What stands on the screen, without the marks at its left."""
+    shown = view(app)
+    return [shown.render_line(y).text[2:].rstrip() for y in range(shown.size.height)]
+
+
+def pointed(app: MemtuiApp) -> Event:
+    turn = view(app).pointed_at
+    assert turn is not None
+    return turn.event
+
+
+def notices(app: MemtuiApp) -> list[str]:
+    return [notice.message for notice in app._notifications]
+
+
+def said(app: MemtuiApp, name: str) -> str:
+    return str(app.screen.query_one(name, Static).visual)
+
+
+async def opened(
+    pilot: Pilot[str | MemtuiError],
+    settle: Settle,
+    event_id: str = "",
+    whose: Whose = MILL,
+) -> None:
+    await settle(pilot)
+    wanted = SessionWanted(whose.agent, whose.session_id, event_id)
+    pilot.app.post_message(wanted)
+    await settle(pilot)
+    assert isinstance(pilot.app.screen, ReaderScreen)
+
+
+async def press(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+def event_at(rank: int) -> str:
+    place = conversation.nth(MILL, rank)
+    assert place is not None
+    return place[2]
+
+
+async def test_a_session_of_fifty_thousand_is_opened_anywhere_by_a_few_of_them(
+    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long.keep(50_000)
+    read = 0
+    ask = conversations._read
+
+    def count(asked: str, *given: object) -> list[Event]:
+        nonlocal read
+        found = ask(asked, *given)
+        read += len(found)
+        return found
+
+    monkeypatch.setattr(conversations, "_read", count)
+    app = app_of(house)
+    async with app.run_test(size=(120, 40)) as pilot:
+        for rank in (0, 25_000, 49_999):
+            read = 0
+            await opened(pilot, settle, event_at(rank))
+            assert read <= 250
+            assert pointed(app).ordinal == rank
+            window = view(app).window
+            at = view(app).at
+            assert at is not None and window.turns_ahead + at == rank
+            await press(pilot, settle, "escape")
+        read = 0
+        await opened(pilot, settle)
+        assert pointed(app).ordinal == 0
+        await press(pilot, settle, "end")
+        assert pointed(app).ordinal == 49_999
+        await press(pilot, settle, "home")
+        assert pointed(app).ordinal == 0
+        shown = view(app)
+        shown.scroll_to(y=shown.virtual_size.height // 2, animate=False)
+        await settle(pilot)
+        await press(pilot, settle, "down")
+        assert 24_000 < pointed(app).ordinal < 26_000
+        assert read <= 1_000
+
+
+async def test_what_is_read_to_either_side_moves_nothing_that_is_in_sight(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    long.keep(1_400)
+    app = app_of(house)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await opened(pilot, settle, event_at(500))
+        shown = view(app)
+        for by in [-25] * 12 + [25] * 26:
+            before = lines(app)
+            shown.scroll_to(y=shown.scroll_offset.y + by, animate=False)
+            await settle(pilot)
+            after = lines(app)
+            assert after[25:] == before[:-25] if by < 0 else after[:-25] == before[25:]
+        assert len(shown.window.turns) <= 600
+        window = shown.window
+        top = window.turns[window.nearest(shown.scroll_offset.y)]
+        await pilot.resize_terminal(70, 30)
+        await settle(pilot)
+        assert window.turns[window.nearest(shown.scroll_offset.y)] == top
+
+
+async def test_new_messages_are_followed_at_the_end_alone(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    long.keep(200)
+    app = app_of(house)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await opened(pilot, settle, event_at(199))
+        assert pointed(app).ordinal == 199
+        app.screen._rests = False  # type: ignore[attr-defined]
+        long.keep(203, since=200)
+        app.post_message(WorkReported(Progress("")))
+        while len(view(app).window.turns) and pointed(app).ordinal < 202:
+            await settle(pilot)
+        await press(pilot, settle, "up", "up")
+        before, at = lines(app), pointed(app).ordinal
+        app.screen._rests = False  # type: ignore[attr-defined]
+        long.keep(206, since=203)
+        app.post_message(WorkReported(Progress("")))
+        while view(app).window.turns[-1].event.ordinal < 205:
+            await settle(pilot)
+        assert (lines(app), pointed(app).ordinal) == (before, at)
+
+
+async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    long.keep(40)
+    told = {"agent": "codex", "session_id": "mill"}
+    at = long.BEGAN + long.STEP
+    with database.writing():
+        thoughts.add([thought(**told, at=at, text="The [b]stone[/] is worn.", key="t")])
+    app = app_of(house)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot, settle, event_at(3))
+        title = app.screen.query_one(PaneTitle)
+        assert title.what == "Grinding [b]grain[/b]"
+        assert title.measure.endswith("1 thought hidden: t")
+        shown = "\n".join(lines(app))
+        assert "▸ Edit: mill_3.py  +2 −1" in shown
+        assert "wheel 3" not in shown and "stone" not in shown
+        await press(pilot, settle, "space")
+        shown = "\n".join(lines(app))
+        for line in ("▾ Edit: mill_3.py  +2 −1", "− b", "+ d", "wheel 3"):
+            assert line in shown
+        await press(pilot, settle, "enter", "t")
+        shown = "\n".join(lines(app))
+        assert "wheel 3" not in shown and "thought  The [b]stone[/] is worn." in shown
+        await press(pilot, settle, "t", "up", "space")
+        assert notices(app) == ["Tool calls and notes can be folded, not this."]
+
+
+async def test_one_goes_from_question_to_question(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    long.keep(400)
+    app = app_of(house)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await opened(pilot, settle, event_at(202))
+        await press(pilot, settle, "right_square_bracket")
+        assert pointed(app).ordinal == 205
+        await press(pilot, settle, *["left_square_bracket"] * 2)
+        assert pointed(app).ordinal == 195
+        await press(pilot, settle, "end", *["right_square_bracket"] * 2)
+        assert notices(app)[-1] == "This is the last thing you said here."
+
+
+async def test_words_are_found_in_all_of_the_session_and_marked(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    long.keep(3_000)
+    app = app_of(house)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot, settle)
+        await press(pilot, settle, "slash", *"WHEEL 249", "enter")
+        assert pointed(app).ordinal == 249
+        assert said(app, "#told") == "1 of 5 · n next · p previous"
+        here = view(app)
+        rows = [here.render_line(y).text for y in range(here.size.height)]
+        assert any("wheel 249" in row for row in rows), "unfolded, and in sight"
+        await press(pilot, settle, "n")
+        assert pointed(app).ordinal == 2_493
+        await press(pilot, settle, *"nnnn")
+        assert notices(app) == ["This is the last match."]
+        await press(pilot, settle, "N", "p", "p", "p")
+        assert pointed(app).ordinal == 249
+        await press(pilot, settle, "escape", "n")
+        assert notices(app)[-1] == "Look for something first: press /."
+        await press(pilot, settle, "slash", *"100%", "enter")
+        assert said(app, "#told") == "nowhere in this session"
+        await press(pilot, settle, "escape", "escape")
+        assert isinstance(app.screen, ContentsScreen)
+
+
+async def test_one_gets_from_the_list_to_a_session_and_to_its_place_in_the_contents(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "s", "down", "enter")
+        assert isinstance(app.screen, ReaderScreen)
+        session = pointed(app).session_id
+        await press(pilot, settle, "escape")
+        assert isinstance(app.screen, SessionsScreen)
+        await press(pilot, settle, "enter", "down", "down", "b")
+        assert isinstance(app.screen, ContentsScreen)
+        await press(pilot, settle, "tab", "tab", "enter")
+        assert isinstance(app.screen, ReaderScreen)
+        assert pointed(app).session_id == session
+        await press(pilot, settle, "y")
+        assert pointed(app).event_id in notices(app)[-1]
+        await press(pilot, settle, "escape")
+        assert isinstance(app.screen, ContentsScreen)
+        assert app.focused is app.screen.query_one("#source Reader")
+
+
+async def test_the_command_is_shown_before_a_session_is_resumed(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    async with app.run_test() as pilot:
+        await opened(pilot, settle, whose=Whose("claude-code", SHOP))
+        await press(pilot, settle, "r")
+        assert isinstance(app.screen, ResumeScreen)
+        question = said(app, "#question")
+        assert question == (
+            "claude is not installed on this machine.\n\nclaude --resume shop-1"
+        )
+        await press(pilot, settle, "y", "c")
+        assert isinstance(app.screen, ReaderScreen)
+        assert app.clipboard == "claude --resume shop-1"
+        program = tmp_path / "claude"
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+        await press(pilot, settle, "r")
+        assert said(app, "#question").startswith("Leave memtui for this")
+        await press(pilot, settle, "y")
+        assert notices(app)[-1].startswith("This terminal cannot be lent")
+
+
+async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unasked(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    async with app.run_test() as pilot:
+        await opened(pilot, settle, whose=Whose("claude-code", SHOP))
+        await press(pilot, settle, "e")
+        assert isinstance(app.screen, ExportScreen)
+        await press(pilot, settle, "enter")
+        (file,) = tmp_path.glob("2024-01-15-*.md")
+        assert "**09:02 you**" in file.read_text()
+        assert notices(app) == [str(file)]
+        file.write_text("mine")
+        await press(pilot, settle, "e", "enter")
+        assert said(app, "#how").startswith("This file is there already")
+        await press(pilot, settle, "escape")
+        assert file.read_text() == "mine"
+        await press(pilot, settle, "e", "enter", "enter")
+        assert "SESSION_TTL" in file.read_text()
+        await press(pilot, settle, "o")
+        assert notices(app)[-1].startswith("Neither $VISUAL nor $EDITOR is set")
+
+
+async def test_a_session_that_is_forgotten_meanwhile_says_so(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    long.keep(300)
+    app = app_of(house)
+    async with app.run_test() as pilot:
+        await opened(pilot, settle)
+        forget_mill()
+        await press(pilot, settle, "end")
+        assert said(app, "#nothing").startswith("This session is no longer kept")
+        await press(pilot, settle, "t", "y", "b", "space", "escape")
+        assert isinstance(app.screen, ContentsScreen)
+
+
+def forget_mill() -> None:
+    """Have the session gone, as forgetting it leaves the store."""
+    assert forget is not None
+    with database.writing():
+        database.db.execute_sql("INSERT INTO forgetting (id) VALUES (1)")
+        database.db.execute_sql("DELETE FROM events")
+        database.db.execute_sql("DELETE FROM sessions")
+        database.db.execute_sql("DELETE FROM forgetting")
+
+
+async def test_what_cannot_be_read_says_why_and_what_to_do(
+    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long.keep(10)
+
+    def broken(*_: object) -> Place:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(conversation, "about", broken)
+    app = app_of(house)
+    async with app.run_test() as pilot:
+        await opened(pilot, settle)
+        words = said(app, "#nothing")
+        assert words.startswith("✗ This session could not be read: the disk is full")
+
+
+def test_a_place_is_entered_by_the_index(house: House) -> None:
+    asked = (
+        "EXPLAIN QUERY PLAN SELECT id FROM events WHERE session_id = 1"
+        " AND subagent = '' AND (at_ms, ordinal, id) < (5, 6, 'x')"
+        " ORDER BY at_ms DESC, ordinal DESC, id DESC LIMIT 60"
+    )
+    with database.connected():
+        plan = [row[3] for row in database.db.execute_sql(asked).fetchall()]
+    assert len(plan) == 1 and "(at_ms,ordinal,id)<" in plan[0]
+
+
+@pytest.mark.parametrize(
+    ("size", "what"),
+    [((80, 24), "read"), ((120, 40), "found"), ((200, 60), "read")],
+    ids=str,
+)
+def test_pictures(
+    house: House,
+    app_of: AppOf,
+    settle: Settle,
+    snap_compare: Compare,
+    size: tuple[int, int],
+    what: str,
+) -> None:
+    long.keep(400)
+
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
+        await opened(pilot, settle, event_at(203))
+        await press(pilot, settle, "space")
+        if what == "found":
+            await press(pilot, settle, "slash", *"ground", "enter", "n")
+
+    assert snap_compare(app_of(house), terminal_size=size, run_before=run)
