@@ -347,7 +347,8 @@ class MemtuiApp(App[str | MemtuiError]):
 
         house = self.house
         day = self.screen.day if isinstance(self.screen, ContentsScreen) else None
-        screen = CalendarScreen(house.zone, self.now, day, is_demo=house.is_demo)
+        rooms = house.zone, self.now, day
+        screen = CalendarScreen(*rooms, of=self.scope, is_demo=house.is_demo)
         self._show(screen, arrive)
 
     @on(SessionWanted)

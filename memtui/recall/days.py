@@ -1,18 +1,34 @@
 """Looking over the days, and finding the node that lies nearest to a date."""
 
+from dataclasses import replace
 from datetime import tzinfo
 
 from memtui.memory import calendar
 from memtui.memory.days import Span, Year
 from memtui.memory.events import to_ms
+from memtui.memory.scopes import ALL, Scope
 from memtui.store import database, days, toc
 
 
-def year(number: int, zone: tzinfo) -> Year:
-    """The days of a year, by the calendar of the contents."""
-    start, end = calendar.bounds(f"toc:year:{number:04}", zone)
+def year(number: int, zone: tzinfo, of: Scope = ALL) -> Year:
+    """The days of a year, by the calendar of the contents.
+
+    Args:
+        number: Which year.
+        zone: The store's time zone.
+        of: The part of the memory whose days, and whose share of them, is told.
+    """
+    year_id = f"toc:year:{number:04}"
+    start, end = map(to_ms, calendar.bounds(year_id, zone))
     with database.connected():
-        found = days.between(to_ms(start), to_ms(end))
+        found = days.between(start, end)
+        if of.is_narrow:
+            shares = days.shares(year_id, start, end, of)
+            found = [
+                replace(one, segments=mine[0], messages=mine[1])
+                for one in found
+                if (mine := shares.get(one.node_id))
+            ]
     return Year(number, {one.day: one for one in found})
 
 

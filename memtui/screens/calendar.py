@@ -16,6 +16,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui import commands
 from memtui.memory import calendar
+from memtui.memory.scopes import ALL, Scope
 from memtui.messages.days import (
     DayChosen,
     DayPointedAt,
@@ -24,6 +25,7 @@ from memtui.messages.days import (
     YearsShown,
 )
 from memtui.messages.house import WorkReported
+from memtui.messages.narrowing import Narrowed
 from memtui.recall import days
 from memtui.widgets import day_words, wording
 from memtui.widgets.day_grid import DayGrid
@@ -53,6 +55,7 @@ class CalendarScreen(Screen[str]):
         now: Callable[[], datetime],
         day: date | None = None,
         *,
+        of: Scope = ALL,
         is_demo: bool = False,
     ) -> None:
         """Make the screen.
@@ -61,9 +64,11 @@ class CalendarScreen(Screen[str]):
             zone: The store's time zone.
             now: The time, aware.
             day: Where the cursor is first; on the last day there is if None.
+            of: What part of the memory is shown.
             is_demo: Whether this is the made-up memory.
         """
         super().__init__()
+        self._of = of
         self._zone, self._now, self._day = zone, now, day
         self._is_demo = is_demo
         self._is_placed = self._rests = False
@@ -90,6 +95,7 @@ class CalendarScreen(Screen[str]):
 
     def on_mount(self) -> None:
         """Start in the grid, which asks for what it shows."""
+        self.query_one(StatusLine).scope = self._of
         self._grid.focus()
 
     # Reading
@@ -103,11 +109,19 @@ class CalendarScreen(Screen[str]):
     def read(self) -> None:
         """Read what is in sight and was not read yet."""
         missing = [year for year in self._grid.shown if year not in self._grid.years]
-        self._ask(partial(self._load, missing), "years")
+        self._ask(partial(self._load, self._of, missing), "years")
 
-    def _load(self, numbers: Sequence[int]) -> None:
-        years = [days.year(number, self._zone) for number in numbers]
-        self.post_message(DaysRead(days.span(), years))
+    def _load(self, of: Scope, numbers: Sequence[int]) -> None:
+        years = [days.year(number, self._zone, of) for number in numbers]
+        if of == self._of:
+            self.post_message(DaysRead(days.span(), years))
+
+    @on(Narrowed)
+    def narrow(self, message: Narrowed) -> None:
+        """Show the days of another part of the memory; the cursor stays."""
+        self._of = message.scope
+        self.query_one(StatusLine).scope = message.scope
+        self._grid.forget()
 
     @on(DaysRead)
     def show(self, message: DaysRead) -> None:
@@ -162,7 +176,7 @@ class CalendarScreen(Screen[str]):
             return
         read, self._changed = self._changed & {*self._grid.years}, set()
         self._rests = True
-        self._ask(partial(self._load, sorted(read)), "changed")
+        self._ask(partial(self._load, self._of, sorted(read)), "changed")
         self.set_timer(REST_S, self._rested)
 
     def _rested(self) -> None:
@@ -185,6 +199,8 @@ class CalendarScreen(Screen[str]):
         grid = self._grid
         if grid.pointed_at is not None:
             self.dismiss(grid.pointed_at.node_id)
+        elif grid.is_read and self._of.is_narrow:
+            self.notify(f"Nothing of {self._of} is kept of this day.", markup=False)
         elif grid.is_read:
             wanted = calendar.day_id(grid.cursor)
             self._ask(partial(self._find, wanted), "nearest")

@@ -118,6 +118,11 @@ class DayGrid(Widget, can_focus=True):
         self.years |= {year.number: year for year in years}
         self._look()
 
+    def forget(self) -> None:
+        """Ask anew for all that is in sight."""
+        self.years.clear()
+        self._look()
+
     def point_at(self, day: date) -> None:
         """Put the cursor on a day, as near as there is one to point at."""
         self.cursor = min(max(day, self._earliest), self._latest)

@@ -114,7 +114,7 @@ def _job(job: Job, told: Told, zone: tzinfo) -> tuple[str, Content]:
 
 def _state(one: "Status", zone: tzinfo) -> str:
     if one.is_running:
-        return "● runs"
+        return "● runs, then paused" if one.is_paused else "● runs"
     if one.asked_at:
         return "asked for"
     if one.is_paused:
@@ -240,8 +240,10 @@ def model(state: "Model | None", note: str, told: Told, now: datetime) -> Conten
         if found is None:
             return Content("Nobody has looked for a model yet.")
         health = Health(found.condition, found.says)
-        seen = f" (seen {wording.ago(found.at, now)})"
-        return _health(health, paused=0) + Content.styled(seen, "$context")
+        seen = f" (looked at {wording.ago(found.at, now)})"
+        is_ready = Content("✓ A model can be asked.")
+        how = is_ready if health.is_ready else _health(health, paused=0)
+        return how + Content.styled(seen, "$context")
     if not state.node_id:
         return _health(state.health, paused=state.paused)
     return _call(state, now)

@@ -5,6 +5,7 @@ from datetime import date
 from memtui.house import House
 from memtui.memory import days as years
 from memtui.memory.days import Span
+from memtui.memory.scopes import Scope
 from memtui.recall import days
 
 
@@ -17,6 +18,16 @@ def test_a_year_holds_its_whole_weeks_and_what_was_said_in_them(
     assert days.span() == Span(
         min(days.year(2023, full_house.zone).days), max(year.days)
     )
+
+
+def test_a_part_of_the_memory_has_its_own_days_and_its_share_of_them(
+    full_house: House,
+) -> None:
+    every = days.year(2024, full_house.zone).days
+    codex = days.year(2024, full_house.zone, Scope(agent="codex")).days
+    assert codex and set(codex) < set(every)
+    assert all("codex" in one.agents for one in codex.values())
+    assert all(one.messages <= every[day].messages for day, one in codex.items())
 
 
 def test_nothing_kept_has_no_days(house: House) -> None:

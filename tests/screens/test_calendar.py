@@ -14,6 +14,7 @@ from textual.widgets import Input, Static
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
+from memtui.memory.scopes import ALL, Scope
 from memtui.messages.house import WorkReported
 from memtui.screens.calendar import CalendarScreen
 from memtui.screens.contents import ContentsScreen
@@ -137,6 +138,21 @@ async def test_a_new_day_appears_and_the_cursor_stays(
         await steps(settle, "end")(pilot)
         assert grid(app).cursor == date(2024, 2, 27)
         assert "1 message" in told(app)
+
+
+async def test_only_the_days_of_what_the_app_is_narrowed_to_are_shown(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test() as pilot:
+        await steps(settle, "c")(pilot)
+        app.narrow(Scope(agent="codex"))
+        await steps(settle, "enter")(pilot)
+        assert grid(app).cursor == LAST
+        assert notices(app) == ["Nothing of codex is kept of this day."]
+        assert {*grid(app).years[2024].days} == {date(2024, 1, 22)}
+        app.narrow(ALL)
+        await settle(pilot)
+        assert LAST in grid(app).years[2024].days
 
 
 async def test_days_that_cannot_be_read_say_why(
