@@ -32,6 +32,7 @@ from memtui.messages.sessions import NodeWanted, SessionWanted
 from memtui.messages.settings import SettingWritten
 from memtui.stylesheets import stylesheets
 from memtui.themes import DARK, THEMES
+from memtui.widgets.failures import Failures
 
 if TYPE_CHECKING:
     from memtui.memory.summarizers import Promise
@@ -98,6 +99,8 @@ class MemtuiApp(App[str | MemtuiError]):
         self._open_house, self.now, self._opening = open_house, now, opening
         self._house: House | None = None
         self._last: Progress | None = None
+        self.failures = Failures()
+        """What stages could not do since memtui was started."""
         self.scope = ALL
         """The part of the memory that every screen shows; ``narrow`` changes it."""
         for known in THEMES:
@@ -222,6 +225,7 @@ class MemtuiApp(App[str | MemtuiError]):
         if self._last is None:
             garbage.settle()  # the first one tells that they are put together
         self._last = message.progress
+        self.failures.note(message.progress, self.now())
         for screen in self.screen_stack:
             screen.post_message(WorkReported(message.progress))
 
@@ -282,8 +286,8 @@ class MemtuiApp(App[str | MemtuiError]):
         if not self._may_show(QuarantineScreen):
             return
         house = self.house
-        screen = QuarantineScreen(house.quarantine, house.retry, house.zone, self.now)
-        self._show(screen)
+        rooms = house.quarantine, house.retry, house.zone, self.now
+        self._show(QuarantineScreen(*rooms, self.failures))
 
     def action_see_jobs(self) -> None:
         """Show the work behind."""

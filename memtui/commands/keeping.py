@@ -24,7 +24,8 @@ KEEPING = (
         ("Q",),
         "Q",
         "what could not be taken",
-        "See what could not be taken, and why; try it again, or drop it.",
+        "See what failed and what could not be taken, and why; try that again, or drop"
+        " it.",
         Group.APP,
     ),
     Command(

@@ -31,6 +31,7 @@ from memtui.messages.quarantine import (
 from memtui.screens.drop import ONE, DropScreen
 from memtui.screens.layouts import LAYOUTS
 from memtui.widgets import refusals, wording
+from memtui.widgets.failures import Failures
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.quarantine_list import QuarantineList
 from memtui.widgets.source_pane import Reader
@@ -80,7 +81,12 @@ class QuarantineScreen(Screen[None]):
     ]
 
     def __init__(
-        self, desk: Desk, retry: Retry, zone: tzinfo, now: Callable[[], datetime]
+        self,
+        desk: Desk,
+        retry: Retry,
+        zone: tzinfo,
+        now: Callable[[], datetime],
+        failures: Failures,
     ) -> None:
         """Make the screen.
 
@@ -89,8 +95,10 @@ class QuarantineScreen(Screen[None]):
             retry: Tries again on a thread of its own, then tells.
             zone: The store's time zone.
             now: The time, aware.
+            failures: What stages could not do, which is told above the list.
         """
         super().__init__()
+        self._failures = failures
         self._desk, self._retry, self._zone, self._now = desk, retry, zone, now
         self._tried: tuple[str, ...] = ()
         self._returning = ""
@@ -100,6 +108,7 @@ class QuarantineScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """The list, and beside or below it what the chosen one says."""
         yield StatusLine(is_demo=False)
+        yield Static(id="failures", markup=False)
         with Horizontal(id="quarantine"):
             with Vertical(id="listed"):
                 yield PaneTitle("What could not be taken")
@@ -119,7 +128,17 @@ class QuarantineScreen(Screen[None]):
         """Read the first page."""
         self._list.loading = True
         self._list.focus()
+        self._say_failures()
         self._read()
+
+    def _say_failures(self) -> None:
+        """Say which stages failed, and what happens now."""
+        told, line = (
+            self._failures.told(self._zone),
+            self.query_one("#failures", Static),
+        )
+        line.update(told)
+        line.display = bool(told)
 
     # Reading
 
@@ -199,6 +218,7 @@ class QuarantineScreen(Screen[None]):
     def follow_work(self, message: WorkReported) -> None:
         """Say what the workers do, and look again: they may have taken or refused."""
         self.query_one(StatusLine).say(message.progress)
+        self._say_failures()
         self._is_due = True
         self._look_again()
 

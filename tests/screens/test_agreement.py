@@ -33,6 +33,7 @@ OPENED: dict[str, Sequence[str]] = {
     "FilterScreen": ("F",),
     "HelpScreen": ("question_mark",),
     "HooksScreen": ("H",),
+    "JobsScreen": ("w",),
     "QuarantineScreen": ("Q",),
     "SessionsScreen": ("s",),
     "SettingScreen": ("comma", "enter"),

@@ -22,6 +22,7 @@ from memtui.screens.help import HelpScreen
 from memtui.screens.quarantine import QuarantineScreen
 from memtui.stages.progress import Progress
 from memtui.store import database, problems
+from memtui.widgets.failures import NOW
 from memtui.widgets.hanging import Hanging
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.quarantine_list import QuarantineList
@@ -245,6 +246,28 @@ async def test_the_status_line_tells_how_many_there_are_also_to_onlookers(
         await pilot.press("Q")
         await settle(pilot)
         assert refused.screen.query_one(StatusLine).work.plain == work
+
+
+async def test_what_a_stage_could_not_do_is_told_until_it_is_old(
+    refused: MemtuiApp, settle: Settle
+) -> None:
+    def told() -> list[str]:
+        line = refused.screen.query_one("#failures", Static)
+        return str(line.visual).split("\n") if line.display else []
+
+    async with refused.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        refused.post_message(WorkReported(Progress("index", error="the disk is full")))
+        await opened(pilot, settle)
+        assert told() == [f"✗ Failing since 12:00, indexing: the disk is full. {NOW}"]
+        refused.post_message(WorkReported(Progress("ingest", 1)))
+        refused.post_message(WorkReported(Progress("rollup", error="[b]no[/] room")))
+        await settle(pilot)
+        assert told() == [
+            f"✗ Failing since 12:00, rolling up: [b]no[/] room. {NOW}",
+            "  Failed at 12:00, indexing: the disk is full; it has worked since, from"
+            " 12:00 on.",
+        ]
 
 
 async def test_what_is_refused_meanwhile_comes_into_the_list(
