@@ -44,7 +44,7 @@ def main() -> None:
         if chunks:
             words = sys.argv[1:]
             given = dict(zip(words[::2], words[1::2], strict=False))
-            _keep(chunks, given.get("--spool") or spool_folder(), _told(given))
+            keep(chunks, given.get("--spool") or spool_folder(), _told(given))
     finally:
         # An agent takes any other end as a verdict on what it was about to do, and
         # the interpreter's own takes time and may find something to complain about.
@@ -90,7 +90,14 @@ def _word(word: str) -> str:
     return word if is_plain and len(word) <= WORD_CHARS else ""
 
 
-def _keep(chunks: list[bytes], spool: str, told: str) -> None:
+def keep(chunks: list[bytes], spool: str, told: str) -> None:
+    """Leave one event in a spool.
+
+    Args:
+        chunks: Its bytes.
+        spool: The spool's folder.
+        told: What its name says of who told it: ``.agent.event``, or nothing.
+    """
     for box in ("tmp", "new", "bad"):
         os.makedirs(os.path.join(spool, box), exist_ok=True)
     name = f"{time.time_ns()}.{os.getpid()}.{os.urandom(8).hex()}{told}.json"

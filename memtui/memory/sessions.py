@@ -42,6 +42,8 @@ class SessionFacts:
     """What started the session: a terminal, an editor, a library."""
     forked_from: str = ""
     """The session of the same agent that this one goes on from with a copy of it."""
+    summary: str = ""
+    """What it was about, in the words of whoever summed it up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ class Session:
     """What started it."""
     forked_from: str = ""
     """The session it goes on from, whose beginning it shares."""
+    summary: str = ""
+    """What it was about, if its client summed it up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,8 @@ class Accounts:
                 if about[k]
             )
         )
-        told = [{"text": neutral(text)} for text in known.summary]
+        said = [one.summary] if one.summary else []
+        told = [{"text": neutral(text)} for text in (*said, *known.summary)]
         return Reply("about", told, lambda item: f"- {item['text']}", about, lead)
 
     def list_messages(

@@ -117,6 +117,7 @@ def _rows(known: Facts, one: Session, zone: tzinfo) -> list[tuple[str, str]]:
         ("folder", one.cwd),
         ("branch", one.branch),
         ("model", one.model),
+        ("summary", " ".join(one.summary.split())),
         ("made by", one.created_by),
         ("began", output.date(one.created_at, zone)),
         ("last heard", output.date(one.updated_at, zone)),

@@ -283,7 +283,17 @@ def _boundary(event_type: EventType) -> Callable[[_Payload], Iterator[Event]]:
     return take
 
 
-_KINDS: dict[str, Callable[[_Payload], Iterator[Event]]] = {
+def _info(payload: _Payload) -> Iterator[SessionFacts]:
+    """What a session is called and was about: no event, and no news of its folder."""
+    yield SessionFacts(
+        agent=payload.agent,
+        session_id=events.clean(payload.session_id),
+        title=payload.text("title"),
+        summary=payload.text("summary"),
+    )
+
+
+_KINDS: dict[str, Callable[[_Payload], Iterator[Event | SessionFacts]]] = {
     "userpromptsubmit": _prompt,
     "usermessage": _prompt,
     "userpromptsubmitted": _prompt,
@@ -302,5 +312,6 @@ _KINDS: dict[str, Callable[[_Payload], Iterator[Event]]] = {
     "subagentstop": _subagent(EventType.SUBAGENT_STOP),
     "sessionstart": _boundary(EventType.SESSION_START),
     "sessionend": _boundary(EventType.SESSION_END),
+    "sessioninfo": _info,
 }
 """How each event that is kept is read, by its name without case and underscores."""

@@ -48,6 +48,7 @@ def _session(facts: SessionFacts) -> dict[str, Any]:
         "branch": facts.branch,
         "model": facts.model,
         "title": facts.title,
+        "summary": facts.summary,
         "created_by": facts.created_by,
         "forked_from": facts.forked_from,
     }

@@ -180,7 +180,7 @@ def session(record: Record, agent: str) -> SessionFacts | Refused:
 
 _OF_SESSIONS = (
     *("session_id", "cwd", "project", "root", "branch", "model", "title"),
-    *("created_by", "forked_from"),
+    *("created_by", "forked_from", "summary"),
 )
 
 
@@ -211,6 +211,7 @@ def joined(before: SessionFacts | None, told: SessionFacts) -> SessionFacts:
         branch=told.branch or before.branch,
         model=told.model or before.model,
         title=told.title or before.title,
+        summary=told.summary or before.summary,
         created_by=before.created_by or told.created_by,
         forked_from=told.forked_from or before.forked_from,
     )

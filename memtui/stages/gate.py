@@ -18,7 +18,16 @@ from memtui.sources import hook_dialects, projects
 from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, text_of
 from memtui.store import redactions, tombstones
 
-TELLING = ("branch", "created_by", "cwd", "model", "project", "root", "title")
+TELLING = (
+    "branch",
+    "created_by",
+    "cwd",
+    "model",
+    "project",
+    "root",
+    "summary",
+    "title",
+)
 """What is told of a session in words that may hold a secret."""
 
 ABOUT_HELPERS = ("kind", "started_by", "subagent", "task")

@@ -48,6 +48,10 @@ def delete() -> None:
     titles, helpers = echoes.titles(), echoes.helpers()
     for number, _ in titles:
         db.execute_sql("UPDATE sessions SET title = '' WHERE id = ?", (number,))
+    # What a client said of the whole may say what goes.
+    db.execute_sql(
+        "UPDATE sessions SET summary = '' WHERE id IN (SELECT session FROM chosen)"
+    )
     for key in helpers:
         db.execute_sql(
             "DELETE FROM helpers WHERE agent = ? AND session_name = ? AND subagent = ?",

@@ -18,7 +18,7 @@ AT_ONCE = 500
 
 _SESSIONS = (
     "SELECT id, agent, name, cwd, project, branch, title, model, place_ms, root,"
-    " created_by, forked_from FROM sessions ORDER BY created_ms, agent, name"
+    " created_by, forked_from, summary FROM sessions ORDER BY created_ms, agent, name"
 )
 _EVENTS = f"{retelling.WHOLE} WHERE e.session_id = ? ORDER BY e.at_ms, e.ordinal, e.id"
 _HELPERS = (
@@ -59,6 +59,7 @@ def _facts(
     root: str,
     created_by: str,
     forked_from: str,
+    summary: str,
 ) -> SessionFacts:
     return SessionFacts(
         agent=agent,
@@ -72,6 +73,7 @@ def _facts(
         root=root,
         created_by=created_by,
         forked_from=forked_from,
+        summary=summary,
     )
 
 

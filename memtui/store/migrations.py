@@ -147,7 +147,12 @@ def _add_columns(table: str, columns: Mapping[str, str]) -> None:
         )
 
 
-STEPS: tuple[Callable[[], None], ...] = (_to_2, _to_3)
+def _to_4() -> None:
+    """What sessions were about, as their clients sum them up."""
+    _add_columns("sessions", {"summary": "TEXT"})
+
+
+STEPS: tuple[Callable[[], None], ...] = (_to_2, _to_3, _to_4)
 """What brings a store from schema n to n + 1, for n = 1, 2, …"""
 
 LATEST = len(STEPS) + 1

@@ -42,6 +42,7 @@ def put_thoughts(changed: Iterable[tuple[str, str]]) -> None:
 
 _OF_SESSIONS = (
     SessionRow.title,
+    SessionRow.summary,
     SessionRow.branch,
     SessionRow.cwd,
     SessionRow.root,

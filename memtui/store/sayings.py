@@ -90,7 +90,8 @@ def titles(numbers: Iterable[int]) -> list[tuple[int, str, str]]:
     """What sessions are called and what their segments are about: (number, …)."""
     rows = db.execute_sql(
         "SELECT s.id, coalesce(nullif(s.title, ''), s.prompt),"
-        " coalesce((SELECT group_concat(v.headline, char(10)) FROM segments g"
+        " s.summary || char(10) || coalesce((SELECT"
+        " group_concat(v.headline, char(10)) FROM segments g"
         " JOIN toc_latest n ON n.node_id = g.id JOIN toc_versions v ON v.id ="
         " n.latest_id WHERE g.session_id = s.id), '') FROM sessions s"
         " WHERE s.id IN (SELECT value FROM json_each(?))",

@@ -160,7 +160,8 @@ def learn(facts: SessionFacts) -> int | None:
     """Keep what a source says of a session that has events; silence changes nothing.
 
     Of its folder and project the earliest word counts, however its agent moves about
-    later and in whichever order it is told; of branch, title and model the latest.
+    later and in whichever order it is told; of branch, title, model and summary the
+    latest.
 
     Returns:
         The session's number if it belongs to another project now, else None.
@@ -180,10 +181,12 @@ def learn(facts: SessionFacts) -> int | None:
     if facts.project and (row.place_ms is None or at_ms < row.place_ms):
         told |= {"cwd": clean(facts.cwd), "project": clean(facts.project)}
         told |= {"root": clean(facts.root), "place_ms": at_ms}
+    if facts.summary and not tombstones.covers_title(facts.summary):
+        told["summary"] = clean(facts.summary)
     changed = {n: value for n, value in told.items() if getattr(row, n) != value}
     if changed:
         SessionRow.update(changed).where(SessionRow.id == row.id).execute()
-    if "title" in changed:
+    if not changed.keys().isdisjoint(("title", "summary")):
         outbox.say_renamed([row.id])
     if "forked_from" in changed:
         unsettled.note([row.id])
@@ -267,4 +270,5 @@ def session(row: SessionRow) -> Session:
         root=row.root,
         created_by=row.created_by,
         forked_from=row.forked_from,
+        summary=row.summary,
     )

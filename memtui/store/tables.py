@@ -53,6 +53,7 @@ class SessionRow(Table):
     root = peewee.TextField(default="")
     created_by = peewee.TextField(default="")
     forked_from = peewee.TextField(default="")
+    summary = peewee.TextField(default="")
 
     class Meta:
         table_name = "sessions"

@@ -112,6 +112,13 @@ def test_what_says_nothing_is_known_and_not_kept(name: str) -> None:
     assert read(claude(name, message="waiting")) == [Left(f"hook {name}", 1)]
 
 
+def test_a_word_on_a_session_is_no_event() -> None:
+    said = claude("SessionInfo", title="The cart", summary="Why it empties")
+    assert told(said) == []
+    facts = [one for one in read(said) if isinstance(one, SessionFacts)]
+    assert (facts[0].title, facts[0].summary) == ("The cart", "Why it empties")
+
+
 def test_an_unknown_event_is_never_a_message() -> None:
     payload = claude("SomethingNew", prompt="looks like a prompt")
     assert read(payload) == [Refused("unknown hook event 'SomethingNew'", 1)]

@@ -1,6 +1,6 @@
 """All tools, in the order agents are shown them."""
 
-from memtui.agents.serving import reading, scheduling
+from memtui.agents.serving import reading, scheduling, writing
 from memtui.agents.serving.tools import Tool
 
 TOOLS: tuple[Tool, ...] = (
@@ -8,6 +8,7 @@ TOOLS: tuple[Tool, ...] = (
     *reading.WALKING,
     *reading.CONVERSATIONS,
     *scheduling.TOOLS,
+    *writing.TOOLS,
 )
 """Every tool, whether it only reads or writes too."""
 

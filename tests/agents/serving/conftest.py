@@ -16,7 +16,10 @@ from memtui.house import House
 from memtui.memory.tokens import estimate
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
-from tests.conftest import HISTORY
+from tests.conftest import HISTORY, TESTS
+
+GOLDEN = TESTS / "data" / "mcp_tools.json"
+"""The tools as agents are told them; written anew by the tests where it is missing."""
 
 
 class Agent:
@@ -55,6 +58,14 @@ def said(answer: CallToolResult) -> str:
     (content,) = answer.content
     assert isinstance(content, TextContent)
     return content.text
+
+
+def described(agent: Agent) -> list[dict[str, Any]]:
+    """The tools as an agent is told them."""
+    listed = agent.get(agent.client.list_tools).tools
+    return [
+        one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in listed
+    ]
 
 
 @contextmanager

@@ -1,0 +1,169 @@
+"""What an agent may change where that was allowed, by the door all else comes in."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from memtui.agents.serving.calls import Calls, Failed
+from memtui.agents.serving.offered import TOOLS
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.recall import sessions
+from memtui.shell.serving import Served
+from memtui.store import database
+from memtui.store.tables import EventRow
+from tests.agents.serving.conftest import GOLDEN, described, served
+from tests.commanding import memtui
+
+AT = "2024-02-20T10:00:00+00:00"
+DAY = "toc:day:2024-01-15"
+
+
+class Desk:
+    """Calls the tools that change something, in this process."""
+
+    def __init__(self, house: House) -> None:
+        self._calls = Calls(lambda: Served(house))
+        self.house = house
+
+    def do(self, tool: str, **told: object) -> str:
+        answer = self._calls.call(next(one for one in TOOLS if one.name == tool), told)
+        assert not isinstance(answer, Failed), answer
+        return answer.text
+
+    def fail(self, tool: str, **told: object) -> str:
+        answer = self._calls.call(next(one for one in TOOLS if one.name == tool), told)
+        assert isinstance(answer, Failed)
+        return answer.text
+
+    def work(self) -> None:
+        assert self.house.works.until_idle(lambda _: None) == []
+
+
+@pytest.fixture
+def desk(full_house: House) -> Desk:
+    return Desk(full_house)
+
+
+def begun(text: str) -> str:
+    found = re.search(r"session: (\S+)", text)
+    assert found
+    return found[1]
+
+
+def texts() -> list[str]:
+    with database.connected():
+        rows = EventRow.select(EventRow.text).order_by(EventRow.id).tuples()
+        return [text for (text,) in rows]
+
+
+def test_a_session_is_begun_filled_and_found(desk: Desk) -> None:
+    told = desk.do("new_session", title="A walrus plan", cwd="/tmp/zoo", timestamp=AT)
+    assert "as soon as a memtui works" in told
+    session = begun(told)
+    assert session.startswith("mcp:")
+    for _ in range(2):
+        desk.do(
+            "append_message",
+            session=session,
+            role="user",
+            text="The walrus wants herring; token ghp_"
+            + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",
+            timestamp=AT,
+        )
+    desk.do(
+        "ingest_event",
+        session=session,
+        event_type="tool_result",
+        text="ok",
+        tool_name="Feed",
+        timestamp=AT,
+    )
+    desk.work()
+    (kept,) = [text for text in texts() if "walrus wants" in text]
+    assert "ghp_" not in kept
+    facts = sessions.facts(*sessions.find(session))
+    assert facts.session.title == "A walrus plan"
+    assert facts.session.message_count == 1
+    assert "herring" in desk.do("search_sessions", query="herring")
+
+
+def test_a_title_and_a_summary_are_what_a_session_is_found_by(desk: Desk) -> None:
+    assert "platypus" not in desk.do("search_sessions", query="platypus")
+    desk.do("set_session_summary", session="shop-1", summary="About a platypus.")
+    desk.do("set_session_title", session="shop-1", title="An ornithorhynchus")
+    desk.work()
+    facts = sessions.facts(*sessions.find("shop-1"))
+    assert facts.session.title == "An ornithorhynchus"
+    assert facts.session.summary == "About a platypus."
+    assert "platypus" in desk.do("get_session_meta", session="shop-1")
+    for word in ("platypus", "ornithorhynchus"):
+        assert "shop-1" in desk.do("search_sessions", query=word)
+
+
+def test_versions_are_accepted_released_and_asked_for(desk: Desk) -> None:
+    assert "version 1 shown" in desk.do("accept_version", node_id=DAY)
+    assert "newest" in desk.do("release_version", node_id=DAY)
+    assert "no version" in desk.fail("release_version", node_id=DAY)
+    assert "has no version 9" in desk.fail("accept_version", node_id=DAY, version=9)
+    assert "asked for" in desk.do("summarise_again", node_id=DAY)
+    assert "no node" in desk.fail("summarise_again", node_id="toc:day:1999-01-01")
+
+
+def test_jobs_are_paused_resumed_and_asked_for(desk: Desk) -> None:
+    assert "rollup_day: paused" in desk.do("scheduler_pause", jobs=["rollup_day"])
+    assert "rollup_day: paused" in desk.do("scheduler_status")
+    assert "paused" not in desk.do("scheduler_resume")
+    assert "asked for" in desk.do("scheduler_run_now", jobs="rollup_week")
+    assert "jobs is one of" in desk.fail("scheduler_pause", jobs=["lunch"])
+
+
+@pytest.mark.parametrize(
+    ("tool", "told", "says"),
+    [
+        ("append_message", {"role": "system"}, "role is one of user, assistant"),
+        ("append_message", {"text": " "}, "text is empty"),
+        ("append_message", {"timestamp": "now"}, "timestamp is none of ISO 8601"),
+        ("append_message", {"timestamp": "2999-01-01"}, "lies in the future"),
+        ("append_message", {"session": "a b"}, "there is no session"),
+    ],
+)
+def test_what_cannot_be_kept_says_why(
+    house: House, tool: str, told: dict[str, object], says: str
+) -> None:
+    usual: dict[str, object] = {"session": "mcp:s1", "role": "user", "text": "x"}
+    desk = Desk(house)
+    assert says in desk.fail(tool, **usual | told)
+    assert desk.fail("ingest_event", session="mcp:s1", event_type="user_message")
+    assert not list((house.paths.spool / "new").glob("*"))
+
+
+def test_a_session_that_is_not_kept_has_no_title(house: House) -> None:
+    assert "no session" in Desk(house).fail(
+        "set_session_title", session="mcp:s1", title="x"
+    )
+    with pytest.raises(MemtuiError):
+        sessions.find("mcp:s1")
+
+
+def test_it_is_allowed_over_the_protocol_and_shows_once_a_memtui_worked(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    with served(home, "--allow-write") as agent:
+        told = described(agent)
+        if not GOLDEN.exists():
+            GOLDEN.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+        assert told == json.loads(GOLDEN.read_text("utf-8"))
+        assert [one["name"] for one in told] == [one.name for one in TOOLS]
+        assert "walrus" not in agent.ask("teleport", query="walrus")
+        session = begun(agent.ask("new_session"))
+        for role in ("user", "assistant"):
+            text = f"The {role} says that the walrus eats herring at noon."
+            agent.ask("append_message", session=session, role=role, text=text)
+        agent.ask("ingest_event", session=session, event_type="session_end")
+        memtui(home, "work", "--until-idle")
+        for tool in ("teleport", "search_sessions", "search_memory"):
+            assert "walrus" in agent.ask(tool, query="herring")
