@@ -1,10 +1,12 @@
-"""Mapping: a piece's file is read at once, or where it lies if it is large.
+"""Mapping: a piece's file is read at once, or where it lies once much is held.
 
 Whoosh maps it too, and then copies each part of it into memory as it is opened, which
 takes 100 ms and 180 MB with 150,000 documents.
 """
 
 import io
+import threading
+import weakref
 from typing import Any
 
 from whoosh.codec.whoosh3 import W3Segment
@@ -12,7 +14,29 @@ from whoosh.filedb.compound import CompoundStorage
 from whoosh.filedb.structfile import BufferFile, StructFile
 
 HELD_BYTES = 64_000_000
-"""Up to this size a piece's file is held in memory."""
+"""So many bytes of pieces' files are held in memory, in all."""
+
+
+class _Room:
+    """How much of that is left to this process; its threads all take of it."""
+
+    def __init__(self) -> None:
+        self._lock, self._taken = threading.Lock(), 0
+
+    def take(self, count: int) -> bool:
+        """Take so many bytes, if there are as many."""
+        with self._lock:
+            fits = self._taken + count <= HELD_BYTES
+            self._taken += count if fits else 0
+        return fits
+
+    def give(self, count: int) -> None:
+        """Give as many back."""
+        with self._lock:
+            self._taken -= count
+
+
+_room = _Room()
 
 
 class Segment(W3Segment):  # type: ignore[misc] # Whoosh has no hints
@@ -32,13 +56,15 @@ class _Mapped(CompoundStorage):  # type: ignore[misc] # Whoosh has no hints
     _source: Any
 
     def held(self) -> "_Mapped":
-        """Itself, its file read into memory unless that is large.
+        """Itself, its file read into memory if there is room for it.
 
         A file that somebody cuts short while it is mapped ends the process.
         """
         mapped: Any = self._source
-        if mapped and len(mapped) <= HELD_BYTES:
+        if mapped and _room.take(len(mapped)):
             self._source = bytes(mapped)
+            # Not when it is closed: somebody may still read a part of it then.
+            weakref.finalize(self, _room.give, len(mapped))
             mapped.close()
         return self
 
