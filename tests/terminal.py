@@ -1,0 +1,80 @@
+"""A real terminal, kept by tmux, with a shell in it."""
+
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+TMUX = shutil.which("tmux")
+
+PATIENCE_S = 20.0
+"""Far more than anything takes here, on a busy machine too."""
+
+TURN_S = 0.02
+
+COLUMNS, LINES = 120, 40
+
+
+class Terminal:
+    """One terminal of a tmux server of our own."""
+
+    def __init__(self, socket: Path) -> None:
+        """Take the server's socket."""
+        self._socket = str(socket)
+
+    def tmux(self, *words: str) -> str:
+        """Ask the server."""
+        return subprocess.run(
+            [str(TMUX), "-S", self._socket, "-f", "/dev/null", *words],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    def press(self, *keys: str) -> None:
+        """Press keys, as tmux names them."""
+        self.tmux("send-keys", *keys)
+
+    def type(self, text: str) -> None:
+        """Type a text, letter by letter."""
+        self.tmux("send-keys", "-l", text)
+
+    @property
+    def screen(self) -> str:
+        """What is to be seen."""
+        return self.tmux("capture-pane", "-p")
+
+    @property
+    def is_alternate(self) -> bool:
+        """Whether a program has the screen to itself."""
+        return self.tmux("display-message", "-p", "#{alternate_on}").strip() == "1"
+
+    def shows(self, *words: str) -> str:
+        """Wait until all these words are to be seen; the screen then."""
+        return self.until(lambda: all(word in self.screen for word in words))
+
+    def until(self, holds: Callable[[], bool]) -> str:
+        """Wait until something holds; the screen then."""
+        latest_s = time.monotonic() + PATIENCE_S
+        while not holds():
+            assert time.monotonic() < latest_s, self.screen
+            time.sleep(TURN_S)
+        return self.screen
+
+
+@contextmanager
+def terminal(folder: Path, **environment: str) -> Iterator[Terminal]:
+    """A terminal with a shell; ended in any case."""
+    found = Terminal(folder / "tmux")
+    told = [f"{name}={value}" for name, value in environment.items()]
+    shell = shlex.join(["env", *told, "PS1=ready> ", "sh"])
+    found.tmux("new-session", "-d", shell)
+    found.tmux("resize-window", "-x", str(COLUMNS), "-y", str(LINES))
+    try:
+        found.shows("ready>")
+        yield found
+    finally:
+        found.tmux("kill-server")
