@@ -141,7 +141,7 @@ class CalendarScreen(Screen[str]):
             return
         day = day_words.told(grid.cursor, grid.pointed_at, self._today)
         self.query_one("#day", Static).update(day)
-        legend = day_words.legend(grid.shades, grid.glyphs)
+        legend = day_words.legend(grid.shades)
         self.query_one("#legend", Static).update(legend)
         year = grid.years[grid.cursor.isocalendar().year]
         messages = sum(one.messages for one in year.days.values())

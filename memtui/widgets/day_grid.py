@@ -19,8 +19,7 @@ from memtui import commands
 from memtui.memory import days
 from memtui.memory.days import Day, Span, Year
 from memtui.messages.days import DayChosen, DayPointedAt, YearsShown
-from memtui.widgets import shades
-from memtui.widgets.shades import Shades
+from memtui.widgets.shades import GLYPHS, Shades
 
 LEAD_CELLS = 6
 """How wide the year and the names of weekdays at the left are."""
@@ -59,7 +58,7 @@ class DayGrid(Widget, can_focus=True):
         """
         super().__init__()
         self.set_reactive(DayGrid.cursor, cursor)
-        self._today, self.glyphs = today, shades.glyphs()
+        self._today = today
         self._top = days.year_of(cursor)
         self.span: Span | None = None
         self.years: dict[int, Year] = {}
@@ -268,11 +267,11 @@ class DayGrid(Widget, can_focus=True):
         found, cells = self._found(day), self._cells
         if found is not None:
             step = self.shades.step(found.messages)
-            text, ink = self.glyphs[step] * cells, f"step{step}"
+            text, ink = GLYPHS[step] * cells, f"step{step}"
         elif day > self._latest or days.year_of(day) not in self.years:
             text, ink = " " * cells, "none"
         else:
-            text, ink = self.glyphs[0].ljust(cells), "none"
+            text, ink = GLYPHS[0].ljust(cells), "none"
         if day == self.cursor:
             return text, self._ink(ink) + self._ink("cursor")
         return text, self._ink(ink)

@@ -6,7 +6,7 @@ from textual.content import Content
 
 from memtui.memory.days import Day
 from memtui.widgets import wording
-from memtui.widgets.shades import Shades
+from memtui.widgets.shades import GLYPHS, Shades
 
 GAP = "   "
 
@@ -57,7 +57,7 @@ def told(day: date, found: Day | None, today: date) -> Content:
     return Content("\n").join(line for line in lines if line)
 
 
-def legend(shades: Shades, marks: str) -> Content:
+def legend(shades: Shades) -> Content:
     """What the glyphs stand for, in messages a day."""
-    parts = [f"{marks[step]} {said}" for step, said in shades.ranges()]
+    parts = [f"{GLYPHS[step]} {said}" for step, said in shades.ranges()]
     return Content(GAP.join(parts)) + Content.styled(" messages a day", "$context")

@@ -1,12 +1,10 @@
 """Five steps of shade: how much was said on a day, told by glyph and not by colour."""
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 GLYPHS = "·░▒▓█"
-ASCII_GLYPHS = ".-+*#"
-"""The same five steps for a terminal that shows nothing else."""
+"""From nothing to most; their twins in plain letters are five as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +41,3 @@ class Shades:
                 least = cut
         said.append((4, f"{least:,} or more"))
         return said
-
-
-def glyphs(encoding: str | None = None) -> str:
-    """The five glyphs, from nothing to most.
-
-    Args:
-        encoding: That of the terminal; the real one's by default.
-    """
-    if encoding is None:
-        encoding = getattr(sys.__stdout__, "encoding", None) or "utf-8"
-    return GLYPHS if encoding.lower().replace("-", "") == "utf8" else ASCII_GLYPHS

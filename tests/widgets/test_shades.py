@@ -1,8 +1,6 @@
 """How much was said on a day, told by glyphs."""
 
-import pytest
-
-from memtui.widgets import shades
+from memtui.widgets import marks, shades
 from memtui.widgets.shades import Shades
 
 
@@ -32,9 +30,5 @@ def test_days_that_are_all_alike_are_one_step() -> None:
     assert Shades.among([]).ranges() == [(0, "none"), (4, "1 or more")]
 
 
-@pytest.mark.parametrize(
-    ("encoding", "drawn"),
-    [("utf-8", "·░▒▓█"), ("UTF8", "·░▒▓█"), ("ascii", ".-+*#"), ("iso8859-1", ".-+*#")],
-)
-def test_a_terminal_without_blocks_gets_plain_glyphs(encoding: str, drawn: str) -> None:
-    assert shades.glyphs(encoding) == drawn
+def test_the_steps_are_told_apart_in_plain_letters_too() -> None:
+    assert len({marks.plain(glyph, "ascii") for glyph in shades.GLYPHS}) == 5
