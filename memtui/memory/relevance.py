@@ -129,13 +129,16 @@ def weigh(spots: Sequence[Spot], corpus: Corpus, sizes: Mapping[int, int]) -> We
         by_thread[spot.thread].append(spot)
     for mine in by_thread.values():
         mine.sort(key=lambda spot: spot.place)
-        weighed.windows |= _windows(mine, rarities, usual)
+        weighed.windows |= _windows(mine, rarities, of, usual)
     weighed.threads = _threads(by_thread, corpus, sizes)
     return weighed
 
 
 def _windows(
-    spots: Sequence[Spot], rarities: Sequence[float], usual: float
+    spots: Sequence[Spot],
+    rarities: Sequence[float],
+    of: Callable[[int], float],
+    usual: float,
 ) -> dict[int, float]:
     """The windows of a conversation's messages that hold a word, in their order.
 
@@ -143,9 +146,13 @@ def _windows(
     """
     found = {}
     whole = usual * (1 + BEFORE + AFTER)
+    if len(spots) == 1:
+        (spot,) = spots
+        length = K1 * (1 - B + B * (whole + spot.size - usual) / whole)
+        gain = spot.weight * (K1 + 1) / (spot.weight + length)
+        return {spot.number: of(spot.held) * gain}
     places = [spot.place for spot in spots]
     more = list(accumulate((spot.size - usual for spot in spots), initial=0.0))
-    of = worth(rarities)
     first = end = 0
     for number, _, place, _, held, weight in spots:
         while places[first] < place - BEFORE:

@@ -206,13 +206,15 @@ class Ears:
             max(d.values(), default=0) or 1 for d in (weighed.messages, weighed.windows)
         ]
 
-        def likely(place: Place) -> float:
-            own = weighed.messages.get(place.number, 0.0) / best[0]
-            return own + weighed.windows.get(place.number, 0.0) / best[1]
+        def likely(number: int) -> float:
+            own = messages.get(number, 0.0) / best[0]
+            return own + windows.get(number, 0.0) / best[1]
 
-        ordered = sorted(looked.places.values(), key=lambda p: (-likely(p), -p.number))
+        messages, windows = weighed.messages, weighed.windows
+        numbers = sorted(looked.places, key=lambda n: (likely(n), n), reverse=True)
+        ordered = [looked.places[number] for number in numbers[:READ_MORE]]
         given = 0
-        for start in range(0, len(ordered[:READ_MORE]), READ):
+        for start in range(0, len(ordered), READ):
             some = ordered[start : start + READ]
             told = events.get(sayings.to_id(place.event) for place in some)
             for place in some:
