@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import MemtuiError, SettingsError
-from memtui.shell import curating_grammar, grammar
+from memtui.shell import asking_grammar, curating_grammar, grammar
 
 if TYPE_CHECKING:
     from memtui.agents.desk import Desk
     from memtui.house import House
+    from memtui.memory.envelopes import Problem
     from memtui.paths import Paths
     from memtui.settings import Settings
     from memtui.settings_desk import Desk as SettingsDesk
@@ -42,18 +43,52 @@ STOPPED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
-    given = grammar.read(arguments)
     try:
-        return _run(given)
-    except MemtuiError as error:
-        print(f"memtui: {error}", file=sys.stderr)
-        return EXIT_ERROR
-    except KeyboardInterrupt:
-        print("memtui: stopped; what was done is kept", file=sys.stderr)
-        return STOPPED
+        given = grammar.read(arguments)
+    except SystemExit as left:
+        asked = sys.argv[1:] if arguments is None else arguments
+        if left.code and "--json" in asked:
+            _say_usage()
+        raise
+    try:
+        return _enveloped(given) if getattr(given, "json", False) else _tried(given)[0]
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _say_usage() -> None:
+    """Tell a program that its command line is wrong; how stands on standard error."""
+    from memtui.memory import envelopes  # noqa: PLC0415 - seldom
+    from memtui.shell import output  # noqa: PLC0415
+
+    says = "the command line is wrong; standard error says how"
+    output.begin(0)
+    output.end(2, envelopes.Problem(envelopes.USAGE, says, "memtui COMMAND --help"))
+
+
+def _enveloped(given: argparse.Namespace) -> int:
+    """Run a command that answers a program."""
+    from memtui.shell import output  # noqa: PLC0415 - after --help
+
+    output.begin(getattr(given, "max_tokens", 0))
+    code, problem = _tried(given)
+    output.end(code, problem)
+    return code
+
+
+def _tried(given: argparse.Namespace) -> "tuple[int, Problem | None]":
+    """Run a command; its exit code, and what went wrong."""
+    try:
+        return _run(given), None
+    except MemtuiError as error:
+        from memtui.memory import envelopes  # noqa: PLC0415 - seldom
+
+        print(f"memtui: {error}", file=sys.stderr)
+        return EXIT_ERROR, envelopes.problem(error)
+    except KeyboardInterrupt:
+        print("memtui: stopped; what was done is kept", file=sys.stderr)
+        return STOPPED, None
 
 
 def _run(given: argparse.Namespace) -> int:
@@ -195,6 +230,14 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
             return copying.run(house, given)
         if given.command in ("search", "search-sessions", "teleport"):
             return _find(given, house)
+        if given.command in asking_grammar.ASKING:
+            from memtui.shell import answering  # noqa: PLC0415
+
+            return answering.run(house, given)
+        if given.command == "serve":
+            from memtui.shell import http_serving  # noqa: PLC0415
+
+            return http_serving.serve(house, given.port)
         if given.command == "jobs":
             from memtui.shell import steering  # noqa: PLC0415
 

@@ -1,8 +1,20 @@
 """The command line as a person gives it: another process, and what it says."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+
+def data_of(printed: str) -> Any:
+    """The data of a JSON answer; its envelope is seen to be whole."""
+    told = json.loads(printed)
+    assert list(told) == ["version", "status", "data", "error", "meta"]
+    assert told["version"] == 1
+    assert (told["status"] == "ok") is (told["error"] is None)
+    assert set(told["meta"]) == {"tokens", "ms"}
+    return told["data"]
 
 
 def memtui(

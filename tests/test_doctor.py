@@ -24,6 +24,7 @@ from memtui.settings import Held, Settings
 from memtui.shell import checking_model, doctoring
 from memtui.stages.claim import LOCKS
 from memtui.store import database, facts
+from tests.commanding import data_of
 from tests.stub.models import Model
 from tests.stub.server import serving
 
@@ -76,7 +77,7 @@ def ask(home: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
         if words:
             assert code == ("✗" in told.out)
             return told.out
-        answer = json.loads(told.out)
+        answer = data_of(told.out)
         assert code == (not answer["is_well"])
         ill = [one for one in answer["findings"] if not one["is_well"]]
         assert answer["is_well"] == (not ill)

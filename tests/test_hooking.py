@@ -12,6 +12,7 @@ import pytest
 
 from memtui.agents import known
 from memtui.shell.grammar import AGENTS
+from tests.commanding import data_of
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_nothing_is_written_that_nobody_asked_for(person: Path) -> None:
     assert '+            "async": true' in told
     assert "say --yes" in told
     memtui(person, "hooks", "install", "--dry-run", "--yes")
-    assert json.loads(memtui(person, "hooks", "install", "--json", code=2).stdout)
+    assert data_of(memtui(person, "hooks", "install", "--json", code=2).stdout)
     assert [path.name for path in person.iterdir()] == [".claude"]
     assert settings(person) == '{\n  "model": "opus"\n}\n'
 
@@ -67,7 +68,7 @@ def test_from_installing_to_undoing(person: Path) -> None:
     memtui(person, "hooks", "install", "--yes")
     told = memtui(person, "hooks", "install").stdout
     assert "memtui's hooks are already in" in told
-    status: Any = json.loads(memtui(person, "hooks", "status", "--json").stdout)
+    status: Any = data_of(memtui(person, "hooks", "status", "--json").stdout)
     (claude,) = [one for one in status["hooks"] if one["agent"] == "claude-code"]
     assert (claude["is_installed"], claude["is_current"], claude["runs"]) == (True,) * 3
     assert "the command runs" in memtui(person, "hooks", "status", "claude-code").stdout
@@ -89,7 +90,7 @@ def test_a_hook_leaves_its_events_where_its_memtui_looks(
     subprocess.run(words, input=payload, env={"HOME": str(person)}, check=True)
     memtui(person, "--home", home, "work", "--until-idle")
     told = memtui(person, "--home", home, "stats", "--json").stdout
-    assert json.loads(told)["events"] == 1
+    assert data_of(told)["events"] == 1
 
 
 def test_one_agents_bad_settings_do_not_keep_the_others_out(person: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memtui.stages.claim import Claim
-from tests.commanding import memtui
+from tests.commanding import data_of, memtui
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
 NAME = "1763.7.0a1b.codex.Stop.json"
@@ -36,7 +36,7 @@ def at_a_terminal(home: Path, *words: str, answer: str) -> tuple[str, str]:
 
 def entries(home: Path) -> list[Any]:
     told = memtui(home, "quarantine", "list", "--json").stdout
-    found: list[Any] = json.loads(told)["entries"]
+    found: list[Any] = data_of(told)["entries"]
     return found
 
 
@@ -78,7 +78,7 @@ def test_what_is_shown_has_no_secrets(home: Path) -> None:
     told = memtui(home, "quarantine", "show", NAME).stdout
     assert "line 1: not valid JSON" in told
     assert '{"session_id": "s1", "prompt": "[redacted: anthropic key]"' in told
-    (shown,) = json.loads(memtui(home, "quarantine", "show", "--json", NAME).stdout)
+    (shown,) = data_of(memtui(home, "quarantine", "show", "--json", NAME).stdout)
     assert shown["entry"]["name"] == NAME and KEY not in shown["text"]
 
 
@@ -90,7 +90,7 @@ def test_what_is_tried_again_says_what_became_of_it(home: Path) -> None:
     told = memtui(home, "quarantine", "retry", "--all", code=1).stdout
     assert "1 entry taken.\n" in told
     assert f"2 entries refused again:\n    {NAME}\n        line 1: not valid" in told
-    assert json.loads(memtui(home, "stats", "--json").stdout)["messages"] == 2
+    assert data_of(memtui(home, "stats", "--json").stdout)["messages"] == 2
     assert len(entries(home)) == 2
 
 
@@ -117,10 +117,10 @@ def test_dropping_is_asked_for_and_told(home: Path) -> None:
     told = memtui(home, "quarantine", "drop", "--yes", "2.json")
     assert told.stdout == "1 hook file dropped.\n"
     told = memtui(home, "quarantine", "drop", "--all", "--yes", "--json")
-    assert json.loads(told.stdout)["notes"] == 1
+    assert data_of(told.stdout)["notes"] == 1
     assert (home.parent / "t.jsonl").exists()
     assert memtui(home, "quarantine").stdout.startswith("Nothing lies here")
-    assert json.loads(memtui(home, "stats", "--json").stdout)["problems"] == 0
+    assert data_of(memtui(home, "stats", "--json").stdout)["problems"] == 0
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from memtui import __version__
+from memtui.memory import fencing
+from tests.commanding import data_of
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
@@ -30,7 +32,7 @@ def memtui(
 
 
 def asked(home: Path, *words: str, code: int = 0) -> Any:
-    return json.loads(memtui(home, *words, "--json", code=code).stdout)
+    return data_of(memtui(home, *words, "--json", code=code).stdout)
 
 
 @pytest.fixture
@@ -57,17 +59,14 @@ def test_an_empty_memory_says_what_to_do(tmp_path: Path) -> None:
 def test_from_the_years_down_to_the_words_behind_a_bullet(home: Path) -> None:
     years = asked(home, "show")["children"]
     assert [year["node_id"] for year in years] == ["toc:year:2024", "toc:year:2023"]
-    (segment,) = asked(home, "show", "toc:day:2024-01-22")["children"]
-    bullets = asked(home, "show", segment["node_id"])["node"]["bullets"]
+    (segment,) = asked(home, "browse", "toc:day:2024-01-22")["children"]
     shown = asked(home, "show", segment["node_id"])
     assert 0 <= shown["surprise"] <= 1
-    (first, *_) = shown["node"]["keywords"]
-    assert set(first) == {"word", "origin", "weight"}
-    grip_id = bullets[0]["grip_ids"][0]
+    grip_id = shown["parts"][0]["grip_ids"][0]
     found = asked(home, "expand", grip_id, "--before", "1", "--after", "1")
-    texts = [event["text"] for event in found["excerpt_events"]]
+    texts = [one["text"] for one in found["events"] if one.get("is_excerpt")]
     assert any(found["grip"]["excerpt"] in text for text in texts)
-    assert len(found["events_before"]) <= 1
+    assert len(found["events"]) <= len(texts) + 2
     assert f"“{found['grip']['excerpt']}”" in memtui(home, "expand", grip_id).stdout
 
 
@@ -79,8 +78,10 @@ def test_people_read_the_same_as_programs(home: Path) -> None:
 
 
 def test_teleport_tells_programs_all_they_need_to_jump(home: Path) -> None:
-    told = asked(home, "teleport", "mutex", "tokne", "--why", "--recent")
-    assert set(told) == {"query", "hits", "suggestion", "note", "hints", "took_ms"}
+    words = ("mutex", "tokne", "--why", "--recent", "--max-tokens", "50000")
+    told = asked(home, "teleport", *words)
+    fields = {"query", "hits", "suggestion", "note", "hints", "took_ms", "notice"}
+    assert set(told) == fields
     assert told["suggestion"] == "mutex token"
     for hit in told["hits"]:
         assert set(hit) == {
@@ -101,6 +102,7 @@ def test_teleport_tells_programs_all_they_need_to_jump(home: Path) -> None:
         "note": "",
         "hints": ["Nothing is kept of the agent “none”."],
         "took_ms": pytest.approx(0, abs=60_000),
+        "notice": fencing.NOTICE,
     }
 
 
@@ -134,7 +136,7 @@ def test_an_unknown_node_is_an_error_and_an_unknown_grip_an_empty_answer(
     home: Path,
 ) -> None:
     assert "there is no node" in memtui(home, "show", "toc:day:x", code=1).stderr
-    assert asked(home, "expand", "grip:1:nothing")["grip"] is None
+    assert asked(home, "expand", "grip:1:nothing")["events"] == []
 
 
 def test_importing_again_changes_nothing(home: Path) -> None:
@@ -227,13 +229,15 @@ def test_a_home_that_cannot_be_is_said_so(tmp_path: Path, inside: str) -> None:
 
 
 def test_sessions_lead_to_what_was_said_in_them(home: Path) -> None:
-    listed = asked(home, "sessions", "--agent", "codex")
+    whole = ("--max-tokens", "50000")
+    listed = asked(home, "sessions", "--agent", "codex", *whole)
     first = listed["sessions"][0]
     assert listed["total"] == len(listed["sessions"])
-    told = asked(home, "session", f"codex:{first['session_id']}", "--limit", "1")
+    named = f"codex:{first['session_id']}"
+    told = asked(home, "session", named, "--limit", "1", *whole)
     assert told["facts"]["session"] == first
-    assert told["page"]["total"] == first["message_count"]
-    assert len(told["page"]["events"]) == 1
+    assert told["total"] == first["message_count"]
+    assert len(told["events"]) == 1
     page = memtui(home, "session", first["session_id"], "--limit", "1", "--all").stdout
     assert f"codex:{first['session_id']}" in page
     assert "more: --offset 1" in page

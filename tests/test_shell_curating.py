@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from memtui.stages.claim import Claim
+from tests.commanding import data_of
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
@@ -51,7 +52,7 @@ def at_a_terminal(home: Path, *words: str, answer: str) -> tuple[str, str]:
 
 
 def events(home: Path) -> Any:
-    return json.loads(memtui(home, "stats", "--json").stdout)["events"]
+    return data_of(memtui(home, "stats", "--json").stdout)["events"]
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_a_person_is_shown_what_goes_and_asked(home: Path) -> None:
 
 
 def test_a_dry_run_is_told_in_json_too(home: Path) -> None:
-    told = json.loads(memtui(home, *FORGET, "--dry-run", "--json").stdout)
+    told = data_of(memtui(home, *FORGET, "--dry-run", "--json").stdout)
     assert told["is_done"] is False
     assert told["kept"]["events"] == 11
     assert events(home) == 44
@@ -98,7 +99,7 @@ def test_what_was_forgotten_is_listed_and_can_be_let_back(home: Path) -> None:
     assert memtui(home, "forget", "--list").stdout == "Nothing was forgotten.\n"
     memtui(home, *FORGET, "--yes")
     assert "session  claude-code:shop-1\n" in memtui(home, "forget", "--list").stdout
-    (listed,) = json.loads(memtui(home, "forget", "--list", "--json").stdout)
+    (listed,) = data_of(memtui(home, "forget", "--list", "--json").stdout)
     assert listed["stone"]["subject"] == "shop-1"
     memtui(home, *FORGET, "--undo")
     memtui(home, "import", str(HISTORY))
@@ -127,7 +128,7 @@ KEY = "ghp_Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Ga7Bp0Yc5Wd2"
 def test_doctor_says_what_secrets_may_be_left(home: Path) -> None:
     def found() -> Any:
         code = 1 if row else 0
-        told = json.loads(memtui(home, "doctor", "--json", code=code).stdout)
+        told = data_of(memtui(home, "doctor", "--json", code=code).stdout)
         (one,) = [one for one in told["findings"] if one["name"] == "secrets"]
         return one["is_well"], one["cure"]
 
@@ -166,7 +167,7 @@ def test_redacting_says_how_many_secrets_of_which_kind_and_never_the_secret(
 
 def test_redacting_is_told_in_json_too(home: Path) -> None:
     quarantined(home)
-    told = json.loads(memtui(home, "redact", "--json").stdout)
+    told = data_of(memtui(home, "redact", "--json").stdout)
     assert (told["is_done"], told["kinds"]) == (True, {"github token": 1})
     assert (told["hook_files"], told["events"], told["errors"]) == (1, 0, [])
 
@@ -183,7 +184,7 @@ def test_while_another_memtui_works_secrets_are_only_counted(home: Path) -> None
 
 
 def shown(home: Path) -> Any:
-    return json.loads(memtui(home, "show", "--json").stdout)
+    return data_of(memtui(home, "show", "--json").stdout)
 
 
 def test_a_backup_is_restored_with_all_that_can_be_found(
@@ -193,7 +194,7 @@ def test_a_backup_is_restored_with_all_that_can_be_found(
     said = memtui(home, "backup", str(file)).stdout
     assert said.startswith(f"Copied to {file}: 44 events in 6 sessions, the last of")
     assert "exists already; --force" in memtui(home, "backup", str(file), code=1).stderr
-    told = json.loads(memtui(home, "backup", str(file), "--force", "--json").stdout)
+    told = data_of(memtui(home, "backup", str(file), "--force", "--json").stdout)
     assert (told["events"], told["bytes"]) == (44, file.stat().st_size)
     before = shown(home)
     found = memtui(home, "search", "timeout").stdout
@@ -210,7 +211,7 @@ def test_a_backup_is_restored_with_all_that_can_be_found(
     assert named == "    memtui forget session claude-code:shop-1"
     assert shown(home) == before
     assert memtui(home, "search", "timeout").stdout == found
-    assert json.loads(memtui(home, "doctor", "--json").stdout)
+    assert data_of(memtui(home, "doctor", "--json").stdout)
 
 
 def test_a_backup_is_restored_into_an_empty_home_unasked(
@@ -220,7 +221,7 @@ def test_a_backup_is_restored_into_an_empty_home_unasked(
     memtui(home, "backup", str(file))
     empty.mkdir()
     (empty / "config.toml").write_text('[store]\ntime_zone = "Asia/Tokyo"\n')
-    told = json.loads(memtui(empty, "restore", str(file), "--json").stdout)
+    told = data_of(memtui(empty, "restore", str(file), "--json").stdout)
     assert (told["events"], told["is_done"], told["to_do"]) == (44, True, [])
     assert shown(empty) == shown(home)
 
@@ -307,7 +308,7 @@ def test_what_was_said_is_written_to_a_file_or_to_standard_output(
     told = memtui(home, "export", "--events", str(file), code=1).stderr
     assert "exists already; --force writes over it" in told
     told = memtui(home, "export", "--events", str(file), "--force", "--json").stdout
-    assert json.loads(told)["records"] == {"session": 6, "event": 44}
+    assert data_of(told)["records"] == {"session": 6, "event": 44}
     assert "--events" in memtui(home, "export", code=2).stderr
     other.mkdir()
     (other / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')

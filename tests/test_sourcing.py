@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memtui import __main__
+from tests.commanding import data_of
 
 Run = Callable[..., Any]
 
@@ -37,7 +38,7 @@ def memtui(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         home = str(tmp_path / "memtui")
         assert __main__.main(["--home", home, *words]) == code
         told = capsys.readouterr()
-        return json.loads(told.out) if "--json" in words else told.out + told.err
+        return data_of(told.out) if "--json" in words else told.out + told.err
 
     return run
 

@@ -1,6 +1,5 @@
 """The jobs from a shell: real processes, on a real home."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from memtui.memory.events import to_ms
 from memtui.memory.jobs import Job, Reason, Result
 from memtui.stages.claim import LOCKS, Claim
 from memtui.store import database, jobs
-from tests.commanding import memtui
+from tests.commanding import data_of, memtui
 
 NAMES = "segments, rollup_day, rollup_week, rollup_month, rollup_year"
 BEGAN = datetime(2024, 5, 2, 1, 0, 5, tzinfo=UTC)
@@ -23,7 +22,7 @@ listing = pytest.mark.skipif(
 
 
 def statuses(home: Path, *words: str) -> dict[str, Any]:
-    told = json.loads(memtui(home, *words, "jobs", "--json").stdout)
+    told = data_of(memtui(home, *words, "jobs", "--json").stdout)
     return {one["job"]: one for one in told["jobs"]}
 
 
@@ -102,7 +101,7 @@ def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
     assert claim.take()
     try:
         told = memtui(home, "jobs", "run", "rollup_week").stdout
-        said = json.loads(memtui(home, "jobs", "run", "segments", "--json").stdout)
+        said = data_of(memtui(home, "jobs", "run", "segments", "--json").stdout)
     finally:
         claim.drop()
     assert "It comes next in the memtui that is at work." in told
@@ -132,7 +131,7 @@ def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
     ]
     shorter = memtui(home, "jobs", "history", "--limit", "1").stdout.splitlines()
     assert shorter == told[:2]
-    found = json.loads(memtui(home, "jobs", "history", "rollup_day", "--json").stdout)
+    found = data_of(memtui(home, "jobs", "history", "rollup_day", "--json").stdout)
     assert [run["made"] for run in found["runs"]] == [0, 1204]
     told_of_week = memtui(home, "jobs", "history", "rollup_week").stdout
     assert told_of_week == "rollup_week has not run yet.\n"

@@ -1,6 +1,5 @@
 """Versions from a shell: real processes, on a real home."""
 
-import json
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from memtui.house import House
 from memtui.stages.claim import LOCKS, Claim
 from memtui.store import database, dirty
 from tests import modelled
-from tests.commanding import memtui
+from tests.commanding import data_of, memtui
 
 DAY = "toc:day:2024-01-18"
 WHY = "1 of 2 bullets are not supported by the source"
@@ -23,7 +22,7 @@ listing = pytest.mark.skipif(
 
 
 def asked(home: Path, *words: str) -> Any:
-    return json.loads(memtui(home, *words, "--json").stdout)
+    return data_of(memtui(home, *words, "--json").stdout)
 
 
 @pytest.fixture
@@ -119,7 +118,9 @@ def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) ->
         " wording is in the source"
     )
     assert told[at + 2].startswith("    grip:")
-    node = asked(home, "show", DAY)["node"]
+    versions = asked(home, "versions", DAY)["versions"]
+    (number,) = [one["version"] for one in versions if one["is_shown"]]
+    node = asked(home, "show", DAY, "--version", str(number))["node"]
     first, second, *_ = node["bullets"]
     assert (first["support"], first["covered"]) == ("weak", 0.5)
     assert first["missing"] == ["payments.py", "42"]

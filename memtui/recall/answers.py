@@ -135,6 +135,7 @@ class Answers:
             "hits",
             told,
             itemising.message_hit_line,
+            {"query": neutral(query)},
             notes=notes or ([] if told else [NOTHING]),
         )
 

@@ -114,6 +114,9 @@ def _sure(way: Way, nodes: list[TocLine], hits: list[Hit]) -> Sureness:
         return Sureness(routes.VAGUELY)
     if way is Way.BROWSE:
         return Sureness(routes.SURE if nodes else routes.EMPTY)
+    if way is Way.BOTH and not nodes:
+        # The words may be there: what is asked of the time is not.
+        return Sureness(min(_best(hits), routes.EMPTY))
     return Sureness(_best(hits))
 
 

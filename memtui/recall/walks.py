@@ -1,6 +1,7 @@
 """Walks: the contents and the events as replies that fit any budget."""
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
 
@@ -11,7 +12,7 @@ from memtui.memory.replies import Plain, Reply
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.times import Period
 from memtui.memory.toc import TocLevel, TocLine
-from memtui.recall import itemising, navigation
+from memtui.recall import browse, itemising, navigation
 from memtui.recall.expand import AFTER, BEFORE
 from memtui.recall.expand import expand as expanded
 
@@ -73,6 +74,7 @@ class Walks:
         if node is None:
             return Reply("parts", (), itemising.part_line, notes=(NO_NODE,))
         page = navigation.browse_toc(node.node_id, limit=navigation.WIDE, of=of)
+        is_leaf = node.level is TocLevel.SEGMENT
         about: Plain = {
             "node_id": node.node_id,
             "level": node.level.value,
@@ -83,6 +85,7 @@ class Walks:
             "start": itemising.clock(node.start_time, self._zone),
             "end": itemising.clock(node.end_time, self._zone),
             "keywords": [neutral(word) for word in node.words],
+            **({"surprise": browse.surprise(node.node_id)} if is_leaf else {}),
             "bullets": len(node.bullets),
             "children": len(page.nodes),
         }
@@ -122,6 +125,31 @@ class Walks:
             notes=() if page.events else ("Nothing was said then.",),
             after=after,
             ahead=page.has_more,
+        )
+
+    def events_when(
+        self,
+        when: str = "",
+        *,
+        limit: int = navigation.EVENTS,
+        token: str | None = None,
+        of: Scope = ALL,
+        session: str = "",
+    ) -> Reply:
+        """A page of events of a time in words, oldest first; of all without one.
+
+        Of several times the first one counts; where none is understood, the reply is
+        empty and says so.
+        """
+        read = times.read(when[:1000], self._clock(), self._zone)
+        if when.strip() and not read:
+            return Reply("events", (), itemising.dated_event_line, notes=(NO_TIME,))
+        start, end = (read[0].start, read[0].end) if read else (None, None)
+        found = self.get_events(
+            start, end, limit=limit, token=token, of=of, session=session
+        )
+        return replace(
+            found, notes=[*(neutral(one.said) for one in read[:1]), *found.notes]
         )
 
     def expand_grip(

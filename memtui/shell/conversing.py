@@ -25,7 +25,7 @@ def show_all(house: House, of: Scope, *, offset: int, limit: int, as_json: bool)
         agent=of.agent, project=of.project, offset=offset, limit=limit
     )
     if as_json:
-        output.as_json(found)
+        output.as_page(found, "sessions")
     elif found.sessions:
         output.lines(_list(found, house.zone))
     elif found.total:
@@ -80,7 +80,7 @@ def show(
         with_thoughts=with_thoughts,
     )
     if as_json:
-        output.as_json({"facts": known, "page": page})
+        output.as_page({"facts": known, **output.plain(page)}, "events")
         return 0
     output.lines(_facts(known, house.zone))
     what = "events" if is_all else "messages"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui import __version__
-from memtui.shell import curating_grammar, serving_grammar
+from memtui.shell import asking_grammar, curating_grammar, serving_grammar
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -19,7 +19,7 @@ AGENTS = ("claude-code", "codex", "gemini", "copilot", "opencode")
 ROLES = ("user", "assistant", "system", "tool")
 """Who can have said something: the values of ``memory.events.EventRole``."""
 
-SEARCHES = ("search", "search-sessions", "teleport")
+SEARCHES = ("search", "search-sessions", "teleport", *asking_grammar.QUESTIONS)
 """The commands whose question may hold anything."""
 
 LISTS = {
@@ -59,6 +59,8 @@ def parser() -> argparse.ArgumentParser:
     _add_reading(commands)
     _add_working(commands)
     _add_housekeeping(commands)
+    asking_grammar.add(partial(_command, commands))
+    asking_grammar.add_serving(partial(_command, commands, json=False))
     curating_grammar.add(partial(_command, commands))
     serving_grammar.add(partial(_command, commands))
     return top
@@ -75,6 +77,7 @@ def _add_reading(commands: "Commands") -> None:
         help="this version of it, as memtui versions lists them",
     )
     _scope(show)
+    asking_grammar.budget(show)
     _add_search(commands)
     _add_teleport(commands)
     _add_sessions(commands)
@@ -82,6 +85,7 @@ def _add_reading(commands: "Commands") -> None:
     expand.add_argument("grip_id", help="a grip's id, as show prints them")
     expand.add_argument("--before", type=int, default=3, help="events before it")
     expand.add_argument("--after", type=int, default=3, help="events after it")
+    asking_grammar.budget(expand)
     _command(commands, "stats", "print how much is kept")
 
 
@@ -121,6 +125,7 @@ def _asked(command: argparse.ArgumentParser, limit: int) -> None:
         choices=ROLES,
         help="only what this one said",
     )
+    asking_grammar.budget(command)
     command.add_argument(
         "--no-subagents", action="store_true", help="without what subagents said"
     )
@@ -140,6 +145,7 @@ def _add_teleport(commands: "Commands") -> None:
         "--why", action="store_true", help="say what each score is made of"
     )
     _scope(teleport)
+    asking_grammar.budget(teleport)
 
 
 def _scope(command: argparse.ArgumentParser) -> None:
@@ -151,6 +157,7 @@ def _add_sessions(commands: "Commands") -> None:
     listing = _command(commands, "sessions", "list the sessions, the latest first")
     _scope(listing)
     _paged(listing, "sessions")
+    asking_grammar.budget(listing)
     one = _command(
         commands, "session", "print what is known of a session, and what was said"
     )
@@ -158,6 +165,7 @@ def _add_sessions(commands: "Commands") -> None:
         "session", metavar="[AGENT:]ID", help="its id, or as much of it as is needed"
     )
     _paged(one, "messages")
+    asking_grammar.budget(one)
     one.add_argument(
         "--all", action="store_true", help="what tools answered too, not messages alone"
     )

@@ -2,12 +2,21 @@
 
 import json
 import sys
+import time
 from collections.abc import Iterable
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime, tzinfo
 from enum import Enum
 from pathlib import Path
 from typing import Any
+
+from memtui.memory import budgets, envelopes, fencing, replies
+from memtui.memory.envelopes import Problem
+from memtui.memory.replies import Reply
+from memtui.memory.tokens import ESTIMATED, Counter
+
+MORE = "a larger --max-tokens"
+"""How to get what a budget left out."""
 
 
 def lines(told: Iterable[str]) -> None:
@@ -17,9 +26,104 @@ def lines(told: Iterable[str]) -> None:
     sys.stdout.flush()
 
 
+@dataclass(slots=True)
+class _Answer:
+    """What a command answers a program; printed when the command is over."""
+
+    data: Any = None
+    reply: Reply | None = None
+    limit: int = budgets.DEFAULT
+    counter: Counter = ESTIMATED
+    began_s: float = 0.0
+
+
+_answer = _Answer()
+
+
+def begin(limit: int) -> None:
+    """Forget what was answered before, and look at the clock.
+
+    Args:
+        limit: The budget of the answer in tokens, where it has one.
+    """
+    global _answer
+    _answer = _Answer(limit=limit, began_s=time.perf_counter())
+
+
 def as_json(value: Any) -> None:
-    """Print a value as JSON: dataclasses as objects, times as ISO 8601 in UTC."""
-    print(json.dumps(plain(value), ensure_ascii=False, indent=2))
+    """Answer with a value: dataclasses as objects, times as ISO 8601 in UTC."""
+    _answer.data = plain(value)
+
+
+def as_page(value: Any, name: str) -> None:
+    """Answer with a value whose list is cut to the budget from its end.
+
+    Args:
+        value: An object.
+        name: Its field that holds the list.
+    """
+    head = _neutral(plain(value))
+    items = head.pop(name)
+    as_reply(Reply(name, items, str, head, how=MORE))
+
+
+def as_reply(reply: Reply, counter: Counter = ESTIMATED) -> None:
+    """Answer with a reply, within the budget."""
+    _answer.reply, _answer.counter = reply, counter
+
+
+def in_lines(reply: Reply, limit: int, counter: Counter = ESTIMATED) -> None:
+    """Print a reply within so many tokens; fenced wherever no person reads it."""
+    told = replies.fitted(reply, limit, counter).text.splitlines()
+    lines(told[1:-1] if sys.stdout.isatty() else told)
+
+
+def end(code: int, failing: Problem | None = None) -> None:
+    """Print the answer in its envelope.
+
+    Args:
+        code: The exit code; where it is not 0 the status says so too.
+        failing: Why, where that is known.
+    """
+    if code and failing is None:
+        failing = Problem(*_CODES.get(code, _CODES[1]))
+    ms = (time.perf_counter() - _answer.began_s) * 1000
+    counter, reply = _answer.counter, _answer.reply
+
+    def wrap(data: Any, tokens: int = _answer.limit) -> dict[str, Any]:
+        return envelopes.wrapped(data, tokens=tokens, ms=ms, failing=failing)
+
+    data = _answer.data
+    if reply is not None:
+        told = replies.fitted_json(reply, _answer.limit, counter, wrap)
+        data = replies.data(reply, told.kept, told.width)
+    tokens = budgets.cost(replies.dumped(wrap(data)), counter)
+    if sys.stdout.isatty():
+        print(json.dumps(wrap(data, tokens), ensure_ascii=False, indent=2))
+    else:
+        print(replies.dumped(wrap(data, tokens)))
+
+
+_CODES = {
+    1: (envelopes.UNDONE, "not all is well, or not all could be done", "see data"),
+    2: ("unasked", "nothing was done", "add --yes to do it"),
+    130: (envelopes.STOPPED, "it was stopped", "what was done is kept"),
+}
+"""What an exit code says where nothing else does."""
+
+
+def _neutral(value: Any) -> Any:
+    """A value whose texts nothing takes for markup."""
+    if isinstance(value, str):
+        return fencing.neutral(value)
+    if isinstance(value, list):
+        return [_neutral(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    told = {key: _neutral(one) for key, one in value.items()}
+    if "marks" in told and len(told.get("text", "")) != len(value.get("text", "")):
+        told["marks"] = []
+    return told
 
 
 def plain(value: Any) -> Any:

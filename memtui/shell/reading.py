@@ -9,7 +9,7 @@ from memtui.memory.events import Event
 from memtui.memory.grips import Expansion
 from memtui.memory.scopes import Scope
 from memtui.memory.toc import Status, TocLevel, TocLine, TocNode
-from memtui.recall import browse, health
+from memtui.recall import browse, health, navigation
 from memtui.recall.expand import expand as expanded
 from memtui.shell import claims, output, versioning
 
@@ -22,12 +22,17 @@ _TOLD = (Status.PENDING, Status.STALE)
 
 def show(house: House, node_id: str | None, of: Scope, *, as_json: bool) -> int:
     """Print a node and its children, or the years; those of an agent or a project."""
-    node = browse.node(node_id) if node_id else None
+    node = navigation.get_node(node_id) if node_id else None
     if node_id and node is None:
         raise MemtuiError(f"there is no node {node_id}; see the years: memtui show")
     children = browse.children(node.node_id, of=of) if node else browse.years(of=of)
     if as_json:
-        _print_json(node, children)
+        asking = house.asking
+        if node is None:
+            reply = asking.get_toc_root(of=of)
+        else:
+            reply = asking.get_node(node.node_id, of=of)
+        output.as_reply(reply)
         return 0
     if of.is_narrow and not children:
         output.lines([*_page(node, [], house.zone), f"Nothing here is of {of}."])
@@ -129,7 +134,7 @@ def expand(
     """Print a grip's events and those around them."""
     found = expanded(grip_id, before=before, after=after)
     if as_json:
-        output.as_json(found)
+        output.as_reply(house.asking.expand_grip(grip_id, before=before, after=after))
     elif found.grip is None:
         output.lines([f"There is no grip {grip_id}."])
     else:

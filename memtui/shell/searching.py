@@ -21,7 +21,7 @@ def run(house: House, given: argparse.Namespace) -> int:
     filters = _filters(given)
     found = house.search.find(" ".join(given.query), limit=given.limit, filters=filters)
     if given.json:
-        output.as_json(_plain(found))
+        output.as_page(_plain(found), "hits")
     else:
         output.lines(_moments(found, filters.of, house.zone))
     return 0
@@ -30,17 +30,13 @@ def run(house: House, given: argparse.Namespace) -> int:
 def run_sessions(house: House, given: argparse.Namespace) -> int:
     """Print the messages that answer a query, each with what was said around it."""
     filters = _filters(given)
-    found = house.talk.find(
-        " ".join(given.query),
-        limit=given.limit,
-        before=given.context_before,
-        after=given.context_after,
-        is_one_each=given.one_each,
-        filters=filters,
-    )
+    wish = {"limit": given.limit, "is_one_each": given.one_each, "filters": filters}
+    wish |= {"before": given.context_before, "after": given.context_after}
+    query = " ".join(given.query)
     if given.json:
-        output.as_json(found)
+        output.as_reply(house.asking.search_sessions(query, **wish))
     else:
+        found = house.talk.find(query, **wish)
         output.lines(_messages(found, filters.of, house.zone))
     return 0
 

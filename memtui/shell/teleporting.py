@@ -30,7 +30,7 @@ def run(house: House, given: argparse.Namespace) -> int:
                 query, hit.target_id, of=of, is_recent_first=recent
             )
     if given.json:
-        output.as_json(_plain(answer, reasons))
+        output.as_page(_plain(answer, reasons), "hits")
     else:
         output.lines(_lines(answer, reasons, of, house.zone))
     return 0

@@ -20,6 +20,7 @@ from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.tables import SessionRow
+from tests.commanding import data_of
 from tests.conftest import HISTORY
 from tests.faults.conftest import Nursery
 from tests.faults.conftest import nursery as nursery
@@ -42,13 +43,13 @@ def run(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def secrets_said(home: Path) -> dict[str, Any]:
-    told = json.loads(run(home, "doctor", "--json").stdout)
+    told = data_of(run(home, "doctor", "--json").stdout)
     (found,) = [one for one in told["findings"] if one["name"] == "secrets"]
     return dict(found)
 
 
 def events(home: Path) -> int:
-    return int(json.loads(run(home, "stats", "--json").stdout)["events"])
+    return int(data_of(run(home, "stats", "--json").stdout)["events"])
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from memtui.agents.machine import Machine
 from memtui.agents.registering.clients import Client, clients
 from memtui.errors import HooksError
 from memtui.shell import grammar, serving_grammar
-from tests.commanding import memtui
+from tests.commanding import data_of, memtui
 
 COMMAND = ["/usr/bin/python3", "-P", "-m", "memtui", "mcp"]
 CLIENTS = clients(COMMAND)
@@ -211,7 +211,7 @@ def test_the_command_shows_asks_and_writes(
     memtui(home, "mcp", "install", "codex", "--allow-write", "--yes")
     args = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["memtui"]["args"]
     assert args[-4:] == ["--home", str(home), "mcp", "--allow-write"]
-    told = json.loads(memtui(home, "mcp", "status", "--json", code=1).stdout)
+    told = data_of(memtui(home, "mcp", "status", "--json", code=1).stdout)
     (codex,) = [one for one in told["servers"] if one["is_installed"]]
     assert codex["has_skill"]
     assert "another command" in codex["problem"]

@@ -1,0 +1,156 @@
+"""``serve``: ``POST /api/v0/retrieve_memory`` for programs on this machine alone.
+
+It listens on 127.0.0.1, answers only who names this machine as its host (a page in a
+browser that was led here does not), takes JSON of a bounded size, and says nothing
+that would let a page of another origin read the answer.
+"""
+
+import json
+import sys
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+from memtui.errors import MemtuiError
+from memtui.house import House
+from memtui.memory import budgets, envelopes, memories, replies
+from memtui.memory.envelopes import Problem
+
+HOST = "127.0.0.1"
+PATH = "/api/v0/retrieve_memory"
+MOST_BYTES = 64 * 1024
+"""The longest request, in bytes."""
+
+PATIENCE_S = 10.0
+"""How long a request may take to arrive, in seconds."""
+
+_USAGE = 'send {"query": "…", "limit": 5, "detail_limit": 2, "max_tokens": 500}'
+
+
+def serve(house: House, port: int) -> int:
+    """Answer until ctrl+c."""
+    server = made(house, port)
+    at = f"http://{HOST}:{server.server_port}{PATH}"
+    print(f"memtui answers POST {at}; stop it with ctrl+c", file=sys.stderr, flush=True)
+    try:
+        server.serve_forever()
+    finally:
+        server.server_close()
+    return 0
+
+
+def made(house: House, port: int) -> HTTPServer:
+    """The server; port 0 takes any that is free.
+
+    Raises:
+        MemtuiError: The port is taken.
+    """
+
+    class Handler(_Handler):
+        asked = house
+
+    try:
+        return HTTPServer((HOST, port), Handler)
+    except (OSError, OverflowError) as error:
+        raise MemtuiError(f"port {port} cannot be used: {error}; try --port") from error
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers one request after the other."""
+
+    asked: House
+    timeout = PATIENCE_S
+    server_version, sys_version = "memtui", ""
+
+    def do_POST(self) -> None:
+        """Answer a question."""
+        if not self._is_for_us():
+            return
+        try:
+            given = self._given()
+            text = self._answer(given)
+        except ValueError as error:
+            problem = Problem(envelopes.USAGE, str(error), _USAGE)
+            self._fail(HTTPStatus.BAD_REQUEST, problem)
+        except MemtuiError as error:
+            self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, envelopes.problem(error))
+        else:
+            self._send(HTTPStatus.OK, text, "text/markdown; charset=utf-8")
+
+    def do_GET(self) -> None:
+        """Say what to send."""
+        problem = Problem(envelopes.USAGE, "only POST is answered", _USAGE)
+        self._fail(HTTPStatus.METHOD_NOT_ALLOWED, problem)
+
+    def _is_for_us(self) -> bool:
+        # A page elsewhere can send here, by a name that leads here: not by this one.
+        host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get(
+            "Host"
+        )
+        kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if host not in (HOST, "localhost") or self.headers.get("Origin"):
+            self._fail(
+                HTTPStatus.FORBIDDEN, Problem("forbidden", "not from this machine")
+            )
+        elif self.path != PATH:
+            problem = Problem("not_found", "there is nothing here", f"POST {PATH}")
+            self._fail(HTTPStatus.NOT_FOUND, problem)
+        elif kind != "application/json":
+            problem = Problem(
+                envelopes.USAGE, "the body is not application/json", _USAGE
+            )
+            self._fail(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, problem)
+        else:
+            return True
+        return False
+
+    def _given(self) -> dict[str, Any]:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal():
+            raise ValueError("Content-Length is missing")
+        if int(length) > MOST_BYTES:
+            self.close_connection = True
+            raise ValueError(f"the body is longer than {MOST_BYTES:,} bytes")
+        try:
+            given = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError):
+            raise ValueError("the body is not JSON") from None
+        if not isinstance(given, dict) or not isinstance(given.get("query"), str):
+            raise ValueError("query is missing, or no text")
+        return given
+
+    def _answer(self, given: dict[str, Any]) -> str:
+        limit = _number(given, "limit", memories.LIMIT)
+        reply = self.asked.asking.retrieve_memory(
+            given["query"],
+            limit=memories.LIMIT if limit is None else limit,
+            detail_limit=_number(given, "detail_limit", None),
+        )
+        most = _number(given, "max_tokens", budgets.DEFAULT) or budgets.DEFAULT
+        return replies.fitted(reply, most, self.asked.counter).text
+
+    def _fail(self, status: HTTPStatus, problem: Problem) -> None:
+        told = envelopes.wrapped(None, tokens=0, ms=0, failing=problem)
+        self._send(status, replies.dumped(told), "application/json")
+
+    def _send(self, status: HTTPStatus, text: str, kind: str) -> None:
+        body = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: a question is nobody else's matter."""
+
+
+def _number(given: dict[str, Any], name: str, usual: int | None) -> int | None:
+    value = given.get(name)
+    if value is None:
+        return usual
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{name} is not a number of 0 or more")
+    return value
