@@ -97,6 +97,10 @@ class WordsFound(Message):
         self.words, self.places = words, places
 
 
+class ViewResized(Message):
+    """The transcript is wider or narrower than it was laid out for."""
+
+
 class TurnOpened(Message):
     """Enter was pressed on a turn."""
 

@@ -57,6 +57,12 @@ class Deeds(Screen[None]):
             ask, group=group, thread=True, exclusive=True, exit_on_error=False
         )
 
+    def _known(self) -> About | None:
+        if self.about is None:
+            words = "This session has not been read: there is nothing to do with it."
+            self.notify(words, markup=False)
+        return self.about
+
     def _pointed_at(self) -> Turn | None:
         turn = self.view.pointed_at
         if turn is None:
@@ -106,9 +112,9 @@ class Deeds(Screen[None]):
 
     def action_resume(self) -> None:
         """Ask whether to take the session up in its agent."""
-        if self.about is None:
+        if (about := self._known()) is None:
             return
-        resume = resuming.of(self.about.session)
+        resume = resuming.of(about.session)
 
         def answer(is_yes: bool | None) -> None:
             if is_yes:
@@ -126,14 +132,14 @@ class Deeds(Screen[None]):
 
     def action_export(self) -> None:
         """Ask where to write the session as Markdown."""
-        if self.about is None:
+        if (about := self._known()) is None:
             return
 
         def answer(file: Path | None) -> None:
             if file is not None:
                 self.ask(partial(self._export, file), "deed")
 
-        file = Path.cwd() / markdown.name(self.about, self.zone)
+        file = Path.cwd() / markdown.name(about, self.zone)
         self.app.push_screen(ExportScreen(file), answer)
 
     def _export(self, file: Path) -> None:
@@ -147,8 +153,8 @@ class Deeds(Screen[None]):
             self.notify(NO_EDITOR, markup=False)
         elif self._written is not None and self._written.is_file():
             self._edit(self._written)
-        elif self.about is not None:
-            name = markdown.name(self.about, self.zone)
+        elif (about := self._known()) is not None:
+            name = markdown.name(about, self.zone)
             self.ask(partial(self._export_aside, name), "deed")
 
     def _export_aside(self, name: str) -> None:

@@ -28,6 +28,7 @@ from memtui.messages.reader import (
     TurnsLaid,
     TurnsRead,
     TurnsWanted,
+    ViewResized,
     Where,
     WordsAsked,
     WordsFound,
@@ -114,7 +115,8 @@ class ReaderScreen(Deeds):
     def _open(self) -> None:
         self.ask(partial(self._begin, self._look()), "turns")
 
-    def on_resize(self) -> None:
+    @on(ViewResized)
+    def lay_out(self) -> None:
         """Lay out anew what is shown, at the new width."""
         if self.view.window.turns:
             self._lay_anew()
@@ -127,7 +129,7 @@ class ReaderScreen(Deeds):
             for one in (self.about.helpers if self.about else ())
             if one.started_by
         )
-        width = max(1, self.view.size.width)
+        width = self.view.width
         words = self._finding.words
         return Look(width, self.zone, self.now(), self._with_thoughts, words, calls)
 

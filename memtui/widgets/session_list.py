@@ -61,7 +61,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self.total = stretch.total
         self.cursor = max(0, min(self.cursor, self.total - 1))
         self.known |= dict(enumerate(stretch.sessions, stretch.offset))
-        self.virtual_size = Size(self.size.width, self.total)
+        self.virtual_size = Size(self.scrollable_content_region.width, self.total)
         if is_anew:
             self.scroll_to(y=max(0, top + shift), animate=False)
         self.refresh()
@@ -87,7 +87,8 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """Draw a line, or ask for what belongs there."""
-        width, place = self.size.width, y + self.scroll_offset.y
+        width = max(1, self.scrollable_content_region.width)
+        place = y + self.scroll_offset.y
         style = self.visual_style
         is_chosen = place == self.cursor and self.total > 0
         if is_chosen:

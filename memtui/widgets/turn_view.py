@@ -17,7 +17,13 @@ from textual.visual import Visual
 
 from memtui import commands
 from memtui.memory.events import Place
-from memtui.messages.reader import CursorMoved, TurnOpened, TurnsWanted, Where
+from memtui.messages.reader import (
+    CursorMoved,
+    TurnOpened,
+    TurnsWanted,
+    ViewResized,
+    Where,
+)
 from memtui.recall.conversation import Measure, Stretch, Turn
 from memtui.widgets.turn_lines import Laid
 from memtui.widgets.turn_window import TurnWindow
@@ -68,6 +74,11 @@ class TurnView(ScrollView, can_focus=True, inherit_bindings=False):
         """Whether the cursor is on the last turn there is."""
         window = self.window
         return window.is_last and (not window.turns or self.at == len(window.turns) - 1)
+
+    @property
+    def width(self) -> int:
+        """How much room a line has beside the scrollbar, in cells."""
+        return max(1, self.scrollable_content_region.width)
 
     @property
     def _height(self) -> int:
@@ -170,7 +181,7 @@ class TurnView(ScrollView, can_focus=True, inherit_bindings=False):
         self._look_around()
 
     def _resize(self) -> None:
-        self.virtual_size = Size(self.size.width, self.window.total)
+        self.virtual_size = Size(self.width, self.window.total)
 
     def _scroll(self, y: int) -> None:
         self.scroll_to(y=max(0, y), animate=False)
@@ -217,7 +228,7 @@ class TurnView(ScrollView, can_focus=True, inherit_bindings=False):
         line = y + self._top
         at = self.window.at_line(line)
         if at is None:
-            return Strip.blank(self.size.width, self.visual_style.rich_style)
+            return Strip.blank(self.width, self.visual_style.rich_style)
         laid = self.window.laid[at]
         number = line - self.window.top(at)
         is_here = self.window.turns[at].place == self.cursor and number >= laid.body
@@ -229,7 +240,7 @@ class TurnView(ScrollView, can_focus=True, inherit_bindings=False):
         return self._drawn[key]
 
     def _draw(self, laid: Laid, number: int, *, is_here: bool) -> Strip:
-        width, style = self.size.width, self.visual_style
+        width, style = self.width, self.visual_style
         if is_here:
             style += self.get_visual_style("turns--cursor")
         margin = Content("  ")
@@ -251,6 +262,7 @@ class TurnView(ScrollView, can_focus=True, inherit_bindings=False):
     def on_resize(self) -> None:
         """Draw all anew, at another width."""
         self._drawn.clear()
+        self.post_message(ViewResized())
 
     # Moving
 
