@@ -10,7 +10,6 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from memtui.app import MemtuiApp
-from memtui.curate import forget
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.events import Event, Place
@@ -339,7 +338,6 @@ async def test_a_session_that_is_forgotten_meanwhile_says_so(
 
 def forget_mill() -> None:
     """Have the session gone, as forgetting it leaves the store."""
-    assert forget is not None
     with database.writing():
         database.db.execute_sql("INSERT INTO forgetting (id) VALUES (1)")
         database.db.execute_sql("DELETE FROM events")
