@@ -1,6 +1,7 @@
 """``mcp``: the memory as an MCP server, for agents to ask."""
 
 import importlib.util
+import sys
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,13 @@ MISSING = (
     " pip install 'memtui[mcp]')"
 )
 """What is said where the SDK is not installed."""
+
+
+AT_A_TERMINAL = (
+    "memtui: this serves agents over standard input and output; to tell yours of it:"
+    " memtui mcp install. Ctrl+C ends it."
+)
+"""What is said where a person runs it by hand."""
 
 
 class Served:
@@ -96,6 +104,8 @@ def serve(
     from memtui.agents.serving import server  # noqa: PLC0415 - the SDK: 800 ms
     from memtui.agents.serving.calls import Calls  # noqa: PLC0415
 
+    if sys.stdin.isatty():
+        print(AT_A_TERMINAL, file=sys.stderr)
     calls = Calls(lambda: Served(opened()), is_structured=is_structured)
     server.run(calls, with_writing=with_writing)
     return 0

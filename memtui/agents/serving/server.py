@@ -1,6 +1,7 @@
 """The server itself: the SDK's requests as calls. Nothing else knows the SDK."""
 
 import functools
+import signal
 
 import anyio
 import anyio.to_thread
@@ -24,6 +25,8 @@ def run(calls: Calls, *, with_writing: bool) -> None:
         calls: Who answers.
         with_writing: Whether tools that change something are offered.
     """
+    # What waits for a line cannot be told to stop; nothing here is ever half done.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     anyio.run(functools.partial(_serve, _Desk(calls, with_writing)))
 
 

@@ -2,18 +2,22 @@
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memtui.agents.serving.calls import Calls, Failed
 from memtui.agents.serving.offered import TOOLS
+from memtui.curate.forget import Forget
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.recall import sessions
+from memtui.shell import curating
 from memtui.shell.serving import Served
 from memtui.store import database
 from memtui.store.tables import EventRow
+from memtui.store.tombstones import Kind
 from tests.agents.serving.conftest import GOLDEN, described, served
 from tests.commanding import memtui
 
@@ -167,3 +171,17 @@ def test_it_is_allowed_over_the_protocol_and_shows_once_a_memtui_worked(
         memtui(home, "work", "--until-idle")
         for tool in ("teleport", "search_sessions", "search_memory"):
             assert "walrus" in agent.ask(tool, query="herring")
+
+
+def test_a_summary_goes_with_what_is_forgotten_of_its_session(desk: Desk) -> None:
+    desk.do("set_session_summary", session="shop-1", summary="About a platypus.")
+    desk.work()
+    house = desk.house
+    known = sessions.facts(*sessions.find("shop-1"))
+    first = sessions.page(known, limit=1).events[0]
+    places = curating.places_of(house)
+    forget = Forget(places, house.paths.spool, house.zone, lambda: datetime.now(UTC))
+    forget.run(Kind.EVENT, [first.event_id])
+    desk.work()
+    assert sessions.facts(*sessions.find("shop-1")).session.summary == ""
+    assert "shop-1" not in desk.do("search_sessions", query="platypus")
