@@ -30,11 +30,14 @@ OPENED: dict[str, Sequence[str]] = {
     "CalendarScreen": ("c",),
     "DateScreen": ("g",),
     "DropScreen": ("Q", "D"),
+    "ExportScreen": ("s", "enter", "e"),
     "FilterScreen": ("F",),
     "HelpScreen": ("question_mark",),
     "HooksScreen": ("H",),
     "JobsScreen": ("w",),
     "QuarantineScreen": ("Q",),
+    "ReaderScreen": ("s", "enter"),
+    "ResumeScreen": ("s", "enter", "r"),
     "SessionsScreen": ("s",),
     "SettingScreen": ("comma", "enter"),
     "SettingsScreen": ("comma",),
@@ -73,7 +76,10 @@ def app(full_house: House, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp:
 
 def screen_classes() -> set[str]:
     found = set()
-    for module in pkgutil.iter_modules(screens.__path__):
+    modules = [*pkgutil.iter_modules(screens.__path__)]
+    for module in modules:
+        importlib.import_module(f"memtui.screens.{module.name}")
+    for module in modules:
         held = vars(importlib.import_module(f"memtui.screens.{module.name}"))
         found |= {
             name
@@ -82,6 +88,7 @@ def screen_classes() -> set[str]:
             and issubclass(one, Screen)
             and not one.__subclasses__()
             and one.__module__ == f"memtui.screens.{module.name}"
+            and not one.__subclasses__()
         }
     return found
 
