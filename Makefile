@@ -6,7 +6,8 @@
 #              measure; see benchmarks/
 # make eval    how well bullets find their sources (docs/audit.md), and searches the
 #              sessions that answer (docs/search.md), on labelled data
-# make picture draw the README's picture anew
+# make screenshots
+#              draw the README's pictures anew       (ARGS="search" draws that one)
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +17,7 @@ ARGS ?=
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: run test check bench-import bench-secrets bench-start bench-hook bench-tail bench-search bench-teleport bench-ui picture clean
+.PHONY: run test check bench-import bench-secrets bench-start bench-hook bench-tail bench-search bench-teleport bench-ui screenshots clean
 
 run: $(VENV)/.runs
 	@$(BIN)/memtui $(ARGS)
@@ -36,8 +37,8 @@ bench-import: $(VENV)/.runs
 bench-secrets: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.secrets $(ARGS)
 
-picture: $(VENV)/.runs
-	@$(BIN)/python docs/picture.py
+screenshots: $(VENV)/.runs
+	@$(BIN)/python docs/picture.py $(ARGS)
 
 bench-start: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.start $(ARGS)

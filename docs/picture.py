@@ -1,46 +1,86 @@
-"""Draws the picture of the README: the demo's contents, as an SVG.
+"""Draws the pictures of the README: screens of the demo's store, as SVGs.
 
-Run it from the checkout: ``python docs/picture.py``.
+Run it from the checkout: ``python docs/picture.py [NAME…]``.
 """
 
 import asyncio
+import sys
 import tempfile
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from textual.pilot import Pilot
+from textual.worker import WorkerError
+
 from memtui import demo
 from memtui.app import MemtuiApp
+from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
 
 TODAY = date(2026, 7, 31)
-"""The day the picture was taken: the demo's dates follow it."""
+"""The day the pictures were taken: the demo's dates follow it."""
 
-KEYS = ("right",) * 4 + ("down",) * 4 + ("right", "right", "enter", "down")
+SIZE = (120, 36)
+"""Columns and lines."""
+
+BULLET = ("right",) * 4 + ("down",) * 4 + ("right", "right", "enter", "down")
 """From the year down to a segment, and to its second bullet."""
 
+PICTURES: dict[str, tuple[str, ...]] = {
+    "contents": BULLET,
+    "source": (*BULLET, "enter", "z"),
+    "search": ("slash", *"retry", "space", *"timeout", "down"),
+    "sessions": ("s", "down", "down"),
+    "reader": ("s", "down", "enter"),
+    "days": ("c", "left", "left"),
+}
+"""The keys that lead to each picture, from the first screen."""
 
-async def draw(folder: Path) -> str:
-    """Fill a store with the demo, walk to a bullet, and take the picture."""
-    house = House(in_home(folder / "home"), Settings({"store.time_zone": _UTC}))
+
+async def draw(folder: Path, keys: tuple[str, ...]) -> str:
+    """Go where keys lead in a store that is filled, and take the picture."""
+    given = {"store.time_zone": "UTC", "summaries.provider": "extractive"}
+    held = {name: Held(value, "picture") for name, value in given.items()}
+    now = datetime.combine(TODAY, datetime.min.time(), UTC).replace(hour=12)
+    app = MemtuiApp(
+        lambda: House(in_home(folder), Settings(held), is_demo=True), now=lambda: now
+    )
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        for key in keys:
+            await pilot.press(key)
+            await settle(pilot)
+        return app.export_screenshot(title="memtui")
+
+
+async def settle(pilot: Pilot[str | MemtuiError]) -> None:
+    """Wait until all that was asked for is read and shown."""
+    await pilot.pause(0.3)
+    while waited := [one for one in pilot.app.workers if not one.is_finished]:
+        for worker in waited:
+            with suppress(WorkerError):
+                await worker.wait()
+        await pilot.pause()
+
+
+def fill(folder: Path) -> None:
+    """Fill a store with the demo."""
+    house = House(in_home(folder), Settings({"store.time_zone": Held("UTC", "")}))
     demo.write(folder / "history", today=TODAY, zone=UTC)
     for _ in house.works.importer().run([folder / "history"]):
         pass
     house.works.until_idle(lambda _: None)
-    now = datetime.combine(TODAY, datetime.min.time(), UTC).replace(hour=12)
-    app = MemtuiApp(lambda: house, now=lambda: now)
-    async with app.run_test(size=(120, 36)) as pilot:
-        for key in ("", *KEYS):
-            if key:
-                await pilot.press(key)
-            await pilot.pause(0.3)
-        return app.export_screenshot(title="memtui")
+    house.stop()
 
-
-_UTC = Held("UTC", "picture")
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        picture = asyncio.run(draw(Path(scratch)))
-    Path(__file__).with_name("contents.svg").write_text(picture, encoding="utf-8")
+        fill(Path(scratch))
+        for name in sys.argv[1:] or PICTURES:
+            picture = asyncio.run(draw(Path(scratch), PICTURES[name]))
+            file = Path(__file__).with_name(f"{name}.svg")
+            file.write_text(picture, encoding="utf-8")
+            print(file)
