@@ -207,14 +207,16 @@ class SourcePane(Vertical):
         self.post_message(SessionWanted(*mine, **named))
 
     def citation(self) -> str:
-        """The quote and where it stands; empty when no source is shown."""
+        """The quote, its session, its time and its event; empty for no source."""
         grip, session = self.expansion.grip, self.expansion.session
         if grip is None or session is None:
             return ""
         at = grip.timestamp.astimezone(self.zone)
         where = (session.agent, session.project, f"session {session.session_id}")
         told = ", ".join(part for part in where if part)
-        named = grip.grip_id or grip.event_id_start
+        named = f"event {grip.event_id_start}"
+        if grip.grip_id:
+            named = f"{named}, {grip.grip_id}"
         return f"“{grip.excerpt}” — {told}, {at:%Y-%m-%d %H:%M} ({named})"
 
 

@@ -412,7 +412,12 @@ async def test_what_is_cited_is_never_the_source_that_was_asked_for_before(
         assert said(pilot) == ["There is no source here to cite."]
         gate.set()
         await settle(pilot)
-        assert source(pilot).citation() not in ("", first)
+        grip, cited = source(pilot).expansion.grip, source(pilot).citation()
+        assert grip is not None and cited != first
+        session = source(pilot).expansion.session
+        assert session is not None and f"session {session.session_id}, 20" in cited
+        assert cited.startswith(f"“{grip.excerpt}” — {session.agent}, ")
+        assert cited.endswith(f" (event {grip.event_id_start}, {grip.grip_id})")
 
 
 async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its_cost(
