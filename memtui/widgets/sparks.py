@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-BARS = "▁▂▃▄▅▆▇█"
+BARS, NOTHING = "▁▂▃▄▅▆▇█", "·"
 
 
 def spark(counts: Sequence[int]) -> str:
-    """A bar for each count, the highest for the greatest; a blank for nothing."""
+    """A bar for each count, the highest for the greatest; a dot for nothing."""
     most, last = max(counts, default=0), len(BARS) - 1
     return "".join(
-        BARS[min(last, count * len(BARS) // most)] if count else " " for count in counts
+        BARS[min(last, count * len(BARS) // most)] if count else NOTHING
+        for count in counts
     )

@@ -53,9 +53,9 @@ def test_a_folded_branch_says_that_something_in_it_is_live() -> None:
 
 def test_a_spark_stands_before_the_count_where_the_headline_keeps_its_room() -> None:
     busy = replace(line(TocLevel.YEAR, "Token refresh fixed"), activity=(1, 0, 4, 8))
-    assert drawn(busy, 50).endswith("fixed            ▂ ▅█ 1,204   ")
+    assert drawn(busy, 50).endswith("fixed            ▂·▅█ 1,204   ")
     assert drawn(busy, 30) == drawn(replace(busy, activity=()), 30)
-    assert sparks.spark((0, 0)) == "  "
+    assert sparks.spark((0, 0)) == "··"
 
 
 @pytest.mark.parametrize(
