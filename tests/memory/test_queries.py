@@ -143,7 +143,7 @@ def test_a_filter_that_is_typed_goes_before_one_that_holds_besides() -> None:
     ("text", "hint"),
     [
         ("level:dya", "level: takes levels"),
-        ("after:2025-13", "after: takes a year, a month or a day"),
+        ("after:2025-13", "after: takes a date, or words for one"),
         ("before:soon", "before: takes"),
         ("role:boss", "role: takes"),
         ("-agent:codex", "a filter says what to keep"),

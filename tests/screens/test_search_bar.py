@@ -201,7 +201,7 @@ async def test_what_was_probably_meant_is_taken_by_a_key(settle: Settle) -> None
         assert len(screen.lines) == 3
 
 
-async def test_notes_are_three_lines_at_the_most_and_a_time_is_explained(
+async def test_notes_are_four_lines_at_the_most_and_a_time_is_explained(
     settle: Settle,
 ) -> None:
     many = replace(FINDINGS, notes=("One. " * 30, "Two.", "Three."))
@@ -210,7 +210,7 @@ async def test_notes_are_three_lines_at_the_most_and_a_time_is_explained(
         screen = await ask(pilot, settle, "session")
         assert note(screen) == "last month: February 2024 comes first."
         screen = await ask(pilot, settle, "many")
-        assert screen.query_one("#note", Static).size.height == 3
+        assert screen.query_one("#note", Static).size.height == 4
         assert note(screen).endswith("…")
 
 

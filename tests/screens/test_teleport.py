@@ -72,13 +72,17 @@ async def test_typing_finds_and_enter_goes_to_the_node_however_deep(
         assert app.focused is tree
 
 
-async def test_enter_on_a_month_goes_to_the_segment_in_it_that_answers(
+async def test_what_a_month_repeats_is_told_once_by_the_segment_it_comes_from(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        _, line = first(await ask(pilot, settle, "session"), "month")
-        assert line.landing.node_id.startswith("toc:segment:2024-01-15")
+        lines = (await ask(pilot, settle, "session")).lines
+        told = [one for one in lines if "also in its " in " ".join(one.about)]
+        assert any(one.kind == "segment" for one in told)
+        nodes = [one for one in lines if one.kind != "source" and one.turn]
+        said = [one.turn.snippet.text for one in nodes if one.turn]
+        assert len(said) == len({*said})
 
 
 async def test_enter_on_a_source_opens_it_with_its_bullet_chosen(
@@ -203,7 +207,7 @@ async def test_with_a_broken_index_it_is_found_and_said(
 async def test_a_search_that_fails_says_why_and_the_next_one_is_asked(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(query: str) -> Answer:
+    def broken(query: str, **_: object) -> Answer:
         raise OSError("disk on fire")
 
     async with app.run_test(size=SIZE) as pilot:
