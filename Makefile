@@ -58,6 +58,10 @@ bench-teleport: $(VENV)/.runs
 bench-ui: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.ui $(ARGS)
 
+.PHONY: bench-agents
+bench-agents: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.agents $(ARGS)
+
 .PHONY: eval eval-grips eval-audit eval-summaries eval-search
 
 eval: eval-grips eval-audit eval-summaries eval-search
