@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events, on
-from textual.app import App, ComposeResult, SystemCommand
+from textual.app import ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.content import Content
 from textual.filter import LineFilter
@@ -23,23 +23,18 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands, drawing, garbage, palette, themes
+from memtui.doors import Doors
 from memtui.errors import MemtuiError
 from memtui.household import House
-from memtui.memory.scopes import ALL, Scope
 from memtui.messages.house import HouseOpened, LookedInside, WorkReported
-from memtui.messages.narrowing import Narrowed
-from memtui.messages.sessions import NodeWanted, SessionWanted
 from memtui.messages.settings import SettingWritten
 from memtui.stylesheets import stylesheets
 from memtui.themes import DARK, THEMES
-from memtui.widgets.failures import Failures
 
 if TYPE_CHECKING:
     from memtui.memory.summarizers import Promise
     from memtui.screens.hooks import Desk
     from memtui.screens.settings import Desk as SettingsDesk
-    from memtui.screens.welcome import Wanted
-    from memtui.stages.progress import Progress
 
 
 T = TypeVar("T")
@@ -50,24 +45,15 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class MemtuiApp(App[str | MemtuiError]):
+class MemtuiApp(Doors):
     """Reads one house; ends with ``"demo"``, or with what kept the house shut."""
 
     TITLE = "memtui"
     CSS_PATH = stylesheets()
     COMMAND_PALETTE_BINDING = commands.named("palette").keys[0]
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "see_sessions",
-        "narrow",
-        "import_histories",
-        "see_hooks",
-        "see_quarantine",
-        "see_days",
-        "see_settings",
-        "see_jobs",
         "switch_theme",
         "suspend",
-        "help",
         "quit",
     )
 
@@ -93,25 +79,12 @@ class MemtuiApp(App[str | MemtuiError]):
             ascii: When marks are drawn with plain letters.
         """
         self._drawing = drawing.Drawing(ascii)
-        super().__init__()
+        super().__init__(now, hooks, settings)
         self.no_color = self._drawing.is_colourless
-        self._hooks, self._settings = hooks, settings
-        self._open_house, self.now, self._opening = open_house, now, opening
-        self._house: House | None = None
-        self._last: Progress | None = None
-        self.failures = Failures()
-        """What stages could not do since memtui was started."""
-        self.scope = ALL
-        """The part of the memory that every screen shows; ``narrow`` changes it."""
+        self._open_house, self._opening = open_house, opening
         for known in THEMES:
             self.register_theme(known)
         self.theme = theme
-
-    @property
-    def house(self) -> House:
-        """The house; there is none before it was opened."""
-        assert self._house is not None
-        return self._house
 
     def compose(self) -> ComposeResult:
         """The first frame: seen until the house is open."""
@@ -179,34 +152,12 @@ class MemtuiApp(App[str | MemtuiError]):
         if self._house is not None:
             self._house.stop()
 
-    # What part of the memory is shown
-
-    def narrow(self, scope: Scope) -> None:
-        """Show another part of the memory, on every screen."""
-        self.scope = scope
-        for screen in self.screen_stack:
-            screen.post_message(Narrowed(scope))
-
-    def action_narrow(self) -> None:
-        """Ask which part of the memory is to be shown."""
-        from memtui.screens.filter import FilterScreen  # noqa: PLC0415
-
-        def answer(scope: Scope | None) -> None:
-            if scope is not None:
-                self.narrow(scope)
-
-        if self._house is not None:
-            self.push_screen(FilterScreen(self.scope), answer)
-
     def _promise(self) -> "Promise":
         """Who makes what is asked of a model, and when; or why nobody does."""
         from memtui import promises  # noqa: PLC0415 - seldom asked
 
         house = self.house
         return promises.of_running(house.settings, self._last, is_demo=house.is_demo)
-
-    def _report(self, progress: "Progress") -> None:
-        self.post_message(WorkReported(progress))
 
     def _look(self) -> None:
         from memtui.recall import health  # noqa: PLC0415
@@ -248,80 +199,6 @@ class MemtuiApp(App[str | MemtuiError]):
         else:
             raise error or RuntimeError("the house could not be opened")
 
-    # Commands
-
-    def _may_show(self, kind: type[Screen[T]]) -> bool:
-        """Whether such a screen can be shown; says so if not."""
-        if isinstance(self.screen, kind):
-            self.notify("That is what you see; esc leads back.", markup=False)
-        elif self._house is None:
-            self.notify("One moment: the memory is being opened.", markup=False)
-        else:
-            return True
-        return False
-
-    def _show(self, screen: Screen[T], answer: Answer[T] | None = None) -> None:
-        """Show a screen, which hears at once what the workers do."""
-        self.push_screen(screen, answer)
-        if self._last is not None:
-            screen.post_message(WorkReported(self._last))
-
-    def action_import_histories(self) -> None:
-        """Offer the histories found on this machine."""
-        self._offer_import(is_first=False)
-
-    def action_see_hooks(self) -> None:
-        """Show which agents tell memtui what happens."""
-        from memtui.screens.hooks import HooksScreen  # noqa: PLC0415
-
-        if self._hooks is None:
-            self.notify("The demo leaves your agents alone.", markup=False)
-        elif self._may_show(HooksScreen):
-            self.push_screen(HooksScreen(self._hooks()))
-
-    def action_see_quarantine(self) -> None:
-        """Show what could not be taken."""
-        from memtui.screens.quarantine import QuarantineScreen  # noqa: PLC0415
-
-        if not self._may_show(QuarantineScreen):
-            return
-        house = self.house
-        rooms = house.quarantine, house.retry, house.zone, self.now
-        self._show(QuarantineScreen(*rooms, self.failures))
-
-    def action_see_jobs(self) -> None:
-        """Show the work behind."""
-        from memtui.screens.jobs import JobsScreen  # noqa: PLC0415
-
-        if self._may_show(JobsScreen):
-            house = self.house
-            rooms = house.workdesk, house.zone, self.now
-            self._show(JobsScreen(*rooms, is_demo=house.is_demo))
-
-    def action_see_sessions(self) -> None:
-        """List the sessions."""
-        from memtui.screens.sessions import SessionsScreen  # noqa: PLC0415
-
-        if not self._may_show(SessionsScreen):
-            return
-        house = self.house
-        screen = SessionsScreen(
-            house.zone, self.now, of=self.scope, is_demo=house.is_demo
-        )
-        self._show(screen)
-
-    def action_see_settings(self) -> None:
-        """Show every setting."""
-        from memtui.screens.settings import SettingsScreen  # noqa: PLC0415
-
-        if not self._may_show(SettingsScreen):
-            return
-        if self._settings is None:
-            self.notify("There are no settings here.", markup=False)
-            return
-        screen = SettingsScreen(self._settings, is_demo=self.house.is_demo)
-        self._show(screen)
-
     @on(SettingWritten)
     def take_setting(self, message: SettingWritten) -> None:
         """Take at once what a person has just set, where that can be."""
@@ -337,74 +214,6 @@ class MemtuiApp(App[str | MemtuiError]):
         given, theme = super().get_line_filters(), self.current_theme
         return self._drawing.filters(given, theme.name, theme.variables)
 
-    def action_see_days(self) -> None:
-        """Show the days at a glance, and go to the one that is chosen."""
-        from memtui.screens.calendar import CalendarScreen  # noqa: PLC0415
-        from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
-
-        if not self._may_show(CalendarScreen):
-            return
-
-        def arrive(node_id: str | None) -> None:
-            if node_id:
-                self._go_to(node_id)
-
-        house = self.house
-        day = self.screen.day if isinstance(self.screen, ContentsScreen) else None
-        rooms = house.zone, self.now, day
-        screen = CalendarScreen(*rooms, of=self.scope, is_demo=house.is_demo)
-        self._show(screen, arrive)
-
-    @on(SessionWanted)
-    def read_session(self, message: SessionWanted) -> None:
-        """Read a session."""
-        from memtui.recall.conversation import Whose  # noqa: PLC0415
-        from memtui.screens.reader import ReaderScreen  # noqa: PLC0415
-
-        house = self.house
-        whose = Whose(message.agent, message.session_id, message.subagent)
-        at = message.event_id
-        screen = ReaderScreen(
-            whose, house.zone, self.now, event_id=at, is_demo=house.is_demo
-        )
-        self._show(screen)
-
-    @on(NodeWanted)
-    def see_node(self, message: NodeWanted) -> None:
-        """Go back to the contents, and to a node there."""
-        self._go_to(message.node_id)
-
-    def _go_to(self, node_id: str) -> None:
-        from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
-
-        while not isinstance(self.screen, ContentsScreen):
-            self.pop_screen()
-        self.screen.go_to(node_id)
-
-    def _offer_import(self, *, is_first: bool) -> None:
-        from memtui.screens.welcome import DEMO, Wanted, WelcomeScreen  # noqa: PLC0415
-
-        def answer(chosen: Wanted | str | None) -> None:
-            if chosen == DEMO:
-                self.exit(DEMO)
-            elif isinstance(chosen, Wanted):
-                self._import(chosen)
-
-        screen = WelcomeScreen(
-            self.house.histories, is_first=is_first, is_demo=self.house.is_demo
-        )
-        self._show(screen, answer)
-
-    def _import(self, wanted: "Wanted") -> None:
-        from memtui.widgets.status_line import READ_ONLY  # noqa: PLC0415
-
-        if self._last is not None and not self._last.is_ours:
-            self.notify(f"{READ_ONLY}. Import there.", markup=False)
-        else:
-            self.house.start_import(
-                wanted.histories, self._report, is_watched=wanted.is_watched
-            )
-
     def action_switch_theme(self, name: str = "") -> None:
         """Take the theme of this name, or else the one after this one."""
         self.theme = name or themes.after(self.theme).name
@@ -418,12 +227,6 @@ class MemtuiApp(App[str | MemtuiError]):
             self.action_suspend_process()
         else:
             self.notify("There is no shell here to go to.", markup=False)
-
-    def action_help(self) -> None:
-        """Show the keys that work here."""
-        from memtui.screens.help import HelpScreen  # noqa: PLC0415
-
-        self.push_screen(HelpScreen(palette.active(self.screen)))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What can be done now."""

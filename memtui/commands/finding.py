@@ -65,5 +65,6 @@ FINDING = (
         "Show one agent, one project or one keyword alone, everywhere; F F shows all.",
         Group.FIND,
         in_footer=True,
+        where="It works in the contents, the sessions and the calendar.",
     ),
 )

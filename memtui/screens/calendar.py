@@ -44,6 +44,7 @@ NOTHING_KEPT = (
 class CalendarScreen(Screen[str]):
     """Ends with the id of the day to open, or with nothing."""
 
+    OBEYS_SCOPE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings("next_peer", "previous_peer", "back", in_footer=True),
         *commands.bindings("go_to_date"),

@@ -61,6 +61,7 @@ class ContentsScreen(PanedScreen):
     """Ties the three panes together; each of them reads for itself."""
 
     HORIZONTAL_BREAKPOINTS = LAYOUTS
+    OBEYS_SCOPE = True
     VERTICAL_BREAKPOINTS = HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "teleport", "go_to_date", "back", "next_pane", "previous_pane",

@@ -48,6 +48,7 @@ class SessionsScreen(Screen[None]):
 
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS = LAYOUTS
+    OBEYS_SCOPE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings("find_here", "sort", "back", in_footer=True),
         *commands.bindings("next_pane", "previous_pane"),

@@ -98,8 +98,8 @@ def _of_model(progress: "Progress", room: int) -> str:
 class StatusLine(Widget):
     """Name at the left and what is shown, work at the right."""
 
-    scope = reactive(ALL)
-    """What part of the memory is shown."""
+    scope: reactive[Scope | None] = reactive(None)
+    """What part of the memory is shown; None where that is no matter."""
 
     work = reactive(Content("starting"))
     """What the workers do."""
@@ -115,7 +115,7 @@ class StatusLine(Widget):
         at_once = progress.model.health is None
         self._show(self._calm.put(progress, at_once=at_once))
 
-    def watch_scope(self, scope: Scope) -> None:
+    def watch_scope(self, scope: Scope | None) -> None:
         """Leave the work the room that is left."""
         self._write()
 
@@ -142,7 +142,7 @@ class StatusLine(Widget):
         name = Content.styled("memtui", "bold $accent")
         if self._is_demo:
             name += Content.styled("   demo: a made-up memory", "$context")
-        if self.scope.is_narrow:
+        if self.scope and self.scope.is_narrow:
             told = Content.styled(wording.narrowed(self.scope), "bold $evidence")
             most = max(NARROWED_CELLS, self.size.width // 2)
             name += Content(" " * GAP) + told.truncate(most, ellipsis=True)
@@ -159,7 +159,8 @@ class StatusLine(Widget):
         told = Content.styled(wording.narrowed(ALL), "$context")
         everything = Content(" " * GAP) + told
         taken = self.work.first_line.cell_length + everything.cell_length
-        if not self.scope.is_narrow and taken <= self._room:
+        is_all = self.scope is not None and not self.scope.is_narrow
+        if is_all and taken <= self._room:
             name += everything
         room = max(0, self.size.width - name.cell_length - GAP)
         work = self.work.first_line.truncate(room, ellipsis=True)

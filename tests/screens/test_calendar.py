@@ -131,7 +131,7 @@ async def test_a_new_day_appears_and_the_cursor_stays(
         await steps(settle, "c", "home")(pilot)
         before = grid(app).cursor
         assert full_house.works.until_idle(reports.append) == []
-        changed = frozenset[str]().union(*(one.changed for one in reports))
+        changed = full_house.works.take_changed().union(*(p.changed for p in reports))
         app.post_message(WorkReported(Progress("", changed=changed)))
         await settle(pilot)
         assert grid(app).cursor == before

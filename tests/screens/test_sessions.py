@@ -47,8 +47,8 @@ def keep(count: int, *, since: int = 0) -> None:
         database.db.connection().executemany(
             "INSERT INTO sessions (agent, name, project, cwd, branch, model, title,"
             " prompt, created_ms, updated_ms, message_count, event_count, routes, root,"
-            " created_by, forked_from) VALUES"
-            " ('codex', ?, 'mill', '', '', '', ?, '', ?, ?, ?, 0, '', '', '', '')",
+            " created_by, forked_from, summary) VALUES"
+            " ('codex', ?, 'mill', '', '', '', ?, '', ?, ?, ?, 0, '', '', '', '', '')",
             [
                 (
                     f"mill-{at}",
