@@ -14,6 +14,7 @@ import pytest_textual_snapshot
 from hypothesis import HealthCheck
 from hypothesis import settings as trying
 from syrupy.location import PyTestLocation
+from textual import _wait
 from textual.pilot import Pilot
 from textual.worker import WorkerError
 
@@ -77,6 +78,10 @@ class TopLevelSVG(pytest_textual_snapshot.SVGImageExtension):
 
 
 pytest_textual_snapshot.SVGImageExtension = TopLevelSVG
+
+# Textual looks each fiftieth of a second whether an app has come to rest: much of what
+# a test of a screen takes.
+_wait.SLEEP_GRANULARITY, _wait.SLEEP_IDLE = 1 / 200, 1 / 2000
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """The command line, as a person and as a program use it."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,15 +36,21 @@ def asked(home: Path, *words: str, code: int = 0) -> Any:
     return data_of(memtui(home, *words, "--json", code=code).stdout)
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A home with the written history in it."""
-    home = tmp_path / "home"
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the written history in it, made once."""
+    home = tmp_path_factory.mktemp("imported") / "home"
     home.mkdir()
     (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
     told = memtui(home, "import", str(HISTORY))
     assert told.stdout.startswith("1 file read (0 unchanged since last time): 44 new")
     return home
+
+
+@pytest.fixture
+def home(imported: Path, tmp_path: Path) -> Path:
+    """A home with the written history in it."""
+    return Path(shutil.copytree(imported, tmp_path / "home"))
 
 
 def test_help_and_version_explain_themselves(tmp_path: Path) -> None:

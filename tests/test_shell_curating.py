@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -55,14 +56,20 @@ def events(home: Path) -> Any:
     return data_of(memtui(home, "stats", "--json").stdout)["events"]
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A home with the written history in it."""
-    home = tmp_path / "home"
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the written history in it, made once."""
+    home = tmp_path_factory.mktemp("imported") / "home"
     home.mkdir()
     (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
     memtui(home, "import", str(HISTORY))
     return home
+
+
+@pytest.fixture
+def home(imported: Path, tmp_path: Path) -> Path:
+    """A home with the written history in it."""
+    return Path(shutil.copytree(imported, tmp_path / "home"))
 
 
 FORGET = ("forget", "session", "shop-1")
