@@ -274,3 +274,8 @@ def connected() -> list[tuple[Any, ...]]:
     """The addresses that anything connects to during a test."""
     _connected.clear()
     return _connected
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores: tests of screens and processes wait a lot."""
+    return (os.cpu_count() or 1) + 1
