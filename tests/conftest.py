@@ -277,5 +277,5 @@ def connected() -> list[tuple[Any, ...]]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are cores: tests of screens and processes wait a lot."""
+    """One more than there are cores: tests of screens and processes often wait."""
     return (os.cpu_count() or 1) + 1
