@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+import textual
+from rich.segment import Segments
 from textual import events, on
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import BindingType
@@ -227,6 +229,16 @@ class MemtuiApp(Doors):
             self.action_suspend_process()
         else:
             self.notify("There is no shell here to go to.", markup=False)
+
+    def _fatal_error(self) -> None:
+        """Show where memtui failed, and not what it held: that may be private."""
+        from rich.traceback import Traceback  # noqa: PLC0415 - never, it is hoped
+
+        self.bell()
+        told = Traceback(show_locals=False, width=None, suppress=[textual])
+        lines = self.console.render(told, self.console.options)
+        self._exit_renderables.append(Segments(lines))
+        self._close_messages_no_wait()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What can be done now."""

@@ -153,3 +153,18 @@ async def test_reports_from_a_thread_reach_the_screen(
         while status.work.plain == "starting":
             await pilot.pause()
         assert status.work.plain == "idle"
+
+
+async def test_a_crash_prints_nothing_of_what_was_held(
+    settle: Settle, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails() -> House:
+        said = "a word of a session".upper()
+        raise RuntimeError(f"{len(said)} characters")
+
+    with pytest.raises(RuntimeError, match="19 characters"):
+        async with MemtuiApp(fails).run_test() as pilot:
+            await settle(pilot)
+    printed = capsys.readouterr().err
+    assert "RuntimeError: 19 characters" in printed
+    assert "WORD" not in printed
