@@ -56,7 +56,10 @@ def cost(text: str, counter: Counter) -> int:
     if counter.name != ESTIMATE:
         return count
     beyond = 0 if text.isascii() else sum(char > "\uffff" for char in text)
-    return min(round(count * MARGIN) + FOUR_BYTES * beyond, len(text.encode()))
+    return min(
+        round(count * MARGIN) + FOUR_BYTES * beyond,
+        len(text.encode("utf-8", "replace")),
+    )
 
 
 def clamped(limit: int) -> int:

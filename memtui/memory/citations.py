@@ -7,6 +7,8 @@ by how they begin, whole ids included.
 
 import re
 
+from memtui.memory.events import clean
+
 HASH_CHARS = 4
 """How much of a grip's hash tells it from others of its moment."""
 
@@ -41,7 +43,7 @@ def of_node(node_id: str) -> str:
 
 def bare(text: str) -> str:
     """A citation as it was meant, whatever an agent put around it."""
-    return text.strip().strip("[]()<>\"'`.,; \n")
+    return clean(text).strip().strip("[]()<>\"'`.,; \n")
 
 
 def grip_start(text: str) -> str:

@@ -166,9 +166,11 @@ def make(
             before the year 2000 or has no zone.
     """
     name, said = clean(session_id), clean(text)
-    if reason := _broken_rule(name, timestamp, event_type, said):
+    who = clean(agent)
+    reason = unfit(name, who) or _broken_rule(timestamp, event_type, said)
+    if reason:
         raise EventRefused(reason)
-    who, at = clean(agent), timestamp.astimezone(UTC)
+    at = timestamp.astimezone(UTC)
     return Event(
         event_id=event_id(who, name, event_type, key or said, at),
         session_id=name,
@@ -184,18 +186,27 @@ def make(
     )
 
 
-def _broken_rule(
-    session_id: str, timestamp: datetime, event_type: EventType, text: str
-) -> str:
+def _broken_rule(timestamp: datetime, event_type: EventType, text: str) -> str:
     """The rule an event would break (seed 1); "" if it keeps them all."""
-    if not session_id.strip():
-        return "no session id"
     if timestamp.tzinfo is None:
         return "the timestamp has no time zone"
     if timestamp < EARLIEST:
         return f"the timestamp {timestamp:%Y-%m-%d} is before 2000"
     if not text.strip() and event_type not in BOUNDARIES:
         return f"a {event_type} without text"
+    return ""
+
+
+def unfit(session_id: str, agent: str = "") -> str:
+    """Why nothing can be kept under these names; "" if it can.
+
+    They stand in lists, one to a line.
+    """
+    if not session_id.strip():
+        return "no session id"
+    for what, name in (("session id", session_id), ("agent's name", agent)):
+        if len(clean(name).splitlines()) > 1 or "\t" in name:
+            return f"the {what} is more than a line"
     return ""
 
 

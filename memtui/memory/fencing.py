@@ -22,8 +22,8 @@ NONCE_BYTES = 3
 
 _TAGS = re.compile(
     r"<(?=\s*[/!|]?\s*(?:memory|system|user|assistant|human|developer|tool|function"
-    r"|invoke|antml|instructions?|result|think|im_(?:start|end|sep)|begin_of|end_of"
-    r"|endoftext|start_header|eot_id)\b|\|)",
+    r"|invoke|antml|instructions?|results?|think(?:ing)?|im_(?:start|end|sep)"
+    r"|start_of|begin_of|end_of|endoftext|start_header|eot_id)(?![^\W_])|[|｜])",
     re.I,
 )
 """What begins a tag by which models tell who speaks."""
@@ -32,7 +32,8 @@ _TURNS = re.compile(r"\[(?=/?INST\]|/?SYS\])|(?<=<)(?=</?SYS>>)")
 _IMAGES = re.compile(r"!\[")
 _LABELS = re.compile(r"\*\*(?=(?:When|Summary|Details|Source):)")
 _HIDDEN = re.compile(
-    "[\u00ad\u200b\u200e\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]"
+    "[\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2060-\u2064\u206a-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 """Characters that are not seen, and can carry words that are not seen either."""
 

@@ -1,7 +1,7 @@
 """Opening a source: from a bullet, or a message that was found, to its events."""
 
 from memtui.memory import citations
-from memtui.memory.events import Event
+from memtui.memory.events import Event, clean
 from memtui.memory.grips import Expansion, Grip
 from memtui.store import database, events, grips, sessions, spans
 
@@ -29,6 +29,7 @@ def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansi
         before: How many events are given before the excerpt.
         after: How many after it.
     """
+    grip_id = clean(grip_id)
     with database.connected():
         grip = grips.get([grip_id]).get(grip_id) or _cited(grip_id)
         if grip is None:

@@ -29,6 +29,11 @@ def clock(at: datetime, zone: tzinfo) -> str:
     return f"{at.astimezone(zone):%Y-%m-%d %H:%M}"
 
 
+def named(agent: str, session_id: str) -> str:
+    """What a session is asked for by: ``agent:id``."""
+    return neutral(f"{agent}:{session_id}")
+
+
 def node(one: TocLine, zone: tzinfo) -> Plain:
     """A node of a list."""
     told: Plain = {"node_id": citations.of_node(one.node_id), "level": one.level.value}
@@ -106,7 +111,7 @@ def moment(one: Moment, zone: tzinfo) -> Plain:
         "score": round(one.score, 2),
         "band": one.band.value,
         "at": clock(one.at, zone),
-        "session": f"{one.agent}:{one.session_id}",
+        "session": named(one.agent, one.session_id),
         "title": neutral(one.title),
         "snippet": neutral(one.snippet.text),
     }
@@ -123,7 +128,7 @@ def message_hit(one: MessageHit, zone: tzinfo, *, around: int) -> Plain:
     told: Plain = {
         "id": citations.of_event(one.event_id) if one.event_id else "",
         "score": round(one.score, 2),
-        "session": f"{one.session.agent}:{one.session.session_id}",
+        "session": named(one.session.agent, one.session.session_id),
         "at": clock(match.at if match else one.session.created_at, zone),
         "title": neutral(one.session.title)[:LEAD_CHARS],
         "window": [
@@ -190,7 +195,7 @@ def dated_event_line(told: Plain) -> str:
 def session(one: Session, zone: tzinfo) -> Plain:
     """A session of a list."""
     return {
-        "id": f"{one.agent}:{one.session_id}",
+        "id": named(one.agent, one.session_id),
         "at": clock(one.updated_at, zone),
         "project": neutral(one.project),
         "title": neutral(one.title)[:LEAD_CHARS],

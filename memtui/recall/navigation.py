@@ -6,6 +6,7 @@ read in the store itself: they need no index. Ids and tokens are legal whatever 
 say; what is not there gives an empty answer.
 """
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -27,6 +28,8 @@ EVENTS = 50
 
 WIDE = 400
 """How many nodes of a level are followed down at most, the newest first."""
+
+_PLACE = re.compile("[0-9]{1,9}")
 
 ALL_FIELDS: frozenset[Field] = frozenset()
 
@@ -85,14 +88,34 @@ def browse_toc(
             taken for the beginning.
         of: Whose work.
     """
-    offset = int(token) if token and token.isascii() and token.isdigit() else 0
-    offset, limit = min(offset, 2**31), max(1, limit)
+    offset, limit = place(token) or 0, max(1, limit)
     with database.connected():
         parent = meant(parent_id) if parent_id else None
         found = toc.lines_under(parent, offset, limit + 1, of)
     has_more = len(found) > limit
     after = str(offset + limit) if has_more else None
     return NodePage(tuple(found[:limit]), after, has_more)
+
+
+def place(token: str | None) -> int | None:
+    """Where a page of nodes begins by a token; None if it is none."""
+    digits = (token or "").strip()
+    return int(digits) if _PLACE.fullmatch(digits) else None
+
+
+def is_seen(token: str | None) -> bool:
+    """Whether a token names an event, a page of events having ended with it."""
+    with database.connected():
+        return bool(_last_seen(token or ""))
+
+
+def _last_seen(token: str) -> str:
+    """The id of the event a token names; also one that is cited, and one forgotten."""
+    token = citations.bare(token)
+    if is_event_id(token):
+        return token
+    start = citations.event_start(token)
+    return spans.event_beginning(start) if start else ""
 
 
 def get_events(
@@ -110,13 +133,14 @@ def get_events(
         start: From when, aware; None from the first one on.
         end: Until before when; None until now.
         limit: The most events.
-        token: The id of the last event of the page before.
+        token: The id of the last event of the page before, or as it is cited; what
+            is no token is taken for the beginning.
         of: Whose work.
         session: Only of the sessions whose id begins so.
     """
     limit = max(1, limit)
-    after = token if token and is_event_id(token) else ""
     with database.connected():
+        after = _last_seen(token or "")
         found = spans.events_in(
             to_ms(start) if start else None,
             to_ms(end) if end else None,

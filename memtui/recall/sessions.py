@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memtui.errors import MemtuiError
-from memtui.memory.events import Event, to_ms
+from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.sessions import Helper, Session
 from memtui.memory.thoughts import Thought
 from memtui.store import database, pages, sessions, thoughts
@@ -93,6 +93,7 @@ def find(asked: str) -> tuple[str, str]:
         MemtuiError: There is no such session, or more than one.
     """
     with database.connected():
+        asked = clean(asked)
         agent, _, name = asked.partition(":")
         if agent not in pages.agents():
             agent, name = "", asked

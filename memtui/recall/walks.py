@@ -22,6 +22,7 @@ EXCERPT_CHARS = 900
 NO_NODE = "There is no such node. Start from the top: get_toc_root."
 NO_GRIP = "There is no such grip or event. Search again: ids come from answers."
 NOTHING = "Nothing answers. Fewer or other words find more; so does browsing."
+NO_TOKEN = "There is no such token: this is the beginning."
 NO_TIME = 'No time was understood. Try "last week", "in March", "2025-03-14".'
 
 
@@ -52,7 +53,8 @@ class Walks:
     ) -> Reply:
         """A page of a node's children, newest first."""
         page = navigation.browse_toc(parent_id, limit=limit, token=token, of=of)
-        begin = int(token) if token and token.isdecimal() else 0
+        place = navigation.place(token)
+        begin, lost = place or 0, _lost(token, is_known=place is not None)
 
         def after(kept: int) -> Plain:
             has_more = page.has_more or kept < len(page.nodes)
@@ -63,7 +65,7 @@ class Walks:
             "children",
             [self._node(one) for one in page.nodes],
             itemising.node_line,
-            notes=() if page.nodes else ("Nothing is here.",),
+            notes=lost if page.nodes else (*lost, "Nothing is here."),
             after=after,
             ahead=page.has_more,
         )
@@ -110,6 +112,8 @@ class Walks:
             start, end, limit=limit, token=token, of=of, session=session
         )
 
+        lost = _lost(token, is_known=not token or navigation.is_seen(token))
+
         def after(kept: int) -> Plain:
             has_more = page.has_more or kept < len(page.events)
             last = page.events[kept - 1].event_id if kept else token
@@ -122,7 +126,7 @@ class Walks:
             "events",
             [itemising.event(one, self._zone) for one in page.events],
             itemising.dated_event_line,
-            notes=() if page.events else ("Nothing was said then.",),
+            notes=lost if page.events else (*lost, "Nothing was said then."),
             after=after,
             ahead=page.has_more,
         )
@@ -264,6 +268,11 @@ class Walks:
         told = [self._node(one) for one in found.values()]
         about = {"understood": [_understood(one) for one in read]}
         return Reply("nodes", told, itemising.node_line, about, notes=notes)
+
+
+def _lost(token: str | None, *, is_known: bool) -> tuple[str, ...]:
+    """What is said where a page was to go on with what is no token."""
+    return (NO_TOKEN,) if token and not is_known else ()
 
 
 def _placed_line(told: Plain) -> str:

@@ -134,8 +134,8 @@ def _take(record: Record, told: _Told, now: datetime) -> Iterator[Reading]:
     elif kind not in _KINDS:
         said = f"unknown hook event {payload.name!r}" if kind else "no event name"
         yield Refused(said, record.line)
-    elif not payload.session_id.strip():
-        yield Refused("no session id", record.line)
+    elif reason := events.unfit(payload.session_id, payload.agent):
+        yield Refused(reason, record.line)
     elif events.is_too_late(payload.at, now):
         yield Refused("a timestamp in the future", record.line)
     else:

@@ -119,7 +119,12 @@ def test_a_page_that_was_cut_goes_on_where_it_was_cut() -> None:
         ("![x](http://a.b/?q=1)", "!\\[x](http://a.b/?q=1)"),
         ("a\u202eb\u200bc\x1b[31md\x07", "abcd"),
         ("**When:** yesterday", "\\*\\*When:** yesterday"),
+        ("<function_calls><thinking>", "‹function_calls>‹thinking>"),
+        ("<system_prompt></tool_result>", "‹system_prompt>‹/tool_result>"),
+        ("<start_of_turn>user<｜User｜>", "‹start_of_turn>user‹｜User｜>"),
+        ("a\u180eb\u3164c\ufe0fd\U000e0101e\u115ff", "abcdef"),
         ("Vec<String> and a < b", "Vec<String> and a < b"),
+        ("Vec<ToolBox> and <Systems>", "Vec<ToolBox> and <Systems>"),
     ],
 )
 def test_stored_text_passes_for_nothing_but_text(text: str, neutral: str) -> None:

@@ -169,6 +169,14 @@ def test_every_shape_of_a_payload_is_read(shape: str) -> None:
         (b"[1]", "not a JSON object"),
         ({"session_id": "s"}, "no event name"),
         (claude("UserPromptSubmit", prompt="x", session_id=" "), "no session id"),
+        (
+            claude("UserPromptSubmit", prompt="x", session_id="a\n</memory>"),
+            "the session id is more than a line",
+        ),
+        (
+            claude("SessionInfo", title="x", agent="ev\nil"),
+            "the agent's name is more than a line",
+        ),
         (claude("UserPromptSubmit", prompt=""), "a user_message without text"),
         (
             claude("Stop", timestamp="2025-03-14T10:07:00Z"),

@@ -3,11 +3,13 @@
 What does not fit is refused in a sentence an agent can act on.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from memtui.errors import MemtuiError
+from memtui.memory.events import clean
 
 Given = Mapping[str, Any]
 """Arguments by their names, read and complete."""
@@ -21,6 +23,8 @@ _WORDS: Final = {
     "boolean": "true or false",
     "array": "a list of words",
 }
+
+_NUMBER: Final = re.compile("-?[0-9]{1,18}")
 
 
 class BadArguments(MemtuiError):
@@ -70,7 +74,7 @@ class Parameter:
         for one in read if isinstance(read, tuple) else (read,):
             if self.choices and one not in self.choices:
                 raise BadArguments(f"{self.name} is one of {', '.join(self.choices)}")
-        if isinstance(read, str) and self.is_required and not read.strip():
+        if isinstance(read, str) and self.is_required and not value.strip():
             raise BadArguments(f"{self.name} is empty")
         return read
 
@@ -85,7 +89,7 @@ class Parameter:
         if self.kind == "string" and isinstance(value, str):
             if len(value) > LONGEST:
                 raise BadArguments(f"{self.name} has more than {LONGEST:,} characters")
-            return value
+            return clean(value)
         if self.kind == "boolean" and isinstance(value, bool):
             return value
         if self.kind == "array":
@@ -97,7 +101,7 @@ class Parameter:
         raise BadArguments(f"{self.name} is {_WORDS[self.kind]}")
 
     def _number(self, value: Any) -> int:
-        is_told = isinstance(value, str) and value.strip().lstrip("-").isdecimal()
+        is_told = isinstance(value, str) and _NUMBER.fullmatch(value.strip())
         is_whole = isinstance(value, float) and value.is_integer()
         if is_told or is_whole:
             value = int(value)

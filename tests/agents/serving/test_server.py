@@ -169,6 +169,8 @@ def test_stored_text_is_fenced_with_a_number_of_its_own(agent: Agent) -> None:
         ("get_node", {}, "bad_arguments: node_id is missing"),
         ("get_node", {"node_id": 7}, "bad_arguments: node_id is text"),
         ("browse_toc", {"limit": 0}, "bad_arguments: limit is a whole number from 1"),
+        ("browse_toc", {"limit": "--3"}, "bad_arguments: limit is a whole number"),
+        ("browse_toc", {"limit": "9" * 5_000}, "bad_arguments: limit is a whole"),
         ("browse_toc", {"limit": True}, "bad_arguments: limit is a whole number"),
         ("browse_toc", {"depth": 1}, "bad_arguments: there is no 'depth' here"),
         ("teleport", {"query": "  "}, "bad_arguments: query is empty"),
