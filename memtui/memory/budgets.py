@@ -1,7 +1,8 @@
 """Budgets: as much of an answer as so many tokens hold, and never more.
 
-Items go whole, the least relevant first; what is left out is said in the answer. Where
-not even the first item fits, all texts are cut shorter until it does.
+Parts go whole, the least relevant first; what is left out is said in the answer. Where
+not even the first one fits, all texts are cut shorter until it does; where none does at
+all, as much is told as fits of what stands around them.
 """
 
 from collections.abc import Callable
@@ -25,11 +26,15 @@ FOUR_BYTES = 2
 """What is added for each character beyond the basic plane, an emoji say: these take up
 to three tokens."""
 
-WIDTHS = (None, 600, 300, 150, 80, 40, 20)
-"""To how many characters texts are cut, in turn, where no item fits; None for none."""
+HEADED, NOTED = 20, 16
+"""Down to these widths an answer has its head, and its notice, notes and token: then it
+holds its parts alone."""
+
+WIDTHS = (None, 600, 300, 150, 80, 40, HEADED, NOTED, 12)
+"""To how many characters texts are cut, in turn, where no part fits; None for none."""
 
 Render = Callable[[int, int | None], str]
-"""Gives the answer with so many items, their texts cut to so many characters."""
+"""Gives the answer with so many parts, their texts cut to so many characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Fitted:
 
     text: str
     kept: int
-    """How many items it holds."""
+    """How many of its parts it holds: its items, then what they can do without."""
     width: int | None
     """To how many characters its texts were cut; None if they were not."""
     tokens: int
@@ -68,20 +73,25 @@ def clamped(limit: int) -> int:
 
 
 def fit(render: Render, count: int, limit: int, counter: Counter) -> Fitted:
-    """The answer with as many of its first items as a budget holds.
+    """The answer with as many of its first parts as a budget holds.
 
     Args:
-        render: Makes the answer of so many of its items; with fewer it is shorter, and
+        render: Makes the answer of so many of its parts; with fewer it is shorter, and
             with none of them, cut to the least, it is expected to fit.
-        count: How many items there are.
+        count: How many parts there are.
         limit: The budget in tokens.
         counter: Of tokens.
     """
+    frame = None
     for width in WIDTHS:
         kept = _most(render, width, count, limit, counter)
-        if kept > 0 or (count == 0 and kept == 0):
+        if kept > 0:
             return _fitted(render, kept, width, counter)
-    return _fitted(render, 0, WIDTHS[-1], counter)
+        if kept == 0 and frame is None:
+            frame = _fitted(render, 0, width, counter)
+        if frame and not count:
+            break
+    return frame or _fitted(render, 0, WIDTHS[-1], counter)
 
 
 def _fitted(render: Render, kept: int, width: int | None, counter: Counter) -> Fitted:
@@ -92,7 +102,7 @@ def _fitted(render: Render, kept: int, width: int | None, counter: Counter) -> F
 def _most(
     render: Render, width: int | None, count: int, limit: int, counter: Counter
 ) -> int:
-    """How many items fit; -1 if not even none of them does."""
+    """How many parts fit; -1 if not even none of them does."""
     fits = -1
     low, high = 0, count
     if cost(render(count, width), counter) <= limit:
@@ -103,9 +113,6 @@ def _most(
             fits, low = middle, middle + 1
         else:
             high = middle - 1
-    # What is left out is said too, which may be longer for one item less.
-    while fits > 0 and cost(render(fits, width), counter) > limit:
-        fits -= 1
     return fits
 
 

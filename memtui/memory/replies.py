@@ -1,8 +1,9 @@
 """A reply: what an agent is answered, as items of which any number can be left out.
 
-It is written in one of two ways: as lines in a fence (``as_text``), the cheapest to
-read, or as JSON for programs (``as_data``). Both hold the same items; ``fitted`` and
-``fitted_json`` keep either within a budget.
+It is written in one of two ways: as lines in a fence (``text``), the cheapest to read,
+or as JSON for programs (``data``). Both hold the same items; ``fitted`` and
+``fitted_json`` keep either within a budget. The parts of a reply are its items, then
+the single ones of what they can do without: details go before whole items do.
 """
 
 import json
@@ -21,8 +22,11 @@ Plain = dict[str, Any]
 Line = Callable[[Plain], str]
 """How an item is written as lines."""
 
-_WHOLE = re.compile(r"(?:.*_)?(?:ids?|token|at|start|end|cite|leads_to)")
+_WHOLE = re.compile(r"(?:.*_)?(?:ids?|session|token|at|start|end|cite|leads_to)")
 """The names of fields that are names or times themselves, and are never cut."""
+
+SAID_CHARS = 80
+"""What is said of the whole answer is never cut shorter than to so many characters."""
 
 
 def _nothing(_: int) -> Plain:
@@ -51,27 +55,37 @@ class Reply:
     """What stands between two items in text."""
     ahead: bool = False
     """Whether there are more items than these, to be had by what ``after`` gives."""
+    spare: str = ""
+    """The field of an item whose list it can do without; "" if it has none."""
+    is_quoted: bool = True
+    """Whether it holds stored text: what it was told itself needs no fence."""
+
+    @property
+    def parts(self) -> int:
+        """How many there are to be left out: items, then what they can do without."""
+        spared = (len(one.get(self.spare, ())) for one in self.items)
+        return len(self.items) + (sum(spared) if self.spare else 0)
 
 
 def text(reply: Reply, kept: int, width: int | None, number: str) -> str:
-    """A reply as fenced lines.
+    """A reply as lines, fenced if they are quoted.
 
     Args:
         reply: What is answered.
-        kept: With how many of its items.
+        kept: With how many of its parts.
         width: To how many characters its texts are cut.
         number: The fence's.
     """
-    is_bare = width is not None and width <= budgets.WIDTHS[-1]
-    told = [] if is_bare else [*map(str, reply.notes), *reply.lead]
-    told = [budgets.cut(one, width) for one in told]
-    items = [reply.line(brief(one, width)) for one in reply.items[:kept]]
+    told = _said(reply.notes, width) if _has(width, budgets.NOTED) else []
+    told += _said(reply.lead, width) if _has(width, budgets.HEADED) else []
+    items = [reply.line(brief(one, width)) for one in _kept(reply, kept)]
     told += [reply.gap.join(items)] if items else []
-    if left := _left(reply, kept):
-        told.append(f"({left.partition(':')[0] if is_bare else left})")
+    if left := _left(reply, kept, width):
+        told.append(f"({left})")
     elif not reply.items and not told:
         told.append("(nothing)")
-    return fencing.fenced("\n".join(told), number)
+    body = "\n".join(told)
+    return fencing.fenced(body, number) if reply.is_quoted else body
 
 
 def data(reply: Reply, kept: int, width: int | None) -> Plain:
@@ -79,21 +93,45 @@ def data(reply: Reply, kept: int, width: int | None) -> Plain:
 
     Args:
         reply: What is answered.
-        kept: With how many of its items.
+        kept: With how many of its parts.
         width: To how many characters its texts are cut.
     """
-    is_bare = width is not None and width <= budgets.WIDTHS[-1]
-    told: Plain = {}
-    if not is_bare:
-        told = {"notice": fencing.NOTICE, **brief(dict(reply.head), width)}
-    told[reply.name] = [brief(one, width) for one in reply.items[:kept]]
-    if reply.notes and not is_bare:
-        told["notes"] = [budgets.cut(one, width) for one in reply.notes]
-    if not is_bare:
-        told |= reply.after(kept)
-    if left := _left(reply, kept):
-        told["left_out"] = len(reply.items) - kept if is_bare else left
+    is_noted = _has(width, budgets.NOTED)
+    told: Plain = {"notice": fencing.NOTICE} if is_noted and reply.is_quoted else {}
+    if _has(width, budgets.HEADED):
+        told |= brief(dict(reply.head), width)
+    told[reply.name] = [brief(one, width) for one in _kept(reply, kept)]
+    if is_noted:
+        told |= {"notes": _said(reply.notes, width)} if reply.notes else {}
+        told |= reply.after(min(kept, len(reply.items)))
+    if left := _left(reply, kept, width):
+        told["left_out"] = left
     return told
+
+
+def _has(width: int | None, least: int) -> bool:
+    """Whether texts are cut no shorter than to so many characters."""
+    return width is None or width >= least
+
+
+def _said(lines: Sequence[str], width: int | None) -> list[str]:
+    most = None if width is None else max(width, SAID_CHARS)
+    return [budgets.cut(str(one), most) for one in lines]
+
+
+def _kept(reply: Reply, kept: int) -> list[Plain]:
+    """The items of so many parts, with as much of what they can do without."""
+    items = list(reply.items[:kept])
+    if not reply.spare:
+        return items
+    room = max(0, kept - len(reply.items))
+    for place, one in enumerate(items):
+        if one.get(reply.spare):
+            some = one[reply.spare][:room]
+            room -= len(some)
+            rest = {key: one[key] for key in one if key != reply.spare}
+            items[place] = rest | ({reply.spare: some} if some else {})
+    return items
 
 
 def fitted(reply: Reply, limit: int, counter: Counter, number: str = "") -> Fitted:
@@ -110,7 +148,7 @@ def fitted(reply: Reply, limit: int, counter: Counter, number: str = "") -> Fitt
     def render(kept: int, width: int | None) -> str:
         return text(reply, kept, width, mark)
 
-    return budgets.fit(render, len(reply.items), budgets.clamped(limit), counter)
+    return budgets.fit(render, reply.parts, budgets.clamped(limit), counter)
 
 
 def fitted_json(
@@ -128,7 +166,7 @@ def fitted_json(
     def render(kept: int, width: int | None) -> str:
         return dumped(wrap(data(reply, kept, width)))
 
-    return budgets.fit(render, len(reply.items), budgets.clamped(limit), counter)
+    return budgets.fit(render, reply.parts, budgets.clamped(limit), counter)
 
 
 def dumped(value: object) -> str:
@@ -138,22 +176,34 @@ def dumped(value: object) -> str:
 
 def brief(value: Any, width: int | None, name: str = "") -> Any:
     """A value with its texts cut; names, ids and times stay whole."""
-    if width is None or _WHOLE.fullmatch(name):
+    if width is None:
+        return value
+    if isinstance(value, Mapping):
+        return {key: brief(one, width, key) for key, one in value.items()}
+    if _WHOLE.fullmatch(name):
         return value
     if isinstance(value, str):
         return budgets.cut(value, width)
-    if isinstance(value, Mapping):
-        return {key: brief(one, width, key) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [brief(one, width, name) for one in value]
     return value
 
 
-def _left(reply: Reply, kept: int) -> str:
+def _left(reply: Reply, kept: int, width: int | None) -> str:
     """What is left out and how to get it; "" where nothing is."""
-    left = len(reply.items) - kept
-    on = reply.after(kept).get("continuation_token")
-    if not left and not reply.ahead:
+    left, spared = len(reply.items) - kept, reply.parts - kept
+    if spared <= 0 and not reply.ahead:
         return ""
-    how = f"go on with token {on}" if on else reply.how
-    return f"{left} left out: {how}" if left else f"more: {how}"
+    if left > 0:
+        what = f"{left} left out"
+    else:
+        what = f"{spared} {reply.spare} left out" if spared > 0 else "more"
+    if not _has(width, budgets.NOTED):
+        return what
+    after = reply.after(min(kept, len(reply.items)))
+    how = reply.how
+    if left > 0 or reply.ahead:
+        on, offset = after.get("continuation_token"), after.get("next_offset")
+        how = f"go on with offset {offset}" if offset is not None else how
+        how = f"go on with token {on}" if on else how
+    return f"{what}: {how}"

@@ -5,11 +5,14 @@ is neither gets the top of the table of contents; with both, the words are looke
 within the time.
 """
 
+import re
 from dataclasses import dataclass
+from datetime import tzinfo
 from enum import StrEnum
 
-from memtui.memory import bands, chunks, words
+from memtui.memory import bands, chunks, queries, words
 from memtui.memory.bands import Band
+from memtui.memory.filters import EVERYTHING
 from memtui.memory.queries import Query
 from memtui.memory.times import Period
 
@@ -32,13 +35,13 @@ VAGUE = frozenset(
     anything best bit bring bug chat conversation conversations decide decided
     detail details did discuss discussed discussing discussion discussions
     everything find fix fixed happen happened happening help history info
-    information issue issues item items kind know last learn learned lot memories
-    memory mention mentioned new next note notes overview past people problem
-    problems progress project projects question questions recall recap recent
-    recently remember remind said saw say session sessions show something sort
-    status stuff subject summarise summarize summary talk talked tell thing things
-    think thought today told topic topics try trying update updates use used want
-    wanted way week work worked working works wrote
+    information issue issues item items kind know last learn learned lot may
+    memories memory mention mentioned might new next note notes overview past people
+    please problem problems progress project projects question questions recall
+    recap recent recently remember remind said saw say see seen session sessions
+    show something sort status stuff subject summarise summarize summary talk talked
+    tell thing things think thought today told topic topics try trying update
+    updates use used want wanted way week work worked working works wrote
     """.split()  # noqa: SIM905 - a list of so many words is read more easily so
 )
 """Words that any question may have and that name nothing."""
@@ -98,6 +101,26 @@ def specific(asked: Query) -> tuple[str, ...]:
     """The words of a query that name something, phrases first."""
     found = [word.text for word in asked.words if _names(word.text)]
     return tuple(dict.fromkeys([*asked.phrases, *found]))
+
+
+def pointed(text: str, zone: tzinfo) -> str:
+    """A question without the words that name nothing; filters and quotes stay.
+
+    Args:
+        text: What remains of it to be looked up, its times taken out.
+        zone: The calendar's.
+    """
+    tokens = _TOKEN.findall(text[: queries.CAP_CHARS])
+    return " ".join(one for one in tokens if not _is_idle(queries.read(one, zone)))
+
+
+_TOKEN = re.compile(r'[^\s"]*"[^"]*"|\S+')
+"""A word, a filter or a quote, with what stands right before it."""
+
+
+def _is_idle(asked: Query) -> bool:
+    is_more = asked.needs_text or asked.filters != EVERYTHING
+    return bool(asked.words) and not is_more and not specific(asked)
 
 
 def _names(word: str) -> bool:

@@ -102,6 +102,15 @@ def _ago(match: "re.Match[str]", here: Here) -> Spoken | None:
     return Spoken(*match.span(), exact=bounds, is_full=True, is_soft=least < most)
 
 
+def _half_hour(match: "re.Match[str]", here: Here) -> Spoken | None:
+    at, half = here.now - timedelta(minutes=30), timedelta(minutes=15)
+    return Spoken(*match.span(), exact=(at - half, at + half), is_full=True)
+
+
+def _fortnight(match: "re.Match[str]", here: Here) -> Spoken | None:
+    return of_days(match, _back(here, WEEK, 2, 2))
+
+
 def _rolling(match: "re.Match[str]", here: Here) -> Spoken | None:
     most = time_words.count(match[1])[1]
     return _last(match, here, most, match[2])
@@ -229,6 +238,8 @@ FORMS: Forms = {
         rf"((?:{_ENGLISH})s?){BLANK}ago",
         _ago,
     ),
+    "half_hour": (rf"half{BLANK}an{BLANK}hour{BLANK}ago", _half_hour),
+    "fortnight": (rf"(?:a|one){BLANK}fortnight{BLANK}ago", _fortnight),
     "vor": (rf"(?:vor|il y a|hace){BLANK}({FOREIGN_COUNT}){BLANK}({_OTHERS})", _ago),
     "rolling": (
         rf"(?:the{BLANK}|these{BLANK})?(?:last|past|previous){BLANK}"

@@ -150,6 +150,11 @@ def _quarter(match: "re.Match[str]", here: Here) -> Spoken | None:
     return yearly(match, here, of, match[2], needs)
 
 
+def _half(match: "re.Match[str]", here: Here) -> Spoken | None:
+    number = int(match[1])
+    return of_days(match, time_words.months(int(match[2]), 6 * number - 5, 6))
+
+
 def _week(match: "re.Match[str]", here: Here) -> Spoken | None:
     """A numbered week; "week 3" may also be the third of some plan."""
     number = int(match[2])
@@ -243,6 +248,7 @@ FORMS: Forms = {
     ),
     "month": (rf"{_MONTH}{_THAT_YEAR}", _month),
     "q": (rf"q([1-4])(?:(?:/|\s(?:of\s)?)({YEAR}))?", _quarter),
+    "half": (rf"h([12])(?:/|\s(?:of\s)?)({YEAR})", _half),
     "quarter": (
         rf"({either(ORDINALS)}){BLANK}quarter{_THAT_YEAR}(?!{BLANK}of\b)",
         _quarter,

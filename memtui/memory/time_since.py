@@ -1,10 +1,23 @@
-"""How long ago something was, in the words a person would use; never ahead of now."""
+"""How long ago something was, in the words a person would use; never ahead of now.
 
-from datetime import datetime, tzinfo
+What is called last week, last month or last year is the calendar's, as it is where a
+question names it; a number of units is the nearest one.
+"""
+
+from datetime import date, datetime, timedelta, tzinfo
+
+from memtui.memory import time_words
 
 _MINUTE_S, _HOUR_S = 60, 3_600
-_WEEK, _MONTH, _YEAR = 7, 30, 365
-"""How many days each is, roughly: nobody counts them."""
+_WEEK, _MONTH, _YEAR = 7, 30.44, 365.25
+"""How many days each has, one with another."""
+
+_WEEKS_FROM, _MONTHS_FROM, _YEARS_FROM = 11, 46, 346
+"""From how many days on something is told in a unit: from a week and a half, from a
+month and a half, from what is nearest to twelve months."""
+
+_LAST_MONTH_FROM = 28
+"""From how many days on it is told as last month, if it was: weeks say more before."""
 
 
 def ago(at: datetime, now: datetime, zone: tzinfo) -> str:
@@ -15,21 +28,40 @@ def ago(at: datetime, now: datetime, zone: tzinfo) -> str:
         now: The time.
         zone: The calendar's, whose midnights tell yesterday from today.
     """
-    days = (now.astimezone(zone).date() - at.astimezone(zone).date()).days
+    day, today = at.astimezone(zone).date(), now.astimezone(zone).date()
     seconds = (now - at).total_seconds()
     if seconds < _MINUTE_S:
         return "just now"
-    if days < 1 or seconds < _HOUR_S:
+    if day >= today or seconds < _HOUR_S:
         if seconds < _HOUR_S:
             return _so_many(int(seconds // _MINUTE_S), "minute")
         return _so_many(int(seconds // _HOUR_S), "hour")
+    return _days_ago(day, today)
+
+
+def _days_ago(day: date, today: date) -> str:
+    days = (today - day).days
     if days == 1:
         return "yesterday"
-    for length, unit in ((_YEAR, "year"), (_MONTH, "month"), (_WEEK, "week")):
-        if days >= length:
-            count = days // length
-            return f"last {unit}" if count == 1 else _so_many(count, unit)
-    return _so_many(days, "day")
+    if days >= _WEEK and _is_in(time_words.week(today - timedelta(_WEEK)), day):
+        return "last week"
+    if days < _WEEKS_FROM:
+        return _so_many(days, "day")
+    last_month = time_words.months(today.year, today.month - 1)
+    if days >= _LAST_MONTH_FROM and _is_in(last_month, day):
+        return "last month"
+    if days < _MONTHS_FROM:
+        return _so_many(round(days / _WEEK), "week")
+    if days >= _YEARS_FROM and day.year == today.year - 1:
+        return "last year"
+    years = round(days / _YEAR)
+    if days < _YEARS_FROM or years < 2:
+        return _so_many(round(days / _MONTH), "month")
+    return _so_many(years, "year")
+
+
+def _is_in(days: time_words.Days, day: date) -> bool:
+    return days.first <= day < days.after
 
 
 def _so_many(count: int, unit: str) -> str:

@@ -15,6 +15,9 @@ from memtui.memory.times import Period
 GAIN = 1.5
 """What that gains which lies in a time the question speaks of."""
 
+PERIODS = 12
+"""How many times of a question are looked at: its first ones."""
+
 WORDS_CHARS = 60
 """How far a time behind a filter's colon is read, in characters."""
 
@@ -68,7 +71,8 @@ def read(text: str, now: datetime, zone: tzinfo) -> Timely:
     periods = [one for one in times.read(bare, now, zone) if not one.is_soft]
     if not periods:
         return Timely(asked)
-    return Timely(times.without(asked, periods), tuple(periods))
+    rest = times.without(asked, periods)
+    return Timely(rest, tuple(times.distinct(periods)[:PERIODS]))
 
 
 def _dated(asked: str, now: datetime, zone: tzinfo) -> str:

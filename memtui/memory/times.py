@@ -35,6 +35,9 @@ class Period:
     of it is less likely, not excluded."""
 
 
+LONGEST = 1_000
+"""How much of a text is read that is to be a time and nothing else, in characters."""
+
 _LEFT = r"(?:(?<![\w./:#@\\$&=+-])(?<![0-9],)|(?<=\bmid-))"
 _RIGHT = r"(?![\w/\\@=(-]|[.:+]\w)"
 
@@ -81,6 +84,27 @@ def read(text: str, now: datetime, zone: tzinfo) -> list[Period]:
     read = list(_periods([one for one in kept if one], low, here))
     firm = [one for one in read if not one.is_soft]
     return firm or read
+
+
+def meant(text: str, now: datetime, zone: tzinfo) -> list[Period]:
+    """The times of a text that is a time and nothing else: "2025" is a year there.
+
+    Args:
+        text: The time; only its first ``LONGEST`` characters are read.
+        now: The moment it is asked at, aware.
+        zone: The store's.
+    """
+    text = text[:LONGEST]
+    found = read(text, now, zone) or read(f"in {text.strip()}", now, zone)
+    return distinct(found)
+
+
+def distinct(periods: Iterable[Period]) -> list[Period]:
+    """Periods without those that another one before them is equal to."""
+    first: dict[tuple[datetime | None, datetime | None], Period] = {}
+    for one in periods:
+        first.setdefault((one.start, one.end), one)
+    return list(first.values())
 
 
 def without(text: str, periods: Iterable[Period]) -> str:

@@ -38,9 +38,9 @@ class Accounts:
             "sessions",
             [itemising.session(one, self._zone) for one in page.sessions],
             itemising.session_line,
-            notes=() if page.sessions else ("There is no such session.",),
-            how="go on with a larger offset",
+            notes=() if page.sessions else (_none(page.total, "session"),),
             after=after,
+            ahead=page.offset + len(page.sessions) < page.total,
         )
 
     def get_session_meta(self, session: str) -> Reply:
@@ -91,7 +91,14 @@ class Accounts:
             "messages",
             [itemising.event(one, self._zone) for one in page.events],
             itemising.dated_event_line,
-            notes=() if page.events else ("No message is there.",),
-            how="go on with a larger offset",
+            notes=() if page.events else (_none(page.total, "message"),),
             after=after,
+            ahead=page.offset + len(page.events) < page.total,
         )
+
+
+def _none(total: int, what: str) -> str:
+    """Why a page is empty."""
+    if not total:
+        return f"There is no such {what}."
+    return f"The offset lies behind the last {what}: there are {total:,}."

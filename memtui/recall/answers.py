@@ -70,7 +70,7 @@ class Answers:
             _routed_line,
             way,
             (lead,),
-            notes=found.notes or (() if told else (NOTHING,)),
+            notes=[neutral(one) for one in found.notes] or ([] if told else [NOTHING]),
         )
 
     def teleport(
@@ -88,7 +88,7 @@ class Answers:
         meant = (
             [f"Did you mean: {neutral(found.suggestion)}"] if found.suggestion else []
         )
-        notes = [*filter(None, (found.note, *found.hints)), *meant]
+        notes = [*map(neutral, filter(None, (found.note, *found.hints))), *meant]
         told = [itemising.hit(one, self._zone) for one in found.hits]
         return Reply(
             "hits", told, itemising.hit_line, notes=notes or ([] if told else [NOTHING])
@@ -165,6 +165,7 @@ def memories_reply(found: Retrieved) -> Reply:
         notes=notes or ([] if told else [NOTHING]),
         how="ask for more tokens, or less at once",
         gap="\n\n",
+        spare="details",
     )
 
 

@@ -7,9 +7,10 @@ say; what is not there gives an empty answer.
 """
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from itertools import islice
 
 from memtui.memory import calendar, citations, finds, queries, words
 from memtui.memory.events import Event, is_event_id, to_ms
@@ -17,6 +18,7 @@ from memtui.memory.finds import Field, Find, Held
 from memtui.memory.queries import Query
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLevel, TocLine, TocNode
+from memtui.recall import sessions
 from memtui.recall.browse import ours
 from memtui.store import database, spans, toc
 
@@ -136,11 +138,13 @@ def get_events(
         token: The id of the last event of the page before, or as it is cited; what
             is no token is taken for the beginning.
         of: Whose work.
-        session: Only of the sessions whose id begins so.
+        session: Only of the sessions named by ``[agent:]id`` or how that begins.
     """
     limit = max(1, limit)
     with database.connected():
         after = _last_seen(token or "")
+        agent, session = sessions.parted(session)
+        of = replace(of, agent=agent or of.agent)
         found = spans.events_in(
             to_ms(start) if start else None,
             to_ms(end) if end else None,
@@ -217,42 +221,46 @@ def by_keyword(
     keyword: str,
     *,
     under: str | None = None,
-    level: TocLevel = TocLevel.SEGMENT,
     limit: int = LIMIT,
     of: Scope = ALL,
 ) -> HeldPage:
-    """Nodes of a level whose keywords hold a word, and those above them all do.
+    """The segments whose keywords hold a word, newest first.
 
-    A parent's keywords are among its children's, so that this never ends in nothing
-    once a node holds the word (decisions §5).
+    The segments themselves are asked: a node above them keeps but the weightiest of
+    their keywords (decisions §5).
 
     Args:
         keyword: One word or more; in any form.
-        under: Where to begin; the years where it is None.
-        level: How far down to go.
-        limit: The most nodes, newest first.
+        under: Under which node; under all of them where it is None.
+        limit: The most segments.
         of: Whose work.
     """
     wanted = {*words.needed(keyword[: queries.CAP_CHARS])}
     if not wanted:
         return HeldPage()
-    found: list[TocNode] = []
     with database.connected():
-        names = spans.under([meant(under)] if under else None, of)[:WIDE]
-        while names:
-            kept = [one for one in toc.nodes(names) if _is_about(one, wanted)]
-            found = [one for one in kept if one.level is level]
-            if found or not kept:
-                break
-            names = spans.under([one.node_id for one in kept], of)[:WIDE]
-        lines = {one.node_id: one for one in toc.lines([n.node_id for n in found])}
+        said = spans.keywords(meant(under) if under else None, of)
+        found = dict(islice(_about(said, wanted), max(1, limit) + 1))
+        lines = {one.node_id: one for one in toc.lines([*found])}
     held = [
-        Held(
-            lines[one.node_id], (Find(Field.KEYWORDS, " · ".join(one.words), 1.0),), 1.0
-        )
-        for one in found
+        Held(lines[name], (Find(Field.KEYWORDS, " · ".join(carried), 1.0),), 1.0)
+        for name, carried in found.items()
+        if name in lines
     ]
     return HeldPage(tuple(held[: max(1, limit)]), len(held) > limit)
+
+
+def _about(
+    said: Iterable[tuple[str, list[str]]], wanted: set[str]
+) -> Iterator[tuple[str, list[str]]]:
+    """Those whose keywords hold all of the terms between them."""
+    terms: dict[str, set[str]] = {}
+    for name, keywords in said:
+        for word in keywords:
+            if word not in terms:
+                terms[word] = wanted.intersection(words.terms(word))
+        if len(set[str]().union(*(terms[word] for word in keywords))) == len(wanted):
+            yield name, keywords
 
 
 def in_range(
@@ -305,8 +313,3 @@ def _held(
         if (found := finds.of(node, asked, fields))
     ]
     return sorted(held, key=lambda one: (-one.score, -one.line.start_time.timestamp()))
-
-
-def _is_about(node: TocNode, wanted: set[str]) -> bool:
-    held = {term for word in node.words for term in words.terms(word)}
-    return wanted <= held

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from memtui.memory import chunks, citations, memories, time_since
+from memtui.memory.events import from_ms
 from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import Moment, Understood
 from memtui.memory.memories import LIMIT, Line, Memory
 from memtui.memory.toc import TocNode
 from memtui.recall.search import Search
-from memtui.store import database, events, segments, surprises, toc
+from memtui.store import database, events, segments, spans, surprises, toc
 
 MOST = 20
 """The most memories there are in an answer."""
@@ -85,7 +86,7 @@ class Retrieval:
         now: datetime,
         weighed: dict[str, float],
     ) -> Memory:
-        ended = node.end_time if node else moment.at
+        ended = _ended(moment, node)
         return Memory(
             rank=rank,
             score=moment.score,
@@ -96,6 +97,15 @@ class Retrieval:
             cite=_cite(moment, node),
             node_id=moment.node_id,
         )
+
+
+def _ended(moment: Moment, node: TocNode | None) -> datetime:
+    """When the last message of a memory was said: its session may end days later."""
+    stretch = segments.get(moment.node_id) if moment.node_id else None
+    if stretch is None:
+        return node.end_time if node else moment.at
+    last_ms = spans.last_said_ms(stretch.number, stretch.start_ms, stretch.end_ms)
+    return from_ms(last_ms) if last_ms is not None else moment.at
 
 
 def _summary(moment: Moment) -> str:

@@ -62,49 +62,47 @@ class Router:
         asked = queries.read(read.rest, self._zone, replace(EVERYTHING, of=of))
         # Filters and the scope the question names itself hold for browsing too.
         choice, of = routes.choose(asked, read.periods), asked.filters.of
-        nodes = self._nodes(choice.way, read, of)
-        hits, notes = self._hits(choice.way, question, limit, of)
-        times = tuple(
-            Understood(one.said, bool(self._within((one,), of))) for one in read.periods
+        found = {one: self._within(one, of) for one in read.periods}
+        nodes = list(
+            {one.node_id: one for some in found.values() for one in some}.values()
         )
+        hits, notes = self._hits(choice.way, read, limit, of)
+        sureness = _sure(choice.way, nodes, hits)
+        times = tuple(Understood(one.said, bool(some)) for one, some in found.items())
+        unmet = [f"Nothing is kept of {one.said}." for one in times if not one.is_met]
         return Routed(
             question,
             choice,
-            _sure(choice.way, nodes, hits),
+            sureness,
             times,
             tuple(hits),
-            _top(choice.way, nodes, hits, of)[:limit],
-            notes,
+            _top(choice.way, sureness, nodes, of)[:limit],
+            (*unmet, *notes),
         )
 
-    def _nodes(self, way: Way, read: Timely, of: Scope) -> list[TocLine]:
-        if way in (Way.BROWSE, Way.BOTH):
-            return self._within(read.periods, of)
-        return []
-
-    def _within(self, periods: tuple[Period, ...], of: Scope) -> list[TocLine]:
-        found: dict[str, TocLine] = {}
-        for one in periods:
-            for line in navigation.in_range(one.start, one.end, self._zone, of=of):
-                found[line.node_id] = line
-        return list(found.values())
+    def _within(self, one: Period, of: Scope) -> list[TocLine]:
+        return navigation.in_range(one.start, one.end, self._zone, of=of)
 
     def _hits(
-        self, way: Way, question: str, limit: int, of: Scope
+        self, way: Way, read: Timely, limit: int, of: Scope
     ) -> tuple[list[Hit], tuple[str, ...]]:
         if way not in (Way.TELEPORT, Way.BOTH):
             return [], ()
-        answer = self._teleport.find(question, limit=limit, of=of)
+        words = routes.pointed(read.rest, self._zone)
+        answer = self._teleport.find(words, limit=limit, of=of)
+        hits = sorted(
+            answer.hits,
+            key=lambda hit: -hit.score * (timely.GAIN if read.covers(hit.at) else 1.0),
+        )
         meant = [f"Did you mean: {answer.suggestion}"] if answer.suggestion else []
-        notes = tuple(filter(None, (answer.note, *meant)))
-        return list(answer.hits), notes
+        return hits, tuple(filter(None, (answer.note, *meant)))
 
 
 def _top(
-    way: Way, nodes: list[TocLine], hits: list[Hit], of: Scope
+    way: Way, sure: Sureness, nodes: list[TocLine], of: Scope
 ) -> tuple[TocLine, ...]:
     """The nodes of the time; the years where nothing better is known."""
-    if nodes or (hits and _best(hits) >= routes.VAGUELY):
+    if nodes or (way is not Way.TOP and sure.score >= routes.VAGUELY):
         return tuple(nodes)
     return tuple(navigation.get_toc_root(of=of))
 

@@ -93,10 +93,7 @@ def find(asked: str) -> tuple[str, str]:
         MemtuiError: There is no such session, or more than one.
     """
     with database.connected():
-        asked = clean(asked)
-        agent, _, name = asked.partition(":")
-        if agent not in pages.agents():
-            agent, name = "", asked
+        agent, name = parted(asked)
         found = pages.named(name, agent, is_whole=True) if name else []
         if not found and name:
             found = pages.named(name, agent, is_whole=False)
@@ -105,6 +102,16 @@ def find(asked: str) -> tuple[str, str]:
     if len(found) > 1:
         raise MemtuiError(_ambiguous(asked, found))
     return found[0]
+
+
+def parted(asked: str) -> tuple[str, str]:
+    """The agent and what an id begins with in ``[agent:]id``; inside ``connected()``.
+
+    Where no agent is named that is known, there is none, and all of it is of the id.
+    """
+    asked = clean(asked).strip()
+    agent, colon, name = asked.partition(":")
+    return (agent, name) if colon and agent in pages.agents() else ("", asked)
 
 
 def _ambiguous(asked: str, found: Sequence[tuple[str, str]]) -> str:

@@ -145,7 +145,7 @@ class Walks:
         Of several times the first one counts; where none is understood, the reply is
         empty and says so.
         """
-        read = times.read(when[:1000], self._clock(), self._zone)
+        read = times.meant(when, self._clock(), self._zone)
         if when.strip() and not read:
             return Reply("events", (), itemising.dated_event_line, notes=(NO_TIME,))
         start, end = (read[0].start, read[0].end) if read else (None, None)
@@ -230,14 +230,11 @@ class Walks:
         keyword: str,
         *,
         under: str | None = None,
-        level: TocLevel = TocLevel.SEGMENT,
         limit: int = navigation.LIMIT,
         of: Scope = ALL,
     ) -> Reply:
-        """The nodes of a level whose keywords hold a word, newest first."""
-        page = navigation.by_keyword(
-            keyword, under=under, level=level, limit=limit, of=of
-        )
+        """The segments whose keywords hold a word, newest first."""
+        page = navigation.by_keyword(keyword, under=under, limit=limit, of=of)
         return self._held(page)
 
     def _held(self, page: navigation.HeldPage) -> Reply:
@@ -257,7 +254,7 @@ class Walks:
             when: "last week", "in March", "Q1 2025", "2025-03-14", "since Monday" ….
             of: Whose work.
         """
-        read = times.read(when[:1000], self._clock(), self._zone)
+        read = times.meant(when, self._clock(), self._zone)
         found: dict[str, TocLine] = {}
         for one in read:
             lines = navigation.in_range(one.start, one.end, self._zone, of=of)

@@ -1,11 +1,13 @@
 """Spans: the nodes and the events of a stretch of time, and names by how they begin."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 
-from peewee import fn
+from peewee import SQL, fn
 
-from memtui.memory.events import Event, first_id
+from memtui.memory.events import MESSAGES, SPEAKERS, Event, first_id
 from memtui.memory.scopes import ALL, Scope
+from memtui.memory.toc import TocLevel
 from memtui.store import events, scopes
 from memtui.store.database import db
 from memtui.store.tables import EventRow, GripRow, NodeRow, SessionRow, VersionRow
@@ -29,6 +31,54 @@ def under(parent_ids: Sequence[str] | None, of: Scope = ALL) -> list[str]:
         .tuples()
     )
     return [name for (name,) in rows]
+
+
+_WITHIN = """(
+    WITH RECURSIVE below(node_id) AS (
+        SELECT ?
+        UNION
+        SELECT near.node_id FROM toc_latest AS near
+        JOIN below ON near.parent_id = below.node_id
+    )
+    SELECT node_id FROM below
+)"""
+"""A node and all that is under it."""
+
+
+def keywords(under: str | None, of: Scope = ALL) -> Iterator[tuple[str, list[str]]]:
+    """Segments with their keywords, newest first, read one by one.
+
+    Args:
+        under: The node they stand under, or which they are; all of them for None.
+        of: Whose work.
+    """
+    where = [NodeRow.level == TocLevel.SEGMENT.value, *scopes.within(of, under=under)]
+    if under is not None:
+        where.append(NodeRow.node_id.in_(SQL(_WITHIN, (under,))))
+    rows = (
+        NodeRow.select(NodeRow.node_id, VersionRow.keywords)
+        .join(VersionRow)
+        .where(*where)
+        .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
+        .tuples()
+    )
+    for name, said in rows.iterator():
+        yield name, [word for word, *_ in json.loads(said or "[]")]
+
+
+def last_said_ms(number: int, start_ms: int, end_ms: int) -> int | None:
+    """When the last message of a session between two times was said, if any was."""
+    at_ms = (
+        EventRow.select(fn.MAX(EventRow.at_ms))
+        .where(
+            EventRow.session == number,
+            EventRow.at_ms.between(start_ms, end_ms),
+            EventRow.type.in_([one.value for one in MESSAGES]),
+            EventRow.role.in_([one.value for one in SPEAKERS]),
+        )
+        .scalar()
+    )
+    return None if at_ms is None else int(at_ms)
 
 
 def events_in(

@@ -1,6 +1,7 @@
 """What an agent is answered: within its budget, whatever is kept."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -97,6 +98,64 @@ def test_where_no_item_fits_texts_are_cut_until_one_does() -> None:
     assert told.kept == 1
     assert told.width
     assert "…" in told.text
+
+
+def remembered(count: int, lines: int) -> Reply:
+    """Memories, each with so many messages."""
+    said = {"role": "user", "text": "some words of a message " * 2}
+    told: list[Plain] = [
+        {"id": f"evt:{place}", "text": "About it.", "details": [said] * lines}
+        for place in range(count)
+    ]
+    return Reply("memories", told, str, spare="details")
+
+
+@given(st.integers(0, 6), st.integers(0, 6), st.integers(budgets.LEAST, 2_000))
+def test_details_go_before_whole_items_do(count: int, lines: int, limit: int) -> None:
+    asked = remembered(count, lines)
+    told = replies.fitted_json(asked, limit, tokens.ESTIMATED, lambda plain: plain)
+    assert told.tokens <= limit
+    read = json.loads(told.text)
+    details = sum(len(one.get("details", ())) for one in read["memories"])
+    assert not details or len(read["memories"]) == count
+    is_whole = (len(read["memories"]), details) == (count, count * lines)
+    assert is_whole is ("left_out" not in read)
+
+
+def test_how_many_details_are_left_out_is_said() -> None:
+    told = replies.fitted(remembered(3, 9), 300, tokens.ESTIMATED, NUMBER)
+    assert told.width is None
+    assert re.search(r"\(\d+ details left out: ask for more tokens\)", told.text)
+    assert all(f"evt:{place}" in told.text for place in range(3))
+
+
+def test_what_is_told_beside_items_is_told_while_there_is_room() -> None:
+    notes = ["The search index is missing or broken: memtui reindex makes it anew."]
+    asked = Reply(
+        "hits",
+        [{"id": "evt:" + "x1-" * 200, "text": "x"}] * 3,
+        str,
+        {"about": "y" * 500},
+        notes=notes,
+        after=lambda kept: {"continuation_token": str(kept), "has_more": True},
+    )
+    told = replies.fitted_json(asked, 200, tokens.ESTIMATED, lambda plain: plain)
+    read = json.loads(told.text)
+    assert told.kept == 0
+    assert read["notice"] == fencing.NOTICE
+    assert read["notes"] == notes
+    assert read["continuation_token"] == "0"
+    assert read["left_out"] == "3 left out: go on with token 0"
+
+
+def test_names_that_open_something_are_never_cut() -> None:
+    told = replies.brief({"session": "codex:" + "1" * 40, "text": "x" * 40}, 20)
+    assert len(told["session"]) == 46
+    assert len(told["text"]) == 20
+    assert (
+        len(replies.brief({"session": {"title": "x" * 40}}, 20)["session"]["title"])
+        == 20
+    )
 
 
 def test_a_page_that_was_cut_goes_on_where_it_was_cut() -> None:

@@ -9,6 +9,12 @@ from memtui.memory import timely
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
+def test_a_time_that_is_named_again_and_again_is_looked_at_once() -> None:
+    assert len(timely.read("last week " * 900, NOW, UTC).periods) == 1
+    days = " ".join(f"2025-03-{day:02}" for day in range(1, 31))
+    assert len(timely.read(days, NOW, UTC).periods) == timely.PERIODS
+
+
 def test_a_time_is_read_and_the_rest_is_looked_up() -> None:
     found = timely.read("what did we decide about retries last week", NOW, UTC)
     assert found.rest.split() == ["what", "did", "we", "decide", "about", "retries"]

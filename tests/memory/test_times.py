@@ -45,6 +45,25 @@ def at(day: str) -> datetime:
 @pytest.mark.parametrize(
     ("text", "start", "end"),
     [
+        ("2025", "2025-01-01", "2026-01-01"),
+        ("H2 2025", "2025-07-01", "2026-01-01"),
+        ("in H1 of 2026", "2026-01-01", "2026-07-01"),
+        ("half an hour ago", "2026-11-21 22:15", "2026-11-21 22:45"),
+        ("a fortnight ago", "2026-11-04", "2026-11-11"),
+    ],
+)
+def test_what_is_a_time_and_nothing_else_is_read_as_one(
+    text: str, start: str, end: str
+) -> None:
+    (one,) = times.meant(text, NOW, BERLIN)
+    assert (local(one.start), local(one.end)) == (start, end)
+    assert times.meant("zebra", NOW, BERLIN) == []
+    assert not bounds("the H2 database"), "no half of a year"
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
         ("what happened today", "2026-11-21", "2026-11-22"),
         ("what happened yesterday", "2026-11-20", "2026-11-21"),
         ("the day before yesterday", "2026-11-19", "2026-11-20"),

@@ -10,17 +10,18 @@ from typing import Any
 import pytest
 
 from memtui.house import House
-from memtui.memory import budgets, replies, tokens
-from memtui.memory.events import Event
+from memtui.memory import budgets, events, replies, tokens
+from memtui.memory.events import Event, EventType
 from memtui.memory.replies import Plain, Reply
 from memtui.memory.routes import Way
+from memtui.memory.scopes import Scope
 from memtui.memory.toc import TocLevel
 from memtui.paths import in_home
 from memtui.recall import navigation, walks
 from memtui.settings import Held, Settings
-from memtui.store import database, tables
+from memtui.store import database, spans, tables
 from tests.conftest import HISTORY
-from tests.talking import keep, line
+from tests.talking import AT, keep, line
 
 OWN = Settings(
     {
@@ -198,6 +199,22 @@ def test_a_keyword_leads_down_and_never_into_nothing(full_house: House) -> None:
     assert not navigation.by_keyword("zeppelin").nodes
 
 
+def test_every_keyword_of_a_segment_leads_to_it(full_house: House) -> None:
+    with database.connected():
+        carried = dict(spans.keywords(None))
+    assert len(carried) > 3
+    for name, keywords in carried.items():
+        day = name.rpartition(":")[0].replace("segment", "day")
+        for word in keywords:
+            for under in (None, day, name):
+                page = navigation.by_keyword(word, under=under, limit=99)
+                assert name in [one.line.node_id for one in page.nodes], word
+    elsewhere = navigation.by_keyword(keywords[0], under="toc:day:2024-01-01")
+    assert not elsewhere.nodes
+    narrowed = navigation.by_keyword(keywords[0], of=Scope("nobody"))
+    assert not narrowed.nodes
+
+
 WAYS = (
     ("what did we do on 18 January 2024?", Way.BROWSE),
     ("why does the token refresh fail", Way.TELEPORT),
@@ -214,6 +231,62 @@ def test_a_question_goes_the_way_that_fits_it(full_house: House) -> None:
         assert found["why"]
         assert found["band"] in {"excellent", "good", "partial", "weak"}
         assert found["answers"]
+
+
+def test_words_that_name_nothing_cost_a_question_no_score(full_house: House) -> None:
+    ask = full_house.asking.ask_route
+    bare = data(ask("token refresh?"))
+    asked = data(ask("what did we see and discuss about the token refresh?"))
+    assert asked["score"] == bare["score"] > 0.5
+    assert asked["answers"] == bare["answers"]
+
+
+def test_that_nothing_is_kept_of_a_time_is_said(full_house: House) -> None:
+    for question in ("what happened in 1999?", "the token refresh in 1999"):
+        reply = full_house.asking.ask_route(question)
+        told = replies.fitted(reply, 500, tokens.ESTIMATED).text
+        assert "Nothing is kept of 1999: 1 January – 31 December 1999." in told
+        assert "toc:year:2024" in str(data(reply)["answers"])
+
+
+def test_that_there_is_more_is_said_with_where_it_begins(full_house: House) -> None:
+    asking = full_house.asking
+
+    def text(reply: Reply) -> str:
+        return replies.fitted(reply, 500, tokens.ESTIMATED).text
+
+    assert "(more: go on with offset 2)" in text(asking.list_sessions(limit=2))
+    assert "there are 6" in text(asking.list_sessions(offset=1_000))
+    assert "(more" not in text(asking.list_sessions(limit=6))
+    session = asking.list_sessions(limit=1).items[0]["id"]
+    assert "(more: go on with offset 1)" in text(asking.list_messages(session, limit=1))
+    assert "there are" in text(asking.list_messages(session, offset=1_000))
+
+
+def test_events_are_asked_for_by_the_name_sessions_are_told_by(
+    full_house: House,
+) -> None:
+    asking = full_house.asking
+    for one in asking.list_sessions().items:
+        whole = asking.get_events(session=one["id"]).items
+        assert whole
+        assert whole == asking.get_events(session=one["id"].partition(":")[2]).items
+        assert not asking.get_events(session=f"nobody:{one['id']}").items
+
+
+def test_a_memory_is_as_old_as_its_last_message(full_house: House) -> None:
+    ended = events.make(
+        agent="claude-code",
+        session_id="zoo",
+        timestamp=AT + timedelta(minutes=9),
+        event_type=EventType.SESSION_END,
+        text="",
+        key="end",
+    )
+    keep(line("The walrus wants herring", session="zoo"), ended)
+    assert full_house.works.until_idle(lambda _: None) == []
+    retrieved = full_house.asking.retrieval.retrieve_memory("walrus herring")
+    assert retrieved.memories[0].at == AT
 
 
 def test_memories_are_told_with_what_opens_them(full_house: House) -> None:

@@ -1,7 +1,5 @@
 """The tools that read: each is a question that ``recall.asking`` answers."""
 
-from typing import Final
-
 from memtui.agents.serving.memory import Memory
 from memtui.agents.serving.parameters import BadArguments, Given, Parameter
 from memtui.agents.serving.tools import OFFSET, TOKEN, Tool, limit
@@ -10,9 +8,6 @@ from memtui.memory.replies import Reply
 from memtui.memory.scopes import Scope
 from memtui.recall.expand import AFTER, BEFORE
 from memtui.recall.walks import NO_TIME
-
-LONGEST_TIME: Final = 1_000
-"""How much of a time in words is read, in characters."""
 
 _NODE = Parameter("node_id", says="as in toc:day:2025-03-14", is_required=True)
 _UNDER = Parameter("node_id", says="the years without one")
@@ -36,7 +31,7 @@ def _around(name: str, usual: int, most: int) -> Parameter:
 
 
 def _events(memory: Memory, given: Given) -> Reply:
-    read = times.read(given["when"][:LONGEST_TIME], memory.now(), memory.zone)
+    read = times.meant(given["when"], memory.now(), memory.zone)
     if not read:
         raise BadArguments(NO_TIME)
     return memory.asking.get_events(
