@@ -23,6 +23,15 @@ class Rejected(MemtuiError):
         super().__init__(f"version {edition.version} was rejected: {edition.rejected}")
 
 
+class NotPinned(MemtuiError):
+    """No version of a node is pinned, so that none could be let go."""
+
+    def __init__(self, name: str, shown: TocEdition) -> None:
+        """Say of which node, and what is shown of it."""
+        self.shown = shown
+        super().__init__(f"no version of {name} is pinned: the newest is shown")
+
+
 def pin(
     node_id: str,
     version: int | None,
@@ -69,12 +78,14 @@ def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocEdition:
         What is shown now.
 
     Raises:
-        MemtuiError: There is no such node, it has no version, or none is pinned.
+        MemtuiError: There is no such node, or it has no version.
+        NotPinned: None is pinned.
     """
     name = _name(node_id)
     with database.writing():
-        if not _shown(_editions(name)).is_pinned:
-            raise MemtuiError(f"no version of {name} is pinned: the newest is shown")
+        shown = _shown(_editions(name))
+        if not shown.is_pinned:
+            raise NotPinned(name, shown)
         pins.unpin(name, zone, to_ms(now))
         return _shown(toc.editions(name))
 

@@ -16,7 +16,7 @@ from memtui.agents.serving.memory import Memory
 from memtui.agents.serving.parameters import BadArguments
 from memtui.agents.serving.tools import MAX_TOKENS, Tool
 from memtui.errors import MemtuiError
-from memtui.memory import envelopes, replies
+from memtui.memory import budgets, envelopes, replies
 from memtui.memory.fencing import line
 from memtui.memory.replies import Reply
 
@@ -109,11 +109,14 @@ class Calls:
             return self._memory
 
     def _told(self, reply: Reply, memory: Memory, most: int) -> Told:
-        text = replies.fitted(reply, most, memory.counter).text
         if not self._is_structured:
-            return Told(text)
-        data = replies.fitted_json(reply, most, memory.counter, lambda told: told)
-        return Told(text, json.loads(data.text))
+            return Told(replies.fitted(reply, most, memory.counter).text)
+        told = replies.fitted(reply, most // 2, memory.counter)
+        room = most - told.tokens
+        if room < budgets.LEAST:
+            return Told(told.text)
+        data = replies.fitted_json(reply, room, memory.counter, lambda plain: plain)
+        return Told(told.text, json.loads(data.text))
 
 
 def failed(error: MemtuiError) -> Failed:

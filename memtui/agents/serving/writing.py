@@ -15,10 +15,11 @@ from memtui.agents.serving.parameters import BadArguments, Given, Parameter
 from memtui.agents.serving.tools import Tool
 from memtui.curate import leaving, versions
 from memtui.errors import MemtuiError
-from memtui.memory.events import EventType, is_too_late
+from memtui.memory.events import EventType, is_event_id, is_too_late
 from memtui.memory.replies import Reply
 from memtui.memory.toc import TocEdition
 from memtui.recall import sessions
+from memtui.recall.itemising import named
 from memtui.sources.records import time_of
 
 AGENT: Final = "mcp"
@@ -66,8 +67,6 @@ def append_message(memory: Memory, given: Given) -> Reply:
 def ingest_event(memory: Memory, given: Given) -> Reply:
     """Add an event of any type to a session."""
     kind = EventType(given["event_type"])
-    if kind in (*_ROLES.values(), EventType.TOOL_RESULT) and not given["text"].strip():
-        raise BadArguments("text is empty")
     said = {
         "content": given["text"],
         "tool_name": given["tool_name"],
@@ -88,7 +87,7 @@ def set_summary(memory: Memory, given: Given) -> Reply:
 
 
 def _inform(memory: Memory, given: Given, said: dict[str, object]) -> Reply:
-    agent, name = sessions.find(given["session"])
+    agent, name = _named(given["session"], is_begun=True)
     at = memory.now()
     leaving.leave(memory.spool, leaving.SESSION_INFO, agent, name, at, said)
     return _left(memory, agent, name, at, "Noted; searches rank by it")
@@ -97,20 +96,30 @@ def _inform(memory: Memory, given: Given, said: dict[str, object]) -> Reply:
 def _add(
     memory: Memory, given: Given, kind: EventType, said: dict[str, object]
 ) -> Reply:
+    is_silent = not given["text"].strip()
+    if is_silent and kind in (*_ROLES.values(), EventType.TOOL_RESULT):
+        raise BadArguments("text is empty")
     agent, name = _named(given["session"])
     at = _time(memory, given)
     leaving.leave(memory.spool, kind.value, agent, name, at, said)
     return _left(memory, agent, name, at, "Taken")
 
 
-def _named(asked: str) -> tuple[str, str]:
-    """A session that is kept, or one that was begun and is not kept yet."""
+def _named(asked: str, *, is_begun: bool = False) -> tuple[str, str]:
+    """A session that is kept, or one that is not kept yet.
+
+    Args:
+        asked: What it is called.
+        is_begun: Whether its name must be one that ``new_session`` gives.
+    """
     try:
         return sessions.find(asked)
     except MemtuiError:
         agent, _, name = asked.rpartition(":")
         agent = agent or AGENT
         if not (_PLAIN.fullmatch(agent) and _PLAIN.fullmatch(name)):
+            raise
+        if is_begun and not is_event_id(name.upper()):
             raise
         return agent, name
 
@@ -129,9 +138,10 @@ def _time(memory: Memory, given: Given) -> datetime:
 
 def _left(memory: Memory, agent: str, name: str, at: datetime, done: str) -> Reply:
     works = "in a moment" if memory.is_worked() else "as soon as a memtui works"
-    told = {"session": f"{agent}:{name}", "timestamp": at.isoformat()}
+    told = {"session": named(agent, name), "timestamp": at.isoformat()}
     lead = [f"{key}: {value}" for key, value in told.items()]
-    return Reply("done", (), str, told, lead, (f"{done}. It shows {works}.",))
+    notes = (f"{done}. It shows {works}.",)
+    return Reply("done", (), str, told, lead, notes, is_quoted=False)
 
 
 def summarise_again(memory: Memory, given: Given) -> Reply:
@@ -148,13 +158,17 @@ def accept(memory: Memory, given: Given) -> Reply:
 
 def release(memory: Memory, given: Given) -> Reply:
     """Show the newest version again."""
-    shown = versions.unpin(given["node_id"], memory.zone, memory.now())
+    try:
+        shown = versions.unpin(given["node_id"], memory.zone, memory.now())
+    except versions.NotPinned as error:
+        return _chosen(error.shown, "None was pinned: the newest is shown.")
     return _chosen(shown, "The newest is shown, and what comes after it.")
 
 
 def _chosen(shown: TocEdition, done: str) -> Reply:
     told = {"version": shown.version, "is_pinned": shown.is_pinned}
-    return Reply("done", (), str, told, (f"version {shown.version} shown",), (done,))
+    lead = (f"version {shown.version} shown",)
+    return Reply("done", (), str, told, lead, (done,), is_quoted=False)
 
 
 TOOLS = (

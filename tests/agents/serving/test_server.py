@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from memtui.agents.serving.calls import Calls, Failed
+from memtui.agents.serving.calls import Calls, Failed, Told
 from memtui.agents.serving.offered import TOOLS
 from memtui.errors import MemtuiError
 from memtui.house import House
+from memtui.memory import budgets, replies
 from memtui.memory.tokens import estimate
 from memtui.paths import in_home
 from memtui.settings import Settings
@@ -118,7 +119,7 @@ def test_a_conversation_is_read_page_by_page(agent: Agent) -> None:
     assert "user: Sessions time out" in page
     later = agent.ask("list_messages", session="shop-1", offset=1)
     assert "user: Sessions time out" not in later
-    assert "No message" in agent.ask("list_messages", session="shop-1", offset=999)
+    assert "there are 4" in agent.ask("list_messages", session="shop-1", offset=999)
 
 
 def test_the_jobs_stand_as_they_do(agent: Agent) -> None:
@@ -269,6 +270,20 @@ def test_without_a_store_it_says_that_nothing_is_kept(tmp_path: Path) -> None:
         for tool in ("teleport", "search_sessions", "retrieve_memory"):
             assert " index " in agent.ask(tool, query="anything")
         assert "no such node" in agent.ask("get_node", node_id=DAY)
+
+
+@pytest.mark.parametrize("most", [50, 120, 500])
+def test_lines_and_data_keep_within_one_budget(full_home: Path, most: int) -> None:
+    house = House(in_home(full_home), Settings({}))
+    calls = Calls(lambda: Served(house), is_structured=True)
+    tool = next(one for one in TOOLS if one.name == "get_events")
+    told = calls.call(tool, {"when": "January 2024", "max_tokens": most})
+    assert isinstance(told, Told)
+    data = replies.dumped(told.data) if told.data else ""
+    cost = [budgets.cost(one, house.counter) for one in (told.text, data)]
+    assert sum(cost) <= most
+    assert (told.data is not None) is (most > 50)
+    house.stop()
 
 
 def test_a_damaged_store_and_a_damaged_index_are_said(tmp_path: Path) -> None:

@@ -110,10 +110,20 @@ def test_a_title_and_a_summary_are_what_a_session_is_found_by(desk: Desk) -> Non
 def test_versions_are_accepted_released_and_asked_for(desk: Desk) -> None:
     assert "version 1 shown" in desk.do("accept_version", node_id=DAY)
     assert "newest" in desk.do("release_version", node_id=DAY)
-    assert "no version" in desk.fail("release_version", node_id=DAY)
+    assert "None was pinned" in desk.do("release_version", node_id=DAY)
     assert "has no version 9" in desk.fail("accept_version", node_id=DAY, version=9)
     assert "asked for" in desk.do("summarise_again", node_id=DAY)
     assert "no node" in desk.fail("summarise_again", node_id="toc:day:1999-01-01")
+
+
+def test_a_session_that_was_just_begun_can_be_called_something(desk: Desk) -> None:
+    told = desk.do("new_session", timestamp=AT)
+    assert "Quoted from past conversations" not in told
+    session = begun(told)
+    desk.do("set_session_title", session=session, title="An aardvark")
+    desk.do("append_message", session=session, role="user", text="Ants", timestamp=AT)
+    desk.work()
+    assert sessions.facts(*sessions.find(session)).session.title == "An aardvark"
 
 
 def test_jobs_are_paused_resumed_and_asked_for(desk: Desk) -> None:
@@ -129,6 +139,7 @@ def test_jobs_are_paused_resumed_and_asked_for(desk: Desk) -> None:
     [
         ("append_message", {"role": "system"}, "role is one of user, assistant"),
         ("append_message", {"text": " "}, "text is empty"),
+        ("append_message", {"text": "\x07\x1b[31m"}, "text is empty"),
         ("append_message", {"timestamp": "now"}, "timestamp is none of ISO 8601"),
         ("append_message", {"timestamp": "2999-01-01"}, "lies in the future"),
         ("append_message", {"session": "a b"}, "there is no session"),
