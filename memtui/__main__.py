@@ -326,6 +326,8 @@ def _app(
             ascii=settings.ascii,
         )
         chosen = app.run()
+        if app.return_code:
+            return app.return_code
     if chosen == "demo":
         chosen = _demo(settings, desk)
     if isinstance(chosen, MemtuiError):

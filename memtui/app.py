@@ -240,6 +240,11 @@ class MemtuiApp(Doors):
         self._exit_renderables.append(Segments(lines))
         self._close_messages_no_wait()
 
+    def action_command_palette(self) -> None:
+        """Find a command by its name."""
+        if not isinstance(self.screen, palette.Palette):
+            self.push_screen(palette.Palette(id="--command-palette"))
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What can be done now."""
         return palette.offers(self, screen)

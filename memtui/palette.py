@@ -5,13 +5,23 @@ from functools import partial
 from typing import Any
 
 from textual.app import App, SystemCommand
+from textual.command import CommandList, CommandPalette
 from textual.screen import Screen
 
 from memtui import commands, themes
 from memtui.themes import THEMES
+from memtui.widgets.options import is_drawn
 
 ALWAYS = {"palette"}
 """The commands that Textual binds for us, wherever the focus is."""
+
+
+class Palette(CommandPalette):
+    """Textual's palette, which stands keys that come before it is drawn."""
+
+    def _action_command_list(self, action: str) -> None:
+        if is_drawn(self.query_one(CommandList)):
+            super()._action_command_list(action)
 
 
 def active(screen: Screen[Any]) -> set[str]:

@@ -14,7 +14,6 @@ import pytest_textual_snapshot
 from hypothesis import HealthCheck
 from hypothesis import settings as trying
 from syrupy.location import PyTestLocation
-from textual import _wait
 from textual.pilot import Pilot
 from textual.worker import WorkerError
 
@@ -78,10 +77,6 @@ class TopLevelSVG(pytest_textual_snapshot.SVGImageExtension):
 
 
 pytest_textual_snapshot.SVGImageExtension = TopLevelSVG
-
-# Textual looks each fiftieth of a second whether an app has come to rest: much of what
-# a test of a screen takes.
-_wait.SLEEP_GRANULARITY, _wait.SLEEP_IDLE = 1 / 200, 1 / 2000
 
 
 @pytest.fixture(autouse=True)
@@ -279,3 +274,8 @@ def connected() -> list[tuple[Any, ...]]:
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are cores: tests of screens and processes often wait."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow ones first: at the end, they would be all there is to wait for."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

@@ -84,6 +84,7 @@ async def test_nothing_is_told_without_the_key(served: Served, path: str) -> Non
     assert await status(served, path, Cookie="") == 403
     name = cookie(served).partition("=")[0]
     assert await status(served, path, Cookie=f"{name}=guessed") == 403
+    assert await status(served, path, Cookie=f"{name}=\udcff\udcfe") == 403
     assert await status(served, "/?key=guessed") == 403
 
 

@@ -213,7 +213,7 @@ def _bullets(
     if ranked:
         return (Claim(shorten(ranked[0].text, BULLET_CHARS), (ranked[0].ref,)),)
     at = next((at for at, event in enumerate(events) if event.text.strip()), 0)
-    first = shorten(plain(events[at].text[:BULLET_CHARS]), BULLET_CHARS)
+    first = shorten(plain(events[at].text[: 4 * BULLET_CHARS]), BULLET_CHARS)
     return (Claim(first or title, (at,)),)
 
 

@@ -132,7 +132,8 @@ class ContentsScreen(PanedScreen):
 
     def action_next_grip(self) -> None:
         """Show the next source."""
-        self._source.let_go()
+        if self._source.let_go() and self._page.bullets.show_again():
+            return
         if not self._page.bullets.step(1):
             self.notify("This is the last source of this page.", markup=False)
 
@@ -302,6 +303,9 @@ class ContentsScreen(PanedScreen):
             self._source.clear()
         elif was_empty:
             self._enter("tree")
+        if line := self._tree.pointed_at:
+            # A filter may have put another line where the cursor is.
+            self._page.open(line.node_id)
         self.query_one("#contents PaneTitle", PaneTitle).measure = (
             wording.counted(total, "segment") if total else ""
         )

@@ -3,6 +3,8 @@
 A screen that shows a session does these; whatever takes time is done on a thread.
 """
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Callable
 from datetime import datetime, tzinfo
@@ -27,7 +29,7 @@ from memtui.widgets.turn_view import TurnView
 CITED = 300
 """How much of a turn is cited, in characters."""
 
-NO_EDITOR = "Neither $VISUAL nor $EDITOR is set: say there which editor is yours."
+NO_EDITOR = "Neither $VISUAL nor $EDITOR is set to a command: try export EDITOR=nano."
 
 
 class Deeds(Screen[None]):
@@ -139,7 +141,7 @@ class Deeds(Screen[None]):
             if file is not None:
                 self.ask(partial(self._export, file), "deed")
 
-        file = Path.cwd() / markdown.name(about, self.zone)
+        file = _here() / markdown.name(about, self.zone)
         self.app.push_screen(ExportScreen(file), answer)
 
     def _export(self, file: Path) -> None:
@@ -158,23 +160,32 @@ class Deeds(Screen[None]):
             self.ask(partial(self._export_aside, name), "deed")
 
     def _export_aside(self, name: str) -> None:
-        file = Path(tempfile.mkdtemp(prefix="memtui-")) / name
+        folder = tempfile.mkdtemp(prefix="memtui-")
+        # Some editors return at once and read it later.
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        file = Path(folder) / name
         markdown.write(self.whose, self.zone, file, may_replace=False)
         self.post_message(Exported(str(file), to_edit=True))
 
     @on(Exported)
     def say_exported(self, message: Exported) -> None:
-        """Say where it is, or open it; a copy made for looking does not stay."""
+        """Say where it is, or open it; a copy to look at goes when memtui does."""
         file = Path(message.file)
         if not message.to_edit:
             self._written = file
             self.notify(str(file), title="Written", markup=False)
             return
         self._edit(file)
-        file.unlink(missing_ok=True)
-        file.parent.rmdir()
 
     def _edit(self, file: Path) -> None:
         why = lending.run(self.app, [*lending.editor(), str(file)])
         if why:
             self.notify(why, severity="warning", markup=False)
+
+
+def _here() -> Path:
+    """The folder memtui was started in, or one's own where that is gone."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path.home()

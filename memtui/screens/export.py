@@ -11,6 +11,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from memtui.widgets import wording
+
 HOW = "enter writes all that was said there, as Markdown; esc does not."
 
 
@@ -36,7 +38,12 @@ class ExportScreen(ModalScreen[Path | None]):
     def go(self, event: Input.Submitted) -> None:
         """Write there, or say what stands against it."""
         named = event.value.strip()
-        file = Path(named).expanduser()
+        try:
+            self._go(named, Path(named).expanduser())
+        except (OSError, RuntimeError) as error:
+            self._say(f"This cannot be written to: {wording.why(error)}.")
+
+    def _go(self, named: str, file: Path) -> None:
         if not named or file.is_dir():
             self._say("Name a file.")
         elif not file.absolute().parent.is_dir():

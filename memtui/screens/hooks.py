@@ -21,6 +21,7 @@ from textual.worker import Worker, WorkerState
 from memtui import commands
 from memtui.messages.hooks import ChangePlanned, ChangeWritten, HooksFound
 from memtui.widgets import wording
+from memtui.widgets.options import Options
 from memtui.widgets.pane_title import PaneTitle
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Desk(Protocol):
         """Write a change that was planned."""
 
 
-class AgentList(OptionList, inherit_bindings=False):
+class AgentList(Options, inherit_bindings=False):
     """The agents, a line each."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(

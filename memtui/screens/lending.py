@@ -46,5 +46,8 @@ def _ignored(*_: object) -> None:
 
 
 def editor() -> list[str]:
-    """The editor of the person, as they have set it; empty where they have not."""
-    return shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "")
+    """The editor of the person, as they have set it; empty where it cannot be told."""
+    try:
+        return shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "")
+    except ValueError:
+        return []

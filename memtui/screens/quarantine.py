@@ -243,9 +243,12 @@ class QuarantineScreen(Screen[None]):
         self._try_again(is_all=True)
 
     def _try_again(self, *, is_all: bool) -> None:
-        if entry := self._list.pointed_at:
-            self._returning = entry.name
-            self._retry(None if is_all else [entry.name], self._tell)
+        entry = self._list.pointed_at
+        if entry is None:
+            self.notify("There is nothing here to try again.", markup=False)
+            return
+        self._returning = entry.name
+        self._retry(None if is_all else [entry.name], self._tell)
 
     def _tell(self, retried: "Retried") -> None:
         self.post_message(RetryMade(retried))
@@ -273,6 +276,7 @@ class QuarantineScreen(Screen[None]):
         """Ask whether to drop what the cursor is on, or all."""
         entry = self._list.pointed_at
         if entry is None:
+            self.notify("There is nothing here to drop.", markup=False)
             return
 
         def answer(chosen: str | None) -> None:
@@ -314,7 +318,7 @@ class QuarantineScreen(Screen[None]):
     @on(WentBack)
     def action_back(self) -> None:
         """Back to the list, or leave."""
-        if self._list.has_focus:
-            self.dismiss(None)
-        else:
+        if self.query_one(Reader).has_focus:
             self._list.focus()
+        else:
+            self.dismiss(None)

@@ -21,7 +21,7 @@ UNSAID_PORT = 80
 """The port that a browser leaves out of a host's name."""
 
 NO_KEY = "This is somebody's memtui. Open the address that memtui web printed."
-ELSEWHERE = "memtui answers no other site."
+ELSEWHERE = "memtui answers no other site: open it at the address it printed."
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -58,8 +58,8 @@ class Guard:
             return ELSEWHERE
         if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             return ELSEWHERE
-        given = self._given(request)
-        if not secrets.compare_digest(given.encode(), self.key.encode()):
+        given = self._given(request).encode(errors="replace")
+        if not secrets.compare_digest(given, self.key.encode()):
             return NO_KEY
         return ""
 

@@ -16,6 +16,7 @@ from memtui.messages.page import QuotesRead, SourceOpened, SourceWanted, WentBac
 from memtui.recall import expand
 from memtui.widgets import bullet_rows, wording
 from memtui.widgets.hanging import Hanging
+from memtui.widgets.options import Options
 
 WHY_NO_SOURCE = (
     "No source says this: nothing in the conversation was found that does.\n"
@@ -26,7 +27,7 @@ Place = tuple[int, int]
 """A bullet, and one of its grips or quotes, both from 0; -1 is the bullet itself."""
 
 
-class BulletList(OptionList, inherit_bindings=False):
+class BulletList(Options, inherit_bindings=False):
     """Moves through bullets and quotes; says which source belongs beside them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -196,6 +197,13 @@ class BulletList(OptionList, inherit_bindings=False):
         if not ahead:
             return False
         self._go(ahead[0] if by > 0 else ahead[-1])
+        return True
+
+    def show_again(self) -> bool:
+        """Show the source that belongs to where the cursor is; False for no bullet."""
+        if not self.bullets:
+            return False
+        self._want()
         return True
 
     def go_to_grip(self, grip_id: str) -> bool:

@@ -9,13 +9,14 @@ from textual.widgets.option_list import Option
 from memtui.widgets import found_rows
 from memtui.widgets.found_lines import Line, Sheet
 from memtui.widgets.found_rows import FoundRow
+from memtui.widgets.options import Options
 
 ROOMY = (100, 30)
 """From this size of the terminal on, in columns and lines, what answers takes two lines
 of a row, and what was said around it is shown."""
 
 
-class FoundList(OptionList, can_focus=False):
+class FoundList(Options, can_focus=False):
     """Shows what was found, with the cursor on the best."""
 
     def __init__(self, zone: tzinfo) -> None:

@@ -4,19 +4,19 @@ from datetime import tzinfo
 from typing import ClassVar
 
 from textual.binding import BindingType
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from memtui import commands
 from memtui.memory.jobs import Job
 from memtui.widgets import job_words
 from memtui.widgets.job_words import Told
+from memtui.widgets.options import Options
 
 NAMES = (*job_words.STAGES, *Job)
 """What is listed, in this order."""
 
 
-class JobList(OptionList, inherit_bindings=False):
+class JobList(Options, inherit_bindings=False):
     """Moves through them."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from textual.content import Content
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from memtui.memory.scopes import ALL, Scope
 from memtui.recall.parts import Parts
 from memtui.widgets import wording
 from memtui.widgets.hanging import Hanging
+from memtui.widgets.options import Options
 
 CHOSEN, BLANK = "✓ ", "  "
 """What stands before what is chosen, and before all else."""
@@ -81,7 +81,7 @@ def _of(
         yield Choice(scope, name, kind, counted, is_chosen)
 
 
-class PartList(OptionList, can_focus=False):
+class PartList(Options, can_focus=False):
     """Shows what can be chosen under headings; the cursor stands on a line of these."""
 
     def __init__(self) -> None:

@@ -11,6 +11,7 @@ from textual.widgets.option_list import Option
 from memtui import commands
 from memtui.messages.quarantine import MoreWanted
 from memtui.widgets import refusals
+from memtui.widgets.options import Options
 
 if TYPE_CHECKING:
     from memtui.curate.refusals import Entry
@@ -19,7 +20,7 @@ NEAR = 20
 """How many lines before its end more of the list is asked for."""
 
 
-class QuarantineList(OptionList, inherit_bindings=False):
+class QuarantineList(Options, inherit_bindings=False):
     """Moves through the entries."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(

@@ -9,12 +9,13 @@ from textual.widgets.option_list import Option
 
 from memtui import commands
 from memtui.widgets import setting_words
+from memtui.widgets.options import Options
 
 if TYPE_CHECKING:
     from memtui.setting import Entry
 
 
-class SettingList(OptionList, inherit_bindings=False):
+class SettingList(Options, inherit_bindings=False):
     """Moves through the settings."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(

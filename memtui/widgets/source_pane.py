@@ -88,9 +88,14 @@ class SourcePane(Vertical):
         self.want(SourceWanted("", 0, 0, "", verdict, **named))
         self._is_held = True
 
-    def let_go(self) -> None:
-        """Let any bullet's source take the place of a message that was found."""
-        self._is_held = False
+    def let_go(self) -> bool:
+        """Let any bullet's source take the place of a message that was found.
+
+        Returns:
+            Whether there was one.
+        """
+        was_held, self._is_held = self._is_held, False
+        return was_held
 
     def want(self, wanted: SourceWanted) -> None:
         """Show another source, or say why there is none.
@@ -178,6 +183,10 @@ class SourcePane(Vertical):
     def _say(self, words: str) -> None:
         self.query_one("#transcript", Static).update(Content.styled(words, "$context"))
         self.query_one(Reader).scroll_home(animate=False)
+
+    def on_resize(self) -> None:
+        """Keep the evidence in sight where the lines break otherwise."""
+        self.call_after_refresh(self._scroll_to_evidence)
 
     def _scroll_to_evidence(self) -> None:
         static, reader = self.query_one("#transcript", Static), self.query_one(Reader)

@@ -6,11 +6,12 @@ Text from outside is ``Content`` throughout; nothing in it is markup.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
 
-from textual.content import Content
+from textual.content import Content, Span
 from textual.highlight import highlight
 
 from memtui.memory.events import Event
@@ -35,7 +36,12 @@ PATCH = "*** Begin Patch"
 Edit = tuple[list[str], list[str]]
 """The lines an edit took out, and those it put in."""
 
-ADDED, TAKEN, CODE = "$success", "$error", "$accent"
+CODE = "$accent"
+INKS = {"+ ": "$success", "− ": "$error", "  ": "$context"}
+"""The colours of the lines of an edit, by their signs."""
+
+COMPARED = 250_000
+"""Lines are told apart up to so many pairs of old ones and new ones."""
 
 
 def prose(text: str) -> Content:
@@ -103,7 +109,7 @@ def edits(event: Event) -> list[Edit]:
         return []
     try:
         told = json.loads(given)
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     if PATCH in given:
         return _patched(told)
@@ -140,22 +146,33 @@ def _patched(told: Any) -> list[Edit]:
 
 def change(event: Event) -> str:
     """How many lines an edit put in and took out: "+18 −3"; "" for what is none."""
-    added = taken = 0
-    for old, new in edits(event):
-        before, after = Counter(old), Counter(new)
-        added += (after - before).total()
-        taken += (before - after).total()
+    signs = Counter(sign for edit in edits(event) for sign, _ in _compared(*edit))
+    added, taken = signs["+ "], signs["− "]
     return f"+{added} −{taken}" if added or taken else ""
 
 
+def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The lines of both, each with its sign; very many are not told apart."""
+    if len(old) * len(new) > COMPARED:
+        yield from (("− ", line) for line in old)
+        yield from (("+ ", line) for line in new)
+        return
+    same = SequenceMatcher(None, old, new, autojunk=False)
+    for _, start, end, first, last in same.get_opcodes():
+        if old[start:end] == new[first:last]:
+            yield from (("  ", line) for line in old[start:end])
+            continue
+        yield from (("− ", line) for line in old[start:end])
+        yield from (("+ ", line) for line in new[first:last])
+
+
 def changed(event: Event) -> Content | None:
-    """The lines an edit took out and put in, each with its sign; None for none."""
-    lines: list[Content] = []
-    for old, new in edits(event):
-        for sign, some, style in (("− ", old, TAKEN), ("+ ", new, ADDED)):
-            lines += [
-                Content.styled(f"{sign}{line.expandtabs(TAB)}", style) for line in some
-            ]
+    """The lines of an edit, with the signs of what it took out and put in, or None."""
+    lines = [
+        Content.styled(f"{sign}{line.expandtabs(TAB)}", INKS[sign])
+        for edit in edits(event)
+        for sign, line in _compared(*edit)
+    ]
     return Content("\n").join(lines) if lines else None
 
 
@@ -164,6 +181,4 @@ def marked(content: Content, words: str, style: str) -> Content:
     if not words:
         return content
     found = re.finditer(re.escape(words), content.plain, re.IGNORECASE)
-    for one in found:
-        content = content.stylize(style, *one.span())
-    return content
+    return content.add_spans([Span(*one.span(), style) for one in found])

@@ -10,9 +10,10 @@ from textual.widgets.option_list import Option
 from memtui import commands
 from memtui.memory.toc import TocEdition, TocHistory
 from memtui.widgets import editions
+from memtui.widgets.options import Options
 
 
-class VersionList(OptionList, inherit_bindings=False):
+class VersionList(Options, inherit_bindings=False):
     """Moves through the versions."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(

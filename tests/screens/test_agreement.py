@@ -202,3 +202,21 @@ async def test_several_pasted_lines_become_one(app: MemtuiApp, settle: Settle) -
         app.post_message(events.Paste("token\r\n  refresh \n\nfails\n"))
         await settle(pilot)
         assert app.screen.query_one(Input).value == "token refresh fails"
+
+
+async def test_keys_that_come_before_a_list_is_drawn_do_no_harm(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        for way in ("ctrl+p", "Q", "H", "comma", "v"):
+            for key in (way, "pageup", "pagedown"):
+                app.post_message(events.Key(key, None))
+            await settle(pilot)
+            assert not isinstance(app.screen, ContentsScreen), way
+            app.pop_screen()
+            await settle(pilot)
+        await pilot.resize_terminal(5, 6)
+        await pilot.press("H")
+        await settle(pilot)
+        assert type(app.screen).__name__ == "HooksScreen"

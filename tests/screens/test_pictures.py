@@ -102,6 +102,8 @@ def test_contents_while_a_model_writes(
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
         line = pilot.app.screen.query_one(StatusLine)
+        while line.work.plain == "starting":
+            await pilot.pause()
         pilot.app.post_message(WorkReported(Progress("index", queued=3, model=model)))
         while "qwen3:4b" not in line.work.plain:
             await pilot.pause()

@@ -7,7 +7,7 @@ from typing import Protocol
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
@@ -320,6 +320,15 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
         assert "SESSION_TTL" in file.read_text()
         await press(pilot, settle, "o")
         assert notices(app)[-1].startswith("Neither $VISUAL nor $EDITOR is set")
+        monkeypatch.setenv("EDITOR", "vim 'unbalanced")
+        await press(pilot, settle, "o")
+        assert notices(app)[-1].startswith("Neither $VISUAL nor $EDITOR is set")
+        for name in ("~nobody/x.md", "x" * 300):
+            await press(pilot, settle, "e")
+            app.screen.query_one(Input).value = name
+            await press(pilot, settle, "enter")
+            assert said(app, "#how").startswith("This cannot be written to")
+            await press(pilot, settle, "escape")
 
 
 async def test_a_session_that_is_forgotten_meanwhile_says_so(

@@ -1,0 +1,48 @@
+"""What a turn of a conversation says: its edits above all."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from textual.content import Content
+
+from memtui.memory.events import Event, EventRole
+from memtui.widgets import turn_text
+from tests.talking import line
+
+
+def edit(given: str) -> Event:
+    event = line("Edited.", role=EventRole.TOOL, tool="Edit")
+    return replace(event, metadata={"tool_name": "Edit", "tool_input": given})
+
+
+def of(old: str, new: str) -> Event:
+    return edit(json.dumps({"old_string": old, "new_string": new}))
+
+
+def test_lines_that_stay_are_context_and_are_not_counted() -> None:
+    event = of("dist\nbuild", "dist\nbuild\n.env")
+    changed = turn_text.changed(event)
+    assert changed is not None
+    assert changed.plain == "  dist\n  build\n+ .env"
+    assert turn_text.change(event) == "+1 −0"
+
+
+def test_very_long_edits_are_shown_without_comparing_their_lines() -> None:
+    many = "\n".join(map(str, range(1000)))
+    assert turn_text.change(of(many, many)) == "+1000 −1000"
+
+
+@pytest.mark.parametrize("given", ['{"old_string":' + "[" * 20_000, '{"old_string"'])
+def test_a_call_that_cannot_be_read_has_no_edits(given: str) -> None:
+    assert turn_text.changed(edit(given)) is None
+    assert turn_text.change(edit(given)) == ""
+
+
+def test_every_place_of_some_words_is_marked() -> None:
+    marked = turn_text.marked(Content("Grain, grain and GRAIN."), "grain", "bold")
+    assert [(span.start, span.end) for span in marked.spans] == [
+        (0, 5),
+        (7, 12),
+        (17, 22),
+    ]
