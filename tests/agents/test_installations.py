@@ -17,8 +17,6 @@ from memtui.memory.events import Event
 from memtui.sources import hooks
 from memtui.sources.spool import Spool
 
-NOW = datetime.now(UTC)
-
 
 def put(name: str, machine: Machine) -> Path:
     agent = known.named(name)
@@ -122,7 +120,7 @@ def test_what_an_agent_says_arrives_in_its_name(name: str, machine: Machine) -> 
     event, _ = hooks.read(
         letter.raw,
         received_at=letter.received_at,
-        now=NOW,
+        now=datetime.now(UTC),
         agent=letter.agent,
         event=letter.event,
     )

@@ -323,7 +323,7 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
         monkeypatch.setenv("EDITOR", "vim 'unbalanced")
         await press(pilot, settle, "o")
         assert notices(app)[-1].startswith("Neither $VISUAL nor $EDITOR is set")
-        for name in ("~nobody/x.md", "x" * 300):
+        for name in ("~no-such-person/x.md", "x" * 300):
             await press(pilot, settle, "e")
             app.screen.query_one(Input).value = name
             await press(pilot, settle, "enter")
