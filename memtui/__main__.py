@@ -31,11 +31,20 @@ EXIT_ERROR = 1
 READING = ("show", "sessions", "session", "expand", "stats")
 """The commands that only read."""
 
+FINDING = ("search", "search-sessions", "teleport")
+"""The commands that find by words."""
+
+ASKING = (*READING, *FINDING, *asking_grammar.ASKING)
+"""All that ask and change nothing."""
+
 NO_TERMINAL = (
     "the app needs a terminal to draw on and to be typed at; without one:"
     " memtui show, or memtui work"
 )
 """What is said where what is typed or drawn would go elsewhere."""
+
+LONGEST = 2000
+"""How much of an error's words is printed, in characters."""
 
 STOPPED = 130
 """The exit code of what a person stopped with ctrl+c, as shells have it."""
@@ -84,11 +93,16 @@ def _tried(given: argparse.Namespace) -> "tuple[int, Problem | None]":
     except MemtuiError as error:
         from memtui.memory import envelopes  # noqa: PLC0415 - seldom
 
-        print(f"memtui: {error}", file=sys.stderr)
+        print(f"memtui: {_short(str(error))}", file=sys.stderr)
         return EXIT_ERROR, envelopes.problem(error)
     except KeyboardInterrupt:
         print("memtui: stopped; what was done is kept", file=sys.stderr)
         return STOPPED, None
+
+
+def _short(says: str) -> str:
+    """An error's words, which may quote whatever was asked."""
+    return says if len(says) <= LONGEST else f"{says[: LONGEST - 1]}…"
 
 
 def _run(given: argparse.Namespace) -> int:
@@ -209,11 +223,39 @@ def _doctor(given: argparse.Namespace, places: "Paths", config: Path | None) -> 
 
 
 def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
-    house = _open(places, settings)
+    missing = _missing(places, settings) if given.command in ASKING else None
+    if missing is None:
+        return _answer(given, _open(places, settings))
+    import tempfile  # noqa: PLC0415 - only where nothing is kept
+
+    from memtui.paths import in_home  # noqa: PLC0415
+
+    says = f"there is no memory in {missing} yet; memtui import makes it"
+    print(f"memtui: {says}", file=sys.stderr)
+    # An empty one that is thrown away answers as any other.
+    with tempfile.TemporaryDirectory(prefix="memtui-nothing-") as folder:
+        nothing = _open(in_home(Path(folder)), settings.without("store.path"))
+        return _answer(given, nothing)
+
+
+def _missing(places: "Paths", settings: "Settings") -> Path | None:
+    """The folder of a store that is not there but could be: a question makes none."""
+    from memtui import settling  # noqa: PLC0415
+
+    _, places = settling.settled(places, settings)
+    folder = places.store.parent
+    try:
+        above = next(one for one in (folder, *folder.parents) if one.exists())
+        return None if places.store.exists() or not above.is_dir() else folder
+    except OSError:
+        return None
+
+
+def _answer(given: argparse.Namespace, house: "House") -> int:
     as_json = getattr(given, "json", False)
     try:
         if given.command in READING:
-            return _read(given, house, as_json=as_json)
+            return _read(given, house)
         if given.command in ("import", "work", "reindex"):
             return _work(given, house, as_json=as_json)
         if given.command in curating_grammar.CURATING:
@@ -228,7 +270,7 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
             from memtui.shell import copying  # noqa: PLC0415
 
             return copying.run(house, given)
-        if given.command in ("search", "search-sessions", "teleport"):
+        if given.command in FINDING:
             return _find(given, house)
         if given.command in asking_grammar.ASKING:
             from memtui.shell import answering  # noqa: PLC0415
@@ -261,34 +303,18 @@ def _work(given: argparse.Namespace, house: "House", *, as_json: bool) -> int:
     return working.reindex(house)
 
 
-def _read(given: argparse.Namespace, house: "House", *, as_json: bool) -> int:
-    from memtui.memory.scopes import Scope  # noqa: PLC0415
+def _read(given: argparse.Namespace, house: "House") -> int:
     from memtui.shell import conversing, reading  # noqa: PLC0415
 
     if given.command == "stats":
-        return reading.stats(house, as_json=as_json)
+        return reading.stats(house, as_json=given.json)
     if given.command == "expand":
-        around = {"before": given.before, "after": given.after}
-        return reading.expand(house, given.grip_id, **around, as_json=as_json)
+        return reading.expand(house, given)
     if given.command == "session":
-        return conversing.show(
-            house,
-            given.session,
-            offset=given.offset,
-            limit=given.limit,
-            subagent=given.subagent,
-            is_all=given.all,
-            with_thoughts=given.thoughts,
-            as_json=as_json,
-        )
-    of = Scope(given.agent, given.project)
+        return conversing.show(house, given)
     if given.command == "sessions":
-        page = {"offset": given.offset, "limit": given.limit}
-        return conversing.show_all(house, of, **page, as_json=as_json)
-    node_id, version = given.node_id, given.number
-    if version is not None:
-        return reading.show_version(house, node_id, version, as_json=as_json)
-    return reading.show(house, node_id, of, as_json=as_json)
+        return conversing.show_all(house, given)
+    return reading.show(house, given)
 
 
 def _find(given: argparse.Namespace, house: "House") -> int:

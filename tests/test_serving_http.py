@@ -2,7 +2,9 @@
 
 import http.client
 import json
+import socket
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -50,10 +52,31 @@ def test_memories_are_told_to_this_machine_alone(port: int) -> None:
         assert status == 403
         assert data_of(told) is None
     assert post(port, question, Content_Type="text/plain")[0] == 415
-    for body in ("", "[]", "{", '{"query": 1}', '{"query": "a", "limit": -1}'):
+    strange = '{"query": "a", "colour": 1}'
+    wrong_number = '{"query": "a", "limit": -1}'
+    for body in ("", "[]", "{", '{"query": 1}', wrong_number, strange):
         status, told = post(port, body)
         assert status == 400
         assert json.loads(told)["error"]["code"] == "usage"
     assert post(port, '{"query": ""}')[0] == 200
     long = json.dumps({"query": "x" * http_serving.MOST_BYTES})
     assert post(port, long)[0] == 400
+
+
+def test_what_is_no_question_is_answered_in_the_envelope(port: int) -> None:
+    for method in ("GET", "PUT", "DELETE", "OPTIONS", "HEAD"):
+        asking = http.client.HTTPConnection("127.0.0.1", port)
+        asking.request(method, http_serving.PATH)
+        reply = asking.getresponse()
+        assert (reply.status, reply.getheader("Allow")) == (405, "POST")
+        said = reply.read().decode()
+        assert method == "HEAD" or data_of(said) is None
+        asking.close()
+
+
+def test_who_is_slow_keeps_nobody_waiting(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port)) as slow:
+        slow.sendall(b"POST / HTTP/1.1\r\n")
+        began_s = time.monotonic()
+        assert post(port, '{"query": "token"}')[0] == 200
+        assert time.monotonic() - began_s < http_serving.PATIENCE_S / 2

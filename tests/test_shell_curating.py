@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from memtui.stages.claim import Claim
-from tests.commanding import data_of
+from tests.commanding import data_of, read_by_a_person
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
@@ -204,7 +204,7 @@ def test_a_backup_is_restored_with_all_that_can_be_found(
     told = data_of(memtui(home, "backup", str(file), "--force", "--json").stdout)
     assert (told["events"], told["bytes"]) == (44, file.stat().st_size)
     before = shown(home)
-    found = memtui(home, "search", "timeout").stdout
+    found = read_by_a_person(home, "search", "timeout")
     memtui(home, *FORGET, "--yes")
     assert shown(home) != before
 
@@ -217,7 +217,7 @@ def test_a_backup_is_restored_with_all_that_can_be_found(
     assert back == "To take out again what the copy brought back:"
     assert named == "    memtui forget session claude-code:shop-1"
     assert shown(home) == before
-    assert memtui(home, "search", "timeout").stdout == found
+    assert read_by_a_person(home, "search", "timeout") == found
     assert data_of(memtui(home, "doctor", "--json").stdout)
 
 

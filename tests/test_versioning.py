@@ -11,9 +11,10 @@ from memtui.house import House
 from memtui.stages.claim import LOCKS, Claim
 from memtui.store import database, dirty
 from tests import modelled
-from tests.commanding import data_of, memtui
+from tests.commanding import data_of, memtui, read_by_a_person
 
 DAY = "toc:day:2024-01-18"
+WHOLE = ("--max-tokens", "50000")
 WHY = "1 of 2 bullets are not supported by the source"
 
 listing = pytest.mark.skipif(
@@ -66,16 +67,16 @@ def test_programs_read_the_versions_too(home: Path) -> None:
 def test_an_earlier_version_is_pinned_and_let_go(home: Path) -> None:
     told = memtui(home, "pin", DAY, "1").stdout
     assert told == "Version 1 is pinned: it is shown, whatever comes after it.\n"
-    shown = memtui(home, "show", DAY).stdout
+    shown = read_by_a_person(home, "show", DAY)
     assert "Tokens refreshed" not in shown
     assert "Version 1 is pinned.\n" in shown
-    week = memtui(home, "show", "toc:week:2024-W03").stdout.splitlines()
+    week = read_by_a_person(home, "show", "toc:week:2024-W03").splitlines()
     assert [line.endswith(" (pinned)") for line in week if DAY in line] == [True]
     lines = memtui(home, "versions", DAY).stdout.splitlines()
     assert [line[:3] for line in lines if "pinned" in line] == ["  1"]
     told = memtui(home, "unpin", DAY).stdout
     assert told == "Version 2, the newest, is shown, and what comes after it.\n"
-    assert "Tokens refreshed" in memtui(home, "show", DAY).stdout
+    assert "Tokens refreshed" in read_by_a_person(home, "show", DAY)
     assert "no version" in memtui(home, "unpin", DAY, code=1).stderr
 
 
@@ -90,11 +91,11 @@ def test_a_rejected_version_is_shown_with_its_reason_to_who_insists(
     told = asked(home, "pin", DAY, "3", "--even-rejected")
     assert (told["shown"]["version"], told["shown"]["is_pinned"]) == (3, True)
     assert f"It was rejected: {WHY}." in told["note"]
-    assert "Moons counted" in memtui(home, "show", DAY).stdout
+    assert "Moons counted" in read_by_a_person(home, "show", DAY)
 
 
 def test_any_version_is_printed_whole(home: Path) -> None:
-    told = memtui(home, "show", DAY, "--version", "3").stdout.splitlines()
+    told = read_by_a_person(home, "show", DAY, "--version", "3").splitlines()
     assert told[:3] == [
         "Version 3, by qwen3:4b, 2024-02-20 03:30",
         f"Rejected: {WHY}",
@@ -106,12 +107,17 @@ def test_any_version_is_printed_whole(home: Path) -> None:
         "    unsupported: only 10 % of its wording is in the source",
     ]
     assert not any("toc:segment" in line for line in told)
-    node = asked(home, "show", DAY, "--version", "1")["node"]
-    assert (node["version"], node["is_models"], node["withheld"]) == (1, False, [])
+    node = asked(home, "show", DAY, "--version", "3", *WHOLE)
+    assert (node["version"], node["is_models"], node["rejected"]) == (3, True, WHY)
+    assert [one["text"] for one in node["parts"] if one.get("is_withheld")] == [
+        "The moon was counted"
+    ]
+    node = asked(home, "show", DAY, "--version", "1", *WHOLE)
+    assert (node["version"], node["is_models"], node["rejected"]) == (1, False, "")
 
 
 def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) -> None:
-    told = memtui(home, "show", DAY).stdout.splitlines()
+    told = read_by_a_person(home, "show", DAY).splitlines()
     at = told.index("~ 42 sessions in payments.py")
     assert told[at + 1] == (
         "    weak: the source says it without “payments.py” and “42”; 50 % of its"
@@ -120,8 +126,8 @@ def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) ->
     assert told[at + 2].startswith("    grip:")
     versions = asked(home, "versions", DAY)["versions"]
     (number,) = [one["version"] for one in versions if one["is_shown"]]
-    node = asked(home, "show", DAY, "--version", str(number))["node"]
-    first, second, *_ = node["bullets"]
+    node = asked(home, "show", DAY, "--version", str(number), *WHOLE)
+    first, second, *_ = node["parts"]
     assert (first["support"], first["covered"]) == ("weak", 0.5)
     assert first["missing"] == ["payments.py", "42"]
     assert (second["support"], second["missing"]) == ("supported", [])

@@ -32,6 +32,9 @@ class Writing(Protocol):
     def is_own_file(self) -> bool:
         """Whether the file is memtui's alone."""
 
+    def with_own(self, text: str) -> "Writing":
+        """The same, with what a person has set in ours besides."""
+
     def wanted(self, machine: Machine) -> list[Entry]:
         """What should stand there."""
 
@@ -93,6 +96,7 @@ def install(agent: Writing, machine: Machine) -> Change:
     """
     file, target, now, text = _read(agent, machine)
     base: bytes | None = now
+    agent = agent.with_own(text)
     if is_current(agent.ours(text), agent.wanted(machine)):
         return Change(agent.name, file, target, now, now)
     kept = files.kept(machine.backups, target)

@@ -44,6 +44,10 @@ class Agent:
         """Whether the agent is on this machine."""
         return self.home(machine).is_dir() or machine.has_program(self.program)
 
+    def with_own(self, text: str) -> "Agent":
+        """The same: nothing besides is set in a hook."""
+        return self
+
     def wanted(self, machine: Machine) -> list[Entry]:
         """What should stand in its settings."""
         return [

@@ -72,15 +72,26 @@ class Accounts:
         return Reply("about", told, lambda item: f"- {item['text']}", about, lead)
 
     def list_messages(
-        self, session: str, *, offset: int = 0, limit: int = 20, subagent: str = ""
+        self,
+        session: str,
+        *,
+        offset: int = 0,
+        limit: int = 20,
+        subagent: str = "",
+        is_all: bool = False,
     ) -> Reply:
         """A page of what was said in a session, oldest first.
 
+        With ``is_all`` what tools answered too, and where it was broken off.
         Raises ``MemtuiError`` where there is no such session, or more than one.
         """
         known = sessions.facts(*sessions.find(session))
         page = sessions.page(
-            known, offset=max(0, offset), limit=max(1, limit), subagent=subagent
+            known,
+            offset=max(0, offset),
+            limit=max(1, limit),
+            subagent=subagent,
+            is_all=is_all,
         )
 
         def after(kept: int) -> Plain:

@@ -6,10 +6,11 @@ and what much was said in. A line is never shown without those above it.
 
 import heapq
 import math
+from collections.abc import Callable
 from datetime import datetime, tzinfo
 
 from memtui.memory import budgets
-from memtui.memory.replies import Plain, Reply
+from memtui.memory.replies import Plain, Reply, dumped
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLevel, TocLine
 from memtui.memory.tokens import Counter
@@ -27,7 +28,14 @@ LINES = 600
 _DEPTH = {level: depth for depth, level in enumerate(TocLevel)}
 
 
-def reply(zone: tzinfo, limit: int, counter: Counter, *, of: Scope = ALL) -> Reply:
+def reply(
+    zone: tzinfo,
+    limit: int,
+    counter: Counter,
+    *,
+    of: Scope = ALL,
+    as_json: bool = False,
+) -> Reply:
     """The table of contents as lines, each under its parent, newest first.
 
     Args:
@@ -35,10 +43,17 @@ def reply(zone: tzinfo, limit: int, counter: Counter, *, of: Scope = ALL) -> Rep
         limit: The budget in tokens.
         counter: Of tokens.
         of: Whose work.
+        as_json: Whether it is told as JSON, where a line costs more.
     """
-    limit = budgets.clamped(limit)
+    limit = budgets.clamped(limit) - (_ENVELOPE if as_json else _FRAME)
     years = navigation.get_toc_root(of=of)
-    chosen, is_all = _chosen(years, zone, limit, counter, of)
+
+    def price(line: TocLine) -> int:
+        told = _item(line, zone)
+        said = f"{dumped(told)}," if as_json else f"{_line(told)}\n"
+        return budgets.cost(said, counter)
+
+    chosen, is_all = _chosen(years, limit, price, of)
     items = [_item(line, zone) for line in _in_order(years, chosen)]
     how = "memtui browse NODE_ID, or a larger budget, opens more"
     notes = () if years else ("Nothing is kept yet.",)
@@ -49,22 +64,21 @@ Under = dict[str, list[TocLine]]
 
 
 def _chosen(
-    years: list[TocLine], zone: tzinfo, limit: int, counter: Counter, of: Scope
+    years: list[TocLine], limit: int, price: Callable[[TocLine], int], of: Scope
 ) -> tuple[Under, bool]:
     """The lines that are worth most, by their parents' ids; and whether all are."""
     newest = max((one.end_time for one in years), default=None)
     under: Under = {"": []}
-    spent = _FRAME
+    spent = 0
     waiting: list[tuple[float, str, str, TocLine]] = []
     for one in years:
         heapq.heappush(waiting, (-_worth(one, newest), one.node_id, "", one))
     count = 0
     while waiting and count < LINES:
         _, node_id, parent, one = heapq.heappop(waiting)
-        price = budgets.cost(_line(_item(one, zone)) + "\n", counter)
-        if spent + price > limit:
+        spent, count = spent + price(one), count + 1
+        if spent > limit:
             return under, False
-        spent, count = spent + price, count + 1
         under.setdefault(parent, []).append(one)
         if one.level is TocLevel.SEGMENT:
             continue
@@ -77,6 +91,9 @@ def _chosen(
 
 _FRAME = 50
 """What the fence, the notice and the last line cost, in tokens."""
+
+_ENVELOPE = 90
+"""What stands around the lines in JSON costs, in tokens."""
 
 
 def _worth(line: TocLine, newest: datetime | None) -> float:

@@ -11,7 +11,7 @@ from memtui.memory.finds import Field
 from memtui.memory.replies import Plain, Reply
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.times import Period
-from memtui.memory.toc import TocLevel, TocLine
+from memtui.memory.toc import TocLevel, TocLine, TocNode
 from memtui.recall import browse, itemising, navigation
 from memtui.recall.expand import AFTER, BEFORE
 from memtui.recall.expand import expand as expanded
@@ -75,6 +75,10 @@ class Walks:
         node = navigation.get_node(node_id)
         if node is None:
             return Reply("parts", (), itemising.part_line, notes=(NO_NODE,))
+        return self.told_of(node, of=of)
+
+    def told_of(self, node: TocNode, *, of: Scope = ALL) -> Reply:
+        """The same of a node that was found, in whichever version."""
         page = navigation.browse_toc(node.node_id, limit=navigation.WIDE, of=of)
         is_leaf = node.level is TocLevel.SEGMENT
         about: Plain = {

@@ -1,34 +1,96 @@
 """What agents ask from a shell: each answer fenced, cited and within its budget."""
 
 import argparse
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from memtui.house import House
 from memtui.memory.filters import Filters
 from memtui.memory.replies import Reply
 from memtui.memory.scopes import Scope
-from memtui.recall import outline
+from memtui.recall import outline, sessions
 from memtui.shell import output
 
 Ask = Callable[[House, argparse.Namespace, Scope], Reply]
+
+NOTHING_KEPT = "Nothing kept yet. Bring past sessions in: memtui import"
+"""What every question is answered while there is nothing."""
+
+COMMANDS = {
+    "get_toc_root": "show",
+    "get_node": "show",
+    "browse_toc": "browse",
+    "browse_time": "when",
+    "browse_keyword": "keyword",
+    "expand_grip": "expand",
+    "get_events": "events",
+    "list_sessions": "sessions",
+    "list_messages": "session",
+    "get_session_meta": "session",
+    "search_sessions": "search-sessions",
+    "search_memory": "search",
+    "retrieve_memory": "retrieve-memory",
+    "search_children": "search-children",
+    "search_node": "search-node",
+}
+"""What agents' tools are called on the command line."""
+
+_TOOLS = re.compile(rf"\b(?:{'|'.join(COMMANDS)})\b")
 
 
 def run(house: House, given: argparse.Namespace) -> int:
     """Print what answers."""
     of = Scope(given.agent, given.project)
-    if given.command == "toc":
-        reply = outline.reply(house.zone, given.max_tokens, house.counter, of=of)
-    else:
-        reply = _ASKS[given.command](house, given, of)
+    return answer(house, given, lambda: _ASKS[given.command](house, given, of))
+
+
+def answer(
+    house: House,
+    given: argparse.Namespace,
+    reply: Callable[[], Reply],
+    page: Callable[[], Iterable[str]] | None = None,
+) -> int:
+    """Print an answer: to a person as a page, to all others fenced and in its budget.
+
+    Args:
+        house: Who is asked.
+        given: The command line.
+        reply: Answers.
+        page: Answers as a person reads it; None where that is the reply as well.
+    """
+    is_empty = not sessions.listed(limit=1).total
+    if page is not None and output.is_read() and not given.json:
+        output.lines([NOTHING_KEPT] if is_empty else page())
+        return 0
+    told = reply()
+    if is_empty and not told.items:
+        told = replace(told, notes=(NOTHING_KEPT,))
+    told = replace(
+        told,
+        notes=[_as_commands(one) for one in told.notes],
+        how=_as_commands(told.how),
+    )
     if given.json:
-        output.as_reply(reply, house.counter)
+        output.as_reply(told, house.counter)
     else:
-        output.in_lines(reply, given.max_tokens, house.counter)
+        output.in_lines(told, given.max_tokens, house.counter)
     return 0
+
+
+def _as_commands(said: str) -> str:
+    """A sentence that names tools, with the commands that ask the same."""
+    return _TOOLS.sub(lambda found: f"memtui {COMMANDS[found[0]]}", said)
 
 
 def _query(given: argparse.Namespace) -> str:
     return " ".join(given.query)
+
+
+def _toc(house: House, given: argparse.Namespace, of: Scope) -> Reply:
+    return outline.reply(
+        house.zone, given.max_tokens, house.counter, of=of, as_json=given.json
+    )
 
 
 def _route(house: House, given: argparse.Namespace, of: Scope) -> Reply:
@@ -76,6 +138,7 @@ def _search_children(house: House, given: argparse.Namespace, of: Scope) -> Repl
 
 
 _ASKS: dict[str, Ask] = {
+    "toc": _toc,
     "ask-route": _route,
     "retrieve-memory": _retrieve,
     "browse": _browse,

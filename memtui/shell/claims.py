@@ -1,11 +1,13 @@
 """Bullets with their verdicts, as ``show`` prints them for people and for programs."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from memtui.memory import reasons
+from memtui.memory.fencing import line as neutral
+from memtui.memory.replies import Plain
 from memtui.memory.toc import Bullet, TocNode
 from memtui.memory.verdicts import Support
+from memtui.recall import itemising
 from memtui.shell import output
 
 MARKS = {Support.SUPPORTED: "✓", Support.WEAK: "~", Support.UNSUPPORTED: "✗"}
@@ -20,30 +22,26 @@ def lines(bullet: Bullet) -> Iterator[str]:
         yield f"    {grip_id}"
 
 
-def as_plain(node: TocNode | None) -> dict[str, Any] | None:
-    """A node in JSON's own types, its bullets each with what its audit found."""
-    if node is None:
-        return None
-    told: dict[str, Any] = output.plain(node)
-    for name, bullets in (("bullets", node.bullets), ("withheld", node.withheld)):
-        told[name] = [_told(bullet) for bullet in bullets]
-    told["is_models"] = node.is_models
-    return told
+def parts(node: TocNode) -> list[Plain]:
+    """A version's bullets, then what is withheld, with what their audit found."""
+    told = [_told(bullet) for bullet in node.bullets]
+    return told + [_told(bullet) | {"is_withheld": True} for bullet in node.withheld]
 
 
-def _told(bullet: Bullet) -> dict[str, Any]:
+def _told(bullet: Bullet) -> Plain:
     verdict, features = bullet.verdict, bullet.verdict.features
-    return {
-        "text": bullet.text,
-        "grip_ids": list(bullet.grip_ids),
-        "support": bullet.support.value,
+    return itemising.bullet(bullet) | {
         "covered": features.covered,
         "terms": features.terms,
-        "hard": list(features.hard),
-        "missing": list(features.missing),
+        "hard": _neutral(features.hard),
+        "missing": _neutral(features.missing),
         "negated": features.is_negated_otherwise,
-        "opposites": output.plain(features.opposites),
-        "matched": list(verdict.matched),
+        "opposites": [_neutral(pair) for pair in features.opposites],
+        "matched": _neutral(verdict.matched),
         "quotes": output.plain(verdict.spans),
         "repaired": verdict.is_repaired,
     }
+
+
+def _neutral(said: Iterable[str]) -> list[str]:
+    return [neutral(word) for word in said]

@@ -1,15 +1,21 @@
 """``sessions`` and ``session``: which there are, and what was said in one."""
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 
+from memtui.errors import MemtuiError, StoreError
 from memtui.house import House
+from memtui.memory import budgets
+from memtui.memory.fencing import line as neutral
+from memtui.memory.replies import Plain, Reply
 from memtui.memory.scopes import Scope
 from memtui.memory.sessions import Session
 from memtui.memory.thoughts import Thought
-from memtui.recall import sessions
+from memtui.recall import itemising, sessions
 from memtui.recall.sessions import Facts, Listed, Page
-from memtui.shell import output
+from memtui.shell import answering, output
 from memtui.shell.reading import event_lines
 
 TITLE_CHARS = 60
@@ -18,23 +24,31 @@ TITLE_CHARS = 60
 THOUGHT_CHARS = 1000
 """How much of one thought is printed, in characters."""
 
+ABOUT_CHARS = 200
+"""How much of each line on a session programs are told, in characters."""
 
-def show_all(house: House, of: Scope, *, offset: int, limit: int, as_json: bool) -> int:
+
+def show_all(house: House, given: argparse.Namespace) -> int:
     """Print a page of the sessions."""
-    found = sessions.listed(
-        agent=of.agent, project=of.project, offset=offset, limit=limit
-    )
-    if as_json:
-        output.as_page(found, "sessions")
-    elif found.sessions:
-        output.lines(_list(found, house.zone))
-    elif found.total:
-        output.lines([f"There are {found.total:,} sessions, no more."])
-    elif of.is_narrow:
-        output.lines([f"No session is of {of}."])
-    else:
-        output.lines(["Nothing kept yet. Bring past sessions in: memtui import"])
-    return 0
+    of, span = Scope(given.agent, given.project), _span(given)
+
+    def reply() -> Reply:
+        return house.asking.list_sessions(of=of, **span)
+
+    return answering.answer(house, given, reply, lambda: _listed(of, span, house.zone))
+
+
+def _span(given: argparse.Namespace) -> dict[str, int]:
+    return {"offset": given.offset, "limit": given.limit}
+
+
+def _listed(of: Scope, span: dict[str, int], zone: tzinfo) -> Iterable[str]:
+    found = sessions.listed(agent=of.agent, project=of.project, **span)
+    if found.sessions:
+        return _list(found, zone)
+    if found.total:
+        return [f"There are {found.total:,} sessions, no more."]
+    return [f"No session is of {of}."]
 
 
 def _list(found: Listed, zone: tzinfo) -> Iterator[str]:
@@ -58,34 +72,73 @@ def _more(offset: int, shown: int, total: int, what: str) -> Iterator[str]:
         yield f"{offset + 1:,} to {last:,} of {total:,} {what}{ahead}"
 
 
-def show(
-    house: House,
-    asked: str,
-    *,
-    offset: int,
-    limit: int,
-    subagent: str,
-    is_all: bool,
-    with_thoughts: bool,
-    as_json: bool,
-) -> int:
+def show(house: House, given: argparse.Namespace) -> int:
     """Print what is known of a session, and a page of what was said."""
-    known = sessions.facts(*sessions.find(asked))
-    page = sessions.page(
+    try:
+        named = sessions.find(given.session)
+    except StoreError:
+        raise
+    except MemtuiError as error:
+        # That there is none, or more than one, is an answer as well.
+        said = str(error).splitlines()
+        return answering.answer(house, given, lambda: _no_session(said), lambda: said)
+    known = sessions.facts(*named)
+
+    def page() -> Iterator[str]:
+        yield from _facts(known, house.zone)
+        what = "events" if given.all else "messages"
+        yield from _page(_said(known, given), what, house.zone)
+
+    return answering.answer(house, given, lambda: _reply(house, known, given), page)
+
+
+def _no_session(said: list[str]) -> Reply:
+    return Reply("messages", (), str, notes=[neutral(line) for line in said])
+
+
+def _said(known: Facts, given: argparse.Namespace) -> Page:
+    return sessions.page(
         known,
-        offset=offset,
-        limit=limit,
-        subagent=subagent,
-        is_all=is_all,
-        with_thoughts=with_thoughts,
+        subagent=given.subagent,
+        is_all=given.all,
+        with_thoughts=given.thoughts,
+        **_span(given),
     )
-    if as_json:
-        output.as_page({"facts": known, **output.plain(page)}, "events")
-        return 0
-    output.lines(_facts(known, house.zone))
-    what = "events" if is_all else "messages"
-    output.lines(_page(page, what, house.zone))
-    return 0
+
+
+def _reply(house: House, known: Facts, given: argparse.Namespace) -> Reply:
+    """What is known of a session before what was said in it."""
+    named = f"{known.session.agent}:{known.session.session_id}"
+    about = house.asking.get_session_meta(named)
+    page = house.asking.list_messages(
+        named, subagent=given.subagent, is_all=given.all, **_span(given)
+    )
+    told = [budgets.cut(one["text"], ABOUT_CHARS) for one in about.items]
+    helpers = [neutral(helper.name) for helper in known.subagents]
+    head = {"session": about.head, "about": told, "subagents": helpers}
+    lead = [*about.lead, *(f"- {one}" for one in told)]
+    lead += [f"subagents: {', '.join(helpers)}"] if helpers else []
+    items = page.items
+    if given.thoughts:
+        items = _with_thoughts(items, _said(known, given))
+    return replace(page, items=items, line=_line, head=head, lead=lead)
+
+
+def _with_thoughts(items: Sequence[Plain], page: Page) -> list[Plain]:
+    """Messages with what was thought before each of them."""
+    thoughts, told = list(page.thoughts), []
+    for item, event in zip(items, page.events, strict=True):
+        before = []
+        while thoughts and thoughts[0].at <= event.timestamp:
+            said = budgets.cut(thoughts.pop(0).text, THOUGHT_CHARS)
+            before.append(neutral(said))
+        told.append(item | {"thoughts": before} if before else item)
+    return told
+
+
+def _line(told: Plain) -> str:
+    thoughts = [f"~ {said}" for said in told.get("thoughts", ())]
+    return "\n".join([*thoughts, itemising.dated_event_line(told)])
 
 
 def _facts(known: Facts, zone: tzinfo) -> Iterator[str]:

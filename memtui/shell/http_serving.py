@@ -8,18 +8,22 @@ that would let a page of another origin read the answer.
 import json
 import sys
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from typing import Any
 
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory import budgets, envelopes, memories, replies
 from memtui.memory.envelopes import Problem
+from memtui.memory.fencing import line as neutral
 
 HOST = "127.0.0.1"
 PATH = "/api/v0/retrieve_memory"
 MOST_BYTES = 64 * 1024
 """The longest request, in bytes."""
+
+FIELDS = ("query", "limit", "detail_limit", "max_tokens")
+"""What can be asked for."""
 
 PATIENCE_S = 10.0
 """How long a request may take to arrive, in seconds."""
@@ -50,13 +54,13 @@ def made(house: House, port: int) -> HTTPServer:
         asked = house
 
     try:
-        return HTTPServer((HOST, port), Handler)
+        return ThreadingHTTPServer((HOST, port), Handler)
     except (OSError, OverflowError) as error:
         raise MemtuiError(f"port {port} cannot be used: {error}; try --port") from error
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers one request after the other."""
+    """Answers one client, on a thread of its own: a slow one keeps nobody waiting."""
 
     asked: House
     timeout = PATIENCE_S
@@ -77,10 +81,16 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(HTTPStatus.OK, text, "text/markdown; charset=utf-8")
 
-    def do_GET(self) -> None:
-        """Say what to send."""
-        problem = Problem(envelopes.USAGE, "only POST is answered", _USAGE)
-        self._fail(HTTPStatus.METHOD_NOT_ALLOWED, problem)
+    def send_error(
+        self, code: int, message: str | None = None, explain: str | None = None
+    ) -> None:
+        """Say what cannot be read as a request we answer, and what to send."""
+        status = HTTPStatus(code)
+        if status is HTTPStatus.NOT_IMPLEMENTED:
+            status, message = HTTPStatus.METHOD_NOT_ALLOWED, "only POST is answered"
+        says = neutral(message or status.phrase)
+        self.close_connection = True
+        self._fail(status, Problem(envelopes.USAGE, says, _USAGE))
 
     def _is_for_us(self) -> bool:
         # A page elsewhere can send here, by a name that leads here: not by this one.
@@ -117,6 +127,8 @@ class _Handler(BaseHTTPRequestHandler):
             raise ValueError("the body is not JSON") from None
         if not isinstance(given, dict) or not isinstance(given.get("query"), str):
             raise ValueError("query is missing, or no text")
+        if strange := [name for name in given if name not in FIELDS]:
+            raise ValueError(f"there is no {neutral(strange[0])[:40]!r} here")
         return given
 
     def _answer(self, given: dict[str, Any]) -> str:
@@ -134,14 +146,17 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, replies.dumped(told), "application/json")
 
     def _send(self, status: HTTPStatus, text: str, kind: str) -> None:
-        body = text.encode()
+        body = text.encode("utf-8", "replace")
         self.send_response(status)
+        if status is HTTPStatus.METHOD_NOT_ALLOWED:
+            self.send_header("Allow", "POST")
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cache-Control", "no-store")
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing: a question is nobody else's matter."""

@@ -15,8 +15,8 @@ from memtui.memory.envelopes import Problem
 from memtui.memory.replies import Reply
 from memtui.memory.tokens import ESTIMATED, Counter
 
-MORE = "a larger --max-tokens"
-"""How to get what a budget left out."""
+_CUTS = (600, 300, 150, 80, 40, 20)
+"""To how many characters an error's words are cut, in turn, where they do not fit."""
 
 
 def lines(told: Iterable[str]) -> None:
@@ -55,27 +55,20 @@ def as_json(value: Any) -> None:
     _answer.data = plain(value)
 
 
-def as_page(value: Any, name: str) -> None:
-    """Answer with a value whose list is cut to the budget from its end.
-
-    Args:
-        value: An object.
-        name: Its field that holds the list.
-    """
-    head = _neutral(plain(value))
-    items = head.pop(name)
-    as_reply(Reply(name, items, str, head, how=MORE))
-
-
 def as_reply(reply: Reply, counter: Counter = ESTIMATED) -> None:
     """Answer with a reply, within the budget."""
     _answer.reply, _answer.counter = reply, counter
 
 
+def is_read() -> bool:
+    """Whether a person reads what is printed."""
+    return sys.stdout.isatty()
+
+
 def in_lines(reply: Reply, limit: int, counter: Counter = ESTIMATED) -> None:
     """Print a reply within so many tokens; fenced wherever no person reads it."""
     told = replies.fitted(reply, limit, counter).text.splitlines()
-    lines(told[1:-1] if sys.stdout.isatty() else told)
+    lines(told[1:-1] if is_read() else told)
 
 
 def end(code: int, failing: Problem | None = None) -> None:
@@ -89,6 +82,8 @@ def end(code: int, failing: Problem | None = None) -> None:
         failing = Problem(*_CODES.get(code, _CODES[1]))
     ms = (time.perf_counter() - _answer.began_s) * 1000
     counter, reply = _answer.counter, _answer.reply
+    if failing and _answer.data is None:
+        failing = _brief(failing, ms, counter)
 
     def wrap(data: Any, tokens: int = _answer.limit) -> dict[str, Any]:
         return envelopes.wrapped(data, tokens=tokens, ms=ms, failing=failing)
@@ -98,7 +93,7 @@ def end(code: int, failing: Problem | None = None) -> None:
         told = replies.fitted_json(reply, _answer.limit, counter, wrap)
         data = replies.data(reply, told.kept, told.width)
     tokens = budgets.cost(replies.dumped(wrap(data)), counter)
-    if sys.stdout.isatty():
+    if is_read():
         print(json.dumps(wrap(data, tokens), ensure_ascii=False, indent=2))
     else:
         print(replies.dumped(wrap(data, tokens)))
@@ -112,18 +107,17 @@ _CODES = {
 """What an exit code says where nothing else does."""
 
 
-def _neutral(value: Any) -> Any:
-    """A value whose texts nothing takes for markup."""
-    if isinstance(value, str):
-        return fencing.neutral(value)
-    if isinstance(value, list):
-        return [_neutral(one) for one in value]
-    if not isinstance(value, dict):
-        return value
-    told = {key: _neutral(one) for key, one in value.items()}
-    if "marks" in told and len(told.get("text", "")) != len(value.get("text", "")):
-        told["marks"] = []
-    return told
+def _brief(failing: Problem, ms: float, counter: Counter) -> Problem:
+    """A problem whose words keep within the budget; they may quote what was asked."""
+    says, hint = fencing.neutral(failing.message), fencing.neutral(failing.hint)
+    limit = budgets.clamped(_answer.limit or budgets.DEFAULT)
+    for width in _CUTS:
+        # What to do is worth more than what was wrong, and is short.
+        told = Problem(failing.code, budgets.cut(says, width), budgets.cut(hint, 150))
+        whole = envelopes.wrapped(None, tokens=limit, ms=ms, failing=told)
+        if budgets.cost(replies.dumped(whole), counter) <= limit:
+            return told
+    return Problem(failing.code, budgets.cut(says, _CUTS[-1]))
 
 
 def plain(value: Any) -> Any:

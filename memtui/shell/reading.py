@@ -1,17 +1,19 @@
 """``show``, ``expand`` and ``stats``: asking the memory from a shell."""
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 
-from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.events import Event
+from memtui.memory.fencing import line as neutral
 from memtui.memory.grips import Expansion
+from memtui.memory.replies import Plain, Reply
 from memtui.memory.scopes import Scope
 from memtui.memory.toc import Status, TocLevel, TocLine, TocNode
-from memtui.recall import browse, health, navigation
+from memtui.recall import browse, health, itemising, navigation
 from memtui.recall.expand import expand as expanded
-from memtui.shell import claims, output, versioning
+from memtui.shell import answering, claims, output, versioning
 
 EVENT_CHARS = 2000
 """How much of one event is printed, in characters."""
@@ -20,47 +22,55 @@ _TOLD = (Status.PENDING, Status.STALE)
 """What is said of how a node stands; all else is as one expects."""
 
 
-def show(house: House, node_id: str | None, of: Scope, *, as_json: bool) -> int:
+def show(house: House, given: argparse.Namespace) -> int:
     """Print a node and its children, or the years; those of an agent or a project."""
+    node_id, of = given.node_id, Scope(given.agent, given.project)
+    if given.number is not None:
+        return _show_version(house, given)
+
+    def reply() -> Reply:
+        asking = house.asking
+        return asking.get_node(node_id, of=of) if node_id else asking.get_toc_root(of=of)
+
+    return answering.answer(house, given, reply, lambda: _shown(node_id, of, house.zone))
+
+
+def _shown(node_id: str | None, of: Scope, zone: tzinfo) -> Iterator[str]:
     node = navigation.get_node(node_id) if node_id else None
     if node_id and node is None:
-        raise MemtuiError(f"there is no node {node_id}; see the years: memtui show")
+        yield f"There is no node {node_id}. See the years: memtui show"
+        return
     children = browse.children(node.node_id, of=of) if node else browse.years(of=of)
-    if as_json:
-        asking = house.asking
-        if node is None:
-            reply = asking.get_toc_root(of=of)
-        else:
-            reply = asking.get_node(node.node_id, of=of)
-        output.as_reply(reply)
-        return 0
+    yield from _page(node, children, zone)
     if of.is_narrow and not children:
-        output.lines([*_page(node, [], house.zone), f"Nothing here is of {of}."])
-        return 0
-    if node is None and not children:
-        output.lines(["Nothing kept yet. Bring past sessions in: memtui import"])
-        return 0
-    output.lines(_page(node, children, house.zone))
-    return 0
+        yield f"Nothing here is of {of}."
 
 
-def show_version(
-    house: House, node_id: str | None, version: int, *, as_json: bool
-) -> int:
+def _show_version(house: House, given: argparse.Namespace) -> int:
     """Print a version of a node, whichever is shown."""
-    node = versioning.edition(node_id, version)
-    if as_json:
-        _print_json(node, browse.children(node.node_id))
-    else:
-        output.lines([*_made(node, house.zone), *_page(node, [], house.zone)])
-    return 0
+    node = versioning.edition(given.node_id, given.number)
+    made = list(_made(node, house.zone))
+
+    def reply() -> Reply:
+        about = house.asking.told_of(node)
+        head = about.head | {
+            "made": [neutral(line) for line in made],
+            "is_models": node.is_models,
+            "is_pinned": node.is_pinned,
+            "rejected": neutral(node.rejected),
+            "facts": output.plain(node.facts),
+        }
+        lead = [*about.lead, *head["made"]]
+        return Reply("parts", claims.parts(node), _part, head, lead)
+
+    return answering.answer(
+        house, given, reply, lambda: [*made, *_page(node, [], house.zone)]
+    )
 
 
-def _print_json(node: TocNode | None, children: list[TocLine]) -> None:
-    told: dict[str, object] = {"node": claims.as_plain(node), "children": children}
-    if node and node.level is TocLevel.SEGMENT:
-        told["surprise"] = browse.surprise(node.node_id)
-    output.as_json(told)
+def _part(told: Plain) -> str:
+    withheld = " (withheld)" if "is_withheld" in told else ""
+    return f"{itemising.bullet_line(told)}{withheld}"
 
 
 def _page(node: TocNode | None, children: list[TocLine], zone: tzinfo) -> Iterator[str]:
@@ -128,18 +138,20 @@ def _mark(line: TocLine) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def expand(
-    house: House, grip_id: str, *, before: int, after: int, as_json: bool
-) -> int:
+def expand(house: House, given: argparse.Namespace) -> int:
     """Print a grip's events and those around them."""
-    found = expanded(grip_id, before=before, after=after)
-    if as_json:
-        output.as_reply(house.asking.expand_grip(grip_id, before=before, after=after))
-    elif found.grip is None:
-        output.lines([f"There is no grip {grip_id}."])
-    else:
-        output.lines(_expansion(found, house.zone))
-    return 0
+    around = {"before": given.before, "after": given.after}
+
+    def reply() -> Reply:
+        return house.asking.expand_grip(given.grip_id, **around)
+
+    def page() -> Iterable[str]:
+        found = expanded(given.grip_id, **around)
+        if found.grip is None:
+            return [f"There is no grip {given.grip_id}."]
+        return _expansion(found, house.zone)
+
+    return answering.answer(house, given, reply, page)
 
 
 def _expansion(found: Expansion, zone: tzinfo) -> Iterator[str]:

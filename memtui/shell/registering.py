@@ -167,9 +167,11 @@ def _status(known: Sequence[Client], here: Machine, *, as_json: bool) -> int:
 def _look(client: Client, here: Machine) -> Standing:
     problem, is_installed, is_current, has_skill = "", False, False, False
     try:
-        ours = client.server.ours(_text(client.server, here))
+        text = _text(client.server, here)
+        ours = client.server.ours(text)
         is_installed = bool(ours)
-        is_current = changes.is_current(ours, client.server.wanted(here))
+        wanted = client.server.with_own(text).wanted(here)
+        is_current = changes.is_current(ours, wanted)
         has_skill = bool(client.skill.ours(_text(client.skill, here)))
         if is_installed and not is_current:
             problem = f"another command than this memtui's: mcp install {client.name}"

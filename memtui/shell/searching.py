@@ -3,14 +3,14 @@
 import argparse
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
-from typing import Any
 
 from memtui.house import House
 from memtui.memory.events import EventRole
 from memtui.memory.filters import Filters
 from memtui.memory.found import Findings, MessageHit, Messages, Moment, Understood
+from memtui.memory.replies import Reply
 from memtui.memory.scopes import Scope
-from memtui.shell import output
+from memtui.shell import answering, output
 
 LINE_CHARS = 200
 """How much of a message is printed, in characters."""
@@ -18,13 +18,16 @@ LINE_CHARS = 200
 
 def run(house: House, given: argparse.Namespace) -> int:
     """Print what answers a query, from everything that is kept."""
-    filters = _filters(given)
-    found = house.search.find(" ".join(given.query), limit=given.limit, filters=filters)
-    if given.json:
-        output.as_page(_plain(found), "hits")
-    else:
-        output.lines(_moments(found, filters.of, house.zone))
-    return 0
+    query, limit, filters = " ".join(given.query), given.limit, _filters(given)
+
+    def page() -> Iterator[str]:
+        found = house.search.find(query, limit=limit, filters=filters)
+        return _moments(found, filters.of, house.zone)
+
+    def reply() -> Reply:
+        return house.asking.search_memory(query, limit=limit, filters=filters)
+
+    return answering.answer(house, given, reply, page)
 
 
 def run_sessions(house: House, given: argparse.Namespace) -> int:
@@ -33,12 +36,14 @@ def run_sessions(house: House, given: argparse.Namespace) -> int:
     wish = {"limit": given.limit, "is_one_each": given.one_each, "filters": filters}
     wish |= {"before": given.context_before, "after": given.context_after}
     query = " ".join(given.query)
-    if given.json:
-        output.as_reply(house.asking.search_sessions(query, **wish))
-    else:
-        found = house.talk.find(query, **wish)
-        output.lines(_messages(found, filters.of, house.zone))
-    return 0
+
+    def page() -> Iterator[str]:
+        return _messages(house.talk.find(query, **wish), filters.of, house.zone)
+
+    def reply() -> Reply:
+        return house.asking.search_sessions(query, **wish)
+
+    return answering.answer(house, given, reply, page)
 
 
 def _filters(given: argparse.Namespace) -> Filters:
@@ -48,20 +53,6 @@ def _filters(given: argparse.Namespace) -> Filters:
         role=EventRole(given.role) if given.role else None,
         with_subagents=not given.no_subagents,
     )
-
-
-def _plain(found: Findings) -> dict[str, Any]:
-    hits = [
-        output.plain(hit)
-        | {
-            "layers": sorted(hit.layers),
-            "band": hit.band.value,
-            "advice": hit.band.advice,
-        }
-        for hit in found.hits
-    ]
-    told: dict[str, Any] = output.plain(found)
-    return told | {"hits": hits}
 
 
 def _head(

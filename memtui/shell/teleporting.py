@@ -2,14 +2,17 @@
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import tzinfo
-from typing import Any
 
 from memtui.house import House
-from memtui.memory.hits import Answer, Hit
+from memtui.memory.fencing import line as neutral
+from memtui.memory.hits import Answer
+from memtui.memory.replies import Plain, Reply
 from memtui.memory.scopes import Scope
 from memtui.memory.whys import Why, WhyTerm
-from memtui.shell import output
+from memtui.recall import itemising
+from memtui.shell import answering, output
 
 Reasons = dict[str, Why | None]
 """Why each hit has its score; empty where nobody asked."""
@@ -19,52 +22,35 @@ def run(house: House, given: argparse.Namespace) -> int:
     """Print the hits of a query."""
     of = Scope(given.agent, given.project)
     query = " ".join(given.query)
-    recent = given.recent
-    answer = house.teleport.find(
-        query, limit=given.limit, of=of, is_recent_first=recent
-    )
-    reasons: Reasons = {}
-    if given.why:
-        for hit in answer.hits:
-            reasons[hit.target_id] = house.teleport.why(
-                query, hit.target_id, of=of, is_recent_first=recent
-            )
-    if given.json:
-        output.as_page(_plain(answer, reasons), "hits")
-    else:
-        output.lines(_lines(answer, reasons, of, house.zone))
-    return 0
+    wish = {"of": of, "is_recent_first": given.recent}
+
+    def found() -> tuple[Answer, Reasons]:
+        told = house.teleport.find(query, limit=given.limit, **wish)
+        names = [hit.target_id for hit in told.hits if given.why]
+        return told, {
+            name: house.teleport.why(query, name, **wish) for name in names
+        }
+
+    def reply() -> Reply:
+        told = house.asking.teleport(query, limit=given.limit, **wish)
+        return _with_reasons(told, *found()) if given.why else told
+
+    return answering.answer(house, given, reply, lambda: _lines(*found(), of, house.zone))
 
 
-def _plain(answer: Answer, reasons: Reasons) -> dict[str, Any]:
-    return {
-        "query": answer.query,
-        "hits": [_hit(hit, reasons) for hit in answer.hits],
-        "suggestion": answer.suggestion,
-        "note": answer.note,
-        "hints": answer.hints,
-        "took_ms": answer.took_ms,
-    }
+def _with_reasons(reply: Reply, answer: Answer, reasons: Reasons) -> Reply:
+    """A reply whose hits tell what their scores are made of."""
+    items = [
+        {**item, "why": [neutral(line.strip()) for line in _why(why)]}
+        if (why := reasons.get(hit.target_id))
+        else item
+        for item, hit in zip(reply.items, answer.hits, strict=False)
+    ]
+    return replace(reply, items=items, line=_reasoned_line)
 
 
-def _hit(hit: Hit, reasons: Reasons) -> dict[str, Any]:
-    why = reasons.get(hit.target_id)
-    told = {"why": output.plain(why) | {"share": why.share}} if why else {}
-    return {
-        "kind": hit.kind,
-        "id": hit.target_id,
-        "node_id": hit.node_id,
-        "leads_to": hit.leads_to,
-        "level": hit.level,
-        "title": hit.title,
-        "at": hit.at,
-        "score": hit.score,
-        "band": hit.band,
-        "advice": hit.band.advice,
-        "snippet": hit.snippet,
-        "project": hit.project,
-        **told,
-    }
+def _reasoned_line(told: Plain) -> str:
+    return "\n    ".join([itemising.hit_line(told), *told.get("why", ())])
 
 
 def _lines(answer: Answer, reasons: Reasons, of: Scope, zone: tzinfo) -> Iterator[str]:

@@ -82,7 +82,7 @@ def test_what_was_noted_and_not_deleted_is_deleted_by_whoever_goes_on(
     assert told.returncode == 0, told.stderr
     if words == ("redact",):
         assert told.stdout.startswith("A forgetting that was broken off is done now:")
-    assert "there is no session" in run(broken_off, "session", "shop-1").stderr
+    assert "there is no session" in run(broken_off, "session", "shop-1").stdout
     assert secrets_said(broken_off)["is_well"]
     assert b"customers lose their basket" not in (broken_off / "memory.db").read_bytes()
 

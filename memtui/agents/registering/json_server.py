@@ -1,7 +1,7 @@
 """The server in settings that are JSON: one member of one object, by our name."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memtui.agents import json_text
@@ -11,6 +11,23 @@ from memtui.agents.machine import Machine
 
 SERVER = "memtui"
 """What the server is called in all agents' settings."""
+
+OURS = ("", "type", "command", "args", "url", "httpUrl")
+"""What says how a server is reached: of ours that is for us to say, and all else, that
+it is switched off say, for whoever set it."""
+
+
+def with_own(
+    server: Mapping[str, object], standing: Sequence[Entry]
+) -> dict[str, object]:
+    """What should stand for our server, with what a person has set there besides.
+
+    Args:
+        server: What should stand there.
+        standing: What stands there.
+    """
+    held = {name: value for one in standing for name, value in one.handler.items()}
+    return {**server, **{n: said for n, said in held.items() if n not in OURS}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +42,10 @@ class JsonServer:
     """What should stand there."""
     skeleton: str = "{}\n"
     is_own_file: bool = False
+
+    def with_own(self, text: str) -> "JsonServer":
+        """The same, with what a person has set for our server besides."""
+        return replace(self, server=with_own(self.server, self.ours(text)))
 
     def wanted(self, machine: Machine) -> list[Entry]:
         """What should stand in the settings."""

@@ -8,14 +8,15 @@ import json
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, time
 from pathlib import Path
 from typing import Any
 
 from memtui.agents.entries import Entry
 from memtui.agents.json_text import NotJson
 from memtui.agents.machine import Machine
-from memtui.agents.registering.json_server import SERVER
+from memtui.agents.registering.json_server import SERVER, with_own
 
 UNDER = "mcp_servers"
 
@@ -25,6 +26,11 @@ _HEADER = re.compile(rf"^[ \t]*\[[ \t]*{UNDER}[ \t]*\.[ \t]*{_NAME}[ \t]*[\].]")
 
 _TABLE = re.compile(r"^[ \t]*\[")
 
+_NO_TABLES = f"{UNDER} is not written as tables; change it by hand"
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+"""A name that needs no quotes."""
+
 
 @dataclass(frozen=True, slots=True)
 class TomlServer:
@@ -33,9 +39,13 @@ class TomlServer:
     name: str
     file: Callable[[Machine], Path]
     server: dict[str, object]
-    """What should stand there: words, and lists of words."""
+    """What should stand there."""
     skeleton: str = ""
     is_own_file: bool = False
+
+    def with_own(self, text: str) -> "TomlServer":
+        """The same, with what a person has set for our server besides."""
+        return replace(self, server=with_own(self.server, self.ours(text)))
 
     def wanted(self, machine: Machine) -> list[Entry]:
         """What should stand in the settings."""
@@ -60,8 +70,7 @@ class TomlServer:
         lead = "" if not text else end if text.endswith("\n") else end * 2
         rows = [f"[{UNDER}.{SERVER}]"]
         rows += [
-            f"{key} = {json.dumps(value, ensure_ascii=False)}"
-            for key, value in self.server.items()
+            f"{_key(name)} = {_said(value)}" for name, value in self.server.items()
         ]
         told = text + lead + "".join(f"{row}{end}" for row in rows)
         return _proven(told, _with(_read(text), self.server))
@@ -105,6 +114,24 @@ def _cut(text: str) -> str:
     return "".join([*kept, *behind] if is_ours else kept)
 
 
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _said(value: object) -> str:
+    """A value as TOML, on one line."""
+    if isinstance(value, dict):
+        held = ", ".join(f"{_key(name)} = {_said(one)}" for name, one in value.items())
+        return f"{{ {held} }}" if held else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_said, value))}]"
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _read(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
@@ -131,9 +158,13 @@ def _proven(text: str, meaning: dict[str, Any]) -> str:
     Raises:
         NotJson: It does not.
     """
-    read = _read(text)
+    try:
+        read = _read(text)
+    except NotJson:
+        # A table was put behind what is written in another manner.
+        raise NotJson(_NO_TABLES) from None
     if not read.get(UNDER, True):
         del read[UNDER]
     if read != meaning:
-        raise NotJson(f"{UNDER} is not written as tables; change it by hand")
+        raise NotJson(_NO_TABLES)
     return text

@@ -148,6 +148,38 @@ def test_another_command_is_put_in_the_place_of_the_one_before(here: Machine) ->
         assert not file.exists()
 
 
+OWN = """\
+[mcp_servers.memtui]
+command = "old"
+url = "https://old.example"
+startup_timeout_sec = 20.5
+enabled = false
+enabled_tools = ["route"]
+
+[mcp_servers.memtui.env]
+"A b" = "\\"1\\""
+"""
+
+
+def test_what_a_person_has_set_for_the_server_stays(here: Machine) -> None:
+    file = settled(CODEX.server, here, OWN)
+    before = tomllib.loads(OWN)["mcp_servers"]["memtui"]
+    put(CODEX.server, here)
+    after = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["memtui"]
+    assert (after.pop("command"), after.pop("args")) == (COMMAND[0], COMMAND[1:])
+    assert after == {n: v for n, v in before.items() if n not in ("command", "url")}
+    for client in CLIENTS:
+        if client is CODEX:
+            continue
+        under = client.server.wanted(here)[0].event
+        told = {"command": "old", "enabled": False, "env": {"A": "1"}}
+        file = settled(client.server, here, json.dumps({under: {"memtui": told}}))
+        put(client.server, here)
+        held = json.loads(file.read_text("utf-8"))[under]["memtui"]
+        assert (held["enabled"], held["env"]) == (False, {"A": "1"})
+        assert held["command"] != "old"
+
+
 @pytest.mark.parametrize(
     ("client", "text", "says"),
     [
@@ -155,7 +187,8 @@ def test_another_command_is_put_in_the_place_of_the_one_before(here: Machine) ->
         (GEMINI, "{\n  // mine\n}", "line 2"),
         (GEMINI, '{"mcpServers": {}, "mcpServers": {}}', "stands there a second time"),
         (CODEX, "model = ", "it is no TOML"),
-        (CODEX, 'mcp_servers = { docs = { command = "x" } }', "it is no TOML"),
+        (CODEX, 'mcp_servers = { docs = { command = "x" } }', "change it by hand"),
+        (CODEX, "mcp_servers = {}", "change it by hand"),
         (CODEX, "mcp_servers = 3", "TOML"),
     ],
 )
