@@ -9,7 +9,8 @@ import pytest
 
 from memtui import __main__
 from memtui.house import House
-from memtui.memory import fencing
+from memtui.memory import budgets, fencing
+from memtui.shell import options
 
 GOLDEN = Path(__file__).parent / "data" / "asked.json"
 """What the written history answers; write it anew: delete it and run the tests."""
@@ -78,6 +79,21 @@ def test_lines_are_fenced_off_a_terminal(
     assert fencing.NOTICE in first
     assert last.startswith("</memory ")
     assert between[0].startswith("toc:year:2024")
+
+
+def test_the_command_line_knows_the_usual_budget() -> None:
+    assert options.DEFAULT == budgets.DEFAULT
+
+
+def test_json_tells_the_lines_of_the_contents_that_are_worth_most(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--home", str(home), "toc", "--budget", "400", "--json"]
+    assert __main__.main(words) == 0
+    told = json.loads(capsys.readouterr().out)
+    levels = [one["level"] for one in told["data"]["lines"]]
+    assert levels.count("year") == 2, "what is old goes before what is deep"
+    assert told["meta"]["tokens"] <= 400
 
 
 def test_a_wrong_command_line_is_told_in_the_envelope(

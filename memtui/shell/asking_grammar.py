@@ -1,10 +1,8 @@
 """The words of what agents ask: by route, by time, by keyword, within a budget."""
 
 import argparse
-from collections.abc import Callable
 
-AddCommand = Callable[[str, str], argparse.ArgumentParser]
-"""Adds a command by its name and what it does."""
+from memtui.shell.options import AddCommand, budget, natural, scope
 
 ASKING = (
     "ask-route",
@@ -22,9 +20,6 @@ ASKING = (
 QUESTIONS = ("ask-route", "retrieve-memory", "when", "keyword")
 """Those whose question may hold anything."""
 
-DEFAULT = 500
-"""The budget of an answer unless another is given: ``memory.budgets.DEFAULT``."""
-
 
 def add(command: AddCommand) -> None:
     """Add the commands."""
@@ -34,20 +29,20 @@ def add(command: AddCommand) -> None:
     _question(retrieve, "a question", 5)
     retrieve.add_argument(
         "--detail-limit",
-        type=_natural,
+        type=natural,
         metavar="N",
         help="how many are told with their messages (default: key moments of the two"
         " best; 0 for none)",
     )
     toc = command("toc", "the best table of contents that fits a budget")
-    _scoped(toc)
+    scope(toc)
     budget(toc, "--budget", "--max-tokens")
     browse = command("browse", "what is under a node, a page at a time")
     browse.add_argument("node_id", nargs="?", help="without one: the years")
     _paged(browse, 10)
     when = command("when", "what a time in words means, and the nodes that cover it")
     when.add_argument("query", nargs="+", help='"last week", "in March", "Q1 2025"')
-    _scoped(when)
+    scope(when)
     budget(when)
     _add_events(command)
     _add_finding(command)
@@ -76,46 +71,22 @@ def _add_finding(command: AddCommand) -> None:
 def _question(command: argparse.ArgumentParser, says: str, limit: int) -> None:
     command.add_argument("query", nargs="+", help=says)
     command.add_argument(
-        "--limit", type=_natural, default=limit, help=f"how many (default {limit})"
+        "--limit", type=natural, default=limit, help=f"how many (default {limit})"
     )
-    _scoped(command)
+    scope(command)
     budget(command)
 
 
 def _paged(command: argparse.ArgumentParser, limit: int) -> None:
     command.add_argument(
-        "--limit", type=_natural, default=limit, help=f"how many (default {limit})"
+        "--limit", type=natural, default=limit, help=f"how many (default {limit})"
     )
     command.add_argument("--token", help="go on from here, as the page before said")
-    _scoped(command)
+    scope(command)
     budget(command)
-
-
-def _scoped(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--agent", default="", help="only this agent's work")
-    command.add_argument("--project", default="", help="only work on this project")
-
-
-def budget(command: argparse.ArgumentParser, *names: str) -> None:
-    """Let a command be told how many tokens its answer may cost."""
-    command.add_argument(
-        *(names or ["--max-tokens"]),
-        dest="max_tokens",
-        type=_natural,
-        default=DEFAULT,
-        metavar="N",
-        help=f"the most tokens an answer may cost, 50 or more (default {DEFAULT})",
-    )
 
 
 def add_serving(command: AddCommand) -> None:
     """Add ``serve``."""
     serve = command("serve", "answer retrieve_memory over HTTP, to this machine alone")
-    serve.add_argument("--port", type=_natural, default=8765, help="(default 8765)")
-
-
-def _natural(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return number
+    serve.add_argument("--port", type=natural, default=8765, help="(default 8765)")

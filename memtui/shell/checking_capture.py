@@ -11,7 +11,7 @@ from memtui.recall import checkups
 from memtui.recall.origins import Origin
 from memtui.recall.transcripts import Account, account
 from memtui.shell import hooking, output, sourcing
-from memtui.shell.finding import Finding, Patient, ago
+from memtui.shell.diagnosing import Finding, Patient, ago
 from memtui.sources import boxes, watching
 from memtui.sources.boxes import Stand
 from memtui.stages import claim

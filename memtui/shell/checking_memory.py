@@ -19,7 +19,7 @@ from memtui.recall import checkups
 from memtui.recall.checkups import Opened, Step, Work
 from memtui.search.index import Index
 from memtui.shell import output
-from memtui.shell.finding import Finding, Patient, ago, size
+from memtui.shell.diagnosing import Finding, Patient, ago, size
 from memtui.stages import claim
 from memtui.store.outbox import (
     INDEX_EVENT,

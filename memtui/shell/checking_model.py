@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.memory.summarizers import Condition, Health
 from memtui.model_settings import EXTRACTIVE, OLLAMA
 from memtui.settings import Settings
-from memtui.shell.finding import Finding
+from memtui.shell.diagnosing import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from memtui.curate.redact import Redact, Redacted
 from memtui.curate.traces import Places
 from memtui.errors import MemtuiError
 from memtui.house import House
-from memtui.shell import asking, output, working
+from memtui.shell import confirming, output, working
 from memtui.store import cursors, database, tombstones, unfinished
 from memtui.store.tombstones import Kind, Tombstone
 
@@ -67,7 +67,7 @@ def forget(
             _say(found, "would be forgotten", as_json=as_json)
             return 0
         told = [*_told(found, "would be forgotten"), *_titles(found)]
-        refused = asking.may(told, "Forget it for good?")
+        refused = confirming.may(told, "Forget it for good?")
         if refused is not None:
             return refused
     found = work.run(what, words)

@@ -1,11 +1,8 @@
 """The words of the commands by which a person changes what is kept."""
 
-import argparse
-from collections.abc import Callable
 from pathlib import Path
 
-AddCommand = Callable[[str, str], argparse.ArgumentParser]
-"""Adds a command by its name and what it does."""
+from memtui.shell.options import AddCommand
 
 CURATING = frozenset({"forget", "redact"})
 """The commands that change what is kept."""

@@ -22,7 +22,7 @@ from memtui.recall.transcripts import Account
 from memtui.settings import Settings
 from memtui.shell import checking_capture, checking_memory, checking_model, output
 from memtui.shell.checking_model import Asked
-from memtui.shell.finding import Finding, Patient, clock, of_error, told_by
+from memtui.shell.diagnosing import Finding, Patient, clock, of_error, told_by
 from memtui.sources import boxes
 from memtui.store import database
 from memtui.store.problems import Problem

@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui import __version__
-from memtui.shell import asking_grammar, curating_grammar, serving_grammar
+from memtui.shell import (
+    asking_grammar,
+    curating_grammar,
+    options,
+    serving_grammar,
+)
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -72,12 +77,12 @@ def _add_reading(commands: "Commands") -> None:
     show.add_argument(
         "--version",
         dest="number",
-        type=_positive,
+        type=options.positive,
         metavar="N",
         help="this version of it, as memtui versions lists them",
     )
-    _scope(show)
-    asking_grammar.budget(show)
+    options.scope(show)
+    options.budget(show)
     _add_search(commands)
     _add_teleport(commands)
     _add_sessions(commands)
@@ -85,7 +90,7 @@ def _add_reading(commands: "Commands") -> None:
     expand.add_argument("grip_id", help="a grip's id, as show prints them")
     expand.add_argument("--before", type=int, default=3, help="events before it")
     expand.add_argument("--after", type=int, default=3, help="events after it")
-    asking_grammar.budget(expand)
+    options.budget(expand)
     _command(commands, "stats", "print how much is kept")
 
 
@@ -98,7 +103,7 @@ def _add_search(commands: "Commands") -> None:
     for name, where in (("before", "before"), ("after", "after")):
         talk.add_argument(
             f"--context-{name}",
-            type=_natural,
+            type=options.natural,
             default=4,
             metavar="N",
             help=f"messages {where} each (default 4; 16 in all at most)",
@@ -113,9 +118,12 @@ def _asked(command: argparse.ArgumentParser, limit: int) -> None:
     says = 'words, "exact words", refr*, -not, agent:codex, after:2025-03, last week'
     command.add_argument("query", nargs="+", help=says)
     command.add_argument(
-        "--limit", type=_positive, default=limit, help=f"how many (default {limit})"
+        "--limit",
+        type=options.positive,
+        default=limit,
+        help=f"how many (default {limit})",
     )
-    _scope(command)
+    options.scope(command)
     command.add_argument(
         "--session", default="", metavar="ID", help="only this session"
     )
@@ -125,7 +133,7 @@ def _asked(command: argparse.ArgumentParser, limit: int) -> None:
         choices=ROLES,
         help="only what this one said",
     )
-    asking_grammar.budget(command)
+    options.budget(command)
     command.add_argument(
         "--no-subagents", action="store_true", help="without what subagents said"
     )
@@ -136,7 +144,7 @@ def _add_teleport(commands: "Commands") -> None:
     teleport = _command(commands, "teleport", says)
     teleport.add_argument("query", nargs="+", help="as in the app: words, filters, …")
     teleport.add_argument(
-        "--limit", type=_positive, default=10, help="how many (default 10)"
+        "--limit", type=options.positive, default=10, help="how many (default 10)"
     )
     teleport.add_argument(
         "--recent", action="store_true", help="what is old is worth less"
@@ -144,20 +152,15 @@ def _add_teleport(commands: "Commands") -> None:
     teleport.add_argument(
         "--why", action="store_true", help="say what each score is made of"
     )
-    _scope(teleport)
-    asking_grammar.budget(teleport)
-
-
-def _scope(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--agent", default="", help="only this agent's work")
-    command.add_argument("--project", default="", help="only work on this project")
+    options.scope(teleport)
+    options.budget(teleport)
 
 
 def _add_sessions(commands: "Commands") -> None:
     listing = _command(commands, "sessions", "list the sessions, the latest first")
-    _scope(listing)
+    options.scope(listing)
     _paged(listing, "sessions")
-    asking_grammar.budget(listing)
+    options.budget(listing)
     one = _command(
         commands, "session", "print what is known of a session, and what was said"
     )
@@ -165,7 +168,7 @@ def _add_sessions(commands: "Commands") -> None:
         "session", metavar="[AGENT:]ID", help="its id, or as much of it as is needed"
     )
     _paged(one, "messages")
-    asking_grammar.budget(one)
+    options.budget(one)
     one.add_argument(
         "--all", action="store_true", help="what tools answered too, not messages alone"
     )
@@ -179,9 +182,9 @@ def _add_sessions(commands: "Commands") -> None:
 
 def _paged(command: argparse.ArgumentParser, what: str) -> None:
     says = f"how many {what} to leave out (default 0)"
-    command.add_argument("--offset", type=_natural, default=0, help=says)
+    command.add_argument("--offset", type=options.natural, default=0, help=says)
     says = f"how many {what} to print (default 50)"
-    command.add_argument("--limit", type=_positive, default=50, help=says)
+    command.add_argument("--limit", type=options.positive, default=50, help=says)
 
 
 def _add_working(commands: "Commands") -> None:
@@ -206,7 +209,9 @@ def _add_working(commands: "Commands") -> None:
         "--host", default="127.0.0.1", help="127.0.0.1 (the default) or ::1"
     )
     says = "the port (default 8421; 0 takes any that is free)"
-    web.add_argument("--port", type=_natural, default=8421, metavar="N", help=says)
+    web.add_argument(
+        "--port", type=options.natural, default=8421, metavar="N", help=says
+    )
 
 
 def _add_jobs(commands: "Commands") -> None:
@@ -219,7 +224,9 @@ def _add_jobs(commands: "Commands") -> None:
         " them",
     )
     jobs.add_argument(
-        "--limit", type=_positive, help="how many runs history prints (default 20)"
+        "--limit",
+        type=options.positive,
+        help="how many runs history prints (default 20)",
     )
 
 
@@ -284,20 +291,6 @@ def _add_quarantine(commands: "Commands") -> None:
     )
     quarantine.add_argument("--yes", action="store_true", help="drop without asking")
     _paged(quarantine, "entries")
-
-
-def _natural(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return number
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
 
 
 def _command(

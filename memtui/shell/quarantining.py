@@ -8,7 +8,7 @@ from memtui.curate.quarantine import Became, Dropped, Outcome, Page, Retried
 from memtui.curate.refusals import Entry, Kind, Shown
 from memtui.errors import MemtuiError
 from memtui.house import House
-from memtui.shell import asking, output, working
+from memtui.shell import confirming, output, working
 
 MOST_REASONS = 3
 """How many reasons of one file stand in the list."""
@@ -176,7 +176,7 @@ def drop(house: House, names: Sequence[str] | None, given: argparse.Namespace) -
         _say(meant, "would be dropped", as_json=given.json)
         return 0
     if not given.yes:
-        asked = asking.may(_told(meant, "would be dropped"), "Drop it for good?")
+        asked = confirming.may(_told(meant, "would be dropped"), "Drop it for good?")
         if asked is not None:
             return asked
     dropped = house.quarantine.drop(names)

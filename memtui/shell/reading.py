@@ -30,9 +30,13 @@ def show(house: House, given: argparse.Namespace) -> int:
 
     def reply() -> Reply:
         asking = house.asking
-        return asking.get_node(node_id, of=of) if node_id else asking.get_toc_root(of=of)
+        return (
+            asking.get_node(node_id, of=of) if node_id else asking.get_toc_root(of=of)
+        )
 
-    return answering.answer(house, given, reply, lambda: _shown(node_id, of, house.zone))
+    return answering.answer(
+        house, given, reply, lambda: _shown(node_id, of, house.zone)
+    )
 
 
 def _shown(node_id: str | None, of: Scope, zone: tzinfo) -> Iterator[str]:

@@ -18,7 +18,7 @@ from memtui.house import House
 from memtui.memory.secrets import RULES_VERSION
 from memtui.paths import Paths
 from memtui.settings import Settings
-from memtui.shell import asking, copying, curating, output, working
+from memtui.shell import confirming, copying, curating, output, working
 from memtui.stages.claim import Claim
 from memtui.store import copies, database
 from memtui.store.copies import Outline
@@ -91,7 +91,7 @@ def restore(
                 *swap.told(),
                 "It is replaced as a whole; memtui backup keeps it.",
             ]
-            refused = asking.may(warned, "Replace it?")
+            refused = confirming.may(warned, "Replace it?")
             if refused is not None:
                 return refused
         copies.put(copies.prepare(file, paths.store), paths.store)

@@ -1,10 +1,8 @@
 """The words of ``mcp``: serving the memory to agents, and telling them of it."""
 
 import argparse
-from collections.abc import Callable
 
-AddCommand = Callable[[str, str], argparse.ArgumentParser]
-"""Adds a command by its name and what it does."""
+from memtui.shell.options import AddCommand
 
 CLIENTS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli")
 """The agents the server can be registered with: ``memtui.agents.clients``."""

@@ -27,15 +27,15 @@ def run(house: House, given: argparse.Namespace) -> int:
     def found() -> tuple[Answer, Reasons]:
         told = house.teleport.find(query, limit=given.limit, **wish)
         names = [hit.target_id for hit in told.hits if given.why]
-        return told, {
-            name: house.teleport.why(query, name, **wish) for name in names
-        }
+        return told, {name: house.teleport.why(query, name, **wish) for name in names}
 
     def reply() -> Reply:
         told = house.asking.teleport(query, limit=given.limit, **wish)
         return _with_reasons(told, *found()) if given.why else told
 
-    return answering.answer(house, given, reply, lambda: _lines(*found(), of, house.zone))
+    return answering.answer(
+        house, given, reply, lambda: _lines(*found(), of, house.zone)
+    )
 
 
 def _with_reasons(reply: Reply, answer: Answer, reasons: Reasons) -> Reply:
