@@ -127,7 +127,7 @@ def _reply(house: House, known: Facts, given: argparse.Namespace) -> Reply:
 def _with_thoughts(items: Sequence[Plain], page: Page) -> list[Plain]:
     """Messages with what was thought before each of them."""
     thoughts, told = list(page.thoughts), []
-    for item, event in zip(items, page.events, strict=True):
+    for item, event in zip(items, page.events, strict=False):
         before = []
         while thoughts and thoughts[0].at <= event.timestamp:
             said = budgets.cut(thoughts.pop(0).text, THOUGHT_CHARS)
