@@ -77,7 +77,7 @@ def _chosen(
     while waiting and count < LINES:
         _, node_id, parent, one = heapq.heappop(waiting)
         spent, count = spent + price(one), count + 1
-        if spent > limit:
+        if spent > limit and count > 1:
             return under, False
         under.setdefault(parent, []).append(one)
         if one.level is TocLevel.SEGMENT:
