@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Footer, Static
 from textual.worker import Worker, WorkerState
 
@@ -27,13 +26,11 @@ from memtui.messages.days import (
 from memtui.messages.house import WorkReported
 from memtui.messages.narrowing import Narrowed
 from memtui.recall import days
+from memtui.screens.following import Following
 from memtui.widgets import day_words, wording
 from memtui.widgets.day_grid import DayGrid
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.status_line import StatusLine
-
-REST_S = 0.5
-"""The least time between two readings of what has changed, in seconds."""
 
 NOTHING_KEPT = (
     "Nothing kept yet: there is no day to show.\n\n"
@@ -41,10 +38,11 @@ NOTHING_KEPT = (
 )
 
 
-class CalendarScreen(Screen[str]):
+class CalendarScreen(Following[str]):
     """Ends with the id of the day to open, or with nothing."""
 
     OBEYS_SCOPE = True
+    REST_S = 0.5
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings("next_peer", "previous_peer", "back", in_footer=True),
         *commands.bindings("go_to_date"),
@@ -72,7 +70,7 @@ class CalendarScreen(Screen[str]):
         self._of = of
         self._zone, self._now, self._day = zone, now, day
         self._is_demo = is_demo
-        self._is_placed = self._rests = False
+        self._is_placed = False
         self._changed: set[int] = set()
 
     def compose(self) -> ComposeResult:
@@ -101,16 +99,11 @@ class CalendarScreen(Screen[str]):
 
     # Reading
 
-    def _ask(self, ask: Callable[[], None], group: str) -> None:
-        self.run_worker(
-            ask, group=group, thread=True, exclusive=True, exit_on_error=False
-        )
-
     @on(YearsShown)
     def read(self) -> None:
         """Read what is in sight and was not read yet."""
         missing = [year for year in self._grid.shown if year not in self._grid.years]
-        self._ask(partial(self._load, self._of, missing), "years")
+        self.ask(partial(self._load, self._of, missing), "years")
 
     def _load(self, of: Scope, numbers: Sequence[int]) -> None:
         years = [days.year(number, self._zone, of) for number in numbers]
@@ -170,19 +163,13 @@ class CalendarScreen(Screen[str]):
             if name.rpartition(":")[0].startswith(tuple(known)):
                 day = calendar.period(name).first
                 self._changed.add(day.isocalendar().year)
-        self._look_again()
+        if self._changed:
+            self.look_again()
 
-    def _look_again(self) -> None:
-        if not self._changed or self._rests:
-            return
+    def read_anew(self) -> None:
+        """Read again the years in which something has changed."""
         read, self._changed = self._changed & {*self._grid.years}, set()
-        self._rests = True
-        self._ask(partial(self._load, self._of, sorted(read)), "changed")
-        self.set_timer(REST_S, self._rested)
-
-    def _rested(self) -> None:
-        self._rests = False
-        self._look_again()
+        self.ask(partial(self._load, self._of, sorted(read)), "changed")
 
     # Commands
 
@@ -204,7 +191,7 @@ class CalendarScreen(Screen[str]):
             self.notify(f"Nothing of {self._of} is kept of this day.", markup=False)
         elif grid.is_read:
             wanted = calendar.day_id(grid.cursor)
-            self._ask(partial(self._find, wanted), "nearest")
+            self.ask(partial(self._find, wanted), "nearest")
 
     def _find(self, wanted: str) -> None:
         self.post_message(NearestFound(wanted, days.nearest(wanted, self._zone)))

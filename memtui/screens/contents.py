@@ -42,9 +42,6 @@ from memtui.widgets.source_pane import SourcePane
 from memtui.widgets.status_line import StatusLine
 from memtui.widgets.toc_tree import TocTree
 
-REST_S = 0.5
-"""The least time between two refreshes of what has changed, in seconds."""
-
 NOTHING_KEPT = (
     "Nothing kept yet.\n\nPress i to import what agents keep on this machine."
 )
@@ -62,6 +59,7 @@ class ContentsScreen(PanedScreen):
 
     HORIZONTAL_BREAKPOINTS = LAYOUTS
     OBEYS_SCOPE = True
+    REST_S = 0.5
     VERTICAL_BREAKPOINTS = HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "teleport", "go_to_date", "back", "next_pane", "previous_pane",
@@ -90,7 +88,6 @@ class ContentsScreen(PanedScreen):
         self._asked = asked or Asked()
         self._landing: Landing | None = None
         self._changed: set[str] = set()
-        self._rests = False
 
     def compose(self) -> ComposeResult:
         """Lay the panes out; they fill themselves."""
@@ -219,7 +216,7 @@ class ContentsScreen(PanedScreen):
         def arrive(is_changed: bool | None) -> None:
             if is_changed:
                 self._changed |= {*calendar.path(line.node_id)}
-                self._refresh_changed()
+                self.look_again()
 
         wish = {"is_demo": self._is_demo}
         screen = VersionsScreen(line, self._zone, self._now, self._promise, **wish)
@@ -265,7 +262,8 @@ class ContentsScreen(PanedScreen):
         self.query_one(StatusLine).say(progress)
         self._say_why_empty()
         self._changed |= progress.changed
-        self._refresh_changed()
+        if self._changed:
+            self.look_again()
 
     def _say_why_empty(self) -> None:
         """Say what would have to be, where the contents hold nothing."""
@@ -277,18 +275,11 @@ class ContentsScreen(PanedScreen):
             words = COMING
         self.query_one("#nothing", Static).update(Content(words))
 
-    def _refresh_changed(self) -> None:
-        if not self._changed or self._rests:
-            return
+    def read_anew(self) -> None:
+        """Show again what has changed."""
         changed, self._changed = self._changed, set()
         self._tree.look_again(changed)
         self._page.look_again(changed)
-        self._rests = True
-        self.set_timer(REST_S, self._rested)
-
-    def _rested(self) -> None:
-        self._rests = False
-        self._refresh_changed()
 
     @on(PageRead)
     @on(BranchesRead)

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 
 from textual import on
-from textual.screen import Screen
 
 from memtui.memory import resuming
 from memtui.memory.resuming import Resume
@@ -22,6 +21,7 @@ from memtui.recall import landing, markdown
 from memtui.recall.conversation import About, Turn, Whose
 from memtui.screens import lending
 from memtui.screens.export import ExportScreen
+from memtui.screens.following import Following
 from memtui.screens.resume import ResumeScreen
 from memtui.widgets import wording
 from memtui.widgets.turn_view import TurnView
@@ -32,7 +32,7 @@ CITED = 300
 NO_EDITOR = "Neither $VISUAL nor $EDITOR is set to a command: try export EDITOR=nano."
 
 
-class Deeds(Screen[None]):
+class Deeds(Following[None]):
     """A screen of one session."""
 
     def __init__(
@@ -52,12 +52,6 @@ class Deeds(Screen[None]):
     def view(self) -> TurnView:
         """The transcript."""
         return self.query_one(TurnView)
-
-    def ask(self, ask: Callable[[], None], group: str) -> None:
-        """Do something on a thread; what was asked before in this group gives way."""
-        self.run_worker(
-            ask, group=group, thread=True, exclusive=True, exit_on_error=False
-        )
 
     def _known(self) -> About | None:
         if self.about is None:

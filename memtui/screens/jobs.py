@@ -14,7 +14,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.worker import Worker, WorkerState
 
@@ -22,8 +21,7 @@ from memtui import commands
 from memtui.memory.jobs import Job
 from memtui.messages.house import WorkReported
 from memtui.messages.jobs import JobSteered, WorkSeen
-from memtui.messages.page import WentBack
-from memtui.screens.layouts import LAYOUTS
+from memtui.screens.choosing import Choosing
 from memtui.widgets import job_words, wording
 from memtui.widgets.job_list import JobList
 from memtui.widgets.job_words import Seen, Told
@@ -34,9 +32,6 @@ from memtui.widgets.status_line import READ_ONLY, StatusLine
 if TYPE_CHECKING:
     from memtui.recall.works import Work
     from memtui.stages.progress import Progress
-
-REST_S = 1.0
-"""How long the screen rests before the store is looked at again, in seconds."""
 
 BY_ITSELF = "A stage works by itself whenever something waits for it."
 OF_DEMO = "The demo asks no model: there is no job to steer."
@@ -63,10 +58,9 @@ class Desk(Protocol):
         """Ask for a run now; who does it and when, or why nobody does."""
 
 
-class JobsScreen(Screen[None]):
+class JobsScreen(Choosing[None]):
     """Shows the work behind as it goes on."""
 
-    HORIZONTAL_BREAKPOINTS = LAYOUTS
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings("pause_job", "run_now", "back", in_footer=True),
         *commands.bindings("next_pane", "previous_pane"),
@@ -93,7 +87,6 @@ class JobsScreen(Screen[None]):
         self._is_demo = is_demo
         self._told = Told()
         self._last: Progress | None = None
-        self._is_due = self._rests = False
 
     def compose(self) -> ComposeResult:
         """The model, the list, and beside or below it all there is of the chosen."""
@@ -117,18 +110,14 @@ class JobsScreen(Screen[None]):
     def on_mount(self) -> None:
         """Look at all of it, and let the clock of a call go on."""
         self._list.focus()
-        self._look()
+        self.read_anew()
         self.set_interval(1.0, self._tick)
 
     # Looking
 
-    def _ask(self, ask: Callable[[], None], group: str) -> None:
-        self.run_worker(
-            ask, group=group, thread=True, exclusive=True, exit_on_error=False
-        )
-
-    def _look(self) -> None:
-        self._ask(self._load, "look")
+    def read_anew(self) -> None:
+        """Read what waits, and how the jobs stand."""
+        self.ask(self._load, "look")
 
     def _load(self) -> None:
         self.post_message(WorkSeen(self._desk.look()))
@@ -182,18 +171,7 @@ class JobsScreen(Screen[None]):
             seen.error, seen.is_busy = progress.error, not progress.error
             seen.done, seen.at = seen.done + progress.done, self._now()
         self._write()
-        self._is_due = True
-        self._look_again()
-
-    def _look_again(self) -> None:
-        if self._is_due and not self._rests:
-            self._is_due, self._rests = False, True
-            self._look()
-            self.set_timer(REST_S, self._rested)
-
-    def _rested(self) -> None:
-        self._rests = False
-        self._look_again()
+        self.look_again()
 
     # Steering
 
@@ -217,7 +195,7 @@ class JobsScreen(Screen[None]):
         one = self._told.status(Job(name)) if name not in job_words.STAGES else None
         is_paused = one is not None and one.is_paused
         if job := self._chosen("resume" if is_paused else "pause"):
-            self._ask(partial(self._pause, job, is_paused=is_paused), "steer")
+            self.ask(partial(self._pause, job, is_paused=is_paused), "steer")
 
     def _pause(self, job: Job, *, is_paused: bool) -> None:
         if is_paused:
@@ -231,7 +209,7 @@ class JobsScreen(Screen[None]):
     def action_run_now(self) -> None:
         """Ask for a run of the job."""
         if job := self._chosen("run"):
-            self._ask(partial(self._run_now, job), "steer")
+            self.ask(partial(self._run_now, job), "steer")
 
     def _run_now(self, job: Job) -> None:
         said = f"{job_words.JOBS[job]}: asked for. {self._desk.ask(job)}"
@@ -241,24 +219,4 @@ class JobsScreen(Screen[None]):
     def say_steered(self, message: JobSteered) -> None:
         """Say what was noted, and look again."""
         self.notify(message.said, markup=False)
-        self._look()
-
-    # From pane to pane
-
-    @on(OptionList.OptionSelected)
-    def action_next_pane(self) -> None:
-        """Go from the list to what there is of the chosen one, and back."""
-        is_listing = self._list.has_focus
-        (self.query_one(Reader) if is_listing else self._list).focus()
-
-    def action_previous_pane(self) -> None:
-        """Go the other way round, which is the same."""
-        self.action_next_pane()
-
-    @on(WentBack)
-    def action_back(self) -> None:
-        """Back to the list, or leave."""
-        if self._list.has_focus:
-            self.dismiss(None)
-        else:
-            self._list.focus()
+        self.read_anew()

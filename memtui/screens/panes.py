@@ -6,11 +6,11 @@ Where all are in sight, one of them can have the screen to itself.
 from datetime import tzinfo
 
 from textual import events, on
-from textual.screen import Screen
 from textual.widget import Widget
 
 from memtui.messages.contents import NodeOpened
 from memtui.messages.page import SourceOpened, WentBack
+from memtui.screens.following import Following
 from memtui.widgets.crumbs import Crumbs
 from memtui.widgets.node_page import NodePage
 from memtui.widgets.source_pane import Reader, SourcePane
@@ -20,7 +20,7 @@ PANES = ("tree", "page", "source")
 """The panes from the outermost inward; one has the focus, and the class ``-at-…``."""
 
 
-class PanedScreen(Screen[None]):
+class PanedScreen(Following[None]):
     """Goes from pane to pane, and says where that is."""
 
     def __init__(self, zone: tzinfo) -> None:

@@ -14,13 +14,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
 from memtui.messages.house import WorkReported
-from memtui.messages.page import WentBack
 from memtui.messages.quarantine import (
     DropMade,
     MoreWanted,
@@ -28,8 +26,8 @@ from memtui.messages.quarantine import (
     RefusalRead,
     RetryMade,
 )
+from memtui.screens.choosing import Choosing
 from memtui.screens.drop import ONE, DropScreen
-from memtui.screens.layouts import LAYOUTS
 from memtui.widgets import refusals, wording
 from memtui.widgets.failures import Failures
 from memtui.widgets.pane_title import PaneTitle
@@ -46,9 +44,6 @@ PAGE = 200
 
 SHOWN_BYTES = 64 * 1024
 """How much of one is shown."""
-
-REST_S = 1.0
-"""How long the list rests before it is read again, in seconds."""
 
 NOTHING = "Nothing lies here: all that came could be taken."
 
@@ -71,10 +66,9 @@ class Desk(Protocol):
         """Delete hook files, and note faults of transcripts no more."""
 
 
-class QuarantineScreen(Screen[None]):
+class QuarantineScreen(Choosing[None]):
     """Lists what could not be taken; asked on threads, since there may be much."""
 
-    HORIZONTAL_BREAKPOINTS = LAYOUTS
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings("retry", "retry_all", "drop", "back", in_footer=True),
         *commands.bindings("next_pane", "previous_pane"),
@@ -102,7 +96,6 @@ class QuarantineScreen(Screen[None]):
         self._desk, self._retry, self._zone, self._now = desk, retry, zone, now
         self._tried: tuple[str, ...] = ()
         self._returning = ""
-        self._is_due = self._rests = False
         self._said = "", ""
 
     def compose(self) -> ComposeResult:
@@ -129,7 +122,7 @@ class QuarantineScreen(Screen[None]):
         self._list.loading = True
         self._list.focus()
         self._say_failures()
-        self._read()
+        self.read_anew()
 
     def _say_failures(self) -> None:
         """Say which stages failed, and what happens now."""
@@ -142,15 +135,10 @@ class QuarantineScreen(Screen[None]):
 
     # Reading
 
-    def _ask(self, ask: Callable[[], None], group: str) -> None:
-        self.run_worker(
-            ask, group=group, thread=True, exclusive=True, exit_on_error=False
-        )
-
-    def _read(self) -> None:
+    def read_anew(self) -> None:
         """Read again what is listed, and what became of what was tried."""
         limit = max(PAGE, len(self._list.entries))
-        self._ask(partial(self._load, 0, limit, self._tried), "list")
+        self.ask(partial(self._load, 0, limit, self._tried), "list")
 
     def _load(self, offset: int, limit: int, tried: Sequence[str]) -> None:
         page = self._desk.page(offset, limit)
@@ -160,7 +148,7 @@ class QuarantineScreen(Screen[None]):
     @on(MoreWanted)
     def read_more(self) -> None:
         """Read the next page."""
-        self._ask(partial(self._load, len(self._list.entries), PAGE, ()), "list")
+        self.ask(partial(self._load, len(self._list.entries), PAGE, ()), "list")
 
     @on(QuarantineRead)
     def show(self, message: QuarantineRead) -> None:
@@ -183,7 +171,7 @@ class QuarantineScreen(Screen[None]):
     def point(self) -> None:
         """Show what the cursor is on."""
         if entry := self._list.pointed_at:
-            self._ask(partial(self._open, entry.name), "show")
+            self.ask(partial(self._open, entry.name), "show")
 
     def _open(self, name: str) -> None:
         self.post_message(RefusalRead(self._desk.show(name, SHOWN_BYTES)))
@@ -202,7 +190,7 @@ class QuarantineScreen(Screen[None]):
         self._said = title, said.plain
         self.query_one("#chosen PaneTitle", PaneTitle).what = title
         self.query_one("#refusal", Static).update(said)
-        self.query_one(Reader).scroll_home(animate=False)
+        self._reader.scroll_home(animate=False)
 
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:
@@ -219,18 +207,7 @@ class QuarantineScreen(Screen[None]):
         """Say what the workers do, and look again: they may have taken or refused."""
         self.query_one(StatusLine).say(message.progress)
         self._say_failures()
-        self._is_due = True
-        self._look_again()
-
-    def _look_again(self) -> None:
-        if self._is_due and not self._rests:
-            self._is_due, self._rests = False, True
-            self._read()
-            self.set_timer(REST_S, self._rested)
-
-    def _rested(self) -> None:
-        self._rests = False
-        self._look_again()
+        self.look_again()
 
     # Trying again and dropping
 
@@ -258,7 +235,7 @@ class QuarantineScreen(Screen[None]):
         """Look what becomes of it, and say what could not even be tried."""
         self._tried += message.retried.names
         self._complain(message.retried.problems)
-        self._read()
+        self.read_anew()
 
     def _judge(self, outcomes: "Sequence[Outcome]") -> None:
         """Say what became of what was tried, once it is known of all."""
@@ -282,7 +259,7 @@ class QuarantineScreen(Screen[None]):
         def answer(chosen: str | None) -> None:
             if chosen:
                 names = [entry.name] if chosen == ONE else None
-                self._ask(partial(self._drop, names), "drop")
+                self.ask(partial(self._drop, names), "drop")
 
         self.app.push_screen(DropScreen(entry, self._list.total), answer)
 
@@ -296,29 +273,9 @@ class QuarantineScreen(Screen[None]):
         said = wording.counted(dropped.files + dropped.notes, "entry", "entries")
         self.notify(f"{said} dropped.", markup=False)
         self._complain(dropped.problems)
-        self._read()
+        self.read_anew()
 
     def _complain(self, problems: Sequence[str]) -> None:
         if problems:
             more = f"\nand {len(problems) - 1:,} more" if len(problems) > 1 else ""
             self.notify(f"{problems[0]}{more}", severity="error", markup=False)
-
-    # From pane to pane
-
-    @on(OptionList.OptionSelected)
-    def action_next_pane(self) -> None:
-        """Go from the list to what the chosen one says, and back."""
-        is_listing = self._list.has_focus
-        (self.query_one(Reader) if is_listing else self._list).focus()
-
-    def action_previous_pane(self) -> None:
-        """Go the other way round, which is the same."""
-        self.action_next_pane()
-
-    @on(WentBack)
-    def action_back(self) -> None:
-        """Back to the list, or leave."""
-        if self.query_one(Reader).has_focus:
-            self._list.focus()
-        else:
-            self.dismiss(None)

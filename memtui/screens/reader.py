@@ -36,9 +36,6 @@ from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.status_line import StatusLine
 from memtui.widgets.turn_view import TurnView
 
-REST_S = 1.0
-"""How long the transcript rests before new messages are looked for, in seconds."""
-
 
 class ReaderScreen(Reading):
     """Shows a conversation; its transcript moves, and this reads for it."""
@@ -71,7 +68,6 @@ class ReaderScreen(Reading):
             is_demo: Whether this is the made-up memory.
         """
         super().__init__(whose, zone, now, event_id=event_id, is_demo=is_demo)
-        self._is_due = self._rests = False
 
     def compose(self) -> ComposeResult:
         """The transcript, and under it the line to type in."""
@@ -218,20 +214,13 @@ class ReaderScreen(Reading):
     def follow_work(self, message: WorkReported) -> None:
         """Say what the workers do, and look for what was said since."""
         self.query_one(StatusLine).say(message.progress)
-        self._is_due = True
-        self._look_again()
+        self.look_again()
 
-    def _look_again(self) -> None:
-        if self._is_due and not self._rests:
-            self._is_due, self._rests = False, True
-            window = self.view.window
-            if window.turns and window.is_last:
-                self.post_message(TurnsWanted(Where.AFTER, window.turns[-1].place))
-            self.set_timer(REST_S, self._rested)
-
-    def _rested(self) -> None:
-        self._rests = False
-        self._look_again()
+    def read_anew(self) -> None:
+        """Ask for what was said since, where the end is in the window."""
+        window = self.view.window
+        if window.turns and window.is_last:
+            self.post_message(TurnsWanted(Where.AFTER, window.turns[-1].place))
 
     def action_back(self) -> None:
         """Stop finding, or leave."""

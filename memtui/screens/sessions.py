@@ -15,7 +15,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 from textual.worker import Worker, WorkerState
 
@@ -27,14 +26,12 @@ from memtui.messages.narrowing import Narrowed
 from memtui.messages.sessions import StretchRead, StretchWanted
 from memtui.recall import listings
 from memtui.recall.listings import Listing
+from memtui.screens.following import Following
 from memtui.screens.layouts import LAYOUTS
 from memtui.widgets import session_rows, wording
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.session_list import PAGE, SessionList
 from memtui.widgets.status_line import StatusLine
-
-REST_S = 1.0
-"""How long the list rests before it is read again, in seconds."""
 
 NOTHING_KEPT = (
     "No session is kept yet.\n\nPress i to import what agents keep on this machine."
@@ -43,7 +40,7 @@ NOTHING_KEPT = (
 NOT_FOUND = "No session holds {words}.\n\nPress esc to see all of them again."
 
 
-class SessionsScreen(Screen[None]):
+class SessionsScreen(Following[None]):
     """Lists the sessions; they are read on threads, since there may be many."""
 
     AUTO_FOCUS = ""
@@ -73,7 +70,6 @@ class SessionsScreen(Screen[None]):
         super().__init__()
         self._zone, self._now, self._is_demo = zone, now, is_demo
         self.listing = Listing(of=of)
-        self._is_due = self._rests = False
 
     def compose(self) -> ComposeResult:
         """The line to type in, the names of the columns, and the list."""
@@ -99,7 +95,7 @@ class SessionsScreen(Screen[None]):
         """Read the first page."""
         self.query_one(StatusLine).scope = self.listing.of
         self._list.focus()
-        self._read()
+        self.read_anew()
 
     def on_resize(self) -> None:
         """Name the columns that there is room for."""
@@ -110,16 +106,11 @@ class SessionsScreen(Screen[None]):
 
     # Reading
 
-    def _ask(self, ask: Callable[[], None], group: str) -> None:
-        self.run_worker(
-            ask, group=group, thread=True, exclusive=True, exit_on_error=False
-        )
-
-    def _read(self) -> None:
+    def read_anew(self) -> None:
         """Read the list anew, around the session the cursor is on."""
         shown = self._list
         args = self.listing, shown.pointed_at, shown.cursor
-        self._ask(partial(self._load, *args), "list")
+        self.ask(partial(self._load, *args), "list")
 
     def _load(self, listing: Listing, session: Session | None, place: int) -> None:
         found = listings.around(listing, session, place, 2 * PAGE)
@@ -132,7 +123,7 @@ class SessionsScreen(Screen[None]):
         wanted = self.listing, message.offset, message.limit
         # Pages of one list do not give way to each other.
         group = f"stretch {message.offset}"
-        self._ask(partial(self._load_stretch, *wanted), group)
+        self.ask(partial(self._load_stretch, *wanted), group)
 
     def _load_stretch(self, listing: Listing, offset: int, limit: int) -> None:
         found = listings.stretch(listing, offset, limit)
@@ -202,7 +193,7 @@ class SessionsScreen(Screen[None]):
     def _list_as(self, listing: Listing) -> None:
         self.listing = listing
         self._list.to_top()
-        self._ask(partial(self._load, listing, None, 0), "list")
+        self.ask(partial(self._load, listing, None, 0), "list")
 
     # What changes by itself
 
@@ -210,18 +201,7 @@ class SessionsScreen(Screen[None]):
     def follow_work(self, message: WorkReported) -> None:
         """Say what the workers do, and look for what they have taken."""
         self.query_one(StatusLine).say(message.progress)
-        self._is_due = True
-        self._look_again()
-
-    def _look_again(self) -> None:
-        if self._is_due and not self._rests:
-            self._is_due, self._rests = False, True
-            self._read()
-            self.set_timer(REST_S, self._rested)
-
-    def _rested(self) -> None:
-        self._rests = False
-        self._look_again()
+        self.look_again()
 
     # From pane to pane
 

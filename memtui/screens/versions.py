@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.worker import Worker, WorkerState
 
@@ -23,10 +22,9 @@ from memtui.memory import calendar
 from memtui.memory.summarizers import Promise
 from memtui.memory.toc import TocEdition, TocHistory, TocLine
 from memtui.messages.house import WorkReported
-from memtui.messages.page import WentBack
 from memtui.messages.versions import EditionRead, HistoryRead, VersionChosen
 from memtui.recall import versions
-from memtui.screens.layouts import LAYOUTS
+from memtui.screens.choosing import Choosing
 from memtui.widgets import editions, wording
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.source_pane import Reader
@@ -38,10 +36,9 @@ ALL_SHOWN = "All claims are shown here, at the end those that no source says."
 GONE = "This is no longer in the contents."
 
 
-class VersionsScreen(Screen[bool]):
+class VersionsScreen(Choosing[bool]):
     """Lists a node's versions; answers whether another one may be shown since."""
 
-    HORIZONTAL_BREAKPOINTS = LAYOUTS
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings("pin", "ask_anew", "back", in_footer=True),
         *commands.bindings("next_pane", "previous_pane", "show_withheld"),
@@ -94,17 +91,13 @@ class VersionsScreen(Screen[bool]):
         """Read the list."""
         self._list.loading = True
         self._list.focus()
-        self._read()
+        self.read_anew()
 
     # Reading
 
-    def _ask(self, ask: Callable[[], None], group: str) -> None:
-        self.run_worker(
-            ask, group=group, thread=True, exclusive=True, exit_on_error=False
-        )
-
-    def _read(self) -> None:
-        self._ask(self._load, "list")
+    def read_anew(self) -> None:
+        """Read the list anew."""
+        self.ask(self._load, "list")
 
     def _load(self) -> None:
         self.post_message(HistoryRead(versions.history(self._line.node_id)))
@@ -145,7 +138,7 @@ class VersionsScreen(Screen[bool]):
         """Read what the cursor is on."""
         self._warned_of = 0
         if one := self._list.pointed_at:
-            self._ask(partial(self._open, one.version), "show")
+            self.ask(partial(self._open, one.version), "show")
 
     def _open(self, version: int) -> None:
         found = versions.edition(self._line.node_id, version)
@@ -165,7 +158,7 @@ class VersionsScreen(Screen[bool]):
         title = self.query_one("#chosen PaneTitle", PaneTitle)
         status = self._line.status
         title.say(f"Version {one.version}", ", ".join(editions.standing(one, status)))
-        self.query_one(Reader).scroll_home(animate=False)
+        self._reader.scroll_home(animate=False)
 
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:
@@ -187,7 +180,7 @@ class VersionsScreen(Screen[bool]):
         if self._history is not None:
             self._say_note()
         if name in progress.changed:
-            self._read()
+            self.read_anew()
 
     # Choosing
 
@@ -197,7 +190,7 @@ class VersionsScreen(Screen[bool]):
         if one is None:
             self.notify(editions.PENDING, markup=False)
         elif one.is_pinned:
-            self._ask(self._unpin, "choose")
+            self.ask(self._unpin, "choose")
         elif one.rejected and self._warned_of != one.version:
             self._warned_of = one.version
             told = f"Version {one.version} was rejected: {one.rejected}."
@@ -207,7 +200,7 @@ class VersionsScreen(Screen[bool]):
                 markup=False,
             )
         else:
-            self._ask(partial(self._pin, one), "choose")
+            self.ask(partial(self._pin, one), "choose")
 
     def _pin(self, one: TocEdition) -> None:
         chosen.pin(
@@ -232,7 +225,7 @@ class VersionsScreen(Screen[bool]):
         if self._list.pointed_at is None:
             self.notify(editions.PENDING, markup=False)
         else:
-            self._ask(self._ask_anew, "choose")
+            self.ask(self._ask_anew, "choose")
 
     def _ask_anew(self) -> None:
         shown = chosen.ask(self._line.node_id, self._now())
@@ -249,32 +242,15 @@ class VersionsScreen(Screen[bool]):
         self._is_changed, self._warned_of = True, 0
         self.app.clear_notifications()
         self.notify(message.said, markup=False)
-        self._read()
+        self.read_anew()
 
     def action_show_withheld(self) -> None:
         """Say that there is nothing more to show."""
         self.notify(ALL_SHOWN, markup=False)
 
-    # From pane to pane
-
-    @on(OptionList.OptionSelected)
-    def action_next_pane(self) -> None:
-        """Go from the list to what the chosen one says, and back."""
-        is_listing = self._list.has_focus
-        (self.query_one(Reader) if is_listing else self._list).focus()
-
-    def action_previous_pane(self) -> None:
-        """Go the other way round, which is the same."""
-        self.action_next_pane()
-
-    @on(WentBack)
-    def action_back(self) -> None:
-        """Back to the list, or leave."""
-        if self._list.has_focus:
-            self.app.clear_notifications()
-            self.dismiss(self._is_changed)
-        else:
-            self._list.focus()
+    def _leave(self) -> None:
+        self.app.clear_notifications()
+        self.dismiss(self._is_changed)
 
 
 def _title(line: TocLine, zone: tzinfo) -> str:
