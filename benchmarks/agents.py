@@ -25,7 +25,7 @@ from memtui.memory.filters import Filters
 from memtui.memory.replies import Reply
 from memtui.memory.scopes import Scope
 from memtui.store import database
-from memtui.store.tables import EventRow
+from memtui.store.tables.conversations import EventRow
 
 BUDGETS = (500, 1_000, 2_000)
 """Within how many tokens the share of the questions is told."""

@@ -35,7 +35,7 @@ from memtui.stages.files import Files
 from memtui.stages.gate import Admission
 from memtui.stages.tail import Tail
 from memtui.store import database
-from memtui.store.tables import EventRow, SessionRow
+from memtui.store.tables.conversations import EventRow, SessionRow
 
 MB = 1_000_000
 

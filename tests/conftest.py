@@ -26,7 +26,7 @@ from memtui.settings import Held, Settings
 from memtui.shell.output import plain
 from memtui.stages.progress import Progress
 from memtui.store import database
-from memtui.store.tables import EventRow, SessionRow
+from memtui.store.tables.conversations import EventRow, SessionRow
 
 TESTS = Path(__file__).parent
 SNAPSHOTS = TESTS.parent / "snapshots"

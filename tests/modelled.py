@@ -9,7 +9,7 @@ from memtui.memory.summaries import Facts
 from memtui.memory.toc import Bullet, TocNode
 from memtui.memory.verdicts import Features, Span, Support, Verdict
 from memtui.store import database, toc, versions
-from memtui.store.tables import NodeRow
+from memtui.store.tables.contents import NodeRow
 
 MODEL = "qwen3:4b"
 DIGEST = "2bfd38a7daafc0ffee"

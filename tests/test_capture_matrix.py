@@ -18,7 +18,7 @@ import pytest
 from memtui.house import House
 from memtui.recall import health
 from memtui.store import database
-from memtui.store.tables import EventRow, ThoughtRow
+from memtui.store.tables.conversations import EventRow, ThoughtRow
 
 ROOT = Path(__file__).parent
 STAGE0 = "fixtures_other/agent-sessions/stage0/agents"

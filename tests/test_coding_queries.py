@@ -9,7 +9,7 @@ import pytest
 
 from memtui.house import House
 from memtui.store import database
-from memtui.store.tables import EventRow
+from memtui.store.tables.conversations import EventRow
 
 QUERIES = Path(__file__).parent.parent / "benchmarks" / "coding_queries.jsonl"
 

@@ -14,7 +14,7 @@ from memtui.memory.toc import TocNode
 from memtui.recall import browse
 from memtui.recall.expand import expand
 from memtui.store import database
-from memtui.store.tables import EventRow
+from memtui.store.tables.conversations import EventRow
 
 NOT_THE_PERSON = (
     "<command-",

@@ -8,7 +8,7 @@ import json
 
 from memtui.store import cursors
 from memtui.store.database import db
-from memtui.store.tables import MetaRow
+from memtui.store.tables.keeping import MetaRow
 
 _AHEAD = "ahead"
 

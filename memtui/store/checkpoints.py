@@ -5,7 +5,7 @@ from datetime import datetime
 
 from memtui.memory.events import from_ms, to_ms
 from memtui.memory.toc import TocLevel
-from memtui.store.tables import CheckpointRow
+from memtui.store.tables.working import CheckpointRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from datetime import datetime
 from peewee import fn
 
 from memtui.memory.events import from_ms
-from memtui.store.tables import EventRow, SegmentRow, SessionRow
+from memtui.store.tables.contents import SegmentRow
+from memtui.store.tables.conversations import EventRow, SessionRow
 
 
 def sessions() -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from memtui.memory.events import clean
 from memtui.store.database import connected, db
-from memtui.store.tables import CursorRow
+from memtui.store.tables.working import CursorRow
 
 _NAMING = frozenset({"claude-code", "codex"})
 """The formats whose readers remember nothing of a session without its name, unless

@@ -10,7 +10,7 @@ from memtui.memory.days import Day
 from memtui.memory.scopes import Scope
 from memtui.memory.toc import TocLevel
 from memtui.store import scopes
-from memtui.store.tables import NodeRow, VersionRow
+from memtui.store.tables.contents import NodeRow, VersionRow
 
 
 def between(start_ms: int, end_ms: int) -> list[Day]:

@@ -8,7 +8,7 @@ from memtui.memory import calendar
 from memtui.memory.events import to_ms
 from memtui.memory.toc import TocLevel
 from memtui.store.database import insert, is_due, known
-from memtui.store.tables import NodeRow
+from memtui.store.tables.contents import NodeRow
 
 
 def mark(node_ids: Iterable[str], zone: tzinfo, *, from_ms: int = 0) -> None:

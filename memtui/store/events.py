@@ -15,7 +15,7 @@ from memtui.store.database import db, insert, known, last_rows
 from memtui.store.marks import origin_of, twin_of
 from memtui.store.sessions import Known as Session
 from memtui.store.sessions import numbers_of, touch
-from memtui.store.tables import EventRow, SessionRow, TellingRow
+from memtui.store.tables.conversations import EventRow, SessionRow, TellingRow
 from memtui.store.tellings import Known
 
 _OUTLINE = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memtui.memory.summarizers import Condition
-from memtui.store.tables import MetaRow
+from memtui.store.tables.keeping import MetaRow
 
 _INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
 _TAKEN, _UNSETTLED = "taken", "unsettled"

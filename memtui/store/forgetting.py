@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from memtui.store.database import writing
-from memtui.store.tables import ForgettingRow
+from memtui.store.tables.keeping import ForgettingRow
 
 
 @contextmanager

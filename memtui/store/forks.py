@@ -15,7 +15,7 @@ from memtui.store import events, forgetting, outbox, segments, unsettled
 from memtui.store.database import db, last_rows
 from memtui.store.marks import twin_in
 from memtui.store.sessions import recount
-from memtui.store.tables import EventRow, SessionRow, TellingRow
+from memtui.store.tables.conversations import EventRow, SessionRow, TellingRow
 from memtui.store.tellings import Known, rank
 
 

@@ -6,7 +6,7 @@ from memtui.memory.events import Event, from_ms, to_ms
 from memtui.memory.grips import Grip
 from memtui.store import events, sessions
 from memtui.store.database import db, insert
-from memtui.store.tables import GripRow
+from memtui.store.tables.contents import GripRow
 
 _IN_LATEST = (
     "FROM toc_latest n JOIN bullets b ON b.version_id = n.latest_id"

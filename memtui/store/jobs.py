@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from memtui.memory.events import clean, from_ms
 from memtui.memory.jobs import Job, Reason, Result, Run, State
-from memtui.store.tables import JobRow, JobRunRow
+from memtui.store.tables.working import JobRow, JobRunRow
 
 KEPT_RUNS = 200
 """How many runs of each job are remembered."""

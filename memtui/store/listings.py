@@ -11,7 +11,7 @@ from memtui.memory.scopes import ALL, Scope
 from memtui.memory.sessions import Session
 from memtui.store import scopes, sessions
 from memtui.store.database import db
-from memtui.store.tables import SessionRow
+from memtui.store.tables.conversations import SessionRow
 
 _TITLED = "CASE WHEN title != '' THEN title ELSE prompt END"
 

@@ -10,20 +10,11 @@ from pathlib import Path
 from memtui.errors import StoreTooNew
 from memtui.store import facts
 from memtui.store.database import db, path, writing
-from memtui.store.tables import (
-    ALL,
-    CursorRow,
-    HelperRow,
-    JobRow,
-    JobRunRow,
-    MakingRow,
-    MetaRow,
-    RedactionRow,
-    SeenRow,
-    TermRow,
-    ThoughtRow,
-    TombstoneRow,
-)
+from memtui.store.tables import ALL
+from memtui.store.tables.contents import MakingRow, TermRow
+from memtui.store.tables.conversations import HelperRow, ThoughtRow
+from memtui.store.tables.keeping import MetaRow, RedactionRow, TombstoneRow
+from memtui.store.tables.working import CursorRow, JobRow, JobRunRow, SeenRow
 
 SCHEMA = "schema_version"
 ZONE = "time_zone"

@@ -13,7 +13,7 @@ from peewee import fn
 
 from memtui.memory.events import from_ms
 from memtui.store.database import db, insert
-from memtui.store.tables import OutboxRow
+from memtui.store.tables.working import OutboxRow
 
 UPDATE_TOC = "update_toc"
 """An event was added: its session's segments must be cut again."""

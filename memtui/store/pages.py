@@ -8,14 +8,8 @@ from peewee import Case, fn
 from memtui.memory.events import MESSAGES, SPEAKERS, Event
 from memtui.memory.sessions import Session
 from memtui.store import events, sessions
-from memtui.store.tables import (
-    EventRow,
-    NodeRow,
-    SegmentRow,
-    SessionRow,
-    TellingRow,
-    VersionRow,
-)
+from memtui.store.tables.contents import NodeRow, SegmentRow, VersionRow
+from memtui.store.tables.conversations import EventRow, SessionRow, TellingRow
 
 AFTER_ALL = "\U0010ffff"
 """Sorts behind whatever a name may go on with."""

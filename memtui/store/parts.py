@@ -5,7 +5,7 @@ from typing import Any
 from peewee import fn
 
 from memtui.store.database import db
-from memtui.store.tables import SessionRow
+from memtui.store.tables.conversations import SessionRow
 
 _KEYWORDS = """
     SELECT said.word, COUNT(*) AS days FROM (

@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 from memtui.memory import calendar
 from memtui.memory.events import from_ms
 from memtui.store import dirty, outbox
-from memtui.store.tables import NodeRow, VersionRow
+from memtui.store.tables.contents import NodeRow, VersionRow
 
 
 def pin(node_id: str, version: int, zone: tzinfo, now_ms: int) -> bool:

@@ -9,7 +9,7 @@ from peewee import fn
 
 from memtui.memory.events import clean, from_ms
 from memtui.store.database import db
-from memtui.store.tables import ProblemRow
+from memtui.store.tables.working import ProblemRow
 
 
 class Kind(StrEnum):

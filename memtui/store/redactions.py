@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from memtui.store.tables import RedactionRow
+from memtui.store.tables.keeping import RedactionRow
 
 
 def count_up(kinds: Mapping[str, int], now_ms: int) -> None:

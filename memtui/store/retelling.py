@@ -14,7 +14,7 @@ from memtui.store import events, forgetting, forks, tellings, unsettled
 from memtui.store.database import db, insert, known
 from memtui.store.events import Added
 from memtui.store.sessions import recount
-from memtui.store.tables import EventRow, SessionRow, TellingRow
+from memtui.store.tables.conversations import EventRow, SessionRow, TellingRow
 
 Complete = Callable[[Sequence[Event]], list[Event]]
 

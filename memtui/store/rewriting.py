@@ -9,13 +9,8 @@ from memtui.memory.events import Event
 from memtui.store import problems, retelling
 from memtui.store.database import db
 from memtui.store.problems import Count, Kind
-from memtui.store.tables import (
-    CursorRow,
-    HelperRow,
-    ProblemRow,
-    SessionRow,
-    ThoughtRow,
-)
+from memtui.store.tables.conversations import HelperRow, SessionRow, ThoughtRow
+from memtui.store.tables.working import CursorRow, ProblemRow
 
 Clean = Callable[[str], str]
 """Takes the secrets out of a text."""

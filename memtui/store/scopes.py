@@ -11,7 +11,8 @@ from peewee import SQL, NodeList, fn
 from memtui.memory.filters import Filters
 from memtui.memory.queries import Query
 from memtui.memory.scopes import Scope
-from memtui.store.tables import NodeRow, SegmentRow, SessionRow, VersionRow
+from memtui.store.tables.contents import NodeRow, SegmentRow, VersionRow
+from memtui.store.tables.conversations import SessionRow
 
 _TOGETHER = """(
     WITH RECURSIVE made(node_id) AS (

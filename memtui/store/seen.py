@@ -7,7 +7,7 @@ from datetime import datetime
 from peewee import fn
 
 from memtui.memory.events import Event, from_ms
-from memtui.store.tables import SeenRow
+from memtui.store.tables.working import SeenRow
 
 
 @dataclass(frozen=True, slots=True)

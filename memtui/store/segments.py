@@ -11,7 +11,7 @@ from memtui.memory.events import Event, from_ms
 from memtui.memory.segments import Segment
 from memtui.store import events, surprises
 from memtui.store.database import db, insert, is_due
-from memtui.store.tables import SegmentRow
+from memtui.store.tables.contents import SegmentRow
 
 GROWN, OF = 3, 2
 """An open segment is summarised again when it has grown to three halves of the events

@@ -10,7 +10,12 @@ from memtui.memory.events import Event, EventRole, clean, from_ms, to_ms
 from memtui.memory.sessions import Helper, Session, SessionFacts
 from memtui.store import outbox, tombstones, unsettled
 from memtui.store.database import db
-from memtui.store.tables import EventRow, HelperRow, SessionRow, TellingRow
+from memtui.store.tables.conversations import (
+    EventRow,
+    HelperRow,
+    SessionRow,
+    TellingRow,
+)
 
 TITLE_CHARS = 200
 """How much of the first prompt is kept to stand in for a title."""

@@ -10,7 +10,8 @@ from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLevel
 from memtui.store import events, scopes
 from memtui.store.database import db
-from memtui.store.tables import EventRow, GripRow, NodeRow, SessionRow, VersionRow
+from memtui.store.tables.contents import GripRow, NodeRow, VersionRow
+from memtui.store.tables.conversations import EventRow, SessionRow
 
 AFTER_ALL = "\U0010ffff"
 """Sorts behind whatever a name may go on with."""

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from memtui.memory import surprise
 from memtui.store.database import db, next_id
-from memtui.store.tables import SegmentRow, SessionRow
+from memtui.store.tables.contents import SegmentRow
+from memtui.store.tables.conversations import SessionRow
 
 NUMBER = "<i"
 """How a number is kept: four bytes keep 200,000 terms apart but for five pairs."""

@@ -16,7 +16,7 @@ from memtui.store import forgetting, outbox, segments, tombstones, unsettled
 from memtui.store.database import db, insert
 from memtui.store.marks import origin_of, twin_in, twin_of
 from memtui.store.sessions import recount
-from memtui.store.tables import EventRow, TellingRow
+from memtui.store.tables.conversations import EventRow, TellingRow
 
 TWIN_MS = tombstones.TWIN_MS
 """How far apart two tellings of one event may be, in milliseconds."""

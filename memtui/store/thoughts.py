@@ -6,7 +6,7 @@ from memtui.memory.events import from_ms, to_ms
 from memtui.memory.thoughts import Thought
 from memtui.store import sessions, tombstones
 from memtui.store.database import insert
-from memtui.store.tables import SessionRow, ThoughtRow
+from memtui.store.tables.conversations import SessionRow, ThoughtRow
 
 
 def add(thoughts: Iterable[Thought]) -> None:

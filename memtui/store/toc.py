@@ -1,28 +1,24 @@
 """The table of contents: versions that are only ever added, and which is shown."""
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from peewee import JOIN, fn
 
-from memtui.memory import activity, calendar
-from memtui.memory.events import from_ms, to_ms
-from memtui.memory.origins import Keyword, Origin
+from memtui.memory import activity
+from memtui.memory.events import to_ms
 from memtui.memory.scopes import ALL, Scope
-from memtui.memory.summaries import UNMEASURED, Facts
+from memtui.memory.summaries import Facts
 from memtui.memory.toc import (
     Bullet,
-    Status,
-    Tally,
     TocEdition,
     TocLevel,
     TocLine,
     TocNode,
 )
-from memtui.store import scopes, verdicts
-from memtui.store.tables import (
+from memtui.store import scopes, toc_rows, verdicts
+from memtui.store.tables.contents import (
     BulletGripRow,
     BulletRow,
     MakingRow,
@@ -52,7 +48,7 @@ def nodes(node_ids: Sequence[str]) -> list[TocNode]:
 def edition(node_id: str, version: int) -> TocNode | None:
     """Any version of a node that is in the tree, with its bullets; None for no such."""
     found = _editions(node_id).where(VersionRow.version == version)
-    rows = [{**row, "is_pinned": _is_pinned(row)} for row in found.dicts()]
+    rows = [{**row, "is_pinned": toc_rows.is_pinned(row)} for row in found.dicts()]
     return next(iter(_nodes(rows)), None)
 
 
@@ -60,7 +56,7 @@ def editions(node_id: str) -> list[TocEdition]:
     """All versions of a node that is in the tree, the latest first."""
     rows = list(_editions(node_id).order_by(VersionRow.version.desc()).dicts())
     facts = _facts([row["latest"] for row in rows if row["is_models"]])
-    return [_edition(row, facts) for row in rows]
+    return [toc_rows.edition(row, facts) for row in rows]
 
 
 def child_ids(node_id: str) -> list[str]:
@@ -87,13 +83,13 @@ def lines_under(
         .limit(limit)
         .offset(offset)
     )
-    return [_line(row) for row in rows.dicts()]
+    return [toc_rows.line(row) for row in rows.dicts()]
 
 
 def lines(node_ids: Sequence[str]) -> list[TocLine]:
     """Nodes as lines, in the order asked; the unknown ones are left out."""
     rows = _latest().where(NodeRow.node_id.in_(list(node_ids))).dicts()
-    found = {row["node_id"]: _line(row) for row in rows}
+    found = {row["node_id"]: toc_rows.line(row) for row in rows}
     return [found[name] for name in node_ids if name in found]
 
 
@@ -201,7 +197,7 @@ def _nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
     versions = [row["latest"] for row in rows if row["latest"]]
     bullets = _bullets(versions)
     facts = _facts([row["latest"] for row in rows if row["is_models"]])
-    return [_node(row, bullets.get(row["latest"], ()), facts) for row in rows]
+    return [toc_rows.node(row, bullets.get(row["latest"], ()), facts) for row in rows]
 
 
 def _facts(versions: Sequence[int]) -> dict[int, Facts]:
@@ -239,106 +235,3 @@ def _bullets(versions: Sequence[int]) -> dict[int, Sequence[tuple[Bullet, bool]]
         ]
         for version, found in told.items()
     }
-
-
-def _status(row: dict[str, Any]) -> Status:
-    if row["latest"] is None:
-        return Status.PENDING
-    # What a person pinned is not waiting for a model.
-    is_waiting = row["is_models"] and row["wants_model"] and not row["is_pinned"]
-    if row["is_dirty"] or row["is_behind"] or is_waiting:
-        return Status.STALE
-    return Status(row["status"])
-
-
-def _tally(row: dict[str, Any]) -> Tally:
-    return Tally(
-        segments=row["segments"] or 0,
-        events=row["events"] or 0,
-        messages=row["messages"] or 0,
-        subagent_events=row["subagent_events"] or 0,
-    )
-
-
-def _line(row: dict[str, Any]) -> TocLine:
-    return TocLine(
-        node_id=row["node_id"],
-        level=TocLevel(row["level"]),
-        title=row["title"] or calendar.title(row["node_id"]),
-        headline=row["headline"] or "",
-        start_time=from_ms(row["start_ms"]),
-        end_time=from_ms(row["end_ms"] or row["start_ms"]),
-        status=_status(row),
-        is_live=bool(row["is_live"]),
-        tally=_tally(row),
-        supported=row["supported"] or 0,
-        weak=row["weak"] or 0,
-        bullets=row["bullets"] or 0,
-        is_models=bool(row["is_models"]),
-        is_pinned=bool(row["is_pinned"]),
-        agents=_strings(row["agents"]),
-        projects=_strings(row["projects"]),
-    )
-
-
-def _is_pinned(row: dict[str, Any]) -> bool:
-    """Whether a version is the one that a person wants to see."""
-    return row["latest"] == row["shown"] and bool(row["is_pinned"])
-
-
-def _edition(row: dict[str, Any], facts: Mapping[int, Facts]) -> TocEdition:
-    return TocEdition(
-        version=row["version"],
-        headline=row["headline"],
-        summarizer=row["summarizer"],
-        created_at=from_ms(row["created_ms"]),
-        supported=row["supported"],
-        weak=row["weak"],
-        bullets=row["bullets"],
-        withheld=row["withheld"],
-        rejected=row["rejected"],
-        is_models=bool(row["is_models"]),
-        is_shown=row["latest"] == row["shown"],
-        is_pinned=_is_pinned(row),
-        facts=facts.get(row["latest"], UNMEASURED),
-    )
-
-
-def _node(
-    row: dict[str, Any],
-    bullets: Sequence[tuple[Bullet, bool]],
-    facts: Mapping[int, Facts],
-) -> TocNode:
-    line = _line(row)
-    return TocNode(
-        node_id=line.node_id,
-        level=line.level,
-        title=line.title,
-        start_time=line.start_time,
-        end_time=line.end_time,
-        bullets=tuple(one for one, is_withheld in bullets if not is_withheld),
-        withheld=tuple(one for one, is_withheld in bullets if is_withheld),
-        keywords=_keywords(row["keywords"]),
-        child_node_ids=_strings(row["children"]),
-        version=row["version"] or 0,
-        created_at=from_ms(row["created_ms"]) if row["created_ms"] else None,
-        headline=line.headline,
-        status=line.status,
-        summarizer=row["summarizer"] or "",
-        input_hash=row["input_hash"] or "",
-        tally=line.tally,
-        agents=line.agents,
-        projects=line.projects,
-        facts=facts.get(row["latest"], UNMEASURED),
-        rejected=row["rejected"] or "",
-        is_pinned=line.is_pinned,
-    )
-
-
-def _strings(stored: str | None) -> tuple[str, ...]:
-    return tuple(json.loads(stored)) if stored else ()
-
-
-def _keywords(stored: str | None) -> tuple[Keyword, ...]:
-    rows = json.loads(stored) if stored else ()
-    return tuple(Keyword(word, Origin(origin), weight) for word, origin, weight in rows)

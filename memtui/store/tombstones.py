@@ -16,7 +16,7 @@ from typing import Any
 from memtui.memory.events import Event, clean, from_ms, to_ms
 from memtui.memory.thoughts import Thought
 from memtui.store.database import db
-from memtui.store.tables import TombstoneRow
+from memtui.store.tables.keeping import TombstoneRow
 
 TWIN_MS = 600_000
 """How far apart two tellings of one event may be, in milliseconds."""

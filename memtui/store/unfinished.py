@@ -6,7 +6,7 @@ It holds what tombstones hold, and no text; it is gone with what it is about.
 import json
 from collections.abc import Sequence
 
-from memtui.store.tables import MetaRow
+from memtui.store.tables.keeping import MetaRow
 from memtui.store.tombstones import Kind, Tombstone
 
 _FORGETTING = "forgetting"

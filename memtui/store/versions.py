@@ -13,7 +13,7 @@ from memtui.memory.toc import Bullet, Status, TocNode
 from memtui.memory.verdicts import Support
 from memtui.store import verdicts
 from memtui.store.database import insert, next_id
-from memtui.store.tables import (
+from memtui.store.tables.contents import (
     BulletGripRow,
     BulletRow,
     MakingRow,

@@ -11,7 +11,7 @@ from peewee import SQL, fn
 
 from memtui.memory.toc import TocLevel
 from memtui.store.database import db, is_due
-from memtui.store.tables import NodeRow
+from memtui.store.tables.contents import NodeRow
 
 _IS_ASKED = SQL("asked_ms > 0")
 """A constant, not a value: only so does SQLite look in the index of those asked for."""

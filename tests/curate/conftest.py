@@ -13,7 +13,8 @@ from memtui.memory.words import needed
 from memtui.recall import browse, health
 from memtui.shell.output import plain
 from memtui.store import database, surprises
-from memtui.store.tables import EventRow, GripRow, SessionRow, TermRow, ThoughtRow
+from memtui.store.tables.contents import GripRow, TermRow
+from memtui.store.tables.conversations import EventRow, SessionRow, ThoughtRow
 
 Tree = dict[str, Any]
 

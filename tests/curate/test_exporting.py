@@ -18,7 +18,12 @@ from memtui.shell import copying
 from memtui.shell.output import plain
 from memtui.sources import plain_lines
 from memtui.store import database, everything, tombstones
-from memtui.store.tables import EventRow, HelperRow, SessionRow, TellingRow
+from memtui.store.tables.conversations import (
+    EventRow,
+    HelperRow,
+    SessionRow,
+    TellingRow,
+)
 from memtui.store.tombstones import Kind, Tombstone
 from tests.conftest import HISTORY
 from tests.conftest import TreeOf as TreeOfHome

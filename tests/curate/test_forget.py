@@ -18,15 +18,15 @@ from memtui.settings import Settings
 from memtui.shell import curating
 from memtui.stages.importing import Imported
 from memtui.store import cursors, database, facts, tombstones
-from memtui.store.tables import (
+from memtui.store.tables.contents import VersionRow
+from memtui.store.tables.conversations import (
     EventRow,
     HelperRow,
     SessionRow,
     TellingRow,
     ThoughtRow,
-    TombstoneRow,
-    VersionRow,
 )
+from memtui.store.tables.keeping import TombstoneRow
 from memtui.store.tombstones import Kind
 from tests.conftest import HISTORY
 from tests.curate.conftest import terms_of

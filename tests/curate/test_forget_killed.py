@@ -19,7 +19,7 @@ from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
-from memtui.store.tables import SessionRow
+from memtui.store.tables.conversations import SessionRow
 from tests.commanding import data_of
 from tests.conftest import HISTORY
 from tests.faults.conftest import Nursery

@@ -15,7 +15,12 @@ from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.shell import curating
 from memtui.store import cursors, database, facts, redactions
-from memtui.store.tables import EventRow, HelperRow, SessionRow, ThoughtRow
+from memtui.store.tables.conversations import (
+    EventRow,
+    HelperRow,
+    SessionRow,
+    ThoughtRow,
+)
 from memtui.tokenizer import counter
 from tests.curate.conftest import Tree
 from tests.curate.test_forget import AT, record, transcript

@@ -16,7 +16,7 @@ from memtui.memory.toc import Status, TocHistory
 from memtui.recall import browse, versions
 from memtui.shell import curating
 from memtui.store import database, dirty, outbox
-from memtui.store.tables import (
+from memtui.store.tables.contents import (
     BulletGripRow,
     BulletRow,
     GripRow,

@@ -17,7 +17,7 @@ from memtui.recall import health
 from memtui.settings import Settings
 from memtui.stages.works import Setup, Works
 from memtui.store import database
-from memtui.store.tables import EventRow
+from memtui.store.tables.conversations import EventRow
 from tests.once.telling import START, TreeOf, bring, hook, leave, line
 
 HOUR = timedelta(hours=1)

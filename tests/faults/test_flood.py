@@ -14,7 +14,7 @@ from memtui.recall import checkups, health
 from memtui.settings import Held, Settings
 from memtui.sources import watching
 from memtui.store import database
-from memtui.store.tables import EventRow
+from memtui.store.tables.conversations import EventRow
 from tests import test_whole_house
 from tests.once.telling import TreeOf, hook, record, without_versions
 from tests.test_whole_house import working

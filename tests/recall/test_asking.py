@@ -19,7 +19,8 @@ from memtui.memory.toc import TocLevel
 from memtui.paths import in_home
 from memtui.recall import navigation, walks
 from memtui.settings import Held, Settings
-from memtui.store import database, spans, tables
+from memtui.store import database, spans
+from memtui.store.tables.contents import NodeRow, SegmentRow
 from tests.conftest import HISTORY
 from tests.talking import AT, keep, line
 
@@ -83,7 +84,7 @@ def test_from_the_root_down_to_the_words(full_house: House) -> None:
 
 def test_twenty_six_children_by_ten(full_house: House) -> None:
     with database.writing():
-        tables.NodeRow.insert_many(
+        NodeRow.insert_many(
             {
                 "node_id": f"toc:segment:2030-01-01:{place:026}",
                 "level": "segment",
@@ -292,7 +293,7 @@ def test_a_memory_is_as_old_as_its_last_message(full_house: House) -> None:
 def test_memories_are_told_with_what_opens_them(full_house: House) -> None:
     asking = full_house.asking
     with database.writing():
-        tables.SegmentRow.update(surprise=0.9).execute()
+        SegmentRow.update(surprise=0.9).execute()
     told = data(asking.retrieve_memory("token refresh", limit=3))["memories"]
     assert [one["rank"] for one in told] == list(range(1, len(told) + 1))
     assert [("details" in one) for one in told] == [True, True, False][: len(told)]

@@ -12,7 +12,8 @@ from memtui.memory.toc import TocLevel, TocLine
 from memtui.recall import browse
 from memtui.recall.teleport import Teleport
 from memtui.store import database, grips
-from memtui.store.tables import SegmentRow, SessionRow
+from memtui.store.tables.contents import SegmentRow
+from memtui.store.tables.conversations import SessionRow
 from tests.talking import clock
 
 SCOPES = [

@@ -13,7 +13,7 @@ from memtui.memory.toc import TocNode
 from memtui.recall import browse
 from memtui.stages import making
 from memtui.store import database, grips, segments, sessions, versions
-from memtui.store.tables import NodeRow
+from memtui.store.tables.contents import NodeRow
 from tests.conftest import NOW
 
 MODEL = "qwen3:4b-instruct"

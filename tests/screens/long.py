@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from memtui.memory.events import event_id, to_ms
 from memtui.store import database
-from memtui.store.tables import EventRow, SessionRow
+from memtui.store.tables.conversations import EventRow, SessionRow
 
 BEGAN = datetime(2024, 1, 2, 8, tzinfo=UTC)
 STEP = timedelta(seconds=20)

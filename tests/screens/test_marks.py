@@ -15,7 +15,8 @@ from memtui.messages.house import WorkReported
 from memtui.recall import browse
 from memtui.stages.progress import Progress
 from memtui.store import database, forgetting
-from memtui.store.tables import EventRow, NodeRow
+from memtui.store.tables.contents import NodeRow
+from memtui.store.tables.conversations import EventRow
 from memtui.widgets import node_page, quotes
 from memtui.widgets.bullet_list import BulletList
 from memtui.widgets.hanging import Hanging

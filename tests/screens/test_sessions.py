@@ -18,7 +18,7 @@ from memtui.screens.contents import ContentsScreen
 from memtui.screens.sessions import SessionsScreen
 from memtui.stages.progress import Progress
 from memtui.store import database
-from memtui.store.tables import SessionRow
+from memtui.store.tables.conversations import SessionRow
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.session_list import SessionList
 from tests.conftest import NOW

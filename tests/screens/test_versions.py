@@ -26,7 +26,7 @@ from memtui.settings import Held
 from memtui.stages.progress import Model, Progress
 from memtui.stages.works import Works
 from memtui.store import database, dirty
-from memtui.store.tables import NodeRow
+from memtui.store.tables.contents import NodeRow
 from memtui.widgets.editions import Whole
 from memtui.widgets.hanging import Hanging
 from memtui.widgets.node_page import NodePage

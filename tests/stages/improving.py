@@ -30,7 +30,7 @@ from memtui.stages.improve import Improve
 from memtui.stages.schedule import Schedule
 from memtui.stages.works import Setup, Works
 from memtui.store import database, dirty, wanted
-from memtui.store.tables import NodeRow
+from memtui.store.tables.contents import NodeRow
 from tests.stub.personas import Prompt, reply
 from tests.stub.server import Stub
 

@@ -23,7 +23,8 @@ from memtui.stages.gate import Admission
 from memtui.stages.ingest import Ingest
 from memtui.store import cursors, database, events
 from memtui.store.problems import Kind
-from memtui.store.tables import ProblemRow, ThoughtRow
+from memtui.store.tables.conversations import ThoughtRow
+from memtui.store.tables.working import ProblemRow
 from memtui.store.tombstones import any_at_all
 from tests.sources import corpora
 from tests.sources.conftest import READ_AT

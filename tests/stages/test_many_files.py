@@ -15,7 +15,8 @@ from memtui.settings import Held, Settings
 from memtui.stages import rollup, tail
 from memtui.stages.loop import Loop
 from memtui.store import database
-from memtui.store.tables import EventRow, VersionRow
+from memtui.store.tables.contents import VersionRow
+from memtui.store.tables.conversations import EventRow
 from tests.once.telling import record
 from tests.test_whole_house import working
 

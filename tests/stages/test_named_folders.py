@@ -11,7 +11,7 @@ from memtui.paths import in_home
 from memtui.recall import health
 from memtui.settings import Held, Settings
 from memtui.store import database
-from memtui.store.tables import EventRow, SessionRow
+from memtui.store.tables.conversations import EventRow, SessionRow
 
 HISTORY = """
 # aider chat started at 2025-03-14 10:00:00

@@ -19,7 +19,7 @@ from memtui.sources import watching
 from memtui.sources.watching import Watch
 from memtui.stages.works import Works
 from memtui.store import cursors, database, facts
-from memtui.store.tables import EventRow, SessionRow, ThoughtRow
+from memtui.store.tables.conversations import EventRow, SessionRow, ThoughtRow
 
 START = datetime(2025, 3, 14, 10, tzinfo=UTC)
 

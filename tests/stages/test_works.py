@@ -24,7 +24,7 @@ from memtui.shell.output import plain
 from memtui.stages.progress import Progress
 from memtui.stages.works import Setup, Works
 from memtui.store import checkpoints, database, dirty, events, facts
-from memtui.store.tables import VersionRow
+from memtui.store.tables.contents import VersionRow
 
 START = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 HISTORY = Path(__file__).parents[1] / "data" / "history.jsonl"

@@ -17,7 +17,8 @@ import pytest
 from memtui.errors import StoreBusy, StoreError, StoreTooNew
 from memtui.house import House
 from memtui.store import copies, database
-from memtui.store.tables import MetaRow, SessionRow
+from memtui.store.tables.conversations import SessionRow
+from memtui.store.tables.keeping import MetaRow
 
 
 @pytest.fixture

@@ -10,7 +10,10 @@ from memtui import store
 from memtui.errors import StoreError, StoreTooNew
 from memtui.house import House
 from memtui.store import database, facts, forgetting, outbox
-from memtui.store.tables import EventRow, MetaRow, OutboxRow, VersionRow
+from memtui.store.tables.contents import VersionRow
+from memtui.store.tables.conversations import EventRow
+from memtui.store.tables.keeping import MetaRow
+from memtui.store.tables.working import OutboxRow
 
 
 def test_only_its_owner_can_read_a_store(house: House) -> None:

@@ -10,7 +10,8 @@ from memtui.memory.events import Event, EventType
 from memtui.memory.sessions import SessionFacts
 from memtui.store import database, outbox, sayings, sessions
 from memtui.store import events as kept
-from memtui.store.tables import EventRow, OutboxRow
+from memtui.store.tables.conversations import EventRow
+from memtui.store.tables.working import OutboxRow
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 

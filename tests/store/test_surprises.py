@@ -13,7 +13,7 @@ from memtui.store import database, segments, surprises
 from memtui.store.database import db
 from memtui.store.segments import Stretch
 from memtui.store.surprises import Told
-from memtui.store.tables import SessionRow
+from memtui.store.tables.conversations import SessionRow
 
 AUTH = (
     "token refresh session cookie redirect router login expiry middleware oauth scope"

@@ -16,7 +16,7 @@ from memtui.recall import sessions
 from memtui.shell import curating
 from memtui.shell.serving import Served
 from memtui.store import database
-from memtui.store.tables import EventRow
+from memtui.store.tables.conversations import EventRow
 from memtui.store.tombstones import Kind
 from tests.agents.serving.conftest import GOLDEN, described, served
 from tests.commanding import memtui
