@@ -14,9 +14,17 @@ if TYPE_CHECKING:
 class DaysRead(Message):
     """Years have been read, and between which days anything is kept."""
 
-    def __init__(self, span: "Span | None", years: "Sequence[Year]") -> None:
+    def __init__(
+        self,
+        span: "Span | None",
+        years: "Sequence[Year]",
+        *,
+        is_again: bool = False,
+    ) -> None:
         super().__init__()
         self.span, self.years = span, years
+        self.is_again = is_again
+        """Whether they were read before, and have changed since."""
 
 
 class DayPointedAt(Message):

@@ -8,7 +8,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from memtui.memory.events import Place
-    from memtui.recall.conversation import About, Measure, Stretch
+    from memtui.recall.conversation import About, Measure, News, Stretch
     from memtui.widgets.turn_lines import Laid, Look
 
 
@@ -29,10 +29,31 @@ class TurnsWanted(Message):
     """Some of the conversation is to be read."""
 
     def __init__(
-        self, where: Where, place: "Place | None" = None, rank: int = 0
+        self,
+        where: Where,
+        place: "Place | None" = None,
+        rank: int = 0,
+        *,
+        number: int = 0,
+        followed_from: "Place | None" = None,
     ) -> None:
+        """Say which.
+
+        Args:
+            where: Which part.
+            place: A place in it.
+            rank: How many turns stand before it, where no place is known.
+            number: Which of the jumps it is; those before the last do not count.
+            followed_from: The place the cursor must still be at when it is read.
+        """
         super().__init__()
         self.where, self.place, self.rank = where, place, rank
+        self.number, self.followed_from = number, followed_from
+
+    @property
+    def is_jump(self) -> bool:
+        """Whether it is shown in place of what is there."""
+        return self.where not in (Where.BEFORE, Where.AFTER)
 
 
 class TurnsRead(Message):
@@ -44,9 +65,30 @@ class TurnsRead(Message):
         stretch: "Stretch",
         laid: "Sequence[Laid]",
         look: "Look",
+        unfolded: frozenset[str],
     ) -> None:
         super().__init__()
         self.wanted, self.stretch, self.laid, self.look = wanted, stretch, laid, look
+        self.unfolded = unfolded
+        """Which events were to be unfolded."""
+
+
+class NewsRead(Message):
+    """It is known what has changed; nothing when there is no news."""
+
+    def __init__(
+        self, edition: int, news: "News | None", laid: "Sequence[Laid]", look: "Look"
+    ) -> None:
+        """Say what has.
+
+        Args:
+            edition: Of which edition of what is shown.
+            news: What has changed.
+            laid: Its turns laid out.
+            look: How they were to look.
+        """
+        super().__init__()
+        self.edition, self.news, self.laid, self.look = edition, news, laid, look
 
 
 class TurnsLaid(Message):

@@ -61,6 +61,24 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown of a conversation, in its order; at least one event."""
+
+    places: tuple[Place, ...]
+    is_first: bool
+    is_last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What has changed in or behind what is shown."""
+
+    stretch: Stretch
+    is_anew: bool
+    """Whether it is to stand in place of what is shown, else behind it."""
+
+
+@dataclass(frozen=True, slots=True)
 class About:
     """What is known of a conversation without counting through it."""
 
@@ -125,6 +143,31 @@ def around(whose: Whose, place: Place) -> Stretch:
         return Stretch(turns, ahead.is_first, behind.is_last)
 
 
+def news(whose: Whose, shown: Shown, here: Place, most: int) -> News | None:
+    """What there is that is not shown: behind it, or anywhere in between.
+
+    Args:
+        whose: The conversation.
+        shown: What is shown of it.
+        here: The place to stay at.
+        most: How many events are read at most where some came in between, or went.
+    """
+    with database.connected():
+        number, places = _number(whose), shown.places
+        first = None if shown.is_first else places[0]
+        span = first, places[-1], len(places) + 1
+        if conversations.places(number, whose.subagent, *span) != [*places]:
+            here, half = to_here(here), most // 2
+            ahead = _before(number, whose, here, half)
+            behind = _after(number, whose, here, half)
+            turns = ahead.turns + behind.turns
+            return News(Stretch(turns, ahead.is_first, behind.is_last), is_anew=True)
+        if not shown.is_last:
+            return None
+        found = _after(number, whose, places[-1])
+        return News(found, is_anew=False) if found.turns else None
+
+
 def to_here(place: Place) -> Place:
     """A place right before another one."""
     return place[0], place[1], place[2][:-1]
@@ -173,17 +216,19 @@ def _number(whose: Whose) -> int:
     return number
 
 
-def _after(number: int, whose: Whose, place: Place | None) -> Stretch:
-    found = conversations.after(number, whose.subagent, place, PAGE)
+def _after(number: int, whose: Whose, place: Place | None, most: int = PAGE) -> Stretch:
+    found = conversations.after(number, whose.subagent, place, most)
     before_at = from_ms(place[0]) if place else None
     turns = _turns(number, whose, found, before_at)
-    return Stretch(turns, place is None, len(found) < PAGE)
+    return Stretch(turns, place is None, len(found) < most)
 
 
-def _before(number: int, whose: Whose, place: Place | None) -> Stretch:
+def _before(
+    number: int, whose: Whose, place: Place | None, most: int = PAGE
+) -> Stretch:
     # One more tells when the event before the first of them was.
-    found = conversations.before(number, whose.subagent, place, PAGE + 1)
-    is_first = len(found) <= PAGE
+    found = conversations.before(number, whose.subagent, place, most + 1)
+    is_first = len(found) <= most
     before_at = None if is_first else found[0].timestamp
     kept = found if is_first else found[1:]
     return Stretch(_turns(number, whose, kept, before_at), is_first, place is None)

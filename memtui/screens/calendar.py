@@ -72,6 +72,7 @@ class CalendarScreen(Following[str]):
         self._is_demo = is_demo
         self._is_placed = False
         self._changed: set[int] = set()
+        self._renewed: set[int] = set()
 
     def compose(self) -> ComposeResult:
         """The years, what the shades mean, and the day the cursor is on."""
@@ -105,10 +106,12 @@ class CalendarScreen(Following[str]):
         missing = [year for year in self._grid.shown if year not in self._grid.years]
         self.ask(partial(self._load, self._of, missing), "years")
 
-    def _load(self, of: Scope, numbers: Sequence[int]) -> None:
+    def _load(
+        self, of: Scope, numbers: Sequence[int], *, is_again: bool = False
+    ) -> None:
         years = [days.year(number, self._zone, of) for number in numbers]
         if of == self._of:
-            self.post_message(DaysRead(days.span(), years))
+            self.tell(DaysRead(days.span(), years, is_again=is_again))
 
     @on(Narrowed)
     def narrow(self, message: Narrowed) -> None:
@@ -120,6 +123,8 @@ class CalendarScreen(Following[str]):
     @on(DaysRead)
     def show(self, message: DaysRead) -> None:
         """Show what was read."""
+        if message.is_again:
+            self._renewed.clear()
         self.set_class(message.span is None, "-empty")
         self._grid.show(message.span, message.years)
         if message.span is not None and not self._is_placed:
@@ -168,8 +173,10 @@ class CalendarScreen(Following[str]):
 
     def read_anew(self) -> None:
         """Read again the years in which something has changed."""
-        read, self._changed = self._changed & {*self._grid.years}, set()
-        self.ask(partial(self._load, self._of, sorted(read)), "changed")
+        self._renewed |= self._changed & {*self._grid.years}
+        self._changed = set()
+        read = sorted(self._renewed)
+        self.ask(partial(self._load, self._of, read, is_again=True), "changed")
 
     # Commands
 
@@ -194,7 +201,7 @@ class CalendarScreen(Following[str]):
             self.ask(partial(self._find, wanted), "nearest")
 
     def _find(self, wanted: str) -> None:
-        self.post_message(NearestFound(wanted, days.nearest(wanted, self._zone)))
+        self.tell(NearestFound(wanted, days.nearest(wanted, self._zone)))
 
     @on(NearestFound)
     def offer(self, message: NearestFound) -> None:

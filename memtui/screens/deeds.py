@@ -29,6 +29,9 @@ from memtui.widgets.turn_view import TurnView
 CITED = 300
 """How much of a turn is cited, in characters."""
 
+PLACE, WRITE = "place", "write"
+"""What threads do for these, beside reading."""
+
 NO_EDITOR = "Neither $VISUAL nor $EDITOR is set to a command: try export EDITOR=nano."
 
 
@@ -89,12 +92,12 @@ class Deeds(Following[None]):
     def action_see_place(self) -> None:
         """Go to the stretch of the contents that the cursor's turn belongs to."""
         if (turn := self._pointed_at()) is not None:
-            self.ask(partial(self._find_place, turn), "deed")
+            self.ask(partial(self._find_place, turn), PLACE)
 
     def _find_place(self, turn: Turn) -> None:
         event = turn.event
         found = landing.node_at(event.agent, event.session_id, event.timestamp)
-        self.post_message(PlaceFound(found))
+        self.tell(PlaceFound(found))
 
     @on(PlaceFound)
     def go_to_place(self, message: PlaceFound) -> None:
@@ -133,7 +136,7 @@ class Deeds(Following[None]):
 
         def answer(file: Path | None) -> None:
             if file is not None:
-                self.ask(partial(self._export, file), "deed")
+                self.do(partial(self._export, file), WRITE)
 
         file = _here() / markdown.name(about, self.zone)
         self.app.push_screen(ExportScreen(file), answer)
@@ -151,7 +154,7 @@ class Deeds(Following[None]):
             self._edit(self._written)
         elif (about := self._known()) is not None:
             name = markdown.name(about, self.zone)
-            self.ask(partial(self._export_aside, name), "deed")
+            self.do(partial(self._export_aside, name), WRITE)
 
     def _export_aside(self, name: str) -> None:
         folder = tempfile.mkdtemp(prefix="memtui-")

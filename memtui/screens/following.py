@@ -7,7 +7,10 @@ and then not for a while, however often that is said meanwhile.
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual.message import Message
 from textual.screen import Screen, ScreenResultType
+
+from memtui.widgets import threads
 
 
 class Following(Screen[ScreenResultType]):
@@ -20,10 +23,16 @@ class Following(Screen[ScreenResultType]):
     _rests = False
 
     def ask(self, ask: Callable[[], None], group: str) -> None:
-        """Do something on a thread; what was asked before in this group gives way."""
-        self.run_worker(
-            ask, group=group, thread=True, exclusive=True, exit_on_error=False
-        )
+        """Read on a thread; what was asked before in this group gives way."""
+        threads.ask(self, ask, group)
+
+    def tell(self, message: Message) -> None:
+        """Tell what was asked, from the thread; dropped if that was asked anew."""
+        threads.tell(self, message)
+
+    def do(self, doing: Callable[[], None], group: str) -> None:
+        """Do something on a thread, which posts what came of it."""
+        threads.do(self, doing, group)
 
     def read_anew(self) -> None:
         """Read what is shown once more."""

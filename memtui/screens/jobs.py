@@ -120,7 +120,7 @@ class JobsScreen(Choosing[None]):
         self.ask(self._load, "look")
 
     def _load(self) -> None:
-        self.post_message(WorkSeen(self._desk.look()))
+        self.tell(WorkSeen(self._desk.look()))
 
     @on(WorkSeen)
     def show(self, message: WorkSeen) -> None:
@@ -195,7 +195,7 @@ class JobsScreen(Choosing[None]):
         one = self._told.status(Job(name)) if name not in job_words.STAGES else None
         is_paused = one is not None and one.is_paused
         if job := self._chosen("resume" if is_paused else "pause"):
-            self.ask(partial(self._pause, job, is_paused=is_paused), "steer")
+            self.do(partial(self._pause, job, is_paused=is_paused), "steer")
 
     def _pause(self, job: Job, *, is_paused: bool) -> None:
         if is_paused:
@@ -209,7 +209,7 @@ class JobsScreen(Choosing[None]):
     def action_run_now(self) -> None:
         """Ask for a run of the job."""
         if job := self._chosen("run"):
-            self.ask(partial(self._run_now, job), "steer")
+            self.do(partial(self._run_now, job), "steer")
 
     def _run_now(self, job: Job) -> None:
         said = f"{job_words.JOBS[job]}: asked for. {self._desk.ask(job)}"

@@ -143,7 +143,7 @@ class QuarantineScreen(Choosing[None]):
     def _load(self, offset: int, limit: int, tried: Sequence[str]) -> None:
         page = self._desk.page(offset, limit)
         outcomes = self._desk.outcomes(tried) if tried else ()
-        self.post_message(QuarantineRead(page, outcomes))
+        self.tell(QuarantineRead(page, outcomes))
 
     @on(MoreWanted)
     def read_more(self) -> None:
@@ -174,7 +174,7 @@ class QuarantineScreen(Choosing[None]):
             self.ask(partial(self._open, entry.name), "show")
 
     def _open(self, name: str) -> None:
-        self.post_message(RefusalRead(self._desk.show(name, SHOWN_BYTES)))
+        self.tell(RefusalRead(self._desk.show(name, SHOWN_BYTES)))
 
     @on(RefusalRead)
     def show_refusal(self, message: RefusalRead) -> None:
@@ -259,7 +259,7 @@ class QuarantineScreen(Choosing[None]):
         def answer(chosen: str | None) -> None:
             if chosen:
                 names = [entry.name] if chosen == ONE else None
-                self.ask(partial(self._drop, names), "drop")
+                self.do(partial(self._drop, names), "drop")
 
         self.app.push_screen(DropScreen(entry, self._list.total), answer)
 

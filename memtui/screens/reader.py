@@ -20,8 +20,6 @@ from memtui.messages.reader import (
     CursorMoved,
     QuestionFound,
     TurnOpened,
-    TurnsWanted,
-    Where,
     WordsAsked,
     WordsFound,
 )
@@ -133,7 +131,7 @@ class ReaderScreen(Reading):
 
     def _find_question(self, place: Place, step: int) -> None:
         found = conversation.question(self.whose, place, step)
-        self.post_message(QuestionFound(found, step))
+        self.tell(QuestionFound(found, step))
 
     @on(QuestionFound)
     def go_to_question(self, message: QuestionFound) -> None:
@@ -145,8 +143,9 @@ class ReaderScreen(Reading):
             self.notify(f"This is the {which} thing you said here.", markup=False)
 
     def _go_to(self, place: Place) -> None:
+        number = self.view.set_out()
         if not self.view.go_to(place):
-            self.post_message(around(place))
+            self.post_message(around(place, number))
 
     # Finding
 
@@ -165,11 +164,14 @@ class ReaderScreen(Reading):
             self._let_go()
 
     def _find(self, words: str) -> None:
-        self.post_message(WordsFound(words, conversation.holding(self.whose, words)))
+        found = conversation.holding(self.whose, words)
+        self.tell(WordsFound(words, found))
 
     @on(WordsFound)
     def show_found(self, message: WordsFound) -> None:
         """Mark them, and go to the first from here on."""
+        if not self.has_class("-finding"):
+            return  # It was let go of meanwhile.
         finding = self._finding
         finding.show(message.words, message.places)
         self._lay_anew()
@@ -217,10 +219,11 @@ class ReaderScreen(Reading):
         self.look_again()
 
     def read_anew(self) -> None:
-        """Ask for what was said since, where the end is in the window."""
-        window = self.view.window
-        if window.turns and window.is_last:
-            self.post_message(TurnsWanted(Where.AFTER, window.turns[-1].place))
+        """Read what is new; what is jumped to comes first."""
+        if self._is_jumping:
+            self._is_due = True
+        else:
+            self.look_for_news()
 
     def action_back(self) -> None:
         """Stop finding, or leave."""

@@ -3,7 +3,7 @@
 All is read and laid out on threads, a stretch at a time.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 
@@ -16,6 +16,7 @@ from memtui.memory.events import Place
 from memtui.messages.reader import (
     AboutRead,
     Measured,
+    NewsRead,
     TurnsLaid,
     TurnsRead,
     TurnsWanted,
@@ -23,15 +24,28 @@ from memtui.messages.reader import (
     Where,
 )
 from memtui.recall import conversation
-from memtui.recall.conversation import About, Forgotten, Measure, Stretch, Turn, Whose
-from memtui.screens.deeds import Deeds
+from memtui.recall.conversation import (
+    About,
+    Forgotten,
+    Measure,
+    Shown,
+    Stretch,
+    Turn,
+    Whose,
+)
+from memtui.screens.deeds import PLACE, WRITE, Deeds
 from memtui.widgets import turn_lines, turn_reading, wording
 from memtui.widgets.find_line import FindLine
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.turn_lines import Look
+from memtui.widgets.turn_reading import Known
+from memtui.widgets.turn_window import MOST
 
 LIVE = timedelta(minutes=30)
 """A session that was heard of since is opened at its end: it may still go on."""
+
+TURNS, MEASURE, NEWS = "turns", "measure", "news"
+"""What threads read; of each the last answer counts."""
 
 EMPTY = "Nothing of this session is kept but its name."
 
@@ -55,13 +69,17 @@ class Reading(Deeds):
         self._with_thoughts = False
         self._unfolded: set[str] = set()
         self._total = 0
+        self._is_jumping = False
+        self._to_lay: set[str] = set()
+        self._lays_all = False
 
     @property
     def _finding(self) -> FindLine:
         return self.query_one(FindLine)
 
     def _open(self) -> None:
-        self.ask(partial(self._begin, self._look()), "turns")
+        self._is_jumping = True
+        self.ask(partial(self._begin, self._look()), TURNS)
 
     @on(ViewResized)
     def lay_out(self) -> None:
@@ -83,7 +101,7 @@ class Reading(Deeds):
 
     def _begin(self, look: Look) -> None:
         about = conversation.about(self.whose)
-        self.post_message(AboutRead(about))
+        self.tell(AboutRead(about))
         known = conversation.of_event(self._event_id) if self._event_id else None
         is_live = self.now() - about.session.updated_at < LIVE
         where = Where.END if is_live else Where.BEGINNING
@@ -92,44 +110,57 @@ class Reading(Deeds):
 
     @on(TurnsWanted)
     def read(self, message: TurnsWanted) -> None:
-        """Read what is lacking."""
+        """Read what is lacking; what is jumped to comes before all else."""
+        if self._is_jumping and not message.is_jump:
+            return
+        self._is_jumping = message.is_jump
         args = message, self._look(), frozenset(self._unfolded)
-        self.ask(partial(self._load, *args), "turns")
+        self.ask(partial(self._load, *args), TURNS)
 
     def _load(self, wanted: TurnsWanted, look: Look, unfolded: frozenset[str]) -> None:
         stretch = turn_reading.stretch(self.whose, wanted)
         laid = turn_reading.lay(stretch.turns, look, unfolded)
-        self.post_message(TurnsRead(wanted, stretch, laid, look))
+        self.tell(TurnsRead(wanted, stretch, laid, look, unfolded))
 
     @on(TurnsRead)
     def show(self, message: TurnsRead) -> None:
-        """Show what was read."""
+        """Show what was read, if it still belongs there."""
         view, wanted = self.view, message.wanted
         turns = view.window.turns
-        if wanted.where is Where.BEFORE:
-            # Something else may be shown by now.
-            if turns and turns[0].place == wanted.place:
-                view.put_before(message.stretch, message.laid)
-        elif wanted.where is Where.AFTER:
-            if turns and turns[-1].place == wanted.place:
-                view.put_behind(message.stretch, message.laid)
-        else:
-            self._show_anew(message)
-        if message.look != self._look():
-            self._lay_anew()
+        if wanted.is_jump:
+            self._is_jumping = False
+            is_there = wanted.followed_from in (None, view.cursor)
+            if is_there and wanted.number == view.jumps:
+                self._show_anew(message)
+            else:
+                view.missed(is_sought=True)
+        elif not turns:
+            return  # It is gone meanwhile.
+        elif wanted.where is Where.BEFORE and turns[0].place == wanted.place:
+            view.put_before(message.stretch, message.laid)
+        elif wanted.where is Where.AFTER and turns[-1].place == wanted.place:
+            view.put_behind(message.stretch, message.laid)
+        self._catch_up(message.look, message.unfolded)
+        self.set_class(not view.window.turns, "-empty")
         if not view.window.turns:
             self.say(Content(EMPTY))
 
+    def _catch_up(self, look: Look, unfolded: frozenset[str]) -> None:
+        """Lay out anew what was read before it was to look as it is now."""
+        if look != self._look():
+            self._lay_anew()
+        elif changed := unfolded ^ self._unfolded:
+            self._lay_anew(changed)
+
     def _show_anew(self, message: TurnsRead) -> None:
         stretch, wanted = message.stretch, message.wanted
-        first = stretch.turns[0].place if stretch.turns else None
         place = wanted.place
         if wanted.where is Where.AROUND and place is None and stretch.turns:
             place = stretch.turns[len(stretch.turns) // 2].place
         guess = Measure(self._total, self._guess(wanted, stretch))
         self.view.show(stretch, message.laid, guess, place)
         self._show_match()
-        self.ask(partial(self._measure, first), "measure")
+        self._ask_measure()
 
     def _guess(self, wanted: TurnsWanted, stretch: Stretch) -> int:
         """About how many turns stand before a stretch, until they are counted."""
@@ -144,9 +175,14 @@ class Reading(Deeds):
         since = stretch.turns[0].event.timestamp - one.created_at
         return round(self._total * (since / lasted)) if lasted else 0
 
+    def _ask_measure(self) -> None:
+        turns = self.view.window.turns
+        first = turns[0].place if turns else None
+        self.ask(partial(self._measure, first), MEASURE)
+
     def _measure(self, place: Place | None) -> None:
         measure = conversation.measure(self.whose, place)
-        self.post_message(Measured(place, measure))
+        self.tell(Measured(place, measure))
 
     @on(Measured)
     def take_measure(self, message: Measured) -> None:
@@ -157,9 +193,11 @@ class Reading(Deeds):
     @on(AboutRead)
     def entitle(self, message: AboutRead) -> None:
         """Say which session this is."""
-        self.about = message.about
+        before, self.about = self.about, message.about
         self._total = self._total or message.about.session.event_count
         self._entitle(message.about)
+        if before is not None and before.helpers != message.about.helpers:
+            self._lay_anew()
 
     def _entitle(self, about: About) -> None:
         one = about.session
@@ -180,44 +218,98 @@ class Reading(Deeds):
         """Say why something could not be read or done."""
         if event.state is not WorkerState.ERROR:
             return
-        self.view.missed()
-        error = event.worker.error
-        if event.worker.group == "deed":
+        error, group = event.worker.error, event.worker.group
+        if group == TURNS:
+            self._is_jumping = False
+            self.view.missed()
+        if group in (PLACE, WRITE):
             self.notify(wording.why(error), severity="error", markup=False)
         elif isinstance(error, Forgotten):
             self.say(Content(GONE))
-        else:
+        elif not self.view.window.turns:
             why = f"✗ This session could not be read: {wording.why(error)}"
             then = "\n\nesc goes back; open it again to try once more."
             self.say(Content.styled(why, "$error") + then)
+        elif group not in (NEWS, MEASURE):
+            why = f"✗ Not read: {wording.why(error)}."
+            self.notify(why, severity="error", markup=False)
 
     def say(self, words: Content) -> None:
         """Say why there is no transcript."""
         self.query_one("#nothing", Static).update(words)
         self.set_class(True, "-empty")
 
+    # What is new
+
+    def look_for_news(self) -> None:
+        """Read what has come since, wherever it belongs."""
+        window, here = self.view.window, self.view.here
+        if here is None:
+            self._open()
+            return
+        places = tuple(turn.place for turn in window.turns)
+        shown = Shown(places, window.is_first, window.is_last)
+        known = {
+            turn.event.event_id: (turn, laid)
+            for turn, laid in zip(window.turns, window.laid, strict=True)
+        }
+        args = window.edition, shown, here, known, self.about, self._look()
+        self.ask(partial(self._load_news, *args, frozenset(self._unfolded)), NEWS)
+
+    def _load_news(
+        self,
+        edition: int,
+        shown: Shown,
+        here: Place,
+        known: Known,
+        before: About | None,
+        look: Look,
+        unfolded: frozenset[str],
+    ) -> None:
+        about = conversation.about(self.whose)
+        if about != before:
+            self.tell(AboutRead(about))
+        news = conversation.news(self.whose, shown, here, MOST)
+        turns = news.stretch.turns if news else ()
+        laid = turn_reading.lay(turns, look, unfolded, known)
+        self.tell(NewsRead(edition, news, laid, look))
+
+    @on(NewsRead)
+    def show_news(self, message: NewsRead) -> None:
+        """Show it, unless something else is shown meanwhile: then look again."""
+        view, news = self.view, message.news
+        if message.edition != view.window.edition:
+            self.look_again()
+        elif news is not None:
+            put = view.put_anew if news.is_anew else view.put_behind
+            put(news.stretch, message.laid)
+            self._catch_up(message.look, frozenset(self._unfolded))
+            self._ask_measure()
+
     # How it is laid out
 
-    def _lay_anew(self, event_ids: Sequence[str] = ()) -> None:
-        """Lay out anew what is shown, or some of it."""
+    def _lay_anew(self, event_ids: Collection[str] = ()) -> None:
+        """Lay out anew what is shown, or some of it, and what was not laid out yet."""
+        self._lays_all |= not event_ids
+        self._to_lay.update(event_ids)
         turns = [
             turn
             for turn in self.view.window.turns
-            if not event_ids or turn.event.event_id in event_ids
+            if self._lays_all or turn.event.event_id in self._to_lay
         ]
         args = turns, self._look(), frozenset(self._unfolded)
-        group = "lay some" if event_ids else "lay"
-        self.ask(partial(self._lay, *args), group)
+        self.ask(partial(self._lay, *args), "lay")
 
     def _lay(self, turns: Sequence[Turn], look: Look, unfolded: frozenset[str]) -> None:
         names = [turn.event.event_id for turn in turns]
         laid = dict(zip(names, turn_reading.lay(turns, look, unfolded), strict=True))
-        self.post_message(TurnsLaid(laid, look))
+        self.tell(TurnsLaid(laid, look))
 
     @on(TurnsLaid)
     def show_laid(self, message: TurnsLaid) -> None:
         """Show it, unless it is to look otherwise by now."""
         if message.look == self._look():
+            self._to_lay, self._lays_all = set(), False
             self.view.lay(message.laid)
             self._show_match()
 
@@ -237,6 +329,6 @@ class Reading(Deeds):
             self._lay_anew([name])
 
 
-def around(place: Place) -> TurnsWanted:
+def around(place: Place, number: int = 0) -> TurnsWanted:
     """What is wanted to go to a place."""
-    return TurnsWanted(Where.AROUND, place)
+    return TurnsWanted(Where.AROUND, place, number=number)

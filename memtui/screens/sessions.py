@@ -33,6 +33,9 @@ from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.session_list import PAGE, SessionList
 from memtui.widgets.status_line import StatusLine
 
+STRETCH = "stretch"
+"""What the reading of a page is called; its place stands behind that."""
+
 NOTHING_KEPT = (
     "No session is kept yet.\n\nPress i to import what agents keep on this machine."
 )
@@ -115,25 +118,29 @@ class SessionsScreen(Following[None]):
     def _load(self, listing: Listing, session: Session | None, place: int) -> None:
         found = listings.around(listing, session, place, 2 * PAGE)
         shift = 0 if found.place is None else found.place - place
-        self.post_message(StretchRead(found, is_anew=True, shift=shift))
+        self.tell(StretchRead(found, is_anew=True, shift=shift))
 
     @on(StretchWanted)
     def read_on(self, message: StretchWanted) -> None:
         """Read what is in sight and is not known."""
         wanted = self.listing, message.offset, message.limit
         # Pages of one list do not give way to each other.
-        group = f"stretch {message.offset}"
+        group = f"{STRETCH} {message.offset}"
         self.ask(partial(self._load_stretch, *wanted), group)
 
     def _load_stretch(self, listing: Listing, offset: int, limit: int) -> None:
         found = listings.stretch(listing, offset, limit)
-        self.post_message(StretchRead(found, is_anew=False))
+        self.tell(StretchRead(found, is_anew=False))
 
     @on(StretchRead)
     def show(self, message: StretchRead) -> None:
         """Show what was read, unless something else is listed meanwhile."""
         stretch = message.stretch
         if stretch.listing != self.listing:
+            return
+        if not message.is_anew and stretch.total != self._list.total:
+            # The lines have other places since: these may be wrong.
+            self._list.ask_again(stretch.offset)
             return
         self._list.show(stretch, is_anew=message.is_anew, shift=message.shift)
         measure = wording.count(stretch.total)
@@ -155,8 +162,16 @@ class SessionsScreen(Following[None]):
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:
         """Say why the sessions could not be read."""
-        if event.state is WorkerState.ERROR:
-            why = f"✗ The sessions could not be read: {wording.why(event.worker.error)}"
+        if event.state is not WorkerState.ERROR:
+            return
+        reason = wording.why(event.worker.error)
+        if event.worker.group.startswith(STRETCH):
+            self._list.fail(int(event.worker.group.removeprefix(STRETCH)), reason)
+            self.set_timer(self.REST_S, self._list.try_again)
+        elif self._list.known:
+            self.query_one(PaneTitle).measure = f"✗ not read: {reason}"
+        else:
+            why = f"✗ The sessions could not be read: {reason}"
             then = "\n\nPress esc and then s to try again."
             self._say(Content.styled(why, "$error") + then)
 

@@ -100,7 +100,7 @@ class VersionsScreen(Choosing[bool]):
         self.ask(self._load, "list")
 
     def _load(self) -> None:
-        self.post_message(HistoryRead(versions.history(self._line.node_id)))
+        self.tell(HistoryRead(versions.history(self._line.node_id)))
 
     @on(HistoryRead)
     def show(self, message: HistoryRead) -> None:
@@ -142,7 +142,7 @@ class VersionsScreen(Choosing[bool]):
 
     def _open(self, version: int) -> None:
         found = versions.edition(self._line.node_id, version)
-        self.post_message(EditionRead(version, found))
+        self.tell(EditionRead(version, found))
 
     @on(EditionRead)
     def show_edition(self, message: EditionRead) -> None:
@@ -190,7 +190,7 @@ class VersionsScreen(Choosing[bool]):
         if one is None:
             self.notify(editions.PENDING, markup=False)
         elif one.is_pinned:
-            self.ask(self._unpin, "choose")
+            self.do(self._unpin, "choose")
         elif one.rejected and self._warned_of != one.version:
             self._warned_of = one.version
             told = f"Version {one.version} was rejected: {one.rejected}."
@@ -200,7 +200,7 @@ class VersionsScreen(Choosing[bool]):
                 markup=False,
             )
         else:
-            self.ask(partial(self._pin, one), "choose")
+            self.do(partial(self._pin, one), "choose")
 
     def _pin(self, one: TocEdition) -> None:
         chosen.pin(
@@ -225,7 +225,7 @@ class VersionsScreen(Choosing[bool]):
         if self._list.pointed_at is None:
             self.notify(editions.PENDING, markup=False)
         else:
-            self.ask(self._ask_anew, "choose")
+            self.do(self._ask_anew, "choose")
 
     def _ask_anew(self) -> None:
         shown = chosen.ask(self._line.node_id, self._now())

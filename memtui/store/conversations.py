@@ -38,6 +38,26 @@ def before(number: int, subagent: str, place: Place | None, limit: int) -> list[
     return _read(asked, number, subagent, *(place or ()), limit)[::-1]
 
 
+def places(
+    number: int, subagent: str, first: Place | None, last: Place, limit: int
+) -> list[Place]:
+    """The places from one to another, both with them; the last ones, in their order.
+
+    Args:
+        number: The session's number in the store.
+        subagent: Whose conversation.
+        first: From where; the beginning when None.
+        last: Up to where.
+        limit: The most that are given.
+    """
+    since = f" AND {_HERE} >= (?, ?, ?)" if first else ""
+    rows = db.execute_sql(
+        f"SELECT {_HERE[1:-1]} {_MINE} AND {_HERE} <= (?, ?, ?){since} {_DOWN} LIMIT ?",
+        (number, subagent, *last, *(first or ()), limit),
+    ).fetchall()
+    return [(int(at), int(ordinal), str(name)) for at, ordinal, name in rows[::-1]]
+
+
 def _read(asked: str, *given: object) -> list[Event]:
     names = [name for (name,) in db.execute_sql(asked, given).fetchall()]
     known = events.get(names)

@@ -16,7 +16,7 @@ from memtui.memory.toc import Status, TocLevel, TocNode
 from memtui.memory.tokens import estimate
 from memtui.messages.page import NodeCosted, NodeRead
 from memtui.recall import browse, versions
-from memtui.widgets import wording
+from memtui.widgets import threads, wording
 from memtui.widgets.bullet_list import BulletList
 from memtui.widgets.pane_title import PaneTitle
 
@@ -96,20 +96,14 @@ class NodePage(Vertical):
             self._load()
 
     def _load(self) -> None:
-        self.run_worker(
-            partial(self._read, self._wanted),
-            group="node",
-            thread=True,
-            exclusive=True,
-            exit_on_error=False,
-        )
+        threads.ask(self, partial(self._read, self._wanted), "node")
 
     def _read(self, node_id: str) -> None:
         node = browse.node(node_id)
         is_refused = node is not None and versions.is_refused(node_id)
-        self.post_message(NodeRead(node_id, node, is_refused=is_refused))
+        threads.tell(self, NodeRead(node_id, node, is_refused=is_refused))
         if node is not None:
-            self.post_message(NodeCosted(node, self._count(digests.of_node(node))))
+            threads.tell(self, NodeCosted(node, self._count(digests.of_node(node))))
 
     @on(NodeRead)
     def show(self, message: NodeRead) -> None:

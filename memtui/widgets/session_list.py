@@ -9,9 +9,11 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import BindingType
+from textual.content import Content
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.style import Style
 from textual.visual import Visual
 
 from memtui import commands
@@ -39,6 +41,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self.total = 0
         self.cursor = 0
         self._asked: set[int] = set()
+        self._failed: dict[int, str] = {}
 
     @property
     def pointed_at(self) -> Session | None:
@@ -56,7 +59,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         """
         top = self.scroll_offset.y
         if is_anew:
-            self.known, self._asked = {}, set()
+            self.known, self._asked, self._failed = {}, set(), {}
             self.cursor += shift
         self.total = stretch.total
         self.cursor = max(0, min(self.cursor, self.total - 1))
@@ -64,6 +67,21 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self.virtual_size = Size(self.scrollable_content_region.width, self.total)
         if is_anew:
             self.scroll_to(y=max(0, top + shift), animate=False)
+        self.refresh()
+
+    def fail(self, offset: int, why: str) -> None:
+        """Say where it belongs that a page could not be read."""
+        self._failed[offset // PAGE] = why
+        self.refresh()
+
+    def try_again(self) -> None:
+        """Ask once more for what could not be read, where it is in sight."""
+        self._asked -= {*self._failed}
+        self.refresh()
+
+    def ask_again(self, offset: int) -> None:
+        """Ask once more for a page, where it is in sight."""
+        self._asked.discard(offset // PAGE)
         self.refresh()
 
     def to_top(self) -> None:
@@ -96,10 +114,20 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         one = self.known.get(place)
         if one is None:
             self._ask_for(place)
-            return Strip.blank(width, style.rich_style)
+            return self._unread(place, width, style)
         now, columns = self._now(), session_rows.columns(width)
         said = session_rows.row(one, columns, now, self._zone, is_chosen=is_chosen)
         line = said.truncate(width)
+        (strip,) = Visual.to_strips(self, line, width, 1, style, pad=True)
+        return strip
+
+    def _unread(self, place: int, width: int, style: Style) -> Strip:
+        """A blank line; where it could not be read, why that is."""
+        why = self._failed.get(place // PAGE)
+        if why is None or place >= self.total:
+            return Strip.blank(width, style.rich_style)
+        words = f"  ✗ Not read, tried again soon: {why}"
+        line = Content.styled(words, "$error").truncate(width, ellipsis=True)
         (strip,) = Visual.to_strips(self, line, width, 1, style, pad=True)
         return strip
 

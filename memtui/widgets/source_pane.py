@@ -19,7 +19,7 @@ from memtui.memory.verdicts import Support, Verdict
 from memtui.messages.page import SourceRead, SourceWanted, WentBack
 from memtui.messages.sessions import SessionWanted
 from memtui.recall import expand
-from memtui.widgets import wording
+from memtui.widgets import threads, wording
 from memtui.widgets.found_lines import Landing
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.transcript import Transcript
@@ -141,9 +141,7 @@ class SourcePane(Vertical):
         if self._wanted is None:
             return
         reading = partial(self._read, self._wanted, self._around)
-        self.run_worker(
-            reading, group="source", thread=True, exclusive=True, exit_on_error=False
-        )
+        threads.ask(self, reading, "source")
 
     def _read(self, wanted: SourceWanted, context: int) -> None:
         around = {"before": context, "after": context}
@@ -151,7 +149,7 @@ class SourcePane(Vertical):
             found = expand.around(wanted.event_id, wanted.excerpt, **around)
         else:
             found = expand.expand(wanted.grip_id, **around)
-        self.post_message(SourceRead(wanted, found))
+        threads.tell(self, SourceRead(wanted, found))
 
     @on(SourceRead)
     def show(self, message: SourceRead) -> None:

@@ -1,6 +1,6 @@
 """The branches of the contents: read a page at a time, when they are unfolded."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 
 from textual import on
@@ -13,7 +13,7 @@ from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLine
 from memtui.messages.contents import AllRead, BranchesRead, PageRead, PathRead, Revealed
 from memtui.recall import browse
-from memtui.widgets import toc_rows, wording
+from memtui.widgets import threads, toc_rows, wording
 from memtui.widgets.toc_rows import More, Row
 
 NOT_THERE = "That is not in the contents."
@@ -44,6 +44,9 @@ class TocBranches(Tree[Row], inherit_bindings=False):
         self._read: set[str] = set()
         self._asking: dict[str, int] = {}
         self._path: list[str] = []
+        # What is to be read again, and has not been yet.
+        self._branches_due: dict[str, int] = {}
+        self._rows_due: dict[str, None] = {}
 
     def ask(self, node_id: str, offset: int = 0) -> None:
         """Ask for a page of a branch, unless one is on its way."""
@@ -127,13 +130,11 @@ class TocBranches(Tree[Row], inherit_bindings=False):
     def unfold_all(self, node_id: str) -> None:
         """Unfold all that is below a node, or as much of it as is reasonable."""
         reading = partial(self._read_all, self.of, node_id)
-        self.run_worker(
-            reading, group=UNFOLD, thread=True, exclusive=True, exit_on_error=False
-        )
+        threads.ask(self, reading, UNFOLD)
 
     def _read_all(self, of: Scope, node_id: str) -> None:
         found = browse.under(node_id, limit=MOST_UNFOLDED, of=of)
-        self.post_message(AllRead(node_id, found, of))
+        threads.tell(self, AllRead(node_id, found, of))
 
     @on(AllRead)
     def unfold(self, message: AllRead) -> None:
@@ -153,16 +154,10 @@ class TocBranches(Tree[Row], inherit_bindings=False):
 
     def reveal(self, node_id: str) -> None:
         """Unfold the way to a node and put the cursor on it."""
-        self.run_worker(
-            partial(self._find_path, node_id),
-            group=SEEK,
-            thread=True,
-            exclusive=True,
-            exit_on_error=False,
-        )
+        threads.ask(self, partial(self._find_path, node_id), SEEK)
 
     def _find_path(self, node_id: str) -> None:
-        self.post_message(PathRead(node_id, browse.path(node_id)))
+        threads.tell(self, PathRead(node_id, browse.path(node_id)))
 
     @on(PathRead)
     def follow(self, message: PathRead) -> None:
@@ -228,10 +223,8 @@ class TocBranches(Tree[Row], inherit_bindings=False):
             elif name in self._read:
                 toc_rows.empty(row, self._rows)
                 self._read.discard(name)
-        reading = partial(self._read_again, of, [], {"": browse.PAGE, **unfolded})
-        self.run_worker(
-            reading, group=RENEW, thread=True, exclusive=True, exit_on_error=False
-        )
+        self._branches_due, self._rows_due = {}, {}
+        self._renew((), {"": browse.PAGE, **unfolded})
 
     # What has changed
 
@@ -246,10 +239,15 @@ class TocBranches(Tree[Row], inherit_bindings=False):
                 branches[node_id] = toc_rows.wanted(branch)
             else:
                 self._read.discard(node_id)
-        reading = partial(self._read_again, self.of, known[: browse.PAGE], branches)
-        self.run_worker(
-            reading, group=RENEW, thread=True, exclusive=True, exit_on_error=False
-        )
+        self._renew(known, branches)
+
+    def _renew(self, known: Iterable[str], branches: Mapping[str, int]) -> None:
+        """Read rows and branches again, and those for which that is not done yet."""
+        self._branches_due |= branches
+        self._rows_due |= dict.fromkeys(known)
+        rows = [*self._rows_due][: browse.PAGE]
+        reading = partial(self._read_again, self.of, rows, {**self._branches_due})
+        threads.ask(self, reading, RENEW)
 
     def _read_again(
         self, of: Scope, known: list[str], branches: dict[str, int]
@@ -262,13 +260,14 @@ class TocBranches(Tree[Row], inherit_bindings=False):
         }
         told = {name: browse.at_a_glance(found) for name, found in read.items()}
         mine = browse.at_a_glance(browse.lines(known))
-        self.post_message(BranchesRead(mine, {**told}, of))
+        threads.tell(self, BranchesRead(mine, {**told}, of))
 
     @on(BranchesRead)
     def renew(self, message: BranchesRead) -> None:
         """Show what is new; the cursor stays on its row, and the row in its place."""
         if message.of != self.of:
             return
+        self._branches_due, self._rows_due = {}, {}
         cursor = self.cursor_node
         height = cursor.line - self.scroll_offset.y if cursor is not None else 0
         for line in message.lines:

@@ -15,7 +15,7 @@ from memtui import commands
 from memtui.memory.scopes import Scope
 from memtui.memory.toc import TocLine
 from memtui.messages.contents import NodeOpened, NodePointedAt, PeerFound
-from memtui.widgets import peers
+from memtui.widgets import peers, threads
 from memtui.widgets.toc_branches import TocBranches, id_of
 from memtui.widgets.toc_labels import Inks, label
 from memtui.widgets.toc_rows import More, Row
@@ -72,16 +72,11 @@ class TocTree(TocBranches):
         if line is None:
             self.notify("Choose a line of the contents first.", markup=False)
             return
-        self.run_worker(
-            partial(self._find_peer, line.node_id, step, self.of),
-            group="peer",
-            thread=True,
-            exclusive=True,
-            exit_on_error=False,
-        )
+        seeking = partial(self._find_peer, line.node_id, step, self.of)
+        threads.ask(self, seeking, "peer")
 
     def _find_peer(self, node_id: str, step: int, of: Scope) -> None:
-        self.post_message(PeerFound(peers.peer(node_id, step, of), step))
+        threads.tell(self, PeerFound(peers.peer(node_id, step, of), step))
 
     @on(PeerFound)
     def go_to_peer(self, message: PeerFound) -> None:

@@ -1,12 +1,15 @@
 """Reading what a transcript lacks, and laying it out: what threads do for it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memtui.messages.reader import TurnsWanted, Where
 from memtui.recall import conversation
 from memtui.recall.conversation import Stretch, Turn, Whose
 from memtui.widgets import turn_lines
 from memtui.widgets.turn_lines import Laid, Look
+
+Known = Mapping[str, tuple[Turn, Laid]]
+"""Turns that are laid out, by their events' ids."""
 
 
 def stretch(whose: Whose, wanted: TurnsWanted) -> Stretch:
@@ -28,9 +31,25 @@ def stretch(whose: Whose, wanted: TurnsWanted) -> Stretch:
             return conversation.around(whose, here)
 
 
-def lay(turns: Sequence[Turn], look: Look, unfolded: frozenset[str]) -> list[Laid]:
-    """Turns laid out, those unfolded that are to be."""
-    return [
-        turn_lines.lay(turn, look, is_unfolded=turn.event.event_id in unfolded)
-        for turn in turns
-    ]
+def lay(
+    turns: Sequence[Turn],
+    look: Look,
+    unfolded: frozenset[str],
+    known: Known | None = None,
+) -> list[Laid]:
+    """Turns laid out.
+
+    Args:
+        turns: The turns.
+        look: How they look.
+        unfolded: The events that are to be unfolded.
+        known: Those that are laid out so already.
+    """
+    laid = []
+    for turn in turns:
+        name = turn.event.event_id
+        before, is_laid = (known or {}).get(name, (None, None))
+        if is_laid is None or before != turn:
+            is_laid = turn_lines.lay(turn, look, is_unfolded=name in unfolded)
+        laid.append(is_laid)
+    return laid

@@ -43,6 +43,8 @@ class TurnScroll(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id="turns")
         self.window = TurnWindow()
         self.cursor: Place | None = None
+        self.jumps = 0
+        """How often it was gone elsewhere: of these the last one counts."""
         self._waits = False
         self._drawn: dict[tuple[Laid, int, bool], Strip] = {}
 
@@ -61,9 +63,11 @@ class TurnScroll(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def is_at_end(self) -> bool:
-        """Whether the cursor is on the last turn there is."""
+        """Whether the cursor is on the last turn there is, and its end in sight."""
         window = self.window
-        return window.is_last and (not window.turns or self.at == len(window.turns) - 1)
+        is_seen = self._top + self._height >= window.total
+        is_last = not window.turns or self.at == len(window.turns) - 1
+        return window.is_last and is_last and is_seen
 
     @property
     def width(self) -> int:
@@ -122,8 +126,32 @@ class TurnScroll(ScrollView, can_focus=True, inherit_bindings=False):
         anchor = self._anchor()
         self.window.put_behind(stretch, laid)
         self._hold(anchor)
-        if is_followed and self.window.is_last:
-            self.action_last()
+        if is_followed:
+            self._follow()
+
+    def put_anew(self, stretch: Stretch, laid: Sequence[Laid]) -> None:
+        """Put a stretch in place of what is shown, in which something has changed."""
+        is_followed, last = self.is_at_end, self.cursor
+        anchor = self._anchor()
+        self.window.put_anew(stretch, laid)
+        self._hold(anchor)
+        turns = self.window.turns
+        if is_followed and turns and turns[-1].place != last:
+            self._follow()
+
+    def _follow(self) -> None:
+        """Go on to the end, which may be further on than what was read."""
+        if self.window.is_last:
+            self._to_end()
+        else:
+            here, number = self.cursor, self.jumps
+            wanted = TurnsWanted(Where.END, number=number, followed_from=here)
+            self.post_message(wanted)
+
+    def set_out(self) -> int:
+        """Go elsewhere, whatever is on its way; the number of this jump."""
+        self.jumps += 1
+        return self.jumps
 
     def measure(self, measure: Measure, place: Place | None) -> None:
         """Take it that so many turns stand before the one of a place."""
@@ -139,11 +167,23 @@ class TurnScroll(ScrollView, can_focus=True, inherit_bindings=False):
         self.window.lay(laid)
         self._hold(anchor)
 
-    def missed(self) -> None:
-        """Nothing could be read: what is lacking may be asked for again."""
+    def missed(self, *, is_sought: bool = False) -> None:
+        """Nothing was read: what is lacking may be asked for again.
+
+        Args:
+            is_sought: Whether that is done now.
+        """
         self._waits = False
+        if is_sought:
+            self._look_around()
 
     # What stays where it is
+
+    @property
+    def here(self) -> Place | None:
+        """The place of the turn that stays where it is."""
+        anchor = self._anchor()
+        return anchor and anchor[0]
 
     def _anchor(self) -> tuple[Place, int, int] | None:
         """A turn in sight, which of its lines, and on which line of the screen."""
@@ -192,7 +232,8 @@ class TurnScroll(ScrollView, can_focus=True, inherit_bindings=False):
         if (not window.is_first and bottom < first) or (
             not window.is_last and top > last
         ):
-            wanted = TurnsWanted(Where.AROUND, rank=self._rank(top))
+            rank = window.rank(top)
+            wanted = TurnsWanted(Where.AROUND, rank=rank, number=self.set_out())
         elif not window.is_first and top < first + NEAR:
             wanted = TurnsWanted(Where.BEFORE, window.turns[0].place)
         elif not window.is_last and bottom > last - NEAR:
@@ -200,16 +241,6 @@ class TurnScroll(ScrollView, can_focus=True, inherit_bindings=False):
         if wanted is not None:
             self._waits = True
             self.post_message(wanted)
-
-    def _rank(self, y: int) -> int:
-        """About how many turns stand before a line."""
-        window = self.window
-        if y < window.ahead:
-            return round(window.turns_ahead * y / window.ahead)
-        beyond = y - window.ahead - window.height
-        share = beyond / max(1, window.behind)
-        known = window.turns_ahead + len(window.turns)
-        return known + round(window.turns_behind * min(1.0, max(0.0, share)))
 
     # Drawing
 
@@ -261,8 +292,12 @@ class TurnScroll(ScrollView, can_focus=True, inherit_bindings=False):
 
     def action_last(self) -> None:
         """Go to where the conversation ends."""
+        number = self.set_out()
         if not self.window.is_last:
-            self.post_message(TurnsWanted(Where.END))
+            self.post_message(TurnsWanted(Where.END, number=number))
         elif self.window.turns:
-            self._put_cursor(len(self.window.turns) - 1)
-            self._scroll(self.window.total)
+            self._to_end()
+
+    def _to_end(self) -> None:
+        self._put_cursor(len(self.window.turns) - 1)
+        self._scroll(self.window.total)

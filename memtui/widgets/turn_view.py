@@ -112,8 +112,9 @@ class TurnView(TurnScroll, inherit_bindings=False):
 
     def action_first(self) -> None:
         """Go to where the conversation begins."""
+        number = self.set_out()
         if not self.window.is_first:
-            self.post_message(TurnsWanted(Where.BEGINNING))
+            self.post_message(TurnsWanted(Where.BEGINNING, number=number))
         elif self.window.turns:
             self._put_cursor(0)
             self._scroll(0)

@@ -28,6 +28,8 @@ class TurnWindow:
         self.laid: list[Laid] = []
         self.is_first = self.is_last = True
         self.turns_ahead = self.turns_behind = 0
+        self.edition = 0
+        """Another one after each change."""
         self._tops: list[int] = [0]
 
     # What stands where
@@ -93,6 +95,15 @@ class TurnWindow:
         is_here = low < len(self.turns) and self.turns[low].place == place
         return low if is_here else None
 
+    def rank(self, y: int) -> int:
+        """About how many turns stand before a line."""
+        if y < self.ahead:
+            return round(self.turns_ahead * y / self.ahead)
+        beyond = y - self.ahead - self.height
+        share = beyond / max(1, self.behind)
+        known = self.turns_ahead + len(self.turns)
+        return known + round(self.turns_behind * min(1.0, max(0.0, share)))
+
     # What changes
 
     def replace(
@@ -116,6 +127,12 @@ class TurnWindow:
         self.turns_ahead = 0 if self.is_first else max(1, ahead)
         rest = total - self.turns_ahead - len(self.turns)
         self.turns_behind = 0 if self.is_last else max(1, rest)
+
+    def put_anew(self, stretch: Stretch, laid: Sequence[Laid]) -> None:
+        """Keep nothing but a stretch of the same place, of which more is known now."""
+        total = self.turns_ahead + len(self.turns) + self.turns_behind
+        at = self.find(stretch.turns[0].place) if stretch.turns else None
+        self.replace(stretch, laid, self.turns_ahead + (at or 0), total)
 
     def put_before(self, stretch: Stretch, laid: Sequence[Laid]) -> None:
         """Put a stretch before these."""
@@ -149,4 +166,5 @@ class TurnWindow:
         self._reckon()
 
     def _reckon(self) -> None:
+        self.edition += 1
         self._tops = [0, *accumulate(len(one.lines) for one in self.laid)]

@@ -1,6 +1,7 @@
 """A conversation of as many events as one likes, put into the store as they stand."""
 
 import json
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 from memtui.memory.events import event_id, to_ms
@@ -23,8 +24,21 @@ ROUND = 5
 """After so many events comes the next question."""
 
 
-def keep(count: int, *, name: str = "mill", since: int = 0) -> None:
-    """Keep a session of so many events, or those of it that come after some."""
+def keep(
+    count: int,
+    *,
+    name: str = "mill",
+    since: int = 0,
+    but: Collection[int] = (),
+) -> None:
+    """Keep a session of so many events, or those of it that come after some.
+
+    Args:
+        count: How many.
+        name: The session's.
+        since: How many were kept before.
+        but: Which of them are not kept.
+    """
     rows, last = [], BEGAN + STEP * (count - 1)
     with database.writing():
         session, _ = SessionRow.get_or_create(
@@ -37,6 +51,8 @@ def keep(count: int, *, name: str = "mill", since: int = 0) -> None:
             updated_ms=to_ms(last), message_count=count * 3 // 5, event_count=count
         ).where(SessionRow.id == session.id).execute()
         for at in range(since, count):
+            if at in but:
+                continue
             when = BEGAN + STEP * at
             kind, role, text, metadata = _event(at)
             named = event_id("codex", name, kind, str(at), when)

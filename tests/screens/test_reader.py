@@ -1,5 +1,6 @@
 """The reader: opened anywhere in a session of any length, never moving by itself."""
 
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
@@ -15,9 +16,10 @@ from memtui.house import House
 from memtui.memory.events import Event, Place
 from memtui.memory.thoughts import make as thought
 from memtui.messages.house import WorkReported
+from memtui.messages.reader import TurnsWanted, Where
 from memtui.messages.sessions import SessionWanted
 from memtui.recall import conversation
-from memtui.recall.conversation import Whose
+from memtui.recall.conversation import Stretch, Whose
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.export import ExportScreen
 from memtui.screens.reader import ReaderScreen
@@ -25,6 +27,7 @@ from memtui.screens.resume import ResumeScreen
 from memtui.screens.sessions import SessionsScreen
 from memtui.stages.progress import Progress
 from memtui.store import conversations, database, thoughts
+from memtui.widgets import turn_reading
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.turn_view import TurnView
 from tests.screens import long
@@ -179,6 +182,94 @@ async def test_new_messages_are_followed_at_the_end_alone(
         while view(app).window.turns[-1].event.ordinal < 205:
             await settle(pilot)
         assert (lines(app), pointed(app).ordinal) == (before, at)
+
+
+async def work(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
+    """Have it said that something was taken in, and looked for."""
+    assert isinstance(pilot.app.screen, ReaderScreen)
+    pilot.app.screen._rests = False
+    pilot.app.post_message(WorkReported(Progress("")))
+    await settle(pilot)
+
+
+async def test_a_burst_of_messages_is_followed_to_its_end_by_who_is_there(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    long.keep(100)
+    app = app_of(house)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await opened(pilot, settle, event_at(99))
+        for count in (160, 700, 701):
+            long.keep(count, since=view(app).window.turns[-1].event.ordinal + 1)
+            await work(pilot, settle)
+            assert pointed(app).ordinal == count - 1
+            assert view(app).is_at_end
+        shown = view(app)
+        shown.scroll_to(y=shown.scroll_offset.y - 60, animate=False)
+        await settle(pilot)
+        before = lines(app)
+        long.keep(900, since=701)
+        await work(pilot, settle)
+        assert lines(app) == before, "the cursor was at the end, the reader was not"
+        assert pointed(app).ordinal == 700
+        seen = {turn.event.ordinal for turn in shown.window.turns}
+        while max(seen) < 899:
+            shown.scroll_to(y=shown.scroll_offset.y + 25, animate=False)
+            await settle(pilot)
+            seen |= {turn.event.ordinal for turn in shown.window.turns}
+        assert seen >= {*range(640, 900)}
+
+
+async def test_what_comes_late_is_shown_where_it_belongs_and_moves_nothing(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    late = {*range(7), 150, *range(190, 197)}
+    long.keep(200, but=late)
+    app = app_of(house)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await opened(pilot, settle, event_at(165))
+        for ordinal, comes in ((172, {150, 190, 194}), (20, {0, 3, 195})):
+            view(app).go_to(place_of(app, ordinal))
+            await settle(pilot)
+            before = lines(app)
+            long.keep(200, but={*range(200)} - comes)
+            late -= comes
+            await work(pilot, settle)
+            assert (pointed(app).ordinal, lines(app)) == (ordinal, before)
+            shown = [turn.event.ordinal for turn in view(app).window.turns]
+            run = range(shown[0], shown[-1] + 1)
+            assert comes & {*run} and shown == [at for at in run if at not in late]
+            await press(pilot, settle, "home")
+        assert pointed(app).ordinal == 0
+
+
+def place_of(app: MemtuiApp, ordinal: int) -> Place:
+    (turn,) = (t for t in view(app).window.turns if t.event.ordinal == ordinal)
+    return turn.place
+
+
+async def test_of_quick_keys_the_last_one_counts_however_slow_the_others_are(
+    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long.keep(3_000)
+    app = app_of(house)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await opened(pilot, settle, event_at(1_500))
+        newer = threading.Event()
+        read = turn_reading.stretch
+
+        def slowly(whose: Whose, wanted: TurnsWanted) -> Stretch:
+            if wanted.where is Where.END:
+                newer.wait()
+            return read(whose, wanted)
+
+        monkeypatch.setattr(turn_reading, "stretch", slowly)
+        await pilot.press("home", "end", "home")
+        while pointed(app).ordinal:
+            await pilot.pause()
+        newer.set()
+        await settle(pilot)
+        assert pointed(app).ordinal == 0 and view(app).scroll_offset.y == 0
 
 
 async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(

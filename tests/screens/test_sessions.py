@@ -198,6 +198,29 @@ async def test_what_cannot_be_read_says_why(
         assert len(titles(app)) == 6
 
 
+async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
+    full_house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError("the disk is away")
+
+    keep(2_000)
+    app = app_of(full_house)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, settle)
+        monkeypatch.setattr(listings, "stretch", broken)
+        await pilot.press("end")
+        await settle(pilot)
+        shown = listed(app)
+        said = shown.render_line(5).text
+        assert said.startswith("  ✗ Not read, tried again soon: the disk is away")
+        assert shown.pointed_at is None and shown.total == 2_006
+        monkeypatch.undo()
+        while shown.pointed_at is None:
+            await settle(pilot)
+        assert "Grain" in shown.render_line(5).text
+
+
 def test_the_newest_and_the_oldest_come_by_an_index(full_house: House) -> None:
     asked = (
         "EXPLAIN QUERY PLAN SELECT * FROM sessions ORDER BY created_ms DESC, id DESC"
