@@ -106,8 +106,9 @@ class Index:
                 return all(p.contents.vocabulary for p in self._current().pieces)
         except Exception:
             log.exception("the index in %s cannot be asked", self._folder)
-            self._let_go()
             return False
+        finally:
+            self.close()  # whoever only writes never asks, and a copy is dear
 
     @property
     def is_suspect(self) -> bool:

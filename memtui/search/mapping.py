@@ -1,98 +1,62 @@
-"""Mapping: a piece's file is read at once, or where it lies once much is held.
+"""Mapping: where in a piece's file its parts lie, each read as far as it is asked for.
 
-Whoosh maps it too, and then copies each part of it into memory as it is opened, which
-takes 100 ms and 180 MB with 150,000 documents.
+Whoosh maps it, and then copies each part of it into memory as it is opened, which takes
+100 ms and 180 MB with 150,000 documents. A file that somebody cuts short while it is
+mapped ends the process; one that is read says so.
 """
 
 import io
-import threading
-import weakref
+import os
 from typing import Any
 
 from whoosh.codec.whoosh3 import W3Segment
 from whoosh.filedb.compound import CompoundStorage
 from whoosh.filedb.structfile import BufferFile, StructFile
 
-HELD_BYTES = 64_000_000
-"""So many bytes of pieces' files are held in memory, in all."""
-
-
-class _Room:
-    """How much of that is left to this process; its threads all take of it."""
-
-    def __init__(self) -> None:
-        self._lock, self._taken = threading.Lock(), 0
-
-    def take(self, count: int) -> bool:
-        """Take so many bytes, if there are as many."""
-        with self._lock:
-            fits = self._taken + count <= HELD_BYTES
-            self._taken += count if fits else 0
-        return fits
-
-    def give(self, count: int) -> None:
-        """Give as many back."""
-        with self._lock:
-            self._taken -= count
-
-
-_room = _Room()
-
 
 class Segment(W3Segment):  # type: ignore[misc] # Whoosh has no hints
     """A piece as Whoosh describes it, whose file is opened our way."""
 
-    def open_compound_file(self, storage: Any) -> "_Mapped":
+    def open_compound_file(self, storage: Any) -> "_Compound":
         """Open the file that all its parts lie in."""
         file = storage.open_file(self.make_filename(self.COMPOUND_EXT))
         try:
-            return _Mapped(file, use_mmap=storage.supports_mmap).held()
+            return _Compound(file, use_mmap=False)
         except BaseException:
             file.close()
             raise
 
 
-class _Mapped(CompoundStorage):  # type: ignore[misc] # Whoosh has no hints
-    _source: Any
-
-    def held(self) -> "_Mapped":
-        """Itself, its file read into memory if there is room for it.
-
-        A file that somebody cuts short while it is mapped ends the process.
-        """
-        mapped: Any = self._source
-        if mapped and _room.take(len(mapped)):
-            self._source = bytes(mapped)
-            # Not when it is closed: somebody may still read a part of it then.
-            weakref.finalize(self, _room.give, len(mapped))
-            mapped.close()
-        return self
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if isinstance(self._source, bytes):
-            self._source = None
-        super().close()
-
+class _Compound(CompoundStorage):  # type: ignore[misc] # Whoosh has no hints
     def open_file(self, name: str, *given: Any, **named: Any) -> Any:
-        if self.is_closed or not self._source:
+        if self.is_closed:
             return super().open_file(name, *given, **named)
-        start, length = self.range(name)
-        return _Part(memoryview(self._source)[start : start + length], name)
+        return _Part(_Slice(self._file, *self.range(name)), name)
 
 
 class _Part(BufferFile):  # type: ignore[misc] # Whoosh has no hints
-    def __init__(self, view: memoryview, name: str) -> None:
-        StructFile.__init__(self, _View(view), name=name)
-        self._buf = view
+    def __init__(self, of: "_Slice", name: str) -> None:
+        StructFile.__init__(self, io.BufferedReader(of), name=name)
+        self._buf = of
         self.is_real = False
 
 
-class _View(io.RawIOBase):
-    """A stretch of memory, read as a file is."""
+class _Slice(io.RawIOBase):
+    """A stretch of an open file: read as a file of its own, or sliced as bytes are."""
 
-    def __init__(self, view: memoryview) -> None:
-        self._view, self._at = view, 0
+    def __init__(self, file: Any, start: int, length: int) -> None:
+        self._file, self._start, self._length, self._at = file, start, length, 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, wanted: slice) -> bytes:
+        begin, end, _ = wanted.indices(self._length)
+        # A number kept from when the file was open may be another file's by now.
+        found = os.pread(self._file.fileno(), end - begin, self._start + begin)
+        if len(found) < end - begin:
+            raise EOFError("a piece of the index was cut short")
+        return found
 
     def readable(self) -> bool:
         return True
@@ -104,12 +68,12 @@ class _View(io.RawIOBase):
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_CUR: self._at, io.SEEK_END: len(self._view)}.get(whence, 0)
+        base = {io.SEEK_CUR: self._at, io.SEEK_END: self._length}.get(whence, 0)
         self._at = base + offset
         return self._at
 
     def readinto(self, into: Any) -> int:
-        found = self._view[self._at : self._at + len(into)]
+        found = self[self._at : self._at + len(into)]
         into[: len(found)] = found
         self._at += len(found)
         return len(found)

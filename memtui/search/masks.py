@@ -97,10 +97,8 @@ def _holding(piece: Piece, word: Word) -> set[int]:
     *whole, last = word.terms
     found = set(piece.listed(last)[0])
     if word.is_begun:
-        vocabulary = piece.contents.vocabulary
-        begun = vocabulary.between(schema.encoded(word.begun))
-        others = (vocabulary.terms[at].decode() for at in begun)
-        found |= _union(piece.listed(term)[0] for term in others)
+        begun = piece.contents.vocabulary.beginning(schema.encoded(word.begun))
+        found |= _union(piece.listed(term.decode())[0] for term in begun)
     return found.intersection(*(piece.listed(term)[0] for term in whole))
 
 

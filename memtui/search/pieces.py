@@ -5,42 +5,83 @@ was read of one is kept for as long as it is part of the index.
 """
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from heapq import nlargest
+from itertools import accumulate
 from typing import Any
 
 from memtui.search import postings, schema
 from memtui.search.documents import LEAF
 
-Ranked = tuple[int, bytes]
-"""How many documents hold a term, and the term."""
+BLOCK = 32
+"""Of so many terms of a vocabulary the first is known by itself."""
 
 
 class Vocabulary:
-    """The sorted terms of a piece, and how many of its documents hold each."""
+    """The sorted terms of a piece, and how many of its documents hold each.
 
-    def __init__(self, terms: Sequence[bytes], counts: Sequence[int]) -> None:
-        """Take them as they were read."""
-        self.terms, self.counts = terms, counts
+    They stay one text, of which the first of every few terms is known by itself: as an
+    object each, those of a million messages took 120 MB.
+    """
+
+    def __init__(self, text: bytes, counts: Sequence[int]) -> None:
+        """Take them as they were read.
+
+        Args:
+            text: The terms in their order, a line each.
+            counts: How many documents hold each.
+        """
+        self._text, self._counts = text, counts
+        terms = text.split(b"\n") if counts else []
+        self._heads = terms[::BLOCK]
+        lengths = (
+            sum(map(len, block)) + len(block)
+            for block in (terms[at : at + BLOCK] for at in range(0, len(terms), BLOCK))
+        )
+        self._starts = array("Q", accumulate(lengths, initial=0))
 
     def count(self, term: bytes) -> int:
         """How many documents hold a term."""
-        at = bisect_left(self.terms, term)
-        found = at < len(self.terms) and self.terms[at] == term
-        return self.counts[at] if found else 0
+        block = bisect_right(self._heads, term) - 1
+        if block < 0:
+            return 0
+        terms = self._blocks(block, block + 1)
+        at = bisect_left(terms, term)
+        found = at < len(terms) and terms[at] == term
+        return self._counts[block * BLOCK + at] if found else 0
 
-    def between(self, start: bytes) -> range:
-        """The places of the terms that begin so."""
-        # No byte of UTF-8 is 255.
-        end = bisect_left(self.terms, start + b"\xff")
-        return range(bisect_left(self.terms, start), end)
+    def beginning(self, start: bytes) -> list[bytes]:
+        """The terms that begin so."""
+        return self._terms(self._between(start))
 
     def commonest(self, start: bytes, most: int) -> list[bytes]:
         """The terms that begin so and are held most often."""
-        places = nlargest(most, self.between(start), key=self.counts.__getitem__)
-        return [self.terms[at] for at in places]
+        places = nlargest(most, self._between(start), key=self._counts.__getitem__)
+        return [term for at in places for term in self._terms(range(at, at + 1))]
+
+    def _between(self, start: bytes) -> range:
+        # No byte of UTF-8 is 255.
+        return range(self._place(start), self._place(start + b"\xff"))
+
+    def _place(self, term: bytes) -> int:
+        """The place of the first term that is not before this one."""
+        block = max(bisect_right(self._heads, term) - 1, 0)
+        return block * BLOCK + bisect_left(self._blocks(block, block + 1), term)
+
+    def _terms(self, places: range) -> list[bytes]:
+        first, last = places.start // BLOCK, -(-places.stop // BLOCK)
+        skipped = first * BLOCK
+        found = self._blocks(first, last)
+        return found[places.start - skipped : places.stop - skipped]
+
+    def _blocks(self, first: int, last: int) -> list[bytes]:
+        """The terms of these blocks; none where there are no terms at all."""
+        last = min(last, len(self._heads))
+        if first >= last:
+            return []
+        return self._text[self._starts[first] : self._starts[last] - 1].split(b"\n")
 
 
 class Contents:

@@ -164,8 +164,8 @@ def listed(leaf: Any, field: str, term: bytes) -> Listed:
     return _read(leaf._terms._postfile, info)
 
 
-def vocabulary(leaf: Any) -> tuple[list[bytes], "array[int]"]:
-    """A segment's terms in their order, and how many documents hold each."""
+def vocabulary(leaf: Any) -> tuple[bytes, "array[int]"]:
+    """A segment's terms in order, a line each, and how many documents hold each."""
     name = leaf.segment().make_filename(WORDS)
     storage = leaf.storage()
     size = storage.file_length(name)
@@ -175,7 +175,7 @@ def vocabulary(leaf: Any) -> tuple[list[bytes], "array[int]"]:
     start = _ID_BYTES * (count + 1)
     counts = array(IDS)
     counts.frombytes(raw[_ID_BYTES:start])
-    return (raw[start:].split(b"\n") if count else []), counts
+    return raw[start:], counts
 
 
 def _read(file: Any, info: Any) -> Listed:

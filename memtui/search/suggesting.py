@@ -78,11 +78,8 @@ def nearest(snapshot: Snapshot, word: str) -> Iterator[Near]:
     most = 2 if len(word) >= FOR_TWO else 1
     lengths = range(len(word) - most, len(word) + most + 1)
     for piece in snapshot.pieces:
-        terms = piece.contents.vocabulary.terms
-        places = piece.contents.vocabulary.between(start)
-        near = {
-            term for term in terms[places.start : places.stop] if len(term) in lengths
-        }
+        begun = piece.contents.vocabulary.beginning(start)
+        near = {term for term in begun if len(term) in lengths}
         for term in near:
             if len(letters ^ {*term}) <= ODD:
                 other = term.decode()
@@ -104,8 +101,8 @@ def _spelt(snapshot: Snapshot, term: str) -> str:
     forms = {
         other
         for piece in snapshot.pieces
-        for at in piece.contents.vocabulary.between(start.encode())
-        for other in (piece.contents.vocabulary.terms[at].decode(),)
+        for begun in piece.contents.vocabulary.beginning(start.encode())
+        for other in (begun.decode(),)
         if other != term and stem(other) == term
     }
     for piece in snapshot.pieces:

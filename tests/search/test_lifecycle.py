@@ -172,6 +172,21 @@ def test_a_reader_that_cannot_ask_says_so_to_whoever_keeps_the_index(
     writer.close()
 
 
+# Whoosh leaves the file it cannot read to the garbage collector.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_piece_that_is_cut_short_while_it_is_asked_ends_nothing(
+    folder: Path,
+) -> None:
+    index = Index(folder)
+    index.put([document(1)], [])
+    assert found(index) == {"n1"}
+    for piece in folder.glob("*.seg"):
+        os.truncate(piece, 100)
+    with pytest.raises(SearchError):
+        found(index)
+    gc.collect()
+
+
 @pytest.mark.parametrize("place", [0.1, 0.5, 0.9])
 def test_a_bit_that_flips_is_noticed(folder: Path, place: float) -> None:
     index = Index(folder)
