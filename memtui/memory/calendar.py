@@ -117,6 +117,22 @@ def parent_id(node_id: str) -> str | None:
     return None
 
 
+def above(day: str, level: TocLevel) -> str:
+    """The node of a level in which a day lies, by the day's id; or that itself.
+
+    As ``path`` tells it, for many days at once.
+    """
+    if level is TocLevel.DAY:
+        return day
+    first = date.fromisoformat(day.removeprefix("toc:day:"))
+    thursday = first + timedelta(days=THURSDAY - first.isoweekday())
+    if level is TocLevel.WEEK:
+        return f"toc:week:{thursday.year:04}-W{thursday.isocalendar().week:02}"
+    if level is TocLevel.MONTH:
+        return f"toc:month:{thursday:%Y-%m}"
+    return f"toc:year:{thursday.year:04}"
+
+
 def path(node_id: str) -> list[str]:
     """The ids from the year down to this node, itself included."""
     ids = [canonical(node_id)]

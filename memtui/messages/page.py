@@ -7,6 +7,8 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from memtui.memory.grips import Expansion
+    from memtui.memory.scopes import Scope
+    from memtui.memory.shares import Part
     from memtui.memory.toc import TocNode
     from memtui.memory.verdicts import Verdict
 
@@ -15,17 +17,24 @@ class NodeRead(Message):
     """A node has been read whole; none when it is not kept."""
 
     def __init__(
-        self, node_id: str, node: "TocNode | None", *, is_refused: bool = False
+        self,
+        node_id: str,
+        of: "Scope",
+        part: "Part | None",
+        *,
+        is_refused: bool = False,
     ) -> None:
         """Say what was read.
 
         Args:
             node_id: Of which node.
-            node: The node.
+            of: What part of the memory was shown.
+            part: What that has of the node.
             is_refused: Whether a model's version of it was rejected.
         """
         super().__init__()
-        self.node_id, self.node, self.is_refused = node_id, node, is_refused
+        self.node_id, self.of, self.part = node_id, of, part
+        self.is_refused = is_refused
 
 
 class NodeCosted(Message):

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from memtui.memory import calendar
 from memtui.memory.scopes import ALL, Scope
+from memtui.memory.shares import Part
 from memtui.memory.toc import TocLevel, TocLine, TocNode
-from memtui.store import database, surprises, toc
+from memtui.store import database, shares, surprises, toc
 
 PAGE = 500
 """How many lines are read at once."""
@@ -16,7 +17,7 @@ PAGE = 500
 def years(*, offset: int = 0, limit: int = PAGE, of: Scope = ALL) -> list[TocLine]:
     """The roots of the table of contents, newest first."""
     with database.connected():
-        return toc.lines_under(None, offset, limit, of)
+        return shares.lines_under(None, offset, limit, of)
 
 
 def children(
@@ -24,19 +25,24 @@ def children(
 ) -> list[TocLine]:
     """The lines under a node, newest first; empty for a segment or an unknown id."""
     with database.connected():
-        return toc.lines_under(ours(node_id), offset, limit, of)
+        return shares.lines_under(ours(node_id), offset, limit, of)
 
 
-def lines(node_ids: Sequence[str]) -> list[TocLine]:
-    """These nodes as lines, in the order asked; the unknown ones are left out."""
+def lines(node_ids: Sequence[str], of: Scope = ALL) -> list[TocLine]:
+    """These nodes as lines, in the order asked; those not of the scope are left out."""
     with database.connected():
-        return toc.lines(node_ids)
+        return shares.lines(node_ids, of)
 
 
-def at_a_glance(found: Sequence[TocLine]) -> list[TocLine]:
+def at_a_glance(found: Sequence[TocLine], of: Scope = ALL) -> list[TocLine]:
     """Lines with how much was said in each part of them."""
     with database.connected():
-        return toc.with_activity(found)
+        return _active(found, of)
+
+
+def _active(found: Sequence[TocLine], of: Scope) -> list[TocLine]:
+    # Lines that tell of a part of the memory have its activity already.
+    return list(found) if of.is_narrow else toc.with_activity(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +67,10 @@ def under(node_id: str, *, limit: int = PAGE, of: Scope = ALL) -> Branches:
     waiting, total = deque([ours(node_id)]), 0
     with database.connected():
         while waiting:
-            page = toc.lines_under(waiting[0], 0, limit - total + 1, of)
+            page = shares.lines_under(waiting[0], 0, limit - total + 1, of)
             if total + len(page) > limit:
                 return Branches(found, is_all=False)
-            found[waiting.popleft()] = toc.with_activity(page)
+            found[waiting.popleft()] = _active(page, of)
             total += len(page)
             waiting += [x.node_id for x in page if x.level is not TocLevel.SEGMENT]
     return Branches(found, is_all=True)
@@ -74,6 +80,13 @@ def node(node_id: str) -> TocNode | None:
     """The latest version of a node with its bullets."""
     with database.connected():
         return toc.node(ours(node_id))
+
+
+def part(node_id: str, of: Scope = ALL) -> Part | None:
+    """The latest version of a node, with no more than what a scope has of it."""
+    with database.connected():
+        found = toc.node(ours(node_id))
+        return shares.part(found, of) if found else None
 
 
 def surprise(segment_id: str) -> float | None:

@@ -1,13 +1,12 @@
 """Looking over the days, and finding the node that lies nearest to a date."""
 
-from dataclasses import replace
 from datetime import tzinfo
 
 from memtui.memory import calendar
 from memtui.memory.days import Span, Year
 from memtui.memory.events import to_ms
 from memtui.memory.scopes import ALL, Scope
-from memtui.store import database, days, toc
+from memtui.store import database, days, shares, toc
 
 
 def year(number: int, zone: tzinfo, of: Scope = ALL) -> Year:
@@ -23,12 +22,7 @@ def year(number: int, zone: tzinfo, of: Scope = ALL) -> Year:
     with database.connected():
         found = days.between(start, end)
         if of.is_narrow:
-            shares = days.shares(year_id, start, end, of)
-            found = [
-                replace(one, segments=mine[0], messages=mine[1])
-                for one in found
-                if (mine := shares.get(one.node_id))
-            ]
+            found = shares.narrowed(found, year_id, of)
     return Year(number, {one.day: one for one in found})
 
 

@@ -17,10 +17,11 @@ from memtui.memory.events import Event, is_event_id, to_ms
 from memtui.memory.finds import Field, Find, Held
 from memtui.memory.queries import Query
 from memtui.memory.scopes import ALL, Scope
+from memtui.memory.shares import Part
 from memtui.memory.toc import TocLevel, TocLine, TocNode
 from memtui.recall import sessions
 from memtui.recall.browse import ours
-from memtui.store import database, spans, toc
+from memtui.store import database, shares, spans, toc
 
 LIMIT = 10
 """How many nodes or parts are a page unless fewer or more are asked for."""
@@ -74,6 +75,13 @@ def get_node(node_id: str) -> TocNode | None:
         return toc.node(meant(node_id))
 
 
+def part(node_id: str, of: Scope = ALL) -> Part | None:
+    """A node with no more than what a scope has of it."""
+    with database.connected():
+        found = toc.node(meant(node_id))
+        return shares.part(found, of) if found else None
+
+
 def browse_toc(
     parent_id: str | None,
     *,
@@ -93,7 +101,7 @@ def browse_toc(
     offset, limit = place(token) or 0, max(1, limit)
     with database.connected():
         parent = meant(parent_id) if parent_id else None
-        found = toc.lines_under(parent, offset, limit + 1, of)
+        found = shares.lines_under(parent, offset, limit + 1, of)
     has_more = len(found) > limit
     after = str(offset + limit) if has_more else None
     return NodePage(tuple(found[:limit]), after, has_more)

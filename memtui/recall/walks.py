@@ -23,6 +23,7 @@ NO_NODE = "There is no such node. Start from the top: get_toc_root."
 NO_GRIP = "There is no such grip or event. Search again: ids come from answers."
 NOTHING = "Nothing answers. Fewer or other words find more; so does browsing."
 NO_TOKEN = "There is no such token: this is the beginning."
+LEFT_OUT = "Bullets that rest on other work than {} are left out: {}."
 NO_TIME = 'No time was understood. Try "last week", "in March", "2025-03-14".'
 
 
@@ -72,10 +73,11 @@ class Walks:
 
     def get_node(self, node_id: str, *, of: Scope = ALL) -> Reply:
         """A node: what it says, each bullet with its grips, then its children."""
-        node = navigation.get_node(node_id)
-        if node is None:
+        kept = navigation.part(node_id, of)
+        if kept is None:
             return Reply("parts", (), itemising.part_line, notes=(NO_NODE,))
-        return self.told_of(node, of=of)
+        notes = (LEFT_OUT.format(of, kept.hidden),) if kept.hidden else ()
+        return replace(self.told_of(kept.node, of=of), notes=notes)
 
     def told_of(self, node: TocNode, *, of: Scope = ALL) -> Reply:
         """The same of a node that was found, in whichever version."""

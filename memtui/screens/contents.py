@@ -250,6 +250,7 @@ class ContentsScreen(PanedScreen):
     def _narrow(self, scope: Scope) -> None:
         self._of = scope
         self._tree.narrow(scope)
+        self._page.narrow(scope)
         self.query_one(StatusLine).scope = scope
         self._say_why_empty()
 

@@ -40,7 +40,8 @@ def show(house: House, given: argparse.Namespace) -> int:
 
 
 def _shown(node_id: str | None, of: Scope, zone: tzinfo) -> Iterator[str]:
-    node = navigation.get_node(node_id) if node_id else None
+    part = navigation.part(node_id, of) if node_id else None
+    node = part.node if part else None
     if node_id and node is None:
         yield f"There is no node {node_id}. See the years: memtui show"
         return

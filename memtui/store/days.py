@@ -7,9 +7,7 @@ from peewee import JOIN
 
 from memtui.memory import calendar
 from memtui.memory.days import Day
-from memtui.memory.scopes import Scope
 from memtui.memory.toc import TocLevel
-from memtui.store import scopes
 from memtui.store.tables.contents import NodeRow, VersionRow
 
 
@@ -22,35 +20,6 @@ def between(start_ms: int, end_ms: int) -> list[Day]:
     """
     rows = _days().where(NodeRow.start_ms >= start_ms, NodeRow.start_ms < end_ms)
     return [_day(*row) for row in rows.order_by(NodeRow.start_ms).tuples()]
-
-
-def shares(
-    year_id: str, start_ms: int, end_ms: int, of: Scope
-) -> dict[str, tuple[int, int]]:
-    """How much of each day is of a scope, by the day's id: segments and messages.
-
-    Args:
-        year_id: The year in which the days lie.
-        start_ms: Its beginning, in milliseconds.
-        end_ms: Its end, in milliseconds, itself left out.
-        of: The part of the memory.
-    """
-    rows = (
-        NodeRow.select(NodeRow.node_id, VersionRow.messages)
-        .join(VersionRow)
-        .where(
-            NodeRow.level == TocLevel.SEGMENT.value,
-            NodeRow.start_ms >= start_ms,
-            NodeRow.start_ms < end_ms,
-            *scopes.within(of, under=year_id),
-        )
-    )
-    told: dict[str, tuple[int, int]] = {}
-    for node_id, messages in rows.tuples():
-        day = calendar.day_id(calendar.period(node_id).first)
-        before = told.get(day, (0, 0))
-        told[day] = before[0] + 1, before[1] + messages
-    return told
 
 
 def edges() -> tuple[str, str] | None:

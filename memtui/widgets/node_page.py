@@ -12,6 +12,8 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui.memory import digests
+from memtui.memory.scopes import ALL, Scope
+from memtui.memory.shares import Part
 from memtui.memory.toc import Status, TocLevel, TocNode
 from memtui.memory.tokens import estimate
 from memtui.messages.page import NodeCosted, NodeRead
@@ -32,6 +34,10 @@ NO_BULLETS = {
 
 NONE_STANDS = "No source says anything of what the model claimed here."
 """The same where all there are are hidden."""
+
+
+OF_OTHERS = "No bullet here is of it: unfold the line (→) for what was said."
+"""The same where all there are rest on other work than what is shown."""
 
 
 class NodePage(Vertical):
@@ -56,6 +62,9 @@ class NodePage(Vertical):
         super().__init__(id=id)
         self.zone, self.now, self._count = zone, now, count
         self.node: TocNode | None = None
+        self.of = ALL
+        """What part of the memory is shown; ``narrow`` changes it."""
+        self._part: Part | None = None
         self._is_refused = False
         self._wanted = ""
         self._grip_to_open = ""
@@ -83,12 +92,19 @@ class NodePage(Vertical):
 
     def close(self) -> None:
         """Show no node: there is none to point at."""
-        self.node, self._wanted = None, ""
+        self.node, self._part, self._wanted = None, None, ""
         self.query_one(PaneTitle).say("Page")
         self.query_one("#head", Static).update(
             Content.styled(NOTHING_CHOSEN, "$context")
         )
         self.bullets.clear()
+
+    def narrow(self, of: Scope) -> None:
+        """Show no more of a node than what a part of the memory has of it."""
+        if of != self.of:
+            self.of = of
+            if self._wanted:
+                self._load()
 
     def look_again(self, changed: Collection[str]) -> None:
         """Read the node again if it may have changed."""
@@ -96,31 +112,35 @@ class NodePage(Vertical):
             self._load()
 
     def _load(self) -> None:
-        threads.ask(self, partial(self._read, self._wanted), "node")
+        threads.ask(self, partial(self._read, self._wanted, self.of), "node")
 
-    def _read(self, node_id: str) -> None:
-        node = browse.node(node_id)
-        is_refused = node is not None and versions.is_refused(node_id)
-        threads.tell(self, NodeRead(node_id, node, is_refused=is_refused))
-        if node is not None:
-            threads.tell(self, NodeCosted(node, self._count(digests.of_node(node))))
+    def _read(self, node_id: str, of: Scope) -> None:
+        part = browse.part(node_id, of)
+        is_refused = part is not None and versions.is_refused(node_id)
+        threads.tell(self, NodeRead(node_id, of, part, is_refused=is_refused))
+        if part is not None:
+            tokens = self._count(digests.of_node(part.node))
+            threads.tell(self, NodeCosted(part.node, tokens))
 
     @on(NodeRead)
     def show(self, message: NodeRead) -> None:
         """Show the node, unless another one has been asked for since."""
-        read, known = (message.node, message.is_refused), (self.node, self._is_refused)
-        if message.node_id != self._wanted or (message.node and read == known):
+        if (message.node_id, message.of) != (self._wanted, self.of):
             return
-        self.node, self._is_refused = read
-        if message.node is None:
+        read, known = (message.part, message.is_refused), (self._part, self._is_refused)
+        if message.part and read == known:
+            return
+        self._part, self._is_refused = read
+        self.node = message.part.node if message.part else None
+        if message.part is None or self.node is None:
             self._say("This is no longer in the contents. Choose another line.")
             return
         self.query_one(PaneTitle).say(
-            _title(message.node, self.zone),
-            wording.tally(message.node.tally, message.node.level),
+            _title(self.node, self.zone),
+            wording.tally(self.node.tally, self.node.level),
         )
-        self.query_one("#head", Static).update(self._head(message.node))
-        self.bullets.show(message.node)
+        self.query_one("#head", Static).update(self._head(message.part))
+        self.bullets.show(self.node)
         self._go_to_grip()
 
     @on(NodeCosted)
@@ -138,7 +158,8 @@ class NodePage(Vertical):
             self.bullets.go_to_grip(self._grip_to_open)
             self._grip_to_open = ""
 
-    def _head(self, node: TocNode) -> Content:
+    def _head(self, part: Part) -> Content:
+        node = part.node
         lines: list[Content | None] = []
         headline = node.headline or (
             node.title if node.level is TocLevel.SEGMENT else ""
@@ -154,8 +175,11 @@ class NodePage(Vertical):
         lines += [_quiet(about), _quiet(grounds)]
         if node.keywords:
             lines.append(Content.styled(" · ".join(node.words), "$accent"))
+        if not part.is_all:
+            lines.append(Content.styled(_share(part, self.of), "$evidence"))
         if not node.bullets:
             told = NONE_STANDS if node.withheld else NO_BULLETS[node.status]
+            told = OF_OTHERS if part.hidden else told
             lines += [Content(""), Content(told)]
         return Content("\n").join(line for line in lines if line is not None)
 
@@ -174,7 +198,7 @@ class NodePage(Vertical):
         """Say why the node could not be read."""
         if event.state is WorkerState.ERROR:
             event.stop()
-            self.node, self._wanted = None, ""
+            self.node, self._part, self._wanted = None, None, ""
             self._say(
                 f"This page could not be read: {wording.why(event.worker.error)}\n"
                 "Move away and back to try again."
@@ -190,6 +214,19 @@ def _grounds(node: TocNode, *, is_refused: bool) -> list[str]:
         standing if node.bullets or node.is_pinned else "",
         f"rejected: {node.rejected}" if node.rejected else "",
     ]
+
+
+def _share(part: Part, of: Scope) -> str:
+    """How much of a node is shown, where that is not all of it."""
+    mine, whole = part.node.tally.segments, part.whole.segments
+    count = f"{wording.count(mine)} of {wording.counted(whole, 'segment')}"
+    lead = f"{'Of ' if of.agent or of.project else ''}{of} alone: {count}"
+    lead = f"{lead[0].upper()}{lead[1:]}; the line on top is of the longest."
+    if not part.hidden:
+        return lead
+    are = "is" if part.hidden == 1 else "are"
+    bullets = wording.counted(part.hidden, "bullet")
+    return f"{lead} {bullets} of other work {are} hidden (F F shows all)."
 
 
 def _quiet(parts: Iterable[str]) -> Content | None:

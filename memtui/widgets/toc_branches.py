@@ -65,7 +65,7 @@ class TocBranches(Tree[Row], inherit_bindings=False):
             if node_id
             else browse.years(offset=offset, of=of)
         )
-        told = browse.at_a_glance(lines)
+        told = browse.at_a_glance(lines, of)
         self.post_message(PageRead(node_id, offset, told, of))
 
     @on(Tree.NodeExpanded)
@@ -258,8 +258,8 @@ class TocBranches(Tree[Row], inherit_bindings=False):
             else browse.years(limit=limit, of=of)
             for node_id, limit in branches.items()
         }
-        told = {name: browse.at_a_glance(found) for name, found in read.items()}
-        mine = browse.at_a_glance(browse.lines(known))
+        told = {name: browse.at_a_glance(found, of) for name, found in read.items()}
+        mine = browse.at_a_glance(browse.lines(known, of), of)
         threads.tell(self, BranchesRead(mine, {**told}, of))
 
     @on(BranchesRead)

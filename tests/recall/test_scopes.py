@@ -1,17 +1,19 @@
 """The memory of one agent or one project alone, at every level and in every search."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC
 from pathlib import Path
 
 import pytest
 
 from memtui.house import House
-from memtui.memory.scopes import Scope
-from memtui.memory.toc import TocLevel, TocLine
+from memtui.memory import calendar
+from memtui.memory.scopes import ALL, Scope
+from memtui.memory.toc import Bullet, TocLevel, TocLine
 from memtui.recall import browse
 from memtui.recall.teleport import Teleport
-from memtui.store import database, grips
+from memtui.store import database, grips, shares
+from memtui.store.database import db
 from memtui.store.tables.contents import SegmentRow
 from memtui.store.tables.conversations import SessionRow
 from tests.talking import clock
@@ -71,6 +73,62 @@ def test_a_node_is_of_a_keyword_if_it_or_a_segment_below_it_carries_it(
         hits = full_house.teleport.find("session", of=Scope(keyword=word)).hits
         assert {hit.node_id for hit in hits} <= found
     assert browse.years(of=Scope(keyword="[")) == []
+
+
+@pytest.mark.parametrize("of", [*SCOPES, Scope(keyword="mutex")], ids=str)
+def test_what_is_told_of_a_node_is_counted_and_quoted_from_its_scope_alone(
+    full_house: House, of: Scope
+) -> None:
+    lines = [*down(of)]
+    leaves = {one.node_id: one for one in lines if one.level is TocLevel.SEGMENT}
+    ways = {name: calendar.path(name) for name in leaves}
+    said = {one.node_id: one.headline for one in down(ALL)}
+    for line in lines:
+        mine = [leaf for name, leaf in leaves.items() if line.node_id in ways[name]]
+        assert line.tally.segments == len(mine)
+        assert line.tally.messages == sum(leaf.tally.messages for leaf in mine)
+        if line.level is not TocLevel.SEGMENT:
+            assert sum(line.activity) == line.tally.messages
+        found = browse.part(line.node_id, of)
+        assert found is not None and found.node.tally == line.tally
+        if found.is_all:
+            assert line.headline == said[line.node_id] and not found.hidden
+            continue
+        assert line.headline == found.node.headline
+        assert line.headline in {leaf.headline for leaf in mine}
+        assert set(found.node.agents) == {one for leaf in mine for one in leaf.agents}
+        assert all(_rests_on(bullet, leaves) for bullet in found.node.bullets)
+        assert len(found.node.bullets) + found.hidden == len(bullets(line.node_id))
+    assert browse.at_a_glance(lines, of) == lines
+    assert browse.lines([one.node_id for one in lines], of) == lines
+    others = [name for name in said if name not in {one.node_id for one in lines}]
+    assert browse.lines(others, of) == []
+
+
+def bullets(node_id: str) -> Sequence[Bullet]:
+    node = browse.node(node_id)
+    return node.bullets if node else ()
+
+
+def _rests_on(bullet: Bullet, leaves: Collection[str]) -> bool:
+    with database.connected():
+        kept = grips.get(bullet.grip_ids).values()
+    return any(grip.toc_node_id in leaves for grip in kept)
+
+
+def test_a_part_of_the_memory_is_counted_without_reading_the_rest_of_it(
+    full_house: House,
+) -> None:
+    asked: list[str] = []
+    with database.connected():
+        db.connection().set_trace_callback(asked.append)
+        assert shares.by_day(Scope("codex"), shares.days_of("toc:year:2024"))
+        db.connection().set_trace_callback(None)
+        (statement,) = asked
+        rows = db.execute_sql(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+    plan = " ".join(str(row[-1]) for row in rows)
+    assert "INDEX toc_latest_parent_id_start_ms" in plan
+    assert "SCAN" not in plan and "B-TREE FOR GROUP BY" not in plan
 
 
 def test_the_scopes_of_the_history_are_told_apart(full_house: House) -> None:

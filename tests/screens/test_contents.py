@@ -332,7 +332,7 @@ async def test_a_page_or_source_that_cannot_be_read_says_why(
         await press(pilot, settle, "n")
         text = pilot.app.screen.query_one("#transcript", Static)
         assert "disk on fire" in str(text.visual)
-        monkeypatch.setattr(browse, "node", broken)
+        monkeypatch.setattr(browse, "part", broken)
         await press(pilot, settle, "down")
         head = pilot.app.screen.query_one("#head", Static)
         assert "disk on fire" in str(head.visual)

@@ -17,6 +17,8 @@ from memtui.screens.filter import FilterScreen
 from memtui.screens.sessions import SessionsScreen
 from memtui.screens.teleport import TeleportScreen
 from memtui.widgets import part_list
+from memtui.widgets.node_page import NodePage
+from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.session_list import SessionList
 from memtui.widgets.status_line import StatusLine
 from tests.screens.test_contents import here, labels, press, said, tree
@@ -107,6 +109,31 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
         await press(pilot, settle, "F", "F")
         assert app.scope == ALL
         assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
+
+
+async def test_a_page_tells_of_what_is_shown_alone_and_says_what_it_hides(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        page = pilot.app.screen.query_one(NodePage)
+        title = pilot.app.screen.query_one("#contents PaneTitle", PaneTitle)
+        whole = page.node
+        assert whole is not None and "segments" in title.measure
+        app.narrow(Scope("claude-code"))
+        await settle(pilot)
+        mine, (line, *_) = page.node, browse.years(of=app.scope)
+        assert mine is not None and mine.tally == line.tally != whole.tally
+        total = sum(one.tally.segments for one in browse.years(of=app.scope))
+        assert title.measure == f"{total} segments"
+        head = str(page.query_one("#head", Static).visual)
+        count = f"{mine.tally.segments} of {whole.tally.segments} segments"
+        assert f"Of claude-code alone: {count}" in head
+        assert "of other work is hidden (F F shows all)" in head
+        assert mine.bullets == page.bullets.bullets != whole.bullets
+        app.narrow(ALL)
+        await settle(pilot)
+        assert page.node == whole and page.bullets.bullets == whole.bullets
 
 
 async def test_a_keyword_shows_what_carries_it_and_without_any_how_to_widen(

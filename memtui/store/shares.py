@@ -1,0 +1,280 @@
+"""Shares: what of the table of contents is of a scope, counted from its segments.
+
+The segments of a stretch of time are read once, by day; what is above the days follows
+from the days.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from peewee import SQL, fn
+
+from memtui.memory import activity, calendar, shares
+from memtui.memory.days import Day
+from memtui.memory.events import to_ms
+from memtui.memory.scopes import ALL, Scope
+from memtui.memory.shares import Part, Share
+from memtui.memory.toc import Bullet, Tally, TocLevel, TocLine, TocNode
+from memtui.store import grips, scopes, toc
+from memtui.store.tables.contents import NodeRow, VersionRow
+
+Days = tuple[str, str]
+"""The id of a first day, and that of the one after the last."""
+
+EVERY_DAY: Days = ("toc:day:", "toc:day;")
+"""All there are: no id of another level sorts between these."""
+
+
+def by_day(of: Scope, days: Days) -> dict[str, Share]:
+    """What each day has of a scope, by the day's id; days without any are left out.
+
+    Args:
+        of: The part of the memory.
+        days: Which days.
+    """
+    above = NodeRow.parent_id
+    rows = (
+        NodeRow.select(
+            above,
+            fn.COUNT(NodeRow.node_id),
+            fn.SUM(VersionRow.events),
+            fn.SUM(VersionRow.messages),
+            fn.SUM(VersionRow.subagent_events),
+            fn.SUM(NodeRow.is_live),
+            fn.GROUP_CONCAT(VersionRow.agents.distinct()),
+            fn.GROUP_CONCAT(VersionRow.projects.distinct()),
+            # The only greatest of its kind here: what stands beside it is its row's.
+            fn.MAX(VersionRow.messages),
+            NodeRow.node_id,
+        )
+        .join(VersionRow)
+        .where(above >= days[0], above < days[1], *_mine(of))
+        # By the day they are under, which an index has in order.
+        .group_by(above)
+    )
+    return {row[0]: _share(*row[1:]) for row in rows.tuples()}
+
+
+def lines_under(
+    parent_id: str | None, offset: int, limit: int, of: Scope = ALL
+) -> list[TocLine]:
+    """A node's children as lines that tell of a scope alone, newest first.
+
+    Args:
+        parent_id: The node; None for the years.
+        offset: How many are left out.
+        limit: The most lines.
+        of: The part of the memory; those above a segment have their activity in it.
+    """
+    level = _below(parent_id)
+    if not of.is_narrow or level is None or level is TocLevel.SEGMENT:
+        return toc.lines_under(parent_id, offset, limit, of)
+    days = by_day(of, days_of(parent_id) if parent_id else EVERY_DAY)
+    names = sorted(shares.at(level, days), reverse=True)
+    mine = [name for name in names if calendar.parent_id(name) == parent_id]
+    return _told(toc.lines(mine[offset : offset + limit]), days, of)
+
+
+def lines(node_ids: Sequence[str], of: Scope) -> list[TocLine]:
+    """Nodes as lines that tell of a scope alone; what is not of it is left out."""
+    found = toc.lines(node_ids)
+    if not of.is_narrow or not found:
+        return found
+    days = [days_of(line.node_id) for line in found]
+    span = min(first for first, _ in days), max(end for _, end in days)
+    return _told(found, by_day(of, span), of)
+
+
+def part(node: TocNode, of: Scope) -> Part:
+    """What of a node is of a scope: its counts, its bullets, and its longest stretch.
+
+    A bullet is of it that rests on a grip of it.
+    """
+    if node.level is TocLevel.SEGMENT or not of.is_narrow:
+        return Part(node, node.tally)
+    days = shares.at(node.level, by_day(of, days_of(node.node_id)))
+    share = days.get(node.node_id, Share())
+    if share.is_all_of(node.tally):
+        return Part(node, node.tally)
+    bullets = _resting_on(node.bullets, of)
+    longest = next(iter(toc.nodes([share.longest])), None)
+    mine = replace(
+        node,
+        tally=share.tally,
+        bullets=bullets,
+        withheld=(),
+        headline=longest.headline if longest else "",
+        keywords=longest.keywords if longest else (),
+        agents=tuple(sorted(share.agents)),
+        projects=tuple(sorted(share.projects)),
+    )
+    return Part(mine, node.tally, len(node.bullets) - len(bullets))
+
+
+def narrowed(found: Sequence[Day], year_id: str, of: Scope) -> list[Day]:
+    """Days of a year as they tell of a scope alone, without those that have nothing."""
+    mine = by_day(of, days_of(year_id))
+    named = {x.node_id: x for x in toc.lines([one.longest for one in mine.values()])}
+    told = []
+    for day in found:
+        share = mine.get(day.node_id)
+        if share is None:
+            continue
+        if share.tally.segments < day.segments:
+            longest = named.get(share.longest)
+            day = replace(
+                day,
+                segments=share.tally.segments,
+                messages=share.tally.messages,
+                headline=longest.headline if longest else "",
+                agents=tuple(sorted(share.agents)),
+                projects=tuple(sorted(share.projects)),
+                is_live=share.is_live,
+            )
+        told.append(day)
+    return told
+
+
+def _resting_on(bullets: Sequence[Bullet], of: Scope) -> tuple[Bullet, ...]:
+    """Those of some bullets that rest on a grip of a scope."""
+    kept = grips.get(name for bullet in bullets for name in bullet.grip_ids)
+    places = {name: grip.toc_node_id for name, grip in kept.items()}
+    mine = _among({place for place in places.values() if place}, of)
+    return tuple(
+        bullet
+        for bullet in bullets
+        if any(places.get(name) in mine for name in bullet.grip_ids)
+    )
+
+
+def _told(
+    found: Sequence[TocLine], days: Mapping[str, Share], of: Scope
+) -> list[TocLine]:
+    """Lines with what a scope has of each; those of which it has nothing are left out.
+
+    Args:
+        found: The lines, of any levels.
+        days: The shares of all days in them.
+        of: The part of the memory.
+    """
+    mine: dict[str, Share] = {}
+    under = _moments([x.node_id for x in found if x.level is TocLevel.DAY], of)
+    for level in {line.level for line in found} - {TocLevel.SEGMENT}:
+        mine |= shares.at(level, days)
+        if level is not TocLevel.DAY:
+            under |= shares.parts(level, days)
+    heads = {mine[x.node_id].longest for x in found if x.node_id in mine}
+    named = {line.node_id: line for line in toc.lines(sorted(heads))}
+    leaves = _among((x.node_id for x in found if x.level is TocLevel.SEGMENT), of)
+    told = []
+    for line in found:
+        share = mine.get(line.node_id)
+        if line.node_id in leaves:
+            told.append(line)
+        elif share is not None:
+            start_ms = to_ms(line.start_time)
+            parts = under.get(line.node_id, [])
+            active = replace(line, activity=activity.of(line.node_id, start_ms, parts))
+            told.append(_narrowed(active, share, named.get(share.longest)))
+    return told
+
+
+def _narrowed(line: TocLine, share: Share, longest: TocLine | None) -> TocLine:
+    """A line that tells of its share alone; of all it is, where that is all of it."""
+    if share.is_all_of(line.tally):
+        return line
+    return replace(
+        line,
+        tally=share.tally,
+        headline=longest.headline if longest else "",
+        is_models=longest is not None and longest.is_models,
+        is_live=share.is_live,
+        agents=tuple(sorted(share.agents)),
+        projects=tuple(sorted(share.projects)),
+    )
+
+
+def _moments(day_ids: Sequence[str], of: Scope) -> shares.Parts:
+    """The segments of some days that are of a scope: when, and how much was said."""
+    found: shares.Parts = {}
+    rows = (
+        NodeRow.select(
+            NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages
+        )
+        .join(VersionRow)
+        .where(*_mine(of), NodeRow.parent_id.in_(list(day_ids)))
+        .tuples()
+    )
+    for day_id, *told in rows if day_ids else ():
+        found.setdefault(day_id, []).append((told[0], told[1], told[2]))
+    return found
+
+
+def _among(segment_ids: Iterable[str], of: Scope) -> set[str]:
+    """Those of some segments that are of a scope."""
+    rows = NodeRow.select(NodeRow.node_id).join(VersionRow)
+    mine = rows.where(*_mine(of), NodeRow.node_id.in_(list(segment_ids)))
+    return {name for (name,) in mine.tuples()}
+
+
+def _mine(of: Scope) -> Iterator[Any]:
+    """The conditions on segments, joined with their versions, to be of a scope.
+
+    A segment is of one agent and of one project, so that its lists are known whole.
+    """
+    yield SQL("1")
+    if of.agent:
+        yield VersionRow.agents == _list_of(of.agent)
+    if of.project:
+        yield VersionRow.projects == _list_of(of.project)
+    if of.keyword:
+        said = fn.LOWER(VersionRow.keywords)
+        yield fn.INSTR(said, scopes.listed(of.keyword)) > 0
+
+
+def _list_of(name: str) -> str:
+    return json.dumps([name], ensure_ascii=False)
+
+
+def days_of(node_id: str) -> Days:
+    """The days of which a node is made."""
+    here = calendar.period(node_id)
+    return calendar.day_id(here.first), calendar.day_id(here.end)
+
+
+def _below(node_id: str | None) -> TocLevel | None:
+    """The level under a node; None if there is none, or no such node."""
+    if node_id is None:
+        return TocLevel.YEAR
+    try:
+        return calendar.period(node_id).level.child()
+    except ValueError:
+        return None
+
+
+def _share(
+    segments: int,
+    events: int,
+    messages: int,
+    subagent_events: int,
+    live: int,
+    agents: str,
+    projects: str,
+    said: int,
+    longest: str,
+) -> Share:
+    return Share(
+        Tally(segments, events, messages, subagent_events),
+        bool(live),
+        _names(agents),
+        _names(projects),
+        longest,
+        said,
+    )
+
+
+def _names(lists: str) -> frozenset[str]:
+    """The names in several lists, with commas between these."""
+    return frozenset(name for some in json.loads(f"[{lists}]") for name in some)
