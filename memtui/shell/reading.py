@@ -11,7 +11,7 @@ from memtui.memory.grips import Expansion
 from memtui.memory.replies import Plain, Reply
 from memtui.memory.scopes import Scope
 from memtui.memory.toc import Status, TocLevel, TocLine, TocNode
-from memtui.recall import browse, health, itemising, navigation
+from memtui.recall import browse, health, itemising, navigation, walks
 from memtui.recall.expand import expand as expanded
 from memtui.shell import answering, claims, output, versioning
 
@@ -47,6 +47,8 @@ def _shown(node_id: str | None, of: Scope, zone: tzinfo) -> Iterator[str]:
         return
     children = browse.children(node.node_id, of=of) if node else browse.years(of=of)
     yield from _page(node, children, zone)
+    if part and part.hidden:
+        yield walks.LEFT_OUT.format(of, part.hidden)
     if of.is_narrow and not children:
         yield f"Nothing here is of {of}."
 

@@ -139,7 +139,9 @@ class NodePage(Vertical):
             _title(self.node, self.zone),
             wording.tally(self.node.tally, self.node.level),
         )
-        self.query_one("#head", Static).update(self._head(message.part))
+        head = self.query_one("#head", Static)
+        head.update(self._head(message.part))
+        head.set_class(not self.node.bullets, "-alone")
         self.bullets.show(self.node)
         self._go_to_grip()
 
