@@ -37,7 +37,11 @@ if TYPE_CHECKING:
     from memtui.memory.summarizers import Promise
     from memtui.screens.hooks import Desk
     from memtui.screens.settings import Desk as SettingsDesk
+    from memtui.stages.progress import Progress
 
+
+GONE_S = 3600.0
+"""How long it is told that the memory is gone, in seconds: until it is back."""
 
 T = TypeVar("T")
 Answer = Callable[[T | None], None]
@@ -177,10 +181,23 @@ class MemtuiApp(Doors):
         """Tell every screen that shows what the workers do."""
         if self._last is None:
             garbage.settle()  # the first one tells that they are put together
+        self._tell_if_gone(self._last, message.progress)
         self._last = message.progress
         self.failures.note(message.progress, self.now())
         for screen in self.screen_stack:
             screen.post_message(WorkReported(message.progress))
+
+    def _tell_if_gone(self, before: "Progress | None", now: "Progress") -> None:
+        """Say that the memory was taken away, or that it is back."""
+        was_gone = before is not None and before.is_gone
+        is_told = was_gone and before is not None and before.error == now.error
+        if now.is_gone and not is_told:
+            self.clear_notifications()
+            words = f"{now.error[:1].upper()}{now.error[1:]}."
+            self.notify(words, severity="error", timeout=GONE_S, markup=False)
+        elif was_gone and not now.is_gone:
+            self.clear_notifications()
+            self.notify("The memory is back: memtui goes on.", markup=False)
 
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:

@@ -5,6 +5,7 @@
   - StoreError      the database cannot be opened, read or written
     + StoreBusy     another process is writing and did not let go in time
     + StoreTooNew   the database was made by a newer memtui
+    + StoreGone     the database is not where it was opened
   - SpoolError      the hooks directory cannot be read or written
   - SourceError     a file cannot be read as any format we know
   - SearchError     the index cannot be opened or written
@@ -32,6 +33,10 @@ class StoreBusy(StoreError):
 
 class StoreTooNew(StoreError):
     """The database was made by a newer memtui."""
+
+
+class StoreGone(StoreError):
+    """The database is not where it was opened: it was moved, deleted or replaced."""
 
 
 class SpoolError(MemtuiError):

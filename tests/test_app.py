@@ -168,3 +168,20 @@ async def test_a_crash_prints_nothing_of_what_was_held(
     printed = capsys.readouterr().err
     assert "RuntimeError: 19 characters" in printed
     assert "WORD" not in printed
+
+
+async def test_a_memory_that_is_gone_is_told_until_it_is_back(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    why = "the memory at /m/memory.db is gone. Put it back or quit; nothing is written"
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        for _ in range(2):
+            app.post_message(WorkReported(Progress("", error=why, is_gone=True)))
+            await settle(pilot)
+        assert [one.message for one in app._notifications] == [f"T{why[1:]}."]
+        assert str(app.screen.query_one(StatusLine).work).startswith("✗ the memory")
+        app.post_message(WorkReported(Progress("")))
+        await settle(pilot)
+        (notice,) = app._notifications
+        assert notice.message == "The memory is back: memtui goes on."

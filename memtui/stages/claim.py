@@ -58,7 +58,9 @@ class Claim:
             StoreError: The file cannot be written.
         """
         if self.is_held:
-            return True
+            if self._is_there():
+                return True
+            self.drop()
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
@@ -72,6 +74,15 @@ class Claim:
             return False
         self._descriptor = descriptor
         return True
+
+    def _is_there(self) -> bool:
+        """Whether the file that is locked is the one that others find."""
+        if self._descriptor is None:
+            return False
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), self._file.stat())
+        except OSError:
+            return False
 
     def drop(self) -> None:
         """Give the right up."""

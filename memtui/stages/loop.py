@@ -8,8 +8,10 @@ and does not stop the others.
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+
+from memtui.errors import StoreGone
 
 log = logging.getLogger(__name__)
 
@@ -83,13 +85,19 @@ class Loop:
         self._woken.set()
 
     def round(self) -> int:
-        """Take one step of every stage and return how much was done in all."""
+        """Take one step of every stage and return how much was done in all.
+
+        Raises:
+            StoreGone: There is nothing to work.
+        """
         total = 0
         for stage, step in self._stages:
             if self._stop.is_set():
                 break
             try:
                 done = step()
+            except StoreGone:
+                raise
             except Exception as error:
                 self._log(stage, error)
                 self._report(Stepped(stage, 0, error))
@@ -112,10 +120,14 @@ class Loop:
         while not self._stop.is_set():
             try:
                 with self._within():
+                    self._failing.pop("the loop", None)
                     while not self._stop.is_set():
                         idle = self._turn(idle)
-            except Exception:
-                log.exception("the loop could not take its turn")
+            except Exception as error:
+                self._log("the loop", error)
+                if isinstance(error, StoreGone):
+                    with suppress(Exception):
+                        self._report(Stepped("", 0, error))
                 self._stop.wait(STANDBY_S)
         try:
             self._leave()

@@ -80,4 +80,6 @@ class Progress:
     total: int = 0
     """Of an import: how many files there are in all."""
     error: str = ""
+    is_gone: bool = False
+    """Whether the error is that the store is not where it was."""
     model: Model = Model()

@@ -3,8 +3,10 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
+from memtui.errors import StoreGone
 from memtui.stages.loop import Stepped
 from memtui.stages.progress import Model, Progress
 from memtui.store import database, dirty, outbox, problems, segments
@@ -39,6 +41,7 @@ class Teller:
         self._lock = threading.Lock()
         self._last_s = 0.0
         self._error = self._stage = ""
+        self._is_gone = False
         self._counts = 0, 0
         self._state: tuple[object, ...] = ()
 
@@ -46,6 +49,8 @@ class Teller:
         """Report a step of a stage."""
         with self._lock:
             self._stage = stepped.stage
+            if self._is_gone and not stepped.error:
+                self._is_gone, self._error = False, ""
             self._note(stepped)
             if self._is_due() or stepped.error or not stepped.stage:
                 self._counts = counts()
@@ -67,8 +72,10 @@ class Teller:
     def _note(self, stepped: Stepped) -> None:
         if stepped.error:
             cause = stepped.error.__cause__
-            self._error = str(stepped.error) + (f": {cause}" if cause else "")
-        elif stepped.done:
+            self._is_gone = isinstance(stepped.error, StoreGone)
+            is_told = cause and not self._is_gone
+            self._error = str(stepped.error) + (f": {cause}" if is_told else "")
+        elif stepped.done and not self._is_gone:
             self._error = ""
 
     def _is_due(self) -> bool:
@@ -88,13 +95,15 @@ class Teller:
                 is_ours=self._works.is_ours,
                 changed=self._works.take_changed(),
                 error=self._error,
+                is_gone=self._is_gone,
                 model=model,
             )
         )
 
 
 def counts() -> tuple[int, int]:
-    """How much waits, and how many records could not be taken."""
-    with database.connected():
+    """How much waits, and how many records could not be taken; 0 without a store."""
+    with suppress(StoreGone), database.connected():
         queued = outbox.length() + segments.count_waiting() + dirty.count()
         return queued, problems.faults()
+    return 0, 0

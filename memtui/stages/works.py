@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from functools import partial
 from pathlib import Path
 
 from memtui.errors import StoreBusy
@@ -23,7 +24,7 @@ from memtui.stages.importing import PATIENCE_S, Import
 from memtui.stages.improve import Improve, MakeSummarizer
 from memtui.stages.index import NODES_AT_ONCE, Follow
 from memtui.stages.ingest import Ingest
-from memtui.stages.loop import Loop, Stepped
+from memtui.stages.loop import Loop, Step, Stepped
 from memtui.stages.messages import Listen
 from memtui.stages.progress import Model
 from memtui.stages.reporting import Report, Teller
@@ -239,6 +240,7 @@ class Works:
 
     def _may_work(self) -> bool:
         """Whether the store is ours to work; if not, see what the other one does."""
+        database.check()
         if self.claim.take():
             self._tidy()
             return True
@@ -248,7 +250,7 @@ class Works:
         return False
 
     def _stages(self) -> Sequence[tuple[str, Callable[[], int]]]:
-        return (
+        stages = (
             ("ingest", self._noted(self._ingest.step, is_first=True)),
             ("tail", self._noted(self._tail.step)),
             ("segment", self._noted(self._cut.step)),
@@ -257,6 +259,7 @@ class Works:
             ("index", self._index),
             ("messages", self._listen.step),
         )
+        return [(name, partial(_with_store, step)) for name, step in stages]
 
     def _noted(
         self, step: Callable[[], int], *, is_first: bool = False
@@ -277,6 +280,12 @@ class Works:
                 if outbox.length(outbox.INDEX_NODE) < NODES_AT_ONCE:
                     return 0
         return self._follow.step()
+
+
+def _with_store(step: Step) -> int:
+    """Take a step where the store is: without it nothing is to be made beside it."""
+    database.check()
+    return step()
 
 
 def _is_busy(errors: Sequence[Exception]) -> bool:

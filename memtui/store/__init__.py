@@ -8,7 +8,7 @@ Each module is named as its twin in ``memtui.memory`` and is called with its nam
 import os
 from pathlib import Path
 
-from memtui.store import database, migrations
+from memtui.store import database, facts, migrations, presence
 
 PRIVATE_FILE = 0o600
 """The mode of the database's file."""
@@ -31,8 +31,16 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))
         path.chmod(PRIVATE_FILE)
+        # Once it is there, nobody makes it again.
         database.db.init(
-            str(path), pragmas=database.PRAGMAS, timeout=database.BUSY_TIMEOUT_S
+            presence.uri(str(path)),
+            pragmas=database.PRAGMAS,
+            timeout=database.BUSY_TIMEOUT_S,
+            uri=True,
         )
         with database.connected():
             migrations.bring_up_to_date(time_zone)
+            presence.remember(str(path), facts.identity())
+            if not presence.identity(str(path)):
+                # By its own file alone, without its log, it is told from others.
+                database.gather("PASSIVE")

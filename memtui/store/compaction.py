@@ -1,9 +1,7 @@
 """Leaving nothing behind: what was deleted is written over, not only let go of."""
 
-from pathlib import Path
-
 from memtui.errors import StoreBusy
-from memtui.store.database import close, connected, db
+from memtui.store.database import close, connected, db, path
 
 
 def write_over() -> None:
@@ -26,7 +24,6 @@ def compact() -> None:
         busy, *_ = db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise StoreBusy(
-                f"{Path(str(db.database)).with_suffix('.db-wal')} is read by another"
-                " process; end it and run this again"
+                f"{path()}-wal is read by another process; end it and run this again"
             )
     close()

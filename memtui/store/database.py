@@ -8,7 +8,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from urllib.parse import unquote
 
 import peewee
 
-from memtui.errors import StoreBusy, StoreError
+from memtui.errors import StoreBusy, StoreError, StoreGone
+from memtui.store import presence
 
 BUSY_TIMEOUT_S = 5.0
 """How long a write waits for another one to end, in seconds."""
@@ -54,6 +55,32 @@ def close() -> None:
         db.close()
 
 
+def check() -> None:
+    """Make sure that the database lies where it was opened.
+
+    Raises:
+        StoreGone: It does not.
+    """
+    try:
+        presence.check(str(path()))
+    except StoreGone:
+        gather()
+        raise
+
+
+def gather(how: str = "TRUNCATE") -> None:
+    """Write what stands in the log into the database's file, wherever that is by now.
+
+    The log would stay behind, and be taken for that of whatever comes in its place.
+
+    Args:
+        how: ``TRUNCATE`` waits for who reads and empties the log, ``PASSIVE`` not.
+    """
+    if not db.is_closed() and not db.in_transaction():
+        with suppress(peewee.DatabaseError):
+            db.execute_sql(f"PRAGMA wal_checkpoint({how})")
+
+
 @contextmanager
 def connected() -> Iterator[None]:
     """Use the database on this thread; may be nested."""
@@ -61,6 +88,7 @@ def connected() -> Iterator[None]:
         if not db.is_closed():
             yield
             return
+        check()
         db.connect()
         try:
             yield
@@ -77,11 +105,15 @@ def writing(*, durable: bool = False) -> Iterator[None]:
             deleted elsewhere once it is here.
     """
     with connected():
+        if not db.in_transaction():
+            check()
         if durable:
             db.execute_sql("PRAGMA synchronous = full")
         try:
             with db.atomic("IMMEDIATE"):
                 yield
+            if durable:
+                check()
         finally:
             if durable:
                 db.execute_sql("PRAGMA synchronous = normal")

@@ -1,11 +1,13 @@
 """What holds for the whole store."""
 
 import json
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from memtui.memory.summarizers import Condition
+from memtui.store.presence import IDENTITY
 from memtui.store.tables.keeping import MetaRow
 
 _INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
@@ -36,6 +38,16 @@ class Found:
 def time_zone() -> str:
     """The IANA name of the calendar's zone, fixed when the store was made."""
     return str(MetaRow.get_by_id(_ZONE).value)
+
+
+def identity() -> str:
+    """The word by which this store is told from all others; given to it once."""
+    row = MetaRow.get_or_none(MetaRow.name == IDENTITY)
+    if row is None:
+        word = secrets.token_hex(8)
+        MetaRow.insert(name=IDENTITY, value=word).on_conflict_ignore().execute()
+        row = MetaRow.get_by_id(IDENTITY)
+    return str(row.value)
 
 
 def index_name() -> str:

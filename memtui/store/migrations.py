@@ -169,7 +169,7 @@ def bring_up_to_date(time_zone: str) -> None:
             _make(time_zone)
         MetaRow.insert(name=SCHEMA, value=str(LATEST)).on_conflict_replace().execute()
     for suffix in ("-wal", "-shm"):
-        beside = Path(f"{db.database}{suffix}")
+        beside = Path(f"{path()}{suffix}")
         if beside.exists():
             beside.chmod(0o600)
 

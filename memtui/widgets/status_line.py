@@ -69,6 +69,8 @@ def _stages(progress: "Progress") -> tuple[Content, bool]:
     doing = DOING.get(progress.stage, "working")
     if not progress.is_ours:
         return Content(READ_ONLY), False
+    if progress.is_gone:
+        return Content.styled(f"✗ {progress.error}", "$error"), False
     if progress.error:
         return Content.styled(f"✗ {doing}: {progress.error}", "$error"), False
     if progress.stage == "import" and progress.done < progress.total:
