@@ -16,6 +16,7 @@ from memtui.memory import events, thoughts
 from memtui.memory.events import EventRefused, EventRole, EventType, from_ms
 from memtui.sources import blocks, lines, tool_calls
 from memtui.sources import claude_kinds as kinds
+from memtui.sources.claude_envelopes import Envelope, Envelopes
 from memtui.sources.claude_messages import Held
 from memtui.sources.claude_sessions import AGENT, Sessions, bare
 from memtui.sources.records import (
@@ -24,18 +25,13 @@ from memtui.sources.records import (
     Reading,
     Record,
     Refused,
-    ahead,
     text_of,
-    time_of,
 )
 from memtui.sources.source import TRANSCRIPT, Source
 from memtui.sources.tool_calls import Call, Waiting
 
 _LINE_PLACES = 100
 """How many events of one line can be told apart by their ordinal."""
-
-_ROOTS = 2000
-"""How many records of subagents are remembered, to find whose a later one is."""
 
 
 def _may_be(path: PurePath) -> bool:
@@ -58,17 +54,6 @@ def read(
 SOURCE = Source(AGENT, "Claude Code", TRANSCRIPT, _may_be, fits, read, bare=bare)
 
 
-@dataclass(frozen=True, slots=True)
-class _Envelope:
-    """What surrounds every message: when, in which session, by which helper."""
-
-    line: int
-    at: datetime
-    session_id: str
-    uuid: str
-    subagent: str
-
-
 @dataclass(slots=True)
 class _Transcript:
     path: PurePath
@@ -77,18 +62,15 @@ class _Transcript:
     waiting: Waiting = field(init=False)
     sessions: Sessions = field(init=False)
     held: Held = field(init=False)
-    roots: dict[str, str] = field(init=False)
+    envelopes: Envelopes = field(init=False)
     place: int = 0
-    is_subagents: bool = field(init=False)
-    """Whether the file is of a folder of subagents."""
 
     def __post_init__(self) -> None:
-        self.is_subagents = self.path.parent.name == "subagents"
         self.waiting = Waiting(self.given.get("calls"))
         self.sessions = Sessions(self.given.get("sessions"))
         self.held = Held(self.given.get("held"))
-        roots = self.given.get("roots")
-        self.roots = dict(roots) if isinstance(roots, dict) else {}
+        known = self.given.get("roots")
+        self.envelopes = Envelopes(self.path, self.now, self.sessions, known)
 
     def take(self, record: Record) -> Iterator[Reading]:
         """Read one record."""
@@ -116,7 +98,7 @@ class _Transcript:
         """Say what was learnt of each session, and which calls have no answer yet."""
         yield from self.held.given_up(self.now)
         yield from self.waiting.awaited()
-        if self.is_subagents:
+        if self.envelopes.is_subagents:
             yield from self.sessions.helper(Path(self.path))
         yield from self.sessions.all()
 
@@ -131,11 +113,11 @@ class _Transcript:
             "calls": self.waiting.state(),
             "sessions": self.sessions.state(),
             "held": self.held.state(),
-            "roots": self.roots,
+            "roots": self.envelopes.roots,
         }
 
     def _message(self, line: int, fields: dict[str, object]) -> Iterator[Reading]:
-        envelope = self._envelope(line, fields)
+        envelope = self.envelopes.of(line, fields)
         message = fields.get("message")
         if isinstance(envelope, Refused):
             yield envelope
@@ -148,41 +130,8 @@ class _Transcript:
         else:
             yield from self._assistant(envelope, fields, message)
 
-    def _envelope(self, line: int, fields: dict[str, object]) -> _Envelope | Refused:
-        at = time_of(fields.get("timestamp"))
-        session = text_of(fields.get("sessionId"))
-        if at is None:
-            reason = "no timestamp" if "timestamp" not in fields else "a bad timestamp"
-            return Refused(reason, line)
-        if events.is_too_late(at, self.now):
-            return ahead(at, line)
-        if self.is_subagents and session.startswith("agent-"):
-            session = self.path.parent.parent.name
-        if not session.strip():
-            return Refused("no session id", line)
-        uuid = text_of(fields.get("uuid"))
-        copied = kinds.forked_from(fields)
-        self.sessions.meet(session, uuid, fields, at, forked_from=copied)
-        subagent = self._subagent(uuid, fields)
-        return _Envelope(line, at, copied or session, uuid, subagent)
-
-    def _subagent(self, uuid: str, fields: dict[str, object]) -> str:
-        """Which helper a record belongs to: by its file, its name or its root."""
-        if self.is_subagents:
-            return self.path.stem.removeprefix("agent-")
-        if not fields.get("isSidechain"):
-            return ""
-        named = text_of(fields.get("agentId"))
-        if named:
-            return named
-        parent = text_of(fields.get("parentUuid"))
-        self.roots[uuid] = self.roots.get(parent, uuid[:8] or "sidechain")
-        if len(self.roots) > _ROOTS:
-            del self.roots[next(iter(self.roots))]
-        return self.roots[uuid]
-
     def _user(
-        self, envelope: _Envelope, fields: dict[str, object], content: object
+        self, envelope: Envelope, fields: dict[str, object], content: object
     ) -> Iterator[Reading]:
         yield from self.held.ended(envelope.session_id, envelope.subagent)
         is_answer = False
@@ -209,7 +158,7 @@ class _Transcript:
         yield self._event(envelope, EventType.USER_MESSAGE, text, role, metadata)
 
     def _assistant(
-        self, envelope: _Envelope, fields: dict[str, object], message: dict[str, object]
+        self, envelope: Envelope, fields: dict[str, object], message: dict[str, object]
     ) -> Iterator[Reading]:
         content, name = message["content"], text_of(message.get("id"))
         whose = envelope.session_id, envelope.subagent
@@ -234,15 +183,13 @@ class _Transcript:
             yield from self.held.ended(*whose)
 
     def _unknown(
-        self, envelope: _Envelope, whose: str, content: object
+        self, envelope: Envelope, whose: str, content: object
     ) -> Iterator[Left]:
         """Name the blocks of a message that nobody knows."""
         for name in kinds.unknown_blocks(content):
             yield Left(f"unknown record type {whose}/{name}", envelope.line)
 
-    def _begun(
-        self, envelope: _Envelope, block: dict[str, object]
-    ) -> Iterator[Reading]:
+    def _begun(self, envelope: Envelope, block: dict[str, object]) -> Iterator[Reading]:
         """A call the assistant makes, or what it thinks before it speaks."""
         if block.get("type") == "tool_use":
             call = tool_calls.call(
@@ -264,7 +211,7 @@ class _Transcript:
             return
         yield self._thought(envelope, thought)
 
-    def _thought(self, envelope: _Envelope, thought: str) -> Reading:
+    def _thought(self, envelope: Envelope, thought: str) -> Reading:
         try:
             return thoughts.make(
                 agent=AGENT,
@@ -278,14 +225,14 @@ class _Transcript:
             return Refused(str(refusal), envelope.line)
 
     def _answer(
-        self, envelope: _Envelope, block: dict[str, object]
+        self, envelope: Envelope, block: dict[str, object]
     ) -> Iterator[Reading]:
         call = self.waiting.answered(text_of(block.get("tool_use_id")))
         answer = blocks.result_text(block.get("content"))
         is_error = "true" if block.get("is_error") else ""
         yield self._tool_event(envelope, call, answer, is_error=is_error)
 
-    def _unanswered(self, envelope: _Envelope) -> Iterator[Reading]:
+    def _unanswered(self, envelope: Envelope) -> Iterator[Reading]:
         """The person broke in: calls of this thread still open have no answer."""
         whose = envelope.session_id, envelope.subagent
         yield from map(self._broken_off, self.waiting.broken_off(*whose))
@@ -293,11 +240,11 @@ class _Transcript:
     def _broken_off(self, call: Call) -> Reading:
         """A call that will have no answer, at its own time."""
         at, session = from_ms(call.at_ms), call.session_id
-        begun = _Envelope(call.line, at, session, call.uuid, call.subagent)
+        begun = Envelope(call.line, at, session, call.uuid, call.subagent)
         return self._tool_event(begun, call, "", is_broken_off="true")
 
     def _tool_event(
-        self, envelope: _Envelope, call: Call, answer: str, **more: str
+        self, envelope: Envelope, call: Call, answer: str, **more: str
     ) -> Reading:
         return self._event(
             envelope,
@@ -309,7 +256,7 @@ class _Transcript:
         )
 
     def _boundary(self, record: Record) -> Iterator[Reading]:
-        envelope = self._envelope(record.line, record.fields)
+        envelope = self.envelopes.of(record.line, record.fields)
         if isinstance(envelope, Refused):
             yield envelope
             return
@@ -320,7 +267,7 @@ class _Transcript:
 
     def _event(
         self,
-        envelope: _Envelope,
+        envelope: Envelope,
         event_type: EventType,
         text: str,
         role: EventRole,

@@ -21,7 +21,8 @@ from pathlib import Path, PurePath
 
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.sources import lines
-from memtui.sources.gemini_messages import AGENT, Messages, Place
+from memtui.sources.gemini_events import AGENT, Place
+from memtui.sources.gemini_messages import Messages
 from memtui.sources.records import (
     Awaited,
     Cursor,

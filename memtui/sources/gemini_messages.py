@@ -4,20 +4,17 @@ A message is told again, whole, whenever a piece of it is new. Its text, its cal
 have ended and its thoughts are known by their names, and given when they are first met.
 """
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
-from memtui.memory import events, hashes, thoughts
-from memtui.memory.events import Event, EventRefused, EventRole, EventType, from_ms
+from memtui.memory import events, hashes
+from memtui.memory.events import EventRole, EventType, from_ms
 from memtui.sources import gemini_parts as parts
 from memtui.sources import tool_calls
+from memtui.sources.gemini_events import Events, Message, Place, named
 from memtui.sources.gemini_held import Held
 from memtui.sources.records import Left, Reading, Refused, ahead, text_of, time_of
 from memtui.sources.tool_calls import Call, Waiting
-
-AGENT = "gemini-cli"
 
 _ASSISTANTS = frozenset({"gemini", "model"})
 _NOTICES = frozenset({"info", "warning"})
@@ -32,27 +29,6 @@ REMEMBERED = 2000
 """How many given pieces are remembered, the latest: one that is told again much later
 is given again, which changes nothing since its event keeps its id."""
 
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a message stands."""
-
-    session_id: str
-    subagent: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Message:
-    """A message whose time is known."""
-
-    place: Place
-    name: str
-    at: datetime
-    fields: dict[str, object]
-
 
 class Messages:
     """The messages of one session, as far as they have been read."""
@@ -63,7 +39,7 @@ class Messages:
         self._now = now
         self._given: dict[str, str] = dict(kept.get("given", {}))
         self._waiting = Waiting(kept.get("calls"))
-        self._number = int(kept.get("number", 0))
+        self._events = Events(now, int(kept.get("number", 0)))
         self._twins: set[str] = set()
         self._held = Held(kept.get("held"))
         self._has_begun = False
@@ -74,7 +50,7 @@ class Messages:
         return {
             "given": dict([*self._given.items()][-REMEMBERED:]),
             "calls": self._waiting.state(),
-            "number": self._number,
+            "number": self._events.number,
             "held": self._held.state(),
             "model": self.model,
         }
@@ -126,14 +102,14 @@ class Messages:
         elif events.is_too_late(at, self._now):
             yield ahead(at, place.line)
         else:
-            message = _Message(place, text_of(fields.get("id")), at, fields)
+            message = Message(place, text_of(fields.get("id")), at, fields)
             self._has_begun = False
             found = list(self._pieces(message, kind))
             if not found and not self._has_begun:
                 found = [Left("a message told again", place.line)]
             yield from found
 
-    def _pieces(self, message: _Message, kind: str) -> Iterator[Reading]:
+    def _pieces(self, message: Message, kind: str) -> Iterator[Reading]:
         if kind == "user":
             yield from self._user(message)
         elif kind == "error":
@@ -143,7 +119,7 @@ class Messages:
         else:
             yield from self._gemini(message)
 
-    def _user(self, message: _Message) -> Iterator[Reading]:
+    def _user(self, message: Message) -> Iterator[Reading]:
         full = parts.text(message.fields)
         said = parts.text({"content": message.fields.get("displayContent")}) or full
         kind = parts.injected(said)
@@ -157,7 +133,7 @@ class Messages:
             yield from self._unanswered(message)
         yield from self._said(message, said, role, about, "user")
 
-    def _gemini(self, message: _Message) -> Iterator[Reading]:
+    def _gemini(self, message: Message) -> Iterator[Reading]:
         fields, line = message.fields, message.place.line
         self.model = text_of(fields.get("model")) or self.model
         for index, thought in enumerate(parts.thoughts(fields)):
@@ -168,7 +144,7 @@ class Messages:
         calls = fields.get("toolCalls")
         for index, call in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(call, dict):
-                key = text_of(call.get("id")) or f"{_named(message, call)}:{index}"
+                key = text_of(call.get("id")) or f"{named(message, call)}:{index}"
                 yield from self._call(message, call, key)
             else:
                 yield Refused("a call that is no object", line)
@@ -177,7 +153,7 @@ class Messages:
 
     def _said(
         self,
-        message: _Message,
+        message: Message,
         text: str,
         role: EventRole,
         about: dict[str, str],
@@ -195,7 +171,9 @@ class Messages:
             EventType.USER_MESSAGE if kind == "user" else EventType.ASSISTANT_MESSAGE
         )
         self._given[given] = said
-        event = self._event(message, event_type, text, role, about, key=message.name)
+        event = self._events.make(
+            message, event_type, text, role, about, key=message.name
+        )
         if kind == "gemini":
             yield from self._held.add(event, message.name)
             self._has_begun = True
@@ -203,7 +181,7 @@ class Messages:
             yield event
 
     def _again(
-        self, message: _Message, text: str, said: str, given: str
+        self, message: Message, text: str, said: str, given: str
     ) -> Iterator[Reading]:
         """A message that was told before: its words may have changed since."""
         if self._given[given] == said:
@@ -213,34 +191,15 @@ class Messages:
         if not (is_held and self._held.grow(message.name, events.clean(text))):
             yield Left("a message told again in other words", message.place.line)
 
-    def _thought(
-        self, message: _Message, index: int, told: object
-    ) -> Iterator[Reading]:
-        key = f"{_named(message, told)}:{index}"
+    def _thought(self, message: Message, index: int, told: object) -> Iterator[Reading]:
+        key = f"{named(message, told)}:{index}"
         if f"t:{key}" in self._given:
             return
         self._given[f"t:{key}"] = ""
-        fields = told if isinstance(told, dict) else {"description": told}
-        parts = text_of(fields.get("subject")), text_of(fields.get("description"))
-        text = "\n".join(part for part in parts if part.strip())
-        at = time_of(fields.get("timestamp")) or message.at
-        if not text.strip() or events.is_too_late(at, self._now):
-            yield Left("thinking that says nothing", message.place.line)
-            return
-        try:
-            yield thoughts.make(
-                agent=AGENT,
-                session_id=message.place.session_id,
-                at=at,
-                text=text,
-                key=key if message.name else "",
-                subagent=message.place.subagent,
-            )
-        except EventRefused as refusal:
-            yield Refused(str(refusal), message.place.line)
+        yield self._events.thought(message, told, key)
 
     def _call(
-        self, message: _Message, told: dict[str, object], key: str
+        self, message: Message, told: dict[str, object], key: str
     ) -> Iterator[Reading]:
         place = message.place
         if f"c:{key}" in self._given:
@@ -268,7 +227,7 @@ class Messages:
         }
         yield self._answered(call, parts.answer(told), at, place, about)
 
-    def _unanswered(self, message: _Message) -> Iterator[Reading]:
+    def _unanswered(self, message: Message) -> Iterator[Reading]:
         """The person spoke again: calls that are still open have no answer."""
         place = message.place
         for call in self._waiting.broken_off(place.session_id, place.subagent):
@@ -281,56 +240,7 @@ class Messages:
         self._given[f"c:{call.key}"] = ""
         if events.is_too_late(at, self._now):
             return ahead(at, place.line)
-        message = _Message(place, call.uuid, at, {})
+        message = Message(place, call.uuid, at, {})
         said, told = call.text(answer), call.metadata(**about)
         kind, role = EventType.TOOL_RESULT, EventRole.TOOL
-        return self._event(message, kind, said, role, told, key=call.key)
-
-    def _event(
-        self,
-        message: _Message,
-        event_type: EventType,
-        text: str,
-        role: EventRole,
-        metadata: dict[str, str],
-        *,
-        key: str,
-    ) -> Event | Refused:
-        self._number += 1
-        origin = ""
-        if _UUID.fullmatch(message.name):
-            origin = "/".join(dict.fromkeys((message.name, key)))
-        try:
-            return events.make(
-                agent=AGENT,
-                session_id=message.place.session_id,
-                timestamp=message.at,
-                event_type=event_type,
-                text=text,
-                key=key,
-                role=role,
-                metadata=metadata,
-                subagent=message.place.subagent,
-                ordinal=self._number,
-                origin=origin,
-            )
-        except EventRefused as refusal:
-            return Refused(str(refusal), message.place.line)
-
-
-def _named(message: _Message, told: object) -> str:
-    """A message's name; of one without, what tells a piece of it from those of others.
-
-    Args:
-        message: The message.
-        told: The piece: a thought, or a call before it has its answer.
-    """
-    if message.name:
-        return message.name
-    known = told if isinstance(told, dict) else {"text": told}
-    what = {name: known.get(name) for name in _TELLING if name in known}
-    return hashes.of(text_of(what))
-
-
-_TELLING = ("name", "args", "subject", "description", "text")
-"""What of a call or a thought stays the same when it is told again."""
+        return self._events.make(message, kind, said, role, told, key=call.key)

@@ -5,22 +5,20 @@ stored together with what was read, and what is stored already stays as it is.
 """
 
 import logging
-from collections import Counter as Tally
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from memtui import sources
 from memtui.errors import SourceError, StoreError
-from memtui.memory.events import Event, clean, to_ms
-from memtui.memory.sessions import Helper, SessionFacts
-from memtui.memory.thoughts import Thought
+from memtui.memory.events import clean, to_ms
 from memtui.memory.tokens import Counter
 from memtui.sources import lines
-from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, Restarted
+from memtui.sources.records import Cursor
 from memtui.sources.source import Source
+from memtui.stages.batches import Batch
 from memtui.stages.gate import Admission, Gate
 from memtui.stages.ingest import counted, learn
 from memtui.store import (
@@ -65,51 +63,6 @@ class Imported:
     """Why nothing goes on for now; empty while it does."""
     bytes_read: int = 0
     """How much of the files under way has been read."""
-
-
-@dataclass(slots=True)
-class _Batch:
-    """What one transaction will store."""
-
-    events: list[Event] = field(default_factory=list)
-    thoughts: list[Thought] = field(default_factory=list)
-    facts: list[SessionFacts] = field(default_factory=list)
-    latest: dict[tuple[str, str], SessionFacts] = field(default_factory=dict)
-    helpers: list[Helper] = field(default_factory=list)
-    missed: Tally[tuple[str, Kind]] = field(default_factory=Tally)
-    lines: dict[tuple[str, Kind], int] = field(default_factory=dict)
-    restarted: str = ""
-    until: datetime | None = None
-    """When the earliest of what comes from the future will have come."""
-
-    def take(self, reading: Reading) -> None:
-        match reading:
-            case Event():
-                self.events.append(reading)
-            case Thought():
-                self.thoughts.append(reading)
-            case SessionFacts():
-                key = reading.agent, reading.session_id
-                if self.latest.get(key) != reading:
-                    self.latest[key] = reading
-                    self.facts.append(reading)
-            case Helper():
-                self.helpers.append(reading)
-            case Restarted():
-                self.restarted = reading.reason
-            case Refused() | Left() | Awaited():
-                key = reading.reason, _KINDS[type(reading)]
-                self.missed[key] += 1
-                self.lines[key] = reading.line
-        if isinstance(reading, Refused) and reading.until:
-            self.until = min(self.until or reading.until, reading.until)
-
-    def counts(self) -> Iterator[Count]:
-        for (reason, kind), number in self.missed.items():
-            yield Count(reason, kind, self.lines[reason, kind], number)
-
-
-_KINDS = {Refused: Kind.FAULT, Left: Kind.LEFT, Awaited: Kind.AWAITED}
 
 
 class Files:
@@ -236,7 +189,7 @@ class _Telling:
         self._has_forgotten = False
         self._bare = Cursor()
         """How far the file was read when there were no words to remember."""
-        self.batch = _Batch()
+        self.batch = Batch()
 
     def start(self, at: Cursor | None) -> None:
         """Note where the reading starts."""
@@ -277,7 +230,7 @@ class _Telling:
         imported.forgotten += added.forgotten + gate.forgotten
         gate.forgotten = 0
         imported.known += len(batch.events) - len(added.created) - added.forgotten
-        self.batch = _Batch()
+        self.batch = Batch()
 
     def _without_forgotten(self, at: Cursor | None, *, is_last: bool) -> Cursor | None:
         """How far to say that the file was read.

@@ -19,7 +19,8 @@ from memtui.memory.toc import TocLevel
 from memtui.stages.changes import Changes
 from memtui.stages.finding import LOOK_AGAIN, Finder
 from memtui.stages.progress import Model
-from memtui.stages.rewrite import Kind, Outcome, Rewrite
+from memtui.stages.rewrite import Kind, Rewrite
+from memtui.stages.runs import Runs
 from memtui.stages.schedule import Due, Schedule
 from memtui.store import database, dirty, wanted
 
@@ -68,15 +69,13 @@ class Improve:
         """
         self._summarizer = summarizer = make(self.doing)
         self._schedule, self._told = schedule, told
+        self._runs = Runs(schedule, clock)
         self._zone, self._clock = zone, clock
         self._rewrite = Rewrite(summarizer, rules, zone, clock, self.doing)
         self._finder = Finder(summarizer, zone, clock)
         self._rests_until: datetime | None = None
         self._looked_ms = 0
-        self._despite_pause: set[Job] = set()
-        self._done: set[Job] = set()
         self._maker = ""
-        self._errors: dict[Job, dict[str, str]] = {job: {} for job in Job}
         self.model = Model(is_wanted=is_wanted)
         """How it is, and what it does now."""
         self.changed = Changes()
@@ -93,7 +92,7 @@ class Improve:
         """End what runs: somebody quits, and nothing steps any more."""
         for job in Job:
             if self._schedule.is_running(job):
-                self._end(job, Result.STOPPED)
+                self._runs.end(job, Result.STOPPED)
 
     def _show(self, model: Model) -> None:
         self.model = model
@@ -116,20 +115,20 @@ class Improve:
             return 0
         if due and not is_asked and self._is_idle(due.job, now):
             self._schedule.begin(due.job, due.reason, now)
-            self._end(due.job, Result.DONE)
+            self._runs.end(due.job, Result.DONE)
             return 0
         is_wish = ahead is not None and ahead[0] is None
         if not self._is_ready(now, is_wish=is_wish):
             self._give_up(due, now)
             return 0
         if due:
-            self._begin(due, now)
+            self._runs.begin(due, now)
             ahead = self._ahead(now)
         if not ahead:
             return 0
         job, name = ahead
         if job is Job.SEGMENTS and not self._schedule.is_running(job):
-            self._begin(Due(job, Reason.WAITING), now)
+            self._runs.begin(Due(job, Reason.WAITING), now)
         return self._improve(job, name)
 
     # What comes next
@@ -143,7 +142,7 @@ class Improve:
                 if name := self._next(job, now):
                     return job, name
                 if self._schedule.is_running(job) and not is_held_up:
-                    self._end(job, Result.DONE)
+                    self._runs.end(job, Result.DONE)
         return None
 
     def _open_jobs(self, now: datetime) -> Iterator[tuple[Job, bool]]:
@@ -154,9 +153,9 @@ class Improve:
         is_held_up = False
         for job in (*ROLL_UPS, Job.SEGMENTS):
             is_running = self._schedule.is_running(job)
-            if self._schedule.is_paused(job) and job not in self._despite_pause:
+            if self._runs.are_held(job):
                 if is_running:
-                    self._end(job, Result.STOPPED)
+                    self._runs.end(job, Result.STOPPED)
             elif job is Job.SEGMENTS:
                 yield job, False
             elif is_running and not is_held_up:
@@ -217,25 +216,6 @@ class Improve:
         with database.connected():
             return wanted.last_asked_ms() > self._looked_ms
 
-    def _begin(self, due: Due, now: datetime) -> None:
-        if self._schedule.is_paused(due.job):
-            self._despite_pause.add(due.job)
-        self._schedule.begin(due.job, due.reason, now)
-        self._count(due.job, Kind.NOTHING)
-
-    def _count(self, job: Job, kind: Kind) -> None:
-        """Remember what came of a node, and how many are left."""
-        with database.connected():
-            waiting = wanted.count(job.level)
-        self._schedule.noted(
-            job,
-            self._clock(),
-            made=kind is Kind.MADE,
-            rejected=kind is Kind.REJECTED,
-            failed=kind is Kind.FAILED,
-            waiting=waiting,
-        )
-
     def _is_ready(self, now: datetime, *, is_wish: bool = False) -> bool:
         """Whether the model can be asked; if not, it is left alone for a while.
 
@@ -272,37 +252,14 @@ class Improve:
         health = self.model.health
         says = health.told if health else ""
         if due and due.reason is Reason.ASKED:
-            self._begin(due, now)
-            self._end(due.job, Result.FAILED, says)
+            self._runs.begin(due, now)
+            self._runs.end(due.job, Result.FAILED, says)
         if health and health.condition is Condition.RESTING:
             return
         for job in Job:
             if self._schedule.is_running(job):
-                self._end(job, Result.FAILED, says)
+                self._runs.end(job, Result.FAILED, says)
                 self._schedule.heard()
-
-    def _end(self, job: Job, result: Result, error: str = "") -> None:
-        """End a run; what was made after all in another try is no failure of it."""
-        if result is Result.DONE and self._schedule.is_asked(job):
-            error = error or self._why_nothing(job)
-        self._despite_pause.discard(job)
-        self._done.discard(job)
-        errors = [*self._errors[job].values(), error]
-        self._errors[job].clear()
-        if any(errors) and result is Result.DONE:
-            result = Result.FAILED
-        said = next(filter(None, reversed(errors)), "")
-        self._schedule.end(job, result, self._clock(), said)
-
-    def _why_nothing(self, job: Job) -> str:
-        """Why a run that a person asked for did nothing, though something waits."""
-        with database.connected():
-            if job in self._done or not wanted.count(job.level):
-                return ""
-            waiting = wanted.count(TocLevel.SEGMENT)
-        if waiting and job is not Job.SEGMENTS:
-            return f"what is below comes first: {waiting:,} segments wait"
-        return "what waits is not over yet, or is tried again later"
 
     def _improve(self, job: Job | None, name: str) -> int:
         with database.connected():
@@ -320,14 +277,7 @@ class Improve:
             self._show(self._finder.look(self.model))
             self._rest(outcome.rest_s)
         if job:
-            self._note(job, name, outcome)
+            self._runs.note(job, name, outcome)
         elif outcome.kind is Kind.MADE:
             self._schedule.heard()
         return 1
-
-    def _note(self, job: Job, name: str, outcome: Outcome) -> None:
-        self._errors[job].pop(name, None)
-        if outcome.error and outcome.kind is not Kind.REJECTED:
-            self._errors[job][name] = outcome.error
-        self._done.add(job)
-        self._count(job, outcome.kind)
