@@ -56,6 +56,7 @@ class MemtuiApp(Doors):
 
     TITLE = "memtui"
     CSS_PATH = stylesheets()
+    COMMANDS: ClassVar = {palette.Offers}
     COMMAND_PALETTE_BINDING = commands.named("palette").keys[0]
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "switch_theme",

@@ -226,8 +226,9 @@ class Doors(App[str | MemtuiError]):
             elif isinstance(chosen, Wanted):
                 self._import(chosen)
 
+        house = self.house
         screen = WelcomeScreen(
-            self.house.histories, is_first=is_first, is_demo=self.house.is_demo
+            house.histories, house.looked_in, is_first=is_first, is_demo=house.is_demo
         )
         self._show(screen, answer)
 
@@ -245,4 +246,14 @@ class Doors(App[str | MemtuiError]):
         """Show the keys that work here."""
         from memtui.screens.help import HelpScreen  # noqa: PLC0415
 
-        self.push_screen(HelpScreen(palette.active(self.screen)))
+        marks = getattr(self.screen, "SHOWS_MARKS", False)
+        able = palette.able(self.screen)
+        self.push_screen(HelpScreen(able, _pane(self.screen), with_marks=marks))
+
+
+def _pane(screen: Screen[object]) -> str:
+    """What the part that has the focus is called, where it has a name."""
+    if screen.focused is None:
+        return ""
+    nodes = screen.focused.ancestors_with_self
+    return next((node.CALLED for node in nodes if hasattr(node, "CALLED")), "")

@@ -232,6 +232,10 @@ class House:
 
         return sources.histories(transcripts())
 
+    def looked_in(self) -> dict[str, tuple[Path, ...]]:
+        """Where they are looked for, by the agent's name."""
+        return transcripts()
+
     def watched(self) -> dict[str, tuple[Path, ...]]:
         """The places of transcripts that are read as they are written."""
         if self.is_demo:

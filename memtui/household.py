@@ -1,10 +1,12 @@
 """What the app needs of the house it opens: ``memtui.house.House`` has it all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from memtui.curate.quarantine import Quarantine, Retried
     from memtui.memory.sessions import History
     from memtui.recall.search import Search
@@ -66,6 +68,9 @@ class House(Protocol):
 
     def histories(self) -> "Sequence[History]":
         """What agents keep on this machine; may take a while."""
+
+    def looked_in(self) -> "Mapping[str, Sequence[Path]]":
+        """Where they are looked for, by the agent's name."""
 
     def start_import(
         self,

@@ -1,6 +1,7 @@
 """Commands, palette, help and themes: all from one table."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 
 import pytest
 from textual.binding import Binding
@@ -45,7 +46,12 @@ def test_a_key_stands_for_one_meaning_alone() -> None:
 
 def test_every_command_is_told_in_a_sentence() -> None:
     for row in commands.COMMANDS:
-        assert row.help[0].isupper() and row.help.endswith("."), row.name
+        told = row.help[:1].isupper() and row.help.endswith(".")
+        assert told or not row.help, row.name
+        with nullcontext() if told else pytest.raises(ValueError, match=row.name):
+            commands.bindings(row.name)
+    with pytest.raises(KeyError):
+        commands.bindings(no_such_command="It does nothing.")
 
 
 async def test_every_binding_of_the_contents_has_its_action(
@@ -73,10 +79,12 @@ async def test_the_help_holds_the_keys_that_work_where_the_focus_is(
         keys = [str(row.mark).strip() for row in rows if isinstance(row, Hanging)]
         assert {"/", "enter", "space", "n", "?", "✗"} <= {*keys}
         assert "d" not in keys
+        assert keys[0] == "enter"
         headings = [
             str(one.visual) for one in app.screen.query(".heading").results(Static)
         ]
-        assert headings == ["Find", "Read", "Move", "memtui", "Marks"]
+        parts = ["On this screen", "Everywhere", "Moving", "Marks"]
+        assert headings == ["In the contents", *parts]
         await pilot.press("escape")
         assert not isinstance(app.screen, HelpScreen)
 
@@ -90,8 +98,10 @@ async def test_the_palette_offers_the_table_and_nothing_else(
         table = [row for row in commands.COMMANDS if row.in_palette]
         here = (app, app.screen, app.screen.focused)
         able = [r for r in table if any(hasattr(h, f"action_{r.name}") for h in here)]
-        known = [row.help for row in able]
-        assert [one.help for one in offered][: len(known)] == known
+        known = {row.called or row.label.capitalize() for row in able}
+        titles = [one.title.partition("  (")[0] for one in offered]
+        assert {*titles[: len(known)]} == known
+        assert titles[0] == "Find anything"
         assert [one.title for one in offered][len(known) :] == [
             "Theme: light", "Theme: contrast", "Theme: dusk", "Theme: paper"
         ]  # fmt: skip

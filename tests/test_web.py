@@ -12,6 +12,7 @@ import pytest
 
 from memtui.__main__ import main
 from memtui.paths import in_home
+from memtui.shell import web_server
 from memtui.stages.claim import Claim
 from tests.browser import CHROMIUM, page
 from tests.serving import PATIENCE_S, Served, fill, is_running, serving, until
@@ -151,6 +152,21 @@ async def test_no_process_outlives_a_server_that_is_killed(home: Path) -> None:
     claim = Claim(in_home(home).claim)
     assert claim.take()
     claim.drop()
+
+
+@pytest.mark.parametrize(
+    ("asked", "drawn"),
+    [
+        ((120, 40), (120, 40)),
+        ((0, -3), (8, 4)),
+        ((10**9, float("inf")), (1000, 500)),
+        (("wide", None), (80, 24)),
+    ],
+)
+def test_no_tab_is_drawn_for_a_size_that_nobody_has(
+    asked: tuple[object, object], drawn: tuple[int, int]
+) -> None:
+    assert web_server.sized(*asked) == drawn
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.2", "localhost", "::"])

@@ -29,15 +29,22 @@ def named(name: str) -> Command:
     return _BY_NAME[name]
 
 
-def bindings(*names: str, in_footer: bool = False) -> list[BindingType]:
+def bindings(*names: str, in_footer: bool = False, **says: str) -> list[BindingType]:
     """The bindings of these commands, in the order of the table.
 
     Args:
         names: Which commands.
         in_footer: Whether all of them are shown in the footer, not only those that
             are wherever they can be done.
+        says: More of them, each with what it does here, in a whole sentence.
+
+    Raises:
+        KeyError: There is no such command.
+        ValueError: What one of them does here is said nowhere.
     """
-    rows = [command for command in COMMANDS if command.name in names and command.keys]
+    rows = sorted({named(name) for name in (*names, *says)}, key=COMMANDS.index)
+    if silent := [one.name for one in rows if not (says.get(one.name) or one.help)]:
+        raise ValueError(f"nobody says what {', '.join(silent)} does here")
     return [
         Binding(
             ",".join(row.keys),
@@ -45,10 +52,11 @@ def bindings(*names: str, in_footer: bool = False) -> list[BindingType]:
             row.label,
             show=in_footer or row.in_footer,
             key_display=row.shown.split()[0],
-            tooltip=row.help,
+            tooltip=says.get(row.name) or row.help,
             id=row.name,
         )
         for row in rows
+        if row.keys
     ]
 
 

@@ -24,11 +24,15 @@ class Command:
     shown: str
     """The keys as a person reads them."""
     label: str
-    """The word in the footer and the palette."""
+    """The word in the footer."""
     help: str
-    """A whole sentence."""
+    """A whole sentence; "" where it depends on who obeys, who says it then."""
     group: Group
     in_footer: bool = False
     in_palette: bool = True
+    called: str = ""
+    """What the palette calls it; the word in the footer if empty."""
+    rank: int = 2
+    """Where a footer is narrow, what has the highest goes first; 0 stays."""
     where: str = ""
     """Where it can be done, in a whole sentence; "" where that goes without saying."""

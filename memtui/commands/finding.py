@@ -10,7 +10,9 @@ FINDING = (
         "find",
         "Find any moment by a few words, and jump there.",
         Group.FIND,
+        called="Find anything",
         in_footer=True,
+        rank=1,
         where="It works in the contents: esc leads there.",
     ),
     Command(
@@ -20,6 +22,7 @@ FINDING = (
         "date",
         "Go to a year, a month, a week or a day.",
         Group.FIND,
+        called="Go to a date",
         in_footer=True,
         where="It works in the contents: esc leads there.",
     ),
@@ -30,14 +33,17 @@ FINDING = (
         "sessions",
         "See the sessions: with whom, of what, when and how long; and read one.",
         Group.FIND,
+        called="Sessions",
     ),
     Command(
         "find_here",
         ("slash",),
         "/",
         "find",
-        "Find words in what is open: in the list of sessions, or in a conversation.",
+        "",
         Group.FIND,
+        called="Find here",
+        rank=1,
     ),
     Command(
         "sort",
@@ -47,6 +53,7 @@ FINDING = (
         "List the newest first, the oldest, the longest, those of most messages, or all"
         " by title.",
         Group.FIND,
+        called="Sort the list",
         where="Sessions are sorted in their list: s.",
     ),
     Command(
@@ -56,6 +63,8 @@ FINDING = (
         "calendar",
         "See how much was said on each day, year by year, and go to one of them.",
         Group.FIND,
+        called="Calendar",
+        rank=3,
     ),
     Command(
         "narrow",
@@ -64,7 +73,9 @@ FINDING = (
         "filter",
         "Show one agent, one project or one keyword alone, everywhere; F F shows all.",
         Group.FIND,
+        called="Filter by agent, project or keyword",
         in_footer=True,
+        rank=5,
         where="It works in the contents, the sessions and the calendar.",
     ),
 )

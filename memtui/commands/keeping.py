@@ -10,6 +10,7 @@ KEEPING = (
         "import",
         "Look for the histories agents keep here; import them, and watch them grow.",
         Group.APP,
+        called="Import conversations",
     ),
     Command(
         "see_hooks",
@@ -18,6 +19,7 @@ KEEPING = (
         "hooks",
         "See which agents tell memtui what happens, and have others tell it.",
         Group.APP,
+        called="Hooks of your agents",
     ),
     Command(
         "see_quarantine",
@@ -27,6 +29,7 @@ KEEPING = (
         "See what failed and what could not be taken, and why; try that again, or drop"
         " it.",
         Group.APP,
+        called="Problems: what could not be taken",
     ),
     Command(
         "see_settings",
@@ -43,6 +46,8 @@ KEEPING = (
         "jobs",
         "See what the workers do and what waits, the model's jobs, and how Ollama is.",
         Group.APP,
+        called="Jobs: what is done behind",
+        rank=4,
     ),
     Command(
         "pause_job",
@@ -51,7 +56,7 @@ KEEPING = (
         "pause",
         "Let the job the cursor is on rest, also over restarts; or resume it.",
         Group.APP,
-        in_palette=False,
+        called="Pause or resume this job",
     ),
     Command(
         "run_now",
@@ -60,7 +65,7 @@ KEEPING = (
         "run now",
         "Ask for a run of the job the cursor is on, before all that has its time.",
         Group.APP,
-        in_palette=False,
+        called="Run this job now",
     ),
     Command(
         "retry",
@@ -69,7 +74,7 @@ KEEPING = (
         "try again",
         "Try again to take what the cursor is on: the file, or all of its transcript.",
         Group.APP,
-        in_palette=False,
+        called="Try this again",
         where="What can be tried again is listed by Q.",
     ),
     Command(
@@ -79,7 +84,7 @@ KEEPING = (
         "try all again",
         "Try again to take all that could not be taken.",
         Group.APP,
-        in_palette=False,
+        rank=5,
         where="What can be tried again is listed by Q.",
     ),
     Command(
@@ -89,7 +94,7 @@ KEEPING = (
         "drop",
         "Drop what the cursor is on, or all there is; you are asked first.",
         Group.APP,
-        in_palette=False,
+        called="Drop this",
         where="What can be dropped is listed by Q.",
     ),
     Command(
@@ -99,7 +104,7 @@ KEEPING = (
         "write",
         "Write the change that is shown into the agent's settings.",
         Group.APP,
-        in_palette=False,
+        called="Write this change",
         where="Changes to agents' settings are shown by H.",
     ),
     Command(
@@ -109,7 +114,7 @@ KEEPING = (
         "import once",
         "Import the histories as they are now, and do not watch them grow.",
         Group.APP,
-        in_palette=False,
+        called="Import once, do not watch",
         where="i shows what can be imported.",
     ),
     Command(
@@ -119,7 +124,7 @@ KEEPING = (
         "demo",
         "Open a small made-up memory to look around in; yours is not touched.",
         Group.APP,
-        in_palette=False,
+        called="Open the demo",
         where="The demo is offered by i, while nothing is kept.",
     ),
     Command(
@@ -137,6 +142,7 @@ KEEPING = (
         "put aside",
         "Put memtui aside and go to the shell; fg there brings it back as it was.",
         Group.APP,
+        called="Put memtui aside",
         where="Leave what is open with esc first.",
     ),
     Command(
@@ -155,7 +161,9 @@ KEEPING = (
         "all keys",
         "Show every key and what it does here.",
         Group.APP,
+        called="All keys that work here",
         in_footer=True,
+        rank=0,
     ),
     Command(
         "quit",
@@ -165,6 +173,8 @@ KEEPING = (
         "Leave memtui, ctrl+q even while you type. What is under way is taken up again"
         " at the next start.",
         Group.APP,
+        called="Quit memtui",
         in_footer=True,
+        rank=0,
     ),
 )

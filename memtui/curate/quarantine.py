@@ -37,6 +37,9 @@ class Page:
     entries: tuple[Entry, ...]
     offset: int
     total: int
+    """How many entries there are: hook files, and faults of transcripts."""
+    records: int
+    """How many records of both could not be taken: a fault may have many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,8 @@ class Quarantine:
             total = len(files) + problems.rows(Kind.FAULT, besides=PROBLEMS)
             merged = heapq.merge(files, noted, key=_at_ms, reverse=True)
             found = list(islice(merged, offset, offset + limit))
-            return Page(tuple(self._entries(found)), offset, total)
+            entries = tuple(self._entries(found))
+            return Page(entries, offset, total, problems.faults())
 
     def show(self, name: str, limit: int | None = None) -> Shown:
         """One of them with what it says.

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
@@ -29,6 +29,7 @@ from memtui.recall import days
 from memtui.screens.following import Following
 from memtui.widgets import day_words, wording
 from memtui.widgets.day_grid import DayGrid
+from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.status_line import StatusLine
 
@@ -44,7 +45,12 @@ class CalendarScreen(Following[str]):
     OBEYS_SCOPE = True
     REST_S = 0.5
     BINDINGS: ClassVar[list[BindingType]] = [
-        *commands.bindings("next_peer", "previous_peer", "back", in_footer=True),
+        *commands.bindings(
+            in_footer=True,
+            next_peer="Go down to the year before.",
+            previous_peer="Go up to the year after.",
+            back="Go back to where you were.",
+        ),
         *commands.bindings("go_to_date"),
     ]
 
@@ -83,7 +89,7 @@ class CalendarScreen(Following[str]):
             yield Static(id="legend", markup=False)
             yield Static(id="day", markup=False)
             yield Static(NOTHING_KEPT, id="nothing", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     @property
     def _today(self) -> date:

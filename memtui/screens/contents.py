@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from memtui import commands
 from memtui.memory import calendar
@@ -36,6 +36,7 @@ from memtui.screens.teleport import TeleportScreen
 from memtui.widgets import wording
 from memtui.widgets.crumbs import Crumbs
 from memtui.widgets.found_lines import Finder, Landing, View
+from memtui.widgets.key_line import KeyLine
 from memtui.widgets.node_page import NodePage
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.source_pane import SourcePane
@@ -58,14 +59,17 @@ class ContentsScreen(PanedScreen):
     """Ties the three panes together; each of them reads for itself."""
 
     HORIZONTAL_BREAKPOINTS = LAYOUTS
-    OBEYS_SCOPE = True
+    OBEYS_SCOPE = SHOWS_MARKS = True
     REST_S = 0.5
     VERTICAL_BREAKPOINTS = HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "teleport", "go_to_date", "back", "next_pane", "previous_pane",
-        "next_peer", "previous_peer", "next_grip", "previous_grip",
-        "more_context", "less_context", "copy_citation", "show_withheld",
-        "see_versions", "full_screen",
+        "teleport", "go_to_date", "next_pane", "previous_pane",
+        "next_grip", "previous_grip", "more_context", "less_context",
+        "show_withheld", "see_versions", "full_screen",
+        back="Go back a pane: from a source to its page, from a page to the contents.",
+        next_peer="Go to the next node of this level, further back in time.",
+        previous_peer="Go to the node of this level before, nearer to today.",
+        copy_citation="Copy the quote, and where it stands, to the clipboard.",
     )  # fmt: skip
 
     def __init__(
@@ -101,7 +105,7 @@ class ContentsScreen(PanedScreen):
             with Container(id="reading"):
                 yield NodePage(self._zone, self._now, self._count, id="page")
                 yield SourcePane(self._zone, self._now, id="source")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine("see_sessions", "see_days", "see_jobs")
 
     def on_mount(self) -> None:
         """Start in the tree."""

@@ -1,7 +1,7 @@
-"""All keys, those that work where the reader is first."""
+"""All keys that work where the reader is: the pane's first, then the screen's."""
 
-from collections.abc import Collection
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -10,8 +10,15 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from memtui.commands import COMMANDS, Command, Group
+from memtui.commands import Group
 from memtui.widgets.hanging import Hanging
+
+if TYPE_CHECKING:
+    from memtui.palette import Able
+
+PANE, SCREEN = "In this pane", "On this screen"
+EVERYWHERE, MOVING = "Everywhere", "Moving"
+"""The headings; a pane that has a name goes by it."""
 
 KEY_CELLS = 12
 """How wide the column of keys is."""
@@ -39,7 +46,7 @@ MARKS = (
 
 
 class HelpScreen(ModalScreen[None]):
-    """Written from the table of commands alone."""
+    """Written from what can be done where the reader is, the nearest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,question_mark,enter", "dismiss", "close", show=False),
@@ -48,36 +55,41 @@ class HelpScreen(ModalScreen[None]):
         Binding("k,up", "scroll(-1)", "up", show=False),
     ]
 
-    def __init__(self, active: Collection[str]) -> None:
+    def __init__(self, able: "Sequence[Able]", pane: str, *, with_marks: bool) -> None:
         """Make the page.
 
         Args:
-            active: The names of the commands that work where the focus is.
+            able: What can be done there.
+            pane: What the part that has the focus is called; it may have no name.
+            with_marks: Whether the marks of bullets are explained.
         """
         super().__init__()
-        self._active = active
+        self._able, self._pane = able, pane or PANE
+        self._with_marks = with_marks
 
     def compose(self) -> ComposeResult:
-        """One part for each group of commands, and one for the marks."""
+        """What the pane does, what the screen, what all do; then the marks."""
+        moves = [one for one in self._able if one.command.group is Group.MOVE]
         with VerticalScroll(id="help"):
-            for group in Group:
-                rows = [row for row in COMMANDS if row.group is group and row.keys]
-                rows = [row for row in rows if row.name in self._active]
-                if rows:
-                    yield Static(group.value, classes="heading", markup=False)
-                for row in rows:
-                    yield Static(_row(row))
-            yield Static("Marks", classes="heading", markup=False)
-            for mark, meaning in MARKS:
-                yield Static(Hanging(_key(mark), Content(meaning)))
+            for near, heading in enumerate((self._pane, SCREEN, EVERYWHERE)):
+                some = [one for one in self._able if one.near == near]
+                yield from _part(heading, [one for one in some if one not in moves])
+            yield from _part(MOVING, moves)
+            if self._with_marks:
+                yield Static("Marks", classes="heading", markup=False)
+                for mark, meaning in MARKS:
+                    yield Static(Hanging(_key(mark), Content(meaning)))
 
     def action_scroll(self, step: int) -> None:
         """Scroll a line."""
         self.query_one("#help").scroll_relative(y=step, animate=False)
 
 
-def _row(command: Command) -> Hanging:
-    return Hanging(_key(command.shown), Content(command.help))
+def _part(heading: str, some: "Sequence[Able]") -> ComposeResult:
+    if some:
+        yield Static(heading, classes="heading", markup=False)
+    for one in some:
+        yield Static(Hanging(_key(one.command.shown), Content(one.says)))
 
 
 def _key(shown: str) -> Content:

@@ -14,13 +14,14 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
 from memtui.messages.hooks import ChangePlanned, ChangeWritten, HooksFound
 from memtui.widgets import wording
+from memtui.widgets.key_line import KeyLine
 from memtui.widgets.options import Options
 from memtui.widgets.pane_title import PaneTitle
 
@@ -51,8 +52,10 @@ class AgentList(Options, inherit_bindings=False):
     """The agents, a line each."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "open", "first", "last", "cursor_up", "cursor_down"
-    )
+        "first", "last", "cursor_up", "cursor_down",
+        open="Show what would be changed for this agent.",
+    )  # fmt: skip
+    CALLED = "In the list of agents"
 
     def action_open(self) -> None:
         """Show what would be changed."""
@@ -63,7 +66,7 @@ class HooksScreen(Screen[None]):
     """Lists the agents, shows a change, and writes it when told to."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *commands.bindings("write_change", "back", in_footer=True),
+        *commands.bindings("write_change", in_footer=True, back="Leave the hooks."),
         *commands.bindings("page_up", "page_down"),
     ]
 
@@ -87,7 +90,7 @@ class HooksScreen(Screen[None]):
         yield self._title
         with VerticalScroll(id="change-pane"):
             yield Static(NOTHING_SHOWN, id="change", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Look how it stands."""

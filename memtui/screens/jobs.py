@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
@@ -25,6 +25,7 @@ from memtui.screens.choosing import Choosing
 from memtui.widgets import job_words, wording
 from memtui.widgets.job_list import JobList
 from memtui.widgets.job_words import Seen, Told
+from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.source_pane import Reader
 from memtui.widgets.status_line import READ_ONLY, StatusLine
@@ -62,7 +63,12 @@ class JobsScreen(Choosing[None]):
     """Shows the work behind as it goes on."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *commands.bindings("pause_job", "run_now", "back", in_footer=True),
+        *commands.bindings(
+            "pause_job",
+            "run_now",
+            in_footer=True,
+            back="Go back to the list, or leave it.",
+        ),
         *commands.bindings("next_pane", "previous_pane"),
     ]
 
@@ -101,7 +107,7 @@ class JobsScreen(Choosing[None]):
                 yield PaneTitle("How it stands")
                 with Reader():
                     yield Static(id="job", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     @property
     def _list(self) -> JobList:

@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
@@ -30,6 +30,7 @@ from memtui.screens.choosing import Choosing
 from memtui.screens.drop import ONE, DropScreen
 from memtui.widgets import refusals, wording
 from memtui.widgets.failures import Failures
+from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.quarantine_list import QuarantineList
 from memtui.widgets.source_pane import Reader
@@ -70,7 +71,13 @@ class QuarantineScreen(Choosing[None]):
     """Lists what could not be taken; asked on threads, since there may be much."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *commands.bindings("retry", "retry_all", "drop", "back", in_footer=True),
+        *commands.bindings(
+            "retry",
+            "retry_all",
+            "drop",
+            in_footer=True,
+            back="Go back to the list, or leave it.",
+        ),
         *commands.bindings("next_pane", "previous_pane"),
     ]
 
@@ -111,7 +118,7 @@ class QuarantineScreen(Choosing[None]):
                 yield PaneTitle("Why")
                 with Reader():
                     yield Static(id="refusal", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     @property
     def _list(self) -> QuarantineList:
@@ -160,8 +167,12 @@ class QuarantineScreen(Choosing[None]):
         else:
             self._list.show(page.entries, page.total, self._returning)
         self.set_class(not page.total, "-empty")
-        measure = wording.count(page.total) if page.total else ""
-        self.query_one("#listed PaneTitle", PaneTitle).measure = measure
+        measure = wording.counted(page.total, "entry", "entries")
+        if page.records > page.total:
+            measure += f" · {wording.counted(page.records, 'record')}"
+        self.query_one("#listed PaneTitle", PaneTitle).measure = (
+            measure if page.total else ""
+        )
         if not page.total:
             self._say("Why", Content(""))
         if self._tried and {*self._tried} == {one.name for one in message.outcomes}:

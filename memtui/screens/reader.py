@@ -11,7 +11,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from memtui import commands
 from memtui.memory.events import Place
@@ -30,6 +30,7 @@ from memtui.screens.layouts import LAYOUTS
 from memtui.screens.reading import Reading, around
 from memtui.widgets import turn_lines
 from memtui.widgets.find_line import FindLine
+from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.status_line import StatusLine
 from memtui.widgets.turn_view import TurnView
@@ -40,11 +41,19 @@ class ReaderScreen(Reading):
 
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS = LAYOUTS
-    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "find_here", "next_match", "previous_match", "next_question",
-        "previous_question", "fold", "show_thinking", "see_place", "copy_citation",
-        "resume", "export", "edit", "back",
-    )  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *commands.bindings(
+            "next_match", "previous_match", "next_question", "previous_question",
+            "show_thinking", "see_place", "resume", "export", "edit",
+            copy_citation="Copy what is said here, and where, to the clipboard.",
+            fold="Fold or unfold this tool call or note.",
+        ),
+        *commands.bindings(
+            in_footer=True,
+            find_here="Find words in this session.",
+            back="Stop finding, or leave the session.",
+        ),
+    ]  # fmt: skip
 
     def __init__(
         self,
@@ -74,7 +83,7 @@ class ReaderScreen(Reading):
         yield TurnView()
         yield Static(id="nothing", markup=False)
         yield FindLine()
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Read what is known of the session, and its first stretch."""

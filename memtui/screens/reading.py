@@ -208,10 +208,8 @@ class Reading(Deeds):
         thoughts = wording.counted(about.thoughts, "thought") + hidden
         parts = [one.agent, one.project, said, thoughts if about.thoughts else ""]
         what = f"{whose} of {title}" if whose else title
-        room = max(20, self.size.width // 2)
-        cut = Content(what).truncate(room, ellipsis=True).plain
         measure = " · ".join(part for part in parts if part)
-        self.query_one(PaneTitle).say(cut, measure)
+        self.query_one(PaneTitle).say(what, measure)
 
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:

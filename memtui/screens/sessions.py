@@ -15,7 +15,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
@@ -29,6 +29,7 @@ from memtui.recall.listings import Listing
 from memtui.screens.following import Following
 from memtui.screens.layouts import LAYOUTS
 from memtui.widgets import session_rows, wording
+from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.session_list import PAGE, SessionList
 from memtui.widgets.status_line import StatusLine
@@ -50,7 +51,12 @@ class SessionsScreen(Following[None]):
     HORIZONTAL_BREAKPOINTS = LAYOUTS
     OBEYS_SCOPE = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        *commands.bindings("find_here", "sort", "back", in_footer=True),
+        *commands.bindings(
+            "sort",
+            in_footer=True,
+            find_here="List the sessions that hold the words you type.",
+            back="List all of them again, or leave the list.",
+        ),
         *commands.bindings("next_pane", "previous_pane"),
     ]
 
@@ -88,7 +94,7 @@ class SessionsScreen(Following[None]):
         yield Static(id="columns", markup=False)
         yield SessionList(self._zone, self._now)
         yield Static(id="nothing", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     @property
     def _list(self) -> SessionList:

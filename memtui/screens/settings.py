@@ -8,7 +8,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
@@ -18,6 +18,7 @@ from memtui.messages.settings import SettingsRead
 from memtui.screens.layouts import LAYOUTS
 from memtui.screens.setting import SettingScreen
 from memtui.widgets import setting_words, wording
+from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.setting_list import SettingList
 from memtui.widgets.source_pane import Reader
@@ -49,7 +50,11 @@ class SettingsScreen(Screen[None]):
 
     HORIZONTAL_BREAKPOINTS = LAYOUTS
     BINDINGS: ClassVar[list[BindingType]] = [
-        *commands.bindings("find_here", "back", in_footer=True),
+        *commands.bindings(
+            in_footer=True,
+            find_here="List the settings that say what you type.",
+            back="List all of them again, go back to the list, or leave it.",
+        ),
         *commands.bindings("next_pane", "previous_pane"),
     ]
 
@@ -78,7 +83,7 @@ class SettingsScreen(Screen[None]):
                 yield PaneTitle("Setting")
                 with Reader():
                     yield Static(id="told", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     @property
     def _list(self) -> SettingList:

@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
@@ -26,6 +26,7 @@ from memtui.messages.versions import EditionRead, HistoryRead, VersionChosen
 from memtui.recall import versions
 from memtui.screens.choosing import Choosing
 from memtui.widgets import editions, wording
+from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.source_pane import Reader
 from memtui.widgets.status_line import StatusLine
@@ -39,8 +40,14 @@ GONE = "This is no longer in the contents."
 class VersionsScreen(Choosing[bool]):
     """Lists a node's versions; answers whether another one may be shown since."""
 
+    SHOWS_MARKS = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        *commands.bindings("pin", "ask_anew", "back", in_footer=True),
+        *commands.bindings(
+            "pin",
+            "ask_anew",
+            in_footer=True,
+            back="Go back to the list, or leave it.",
+        ),
         *commands.bindings("next_pane", "previous_pane", "show_withheld"),
     ]
 
@@ -81,7 +88,7 @@ class VersionsScreen(Choosing[bool]):
                 yield PaneTitle("Version")
                 with Reader():
                     yield Static(id="edition", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyLine()
 
     @property
     def _list(self) -> VersionList:

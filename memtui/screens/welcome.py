@@ -1,6 +1,6 @@
 """The first start: what can be imported, what the demo is, how hooks are installed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -11,12 +11,13 @@ from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands
 from memtui.messages.house import HistoriesFound, WorkReported
 from memtui.widgets import wording
+from memtui.widgets.key_line import KeyLine
 from memtui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
@@ -36,6 +37,22 @@ AGENT_NAMES = {
 """How agents call themselves."""
 
 
+NOTHING_FOUND = (
+    "Nothing was found to import here. In a shell, memtui import PATH… reads what lies"
+    " elsewhere."
+)
+
+_HOOKS = "H", "has your agents tell memtui of new conversations as they happen"
+_DEMO = "d", "opens a small made-up memory to look around in (memtui demo)"
+_LEAVE = "esc", "goes to the contents as they are"
+
+WAYS = (_HOOKS, ("I", "imports them once, as they are now"), _DEMO, _LEAVE)
+"""What else can be done where something was found."""
+
+OTHER_WAYS = (_HOOKS, _DEMO, (",", "names folders to watch: capture.folders"), _LEAVE)
+"""What can be done where nothing was."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a person chose to import."""
@@ -49,12 +66,17 @@ class WelcomeScreen(Screen["Wanted | str | None"]):
     """Looks for histories; answers with those to import, or ``DEMO``."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "import_histories", "import_once", "open_demo", "back", in_footer=True
+        "import_once",
+        "open_demo",
+        in_footer=True,
+        import_histories="Import what was found, and read it on as it grows.",
+        back="Go to the contents as they are.",
     )
 
     def __init__(
         self,
         find: "Callable[[], Sequence[History]]",
+        looked_in: Callable[[], Mapping[str, Sequence[Path]]],
         *,
         is_first: bool,
         is_demo: bool = False,
@@ -63,11 +85,13 @@ class WelcomeScreen(Screen["Wanted | str | None"]):
 
         Args:
             find: Looks for histories; may take a while, and runs on a thread.
+            looked_in: Tells where it looks, by the agent's name.
             is_first: Whether nothing is kept yet.
             is_demo: Whether this is the demo already.
         """
         super().__init__()
-        self._find, self._is_first, self._is_demo = find, is_first, is_demo
+        self._find, self._looked_in = find, looked_in
+        self._is_first, self._is_demo = is_first, is_demo
         self._found: Sequence[History] | None = None
 
     def compose(self) -> ComposeResult:
@@ -78,8 +102,8 @@ class WelcomeScreen(Screen["Wanted | str | None"]):
                 self._offer("Looking for histories on this machine…"), id="offer"
             )
             yield Static(id="histories")
-            yield Static(_further(), id="further")
-        yield Footer(show_command_palette=False, compact=True)
+            yield Static(_further(WAYS), id="further")
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """Look for histories."""
@@ -98,7 +122,10 @@ class WelcomeScreen(Screen["Wanted | str | None"]):
         self._found = [one for one in message.histories if one.sessions]
         offer = self.query_one("#offer", Static)
         if not self._found:
-            offer.update(self._offer("No histories of agents were found here."))
+            offer.update(self._offer("No agent's conversations were found here."))
+            places = self._looked_in().items()
+            self.query_one("#histories", Static).update(_nowhere(places))
+            self.query_one("#further", Static).update(_further(OTHER_WAYS))
             return
         offer.update(
             self._offer(
@@ -141,7 +168,7 @@ class WelcomeScreen(Screen["Wanted | str | None"]):
         if self._found is None:
             self.notify("Still looking: one moment.", markup=False)
         elif not self._found:
-            self.notify("Nothing was found to import; d opens a demo.", markup=False)
+            self.notify(NOTHING_FOUND, markup=False)
         else:
             self.dismiss(Wanted(self._found, is_watched))
 
@@ -184,14 +211,22 @@ def _short(folder: Path) -> str:
     )
 
 
-def _further() -> Content:
-    return Content.assemble(
-        ("H", "bold $accent"),
-        "    has your agents tell memtui of new conversations as they happen\n",
-        ("I", "bold $accent"),
-        "    imports them once, as they are now\n",
-        ("d", "bold $accent"),
-        "    opens a small made-up memory to look around in\n",
-        ("esc", "bold $accent"),
-        "  goes to the contents as they are",
+def _nowhere(places: Iterable[tuple[str, Sequence[Path]]]) -> Content:
+    """Where nothing was found, and how to name another place."""
+    lines = [Content("Looked in:")]
+    for agent, some in places:
+        name = f"  {AGENT_NAMES.get(agent, agent):<12} "
+        for at, place in enumerate(some):
+            first = name if not at else " " * len(name)
+            lines.append(Content.assemble(first, (_short(place), "$context")))
+    lines.append(Content(""))
+    command = ("memtui import PATH…", "bold $accent")
+    lines.append(Content.assemble("If they lie elsewhere, in a shell: ", command))
+    return Content("\n").join(lines)
+
+
+def _further(ways: Sequence[tuple[str, str]]) -> Content:
+    return Content("\n").join(
+        Content.assemble((f"{key:<3}", "bold $accent"), f"  {says}")
+        for key, says in ways
     )

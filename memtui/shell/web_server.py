@@ -5,6 +5,7 @@ after it was told to end, it is killed: SQLite and the outbox stand that at any 
 """
 
 import asyncio
+import math
 import socket
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,9 @@ SIZES = range(6, 61)
 USUAL = 16
 WIDTH, HEIGHT = 80, 24
 """What is drawn for where a browser does not say."""
+
+WIDTHS, HEIGHTS = (8, 1000), (4, 500)
+"""The least and the most that is drawn for, whatever a browser says, in cells."""
 
 _PAGE, _SCRIPT = (Path(__file__).with_name(f"web.{kind}") for kind in ("html", "js"))
 
@@ -87,7 +91,7 @@ class WebServer(Server):
         async def close() -> None:
             await tab.close()
 
-        service = AppService(
+        service = Tab(
             self.command,
             write_bytes=tab.send_bytes,
             write_str=tab.send_str,
@@ -106,6 +110,29 @@ class WebServer(Server):
             self._tabs.discard(tab)
             await asyncio.shield(_end(service))
         return tab
+
+
+class Tab(AppService):
+    """The process of a tab, which draws for no size that nobody can have."""
+
+    async def start(self, width: int, height: int) -> None:
+        """Start it at the nearest size that can be."""
+        await super().start(*sized(width, height))
+
+    async def set_terminal_size(self, width: int, height: int) -> None:
+        """Tell it the nearest size that can be."""
+        await super().set_terminal_size(*sized(width, height))
+
+
+def sized(width: object, height: object) -> tuple[int, int]:
+    """The nearest size that is drawn for; the usual for what is no number."""
+    return _within(width, WIDTHS, WIDTH), _within(height, HEIGHTS, HEIGHT)
+
+
+def _within(cells: object, bounds: tuple[int, int], usual: int) -> int:
+    if not isinstance(cells, int | float) or math.isnan(cells):
+        return usual
+    return int(min(max(cells, bounds[0]), bounds[1]))
 
 
 async def _script(_: web.Request) -> web.FileResponse:

@@ -32,11 +32,15 @@ class BulletList(Options, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings(
-            "open", "fold", "deeper", "outward", "first", "last",
-            "cursor_up", "cursor_down", "page_up", "page_down",
+            "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
+            open="Open the source of this bullet.",
+            fold="Show or hide the quotes of this bullet.",
+            deeper="Show the quotes of this bullet, or open its source.",
+            outward="Hide the quotes, or go back to the contents.",
         ),
         *commands.bindings("show_withheld", in_footer=True),
     ]  # fmt: skip
+    CALLED = "On the page"
 
     def __init__(self) -> None:
         super().__init__()

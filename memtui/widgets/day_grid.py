@@ -42,9 +42,14 @@ class DayGrid(Widget, can_focus=True):
         "days--step1", "days--step2", "days--step3", "days--step4",
     }  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "open", "cursor_down", "cursor_up", "outward", "deeper",
-        "page_down", "page_up", "first", "last",
+        "cursor_down", "cursor_up", "first", "last",
+        open="Open this day in the contents.",
+        deeper="Go on a week.",
+        outward="Go back a week.",
+        page_down="Go to the year before.",
+        page_up="Go to the year after.",
     )  # fmt: skip
+    CALLED = "Among the days"
 
     cursor: reactive[date] = reactive(date(1970, 1, 1), init=False)
     """The day the cursor is on."""

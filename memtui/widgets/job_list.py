@@ -20,8 +20,10 @@ class JobList(Options, inherit_bindings=False):
     """Moves through them."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "open", "first", "last", "cursor_up", "cursor_down", "page_up", "page_down"
-    )
+        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
+        open="Go to all there is to say of this job or stage.",
+    )  # fmt: skip
+    CALLED = "In the list of the work"
 
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="work", markup=False)

@@ -24,8 +24,10 @@ class QuarantineList(Options, inherit_bindings=False):
     """Moves through the entries."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "open", "first", "last", "cursor_up", "cursor_down", "page_up", "page_down"
-    )
+        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
+        open="Go to what this one says.",
+    )  # fmt: skip
+    CALLED = "In the list of what could not be taken"
 
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="entries", markup=False)

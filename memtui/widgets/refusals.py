@@ -18,6 +18,8 @@ def row(entry: "Entry", zone: tzinfo) -> Content:
     if entry.file:
         said = [entry.agent or "a transcript", entry.file.rpartition("/")[2]]
         why = f"line {entry.line}: {why}" if entry.line else why
+        if entry.count > 1:
+            why += f", the last of {wording.counted(entry.count, 'record')}"
     about = " · ".join(part for part in said if part)
     at = entry.at.astimezone(zone)
     return Content.assemble(

@@ -31,8 +31,10 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"session-list--cursor"}
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "open", "first", "last", "cursor_up", "cursor_down", "page_up", "page_down"
-    )
+        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
+        open="Read this session.",
+    )  # fmt: skip
+    CALLED = "In the list of sessions"
 
     def __init__(self, zone: tzinfo, now: Callable[[], datetime]) -> None:
         super().__init__(id="sessions")

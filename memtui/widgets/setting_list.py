@@ -19,8 +19,10 @@ class SettingList(Options, inherit_bindings=False):
     """Moves through the settings."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "open", "first", "last", "cursor_up", "cursor_down", "page_up", "page_down"
-    )
+        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
+        open="Change this setting.",
+    )  # fmt: skip
+    CALLED = "In the list of settings"
 
     def __init__(self) -> None:
         super().__init__(id="entries", markup=False)

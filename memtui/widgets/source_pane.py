@@ -37,7 +37,8 @@ class Reader(VerticalScroll, inherit_bindings=False):
     """The part that scrolls."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "cursor_up", "cursor_down", "page_up", "page_down", "first", "last", "outward",
+        "cursor_up", "cursor_down", "page_up", "page_down", "first", "last",
+        outward="Go back to where this was opened from.",
     )  # fmt: skip
 
     def action_cursor_up(self) -> None:
@@ -64,7 +65,10 @@ class Reader(VerticalScroll, inherit_bindings=False):
 class SourcePane(Vertical):
     """Shows one grip at a time; reads it off the thread that draws."""
 
-    BINDINGS: ClassVar[list[BindingType]] = commands.bindings("open")
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        open="Read the session this source stands in, from there."
+    )
+    CALLED = "In the source"
 
     def __init__(self, zone: tzinfo, now: Callable[[], datetime], *, id: str) -> None:
         super().__init__(id=id)

@@ -36,9 +36,14 @@ class TocTree(TocBranches):
         "toc--live",
     }
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "open", "fold", "unfold_all", "deeper", "outward", "first", "last",
+        "unfold_all", "first", "last",
         "cursor_up", "cursor_down", "page_up", "page_down",
+        open="Open the page of this line.",
+        fold="Fold or unfold what is below this line.",
+        deeper="Unfold this line, go into it, or open its page.",
+        outward="Fold this line, or go to the one it belongs to.",
     )  # fmt: skip
+    CALLED = "In the contents"
 
     def __init__(self, zone: tzinfo, *, id: str) -> None:
         super().__init__(id=id)

@@ -21,8 +21,10 @@ class TurnView(TurnScroll, inherit_bindings=False):
     """Moves through the turns of a conversation."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "open", "first", "last", "cursor_up", "cursor_down", "page_up", "page_down"
-    )
+        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
+        open="Unfold or fold this, or go to the subagent that was started here.",
+    )  # fmt: skip
+    CALLED = "In the conversation"
 
     def go_to(self, place: Place, *, line: int | None = None) -> bool:
         """Go to the turn of a place, and to one of its lines; False if it is unread."""

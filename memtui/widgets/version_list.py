@@ -17,8 +17,10 @@ class VersionList(Options, inherit_bindings=False):
     """Moves through the versions."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "open", "first", "last", "cursor_up", "cursor_down", "page_up", "page_down"
-    )
+        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
+        open="Read this version.",
+    )  # fmt: skip
+    CALLED = "In the list of versions"
 
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="editions")

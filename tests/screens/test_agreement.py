@@ -116,7 +116,8 @@ def rows_here(app: MemtuiApp) -> set[str]:
             continue
         row = commands.named(name)
         assert key in row.keys or key == "ctrl+q", (key, name)
-        assert (one.binding.description, one.tooltip) == (row.label, row.help), name
+        assert one.binding.description == row.label, name
+        assert one.tooltip.endswith("."), name
         assert hasattr(one.node, f"action_{name}"), (one.node, name)
         here.add(name)
     return here
@@ -126,9 +127,21 @@ def said_in_footer(app: MemtuiApp) -> set[str]:
     return {key.description for key in app.screen.query(FooterKey)}
 
 
-def said_in_palette(app: MemtuiApp) -> list[str]:
+def said_in_palette(app: MemtuiApp) -> set[str]:
     titles = [one.title for one in palette.offers(app, app.screen)]
-    return titles[: len(titles) - len(THEMES) + 1]
+    return {*titles[: len(titles) - len(THEMES) + 1]}
+
+
+def called(row: commands.Command) -> str:
+    name = row.called or row.label.capitalize()
+    return f"{name}  ({row.shown})" if row.shown else name
+
+
+def said_in_help(app: MemtuiApp) -> list[str]:
+    """What stands behind keys, from above."""
+    told = [one.visual for one in app.screen.query(Static)]
+    said = [str(row.paragraph) for row in told if isinstance(row, Hanging)]
+    return [words for words in said if words.endswith(".")]
 
 
 async def test_all_that_names_the_commands_names_the_same(
@@ -141,8 +154,9 @@ async def test_all_that_names_the_commands_names_the_same(
             here = rows_here(app)
             table = [row for row in commands.COMMANDS if row.name in here]
             able = [row for row in commands.COMMANDS if row in table or not row.keys]
-            offered = [row.label.capitalize() for row in able if row.in_palette]
+            offered = {called(row) for row in able if row.in_palette}
             assert said_in_palette(app) == offered, name
+            says = [one.says for one in palette.able(app.screen)]
             if app.screen.query(Footer):
                 footer = said_in_footer(app)
                 assert {row.label for row in table if row.in_footer} <= footer, name
@@ -151,11 +165,42 @@ async def test_all_that_names_the_commands_names_the_same(
                 await pilot.press("question_mark")
                 await settle(pilot)
                 assert isinstance(app.screen, HelpScreen)
-                told = [one.visual for one in app.screen.query(Static)]
-                said = {str(r.paragraph) for r in told if isinstance(r, Hanging)}
-                known = {row.help for row in commands.COMMANDS}
-                always = {row.help for row in table} | {commands.named("palette").help}
-                assert said & known == always, name
+                assert sorted(said_in_help(app)) == sorted(says), name
+
+
+async def test_help_tells_first_what_the_focused_pane_does(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(200, 60)) as pilot:
+        await settle(pilot)
+        for keys, heading, first in (
+            ((), "In the contents", "Open the page of this line."),
+            (("tab",), "On the page", "Open the source of this bullet."),
+            (("s",), "In the list of sessions", "Read this session."),
+        ):
+            await pilot.press(*keys)
+            await settle(pilot)
+            await pilot.press("question_mark")
+            await settle(pilot)
+            headings = [
+                str(one.visual) for one in app.screen.query(".heading").results(Static)
+            ]
+            assert [heading, "On this screen", "Everywhere"] == headings[:3]
+            assert said_in_help(app)[0] == first
+            await pilot.press("escape")
+
+
+async def test_a_narrow_footer_leaves_out_whole_entries(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        for name in OPENED:
+            await go_to(pilot, settle, name)
+            if line := [*app.screen.query(FooterKey)]:
+                assert line[-1].region.right <= 79, name
+                assert [key.key_display for key in line][-2:] == ["?", "q"], name
+                assert name == "ContentsScreen" or "back" in said_in_footer(app), name
 
 
 async def test_a_key_that_can_do_nothing_says_why(
@@ -170,7 +215,7 @@ async def test_a_key_that_can_do_nothing_says_why(
             if isinstance(app.focused, Input):
                 continue
             bound = app.screen.active_bindings
-            rows = [row for row in commands.COMMANDS if row.name not in palette.ALWAYS]
+            rows = [row for row in commands.COMMANDS if row.name != "palette"]
             keys = {key for row in rows for key in row.keys}
             idle = sorted(keys - bound.keys())
             said.clear()

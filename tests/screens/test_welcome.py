@@ -54,16 +54,25 @@ async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
         assert status.work.plain == "● importing 3 of 214"
 
 
-async def test_with_no_history_it_says_so_and_d_opens_the_demo(
-    house: House, app_of: AppOf, settle: Settle
+async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
+    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    places = {"claude-code": (Path("/srv/agents/projects"),)}
+    monkeypatch.setattr(house, "looked_in", lambda: places)
     app = app_of(house)
     async with app.run_test() as pilot:
         await settle(pilot)
-        assert offer(app).endswith("No histories of agents were found here.")
+        assert offer(app).endswith("No agent's conversations were found here.")
+        told = str(app.screen.query_one("#histories", Static).visual)
+        assert "Claude Code  /srv/agents/projects" in told
+        assert told.endswith("in a shell: memtui import PATH…")
+        further = str(app.screen.query_one("#further", Static).visual)
+        assert "memtui demo" in further and "imports" not in further
         await pilot.press("i")
         await settle(pilot)
         assert isinstance(app.screen, WelcomeScreen)
+        (said,) = app._notifications
+        assert said.message.startswith("Nothing was found to import here.")
         await pilot.press("d")
         await settle(pilot)
     assert app.return_value == "demo"
@@ -90,7 +99,7 @@ async def test_a_store_with_something_in_it_opens_on_the_contents(
         assert isinstance(app.screen, ContentsScreen)
         await pilot.press("i")
         await settle(pilot)
-        assert offer(app) == "No histories of agents were found here."
+        assert offer(app) == "No agent's conversations were found here."
         await pilot.press("escape")
         assert isinstance(app.screen, ContentsScreen)
 

@@ -1,0 +1,37 @@
+"""The title of a pane: in a narrow one it loses whole words and whole parts."""
+
+import pytest
+
+from memtui.widgets import key_line, pane_title
+
+WHAT = "Token refresh fixed; the callback still fails"
+MEASURE = "4 segments · ~210 tokens"
+
+
+@pytest.mark.parametrize(
+    ("room", "what", "measure"),
+    [
+        (76, WHAT, MEASURE),
+        (60, "Token refresh fixed; the…", MEASURE),
+        (44, "Token refresh fixed; the…", "4 segments"),
+        (30, "Token refresh fixed; the…", ""),
+        (12, "Token…", ""),
+    ],
+)
+def test_a_title_keeps_whole_words_and_whole_parts(
+    room: int, what: str, measure: str
+) -> None:
+    assert pane_title.fitting(WHAT, MEASURE, room) == (what, measure)
+
+
+def test_one_long_word_is_cut_where_the_room_ends() -> None:
+    told = pane_title.fitting("/srv/attic/session.jsonl", "", 16)
+    assert told == ("/srv/attic/…", "")
+
+
+def test_what_matters_least_leaves_the_line_of_keys_first() -> None:
+    sizes = [(1, 10), (6, 10), (2, 6), (6, 6), (0, 10), (0, 6)]
+    assert key_line.fitting(sizes, 58) == [0, 1, 2, 3, 4, 5]
+    assert key_line.fitting(sizes, 57) == [0, 1, 2, 4, 5]
+    assert key_line.fitting(sizes, 49) == [0, 2, 4, 5]
+    assert key_line.fitting(sizes, 1) == [4, 5]
