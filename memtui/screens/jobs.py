@@ -5,6 +5,7 @@ workers between two pieces of work.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
@@ -22,7 +23,7 @@ from memtui.memory.jobs import Job
 from memtui.messages.house import WorkReported
 from memtui.messages.jobs import JobSteered, WorkSeen
 from memtui.screens.choosing import Choosing
-from memtui.widgets import job_words, wording
+from memtui.widgets import job_words, model_told, wording
 from memtui.widgets.job_list import JobList
 from memtui.widgets.job_words import Seen, Told
 from memtui.widgets.key_line import KeyLine
@@ -32,10 +33,10 @@ from memtui.widgets.status_line import READ_ONLY, StatusLine
 
 if TYPE_CHECKING:
     from memtui.recall.works import Work
-    from memtui.stages.progress import Progress
+    from memtui.stages.progress import Model, Progress
 
 BY_ITSELF = "A stage works by itself whenever something waits for it."
-OF_DEMO = "The demo asks no model: there is no job to steer."
+OF_DEMO = "The demo asks no model."
 SEEN_FINISHED = "What is being written is finished first."
 
 
@@ -134,7 +135,17 @@ class JobsScreen(Choosing[None]):
         self._told = Told(message.work, self._told.seen)
         self._write()
 
+    @property
+    def _note(self) -> str:
+        return OF_DEMO if self._is_demo else self._desk.note
+
+    @property
+    def _model(self) -> "Model | None":
+        return self._last.model if self._last and self._last.is_ours else None
+
     def _write(self) -> None:
+        lack = model_told.lack(self._model, self._note, self._told.work)
+        self._told = replace(self._told, lack=lack)
         self._list.show(self._told)
         self._say_model()
         self.point()
@@ -147,9 +158,8 @@ class JobsScreen(Choosing[None]):
         self.query_one("#job", Static).update(said)
 
     def _say_model(self) -> None:
-        note = "The demo asks no model." if self._is_demo else self._desk.note
-        state = self._last.model if self._last and self._last.is_ours else None
-        words = job_words.model(state, note, self._told, self._now())
+        asked = self._model, self._note, self._told.work
+        words = model_told.told(*asked, self._now())
         self.query_one("#model", Static).update(words)
 
     def _tick(self) -> None:
@@ -186,8 +196,8 @@ class JobsScreen(Choosing[None]):
         name, why = self._list.pointed_at, ""
         if name in job_words.STAGES:
             why = BY_ITSELF
-        elif self._is_demo:
-            why = OF_DEMO
+        elif self._note:
+            why = self._note
         elif self._last is not None and not self._last.is_ours:
             command = f"memtui jobs {does} {name}"
             why = f"{READ_ONLY}. Do it there, or in a shell: {command}"
@@ -218,8 +228,9 @@ class JobsScreen(Choosing[None]):
             self.do(partial(self._run_now, job), "steer")
 
     def _run_now(self, job: Job) -> None:
-        said = f"{job_words.JOBS[job]}: asked for. {self._desk.ask(job)}"
-        self.post_message(JobSteered(said))
+        promise = self._desk.ask(job)
+        then = "It is run once a model can be asked." if self._told.lack else promise
+        self.post_message(JobSteered(f"{job_words.JOBS[job]}: asked for. {then}"))
 
     @on(JobSteered)
     def say_steered(self, message: JobSteered) -> None:

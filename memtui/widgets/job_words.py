@@ -1,4 +1,4 @@
-"""How the work behind is put into words: stages, jobs, their runs, and the model."""
+"""How the work behind is put into words: stages, jobs and their runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.memory import calendar
 from memtui.memory.jobs import Job, Reason, Result, Run
-from memtui.memory.summarizers import Condition, Health
-from memtui.memory.toc import TocLevel
-from memtui.widgets import model_words, wording
+from memtui.widgets import wording
 
 if TYPE_CHECKING:
     from memtui.recall.jobs import Status
     from memtui.recall.works import Work
-    from memtui.stages.progress import Model
 
 STAGES = {
     "ingest": ("Hooks", "takes what agents' hooks have left", "file"),
@@ -45,14 +41,7 @@ REASONS = {
     Reason.WAITING: "segments waited",
 }
 
-CURES = {
-    Condition.OFFLINE: "Ollama is not running: start it with “ollama serve”",
-    Condition.REFUSED: "The model may not be asked: see “memtui doctor”",
-}
-"""What is said where a cure is known to be the same for all."""
-
 NAME_CELLS = 17
-MINUTE_S, HOUR_S = 60, 3600
 
 
 @dataclass(slots=True)
@@ -71,6 +60,8 @@ class Told:
 
     work: "Work | None" = None
     seen: dict[str, Seen] = field(default_factory=dict)
+    lack: str = ""
+    """What jobs lack for want of a model, in a sentence; "" if they lack none."""
 
     def status(self, job: Job) -> "Status | None":
         """How a job stands."""
@@ -103,7 +94,7 @@ def _job(job: Job, told: Told, zone: tzinfo) -> tuple[str, Content]:
     one = told.status(job)
     if one is None or told.work is None:
         return JOBS[job], Content("")
-    parts = [_state(one, zone)]
+    parts = [_state(one, told, zone)]
     if waiting := told.work.waiting.get(job):
         parts.append(f"{wording.count(waiting)} wait")
     said = Content(" · ".join(parts))
@@ -112,13 +103,15 @@ def _job(job: Job, told: Told, zone: tzinfo) -> tuple[str, Content]:
     return JOBS[job], said
 
 
-def _state(one: "Status", zone: tzinfo) -> str:
+def _state(one: "Status", told: Told, zone: tzinfo) -> str:
     if one.is_running:
         return "● runs, then paused" if one.is_paused else "● runs"
     if one.asked_at:
         return "asked for"
     if one.is_paused:
         return "paused"
+    if told.lack:
+        return "no model"
     if one.is_overdue:
         return "overdue"
     if one.next_at:
@@ -158,7 +151,8 @@ def _about_job(job: Job, told: Told, zone: tzinfo, now: datetime) -> Content:
     lines = [
         Content.styled(JOBS[job], "bold"),
         Content(f"Its times: {one.schedule}{f' ({one.cron})' if one.cron else ''}."),
-        Content(f"{_waiting(job, work)}{_next(one, zone)}."),
+        Content(f"{_waiting(job, work)}{'' if told.lack else _next(one, zone)}."),
+        *([Content(told.lack)] if told.lack else ()),
     ]
     if one.is_paused:
         lines.append(Content("Paused: space resumes it, x runs it this once."))
@@ -188,7 +182,7 @@ def _history(runs: Sequence[Run], zone: tzinfo, now: datetime) -> list[Content]:
         result = run.result.value if run.result else "runs still"
         is_bad = run.result in (Result.FAILED, Result.BROKEN_OFF)
         until = run.ended_at or now
-        lasted = took(max(0.0, (until - run.began_at).total_seconds()))
+        lasted = wording.took(max(0.0, (until - run.began_at).total_seconds()))
         line = (
             f"{'✗' if is_bad else ' '} {_at(run.began_at, zone)}  {result}, {lasted},"
             f" {REASONS[run.reason]}: {_counts(run)}"
@@ -207,93 +201,6 @@ def _counts(run: Run) -> str:
     return ", ".join(said)
 
 
-def took(seconds: float) -> str:
-    """How long something took, in one or two units."""
-    if seconds < MINUTE_S:
-        return f"{seconds:.0f} s"
-    if seconds < HOUR_S:
-        return f"{seconds // MINUTE_S:.0f} min {seconds % MINUTE_S:.0f} s"
-    return f"{seconds // HOUR_S:.0f} h {seconds % HOUR_S // MINUTE_S:.0f} min"
-
-
 def _at(at: datetime, zone: tzinfo) -> str:
     local = at.astimezone(zone)
     return f"{local:%a} {local.day} {local:%b %H:%M}"
-
-
-# The model
-
-
-def model(state: "Model | None", note: str, told: Told, now: datetime) -> Content:
-    """How the model is, with its cure, and what it does now.
-
-    Args:
-        state: What was reported of it; None where another memtui works.
-        note: Why none is asked; "" if one is.
-        told: What was read; it tells how another memtui has found the model.
-        now: The time.
-    """
-    if note:
-        return Content(note)
-    if state is None or state.health is None:
-        found = told.work.found if told.work else None
-        if found is None:
-            return Content("Nobody has looked for a model yet.")
-        health = Health(found.condition, found.says)
-        seen = f" (looked at {wording.ago(found.at, now)})"
-        is_ready = Content("✓ A model can be asked.")
-        how = is_ready if health.is_ready else _health(health, paused=0)
-        return how + Content.styled(seen, "$context")
-    if not state.node_id:
-        return _health(state.health, paused=state.paused)
-    return _call(state, now)
-
-
-def _health(health: Health, *, paused: int) -> Content:
-    if health.is_ready:
-        name = health.model or "The model"
-        rest = f"{wording.counted(paused, 'segment')} paused" if paused else "at rest"
-        return Content(f"✓ {name} is there, {rest}.")
-    if health.condition is Condition.RESTING:
-        return Content(f"{_sentence(health.says or 'It rests')}.")
-    says = CURES.get(health.condition) or _sentence(health.says or "No model answers")
-    cure = health.cure
-    if health.condition is Condition.MODEL_MISSING:
-        cure = f"“{cure or 'ollama pull qwen3:4b'}”"
-    if health.condition in CURES or not cure:
-        return Content.styled(f"✗ {says}.", "$error")
-    return Content.styled(f"✗ {says}: {cure}", "$error")
-
-
-def _sentence(says: str) -> str:
-    return says[:1].upper() + says[1:].rstrip(".")
-
-
-def _call(state: "Model", now: datetime) -> Content:
-    """The call that goes on: which node, how far, since when."""
-    assert state.health is not None
-    doing, parts = state.doing, [f"● {state.health.model or 'The model'}"]
-    parts.append(f"{of_node(state.node_id)}")
-    if doing is not None:
-        part = f"part {doing.part} of {doing.parts}, " if doing.parts > 1 else ""
-        said = f"{part}{model_words.PHASES[doing.phase]}"
-        if doing.written:
-            of = f" of at most {doing.most:,}" if doing.most else ""
-            said += f" {wording.counted(doing.written, 'token')}{of}"
-        parts.append(said)
-    if state.began_at is not None:
-        seconds = (now - state.began_at).total_seconds()
-        parts.append(f"for {took(max(0.0, seconds))}")
-    if state.waiting > 1:
-        parts.append(f"{state.waiting:,} to go")
-    return Content(" · ".join(parts))
-
-
-def of_node(node_id: str) -> str:
-    """A node as a sentence names it."""
-    here = calendar.period(node_id)
-    if here.level is TocLevel.SEGMENT:
-        return f"a segment of {wording.short_day(here.first)}"
-    if here.level is TocLevel.DAY:
-        return wording.short_day(here.first)
-    return calendar.title(node_id)

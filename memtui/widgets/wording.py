@@ -32,6 +32,8 @@ SPEAKER_CELLS = 8
 
 _KB = 1000
 
+MINUTE_S, HOUR_S = 60, 3600
+
 
 def count(number: int) -> str:
     """A number with its thousands apart."""
@@ -106,6 +108,15 @@ def ago(at: datetime, now: datetime) -> str:
         if seconds >= unit_s:
             return f"{counted(int(seconds // unit_s), name)} ago"
     return "just now"
+
+
+def took(seconds: float) -> str:
+    """How long something took, in one or two units."""
+    if seconds < MINUTE_S:
+        return f"{seconds:.0f} s"
+    if seconds < HOUR_S:
+        return f"{seconds // MINUTE_S:.0f} min {seconds % MINUTE_S:.0f} s"
+    return f"{seconds // HOUR_S:.0f} h {seconds % HOUR_S // MINUTE_S:.0f} min"
 
 
 def span(segment: TocNode, zone: tzinfo) -> str:

@@ -21,7 +21,7 @@ from memtui.screens.contents import ContentsScreen
 from memtui.screens.jobs import JobsScreen
 from memtui.stages.progress import Model, Progress
 from memtui.store import database, jobs
-from memtui.widgets import job_words
+from memtui.widgets import model_told
 from memtui.widgets.job_list import JobList
 from memtui.workdesk import Desk
 from tests.conftest import NOW
@@ -162,7 +162,7 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
 )
 def test_the_state_of_ollama_is_told_with_its_cure(health: Health, said: str) -> None:
     state = Model().looked_at(health)
-    assert str(job_words.model(state, "", job_words.Told(), NOW)) == said
+    assert str(model_told.told(state, "", None, NOW)) == said
 
 
 async def test_keys_that_cannot_act_say_why(
@@ -183,7 +183,49 @@ async def test_keys_that_cannot_act_say_why(
             assert not jobs.states()[Job.YEAR].is_paused
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=str)
+EXTRACTIVE = (
+    "No model is asked while summaries.provider is extractive (the file, line 3); with"
+    " auto one is, where there is one."
+)
+
+
+async def test_a_job_without_a_model_is_not_said_to_be_due(
+    worked: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Desk, "note", EXTRACTIVE)
+    app = app_of(worked)
+    async with app.run_test() as pilot:
+        await steps(settle, "w", *["down"] * 8, "x", "space")(pilot)
+        assert model(app) == EXTRACTIVE
+        assert row(app, Job.DAY).split("  ")[-1].startswith("no model")
+        assert "summaries quote what was said instead" in chosen(app)
+        assert "next" not in chosen(app) + row(app, Job.DAY)
+        assert notices(app) == [EXTRACTIVE] * 2
+        with database.connected():
+            state = jobs.states()[Job.DAY]
+        assert not state.is_paused and state.asked_at is None
+
+
+async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(
+    worked: House, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(worked)
+    missing = Progress("", model=Model().looked_at(NO_MODEL))
+    async with app.run_test() as pilot:
+        await steps(settle, "w", *["down"] * 8, told=missing)(pilot)
+        assert "no model" in row(app, Job.DAY)
+        assert "It waits until a model can be asked" in chosen(app)
+        await steps(settle, "x")(pilot)
+        assert notices(app) == [
+            "Model: days: asked for. It is run once a model can be asked."
+        ]
+        app.post_message(WorkReported(Progress("", model=READY)))
+        await settle(pilot)
+        assert "asked for" in row(app, Job.DAY)
+        assert "waits until" not in chosen(app)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
 def test_pictures(
     worked: House,
     app_of: AppOf,
@@ -202,4 +244,16 @@ def test_picture_of_what_fails(
     health = Model(is_wanted=True).looked_at(NO_MODEL)
     told = Progress("index", error="the disk is full", model=health)
     run = steps(settle, "w", *["down"] * 5, told=told)
+    assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)
+
+
+def test_picture_of_the_demo(
+    worked: House,
+    app_of: AppOf,
+    settle: Settle,
+    snap_compare: Compare,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worked, "is_demo", True)
+    run = steps(settle, "w", *["down"] * 8, told=Progress(""))
     assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)
