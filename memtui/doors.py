@@ -23,6 +23,7 @@ from memtui.messages.sessions import NodeWanted, SessionWanted
 from memtui.widgets.failures import Failures
 
 if TYPE_CHECKING:
+    from memtui.screens.contents import ContentsScreen
     from memtui.screens.hooks import Desk
     from memtui.screens.settings import Desk as SettingsDesk
     from memtui.screens.welcome import Wanted
@@ -37,6 +38,7 @@ class Doors(App[str | MemtuiError]):
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "see_sessions",
+        "go_back",
         "narrow",
         "import_histories",
         "see_hooks",
@@ -103,8 +105,9 @@ class Doors(App[str | MemtuiError]):
             screen.post_message(Narrowed(scope))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
-        """A part is chosen where the screen obeys it."""
-        return action != "narrow" or getattr(self.screen, "OBEYS_SCOPE", False)
+        """A part is chosen where the screen obeys it; jumps are taken back there."""
+        asked_of = {"narrow": "OBEYS_SCOPE", "go_back": "LEADS_BACK"}.get(action)
+        return asked_of is None or bool(getattr(self.screen, asked_of, False))
 
     def action_narrow(self) -> None:
         """Ask which part of the memory is to be shown."""
@@ -179,7 +182,7 @@ class Doors(App[str | MemtuiError]):
 
         def arrive(node_id: str | None) -> None:
             if node_id:
-                self._go_to(node_id)
+                self._contents().go_to(node_id)
 
         house = self.house
         day = self.screen.day if isinstance(self.screen, ContentsScreen) else None
@@ -204,14 +207,34 @@ class Doors(App[str | MemtuiError]):
     @on(NodeWanted)
     def see_node(self, message: NodeWanted) -> None:
         """Go back to the contents, and to a node there."""
-        self._go_to(message.node_id)
+        from memtui.screens.reader import ReaderScreen  # noqa: PLC0415
 
-    def _go_to(self, node_id: str) -> None:
+        screen = self.screen
+        here = screen.here if isinstance(screen, ReaderScreen) else None
+        self._contents().go_to(message.node_id, here)
+
+    def _contents(self) -> "ContentsScreen":
+        """The contents, with nothing over them."""
         from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
 
         while not isinstance(self.screen, ContentsScreen):
             self.pop_screen()
-        self.screen.go_to(node_id)
+        return self.screen
+
+    def action_go_back(self) -> None:
+        """Go back to where the reader was before the last jump."""
+        from memtui.screens.contents import ContentsScreen  # noqa: PLC0415
+
+        stack = self.screen_stack
+        below = (one for one in stack if isinstance(one, ContentsScreen))
+        spot = next((one.jumps.back() for one in below), None)
+        if spot is None:
+            words = "You have not jumped anywhere that this could lead back from."
+            self.notify(words, markup=False)
+            return
+        self._contents().return_to(spot)
+        if spot.session is not None:
+            self.read_session(spot.session)
 
     def action_import_histories(self) -> None:
         """Offer the histories found on this machine."""

@@ -67,6 +67,15 @@ FINDING = (
         rank=3,
     ),
     Command(
+        "go_back",
+        ("backspace",),
+        "backspace",
+        "back to before",
+        "Go back to where you were before a jump: by /, g, c, or b from a message.",
+        Group.FIND,
+        where="It works in the contents and in a session.",
+    ),
+    Command(
         "narrow",
         ("F",),
         "F",

@@ -24,14 +24,14 @@ from memtui.messages.contents import (
     BranchesRead,
     NodePointedAt,
     PageRead,
-    Revealed,
 )
 from memtui.messages.house import WorkReported
 from memtui.messages.narrowing import Narrowed
 from memtui.messages.page import NodeRead, SourceWanted
 from memtui.screens.asked import Asked
+from memtui.screens.jumping import JumpingScreen
+from memtui.screens.jumps import Spot
 from memtui.screens.layouts import HEIGHTS, LAYOUTS
-from memtui.screens.panes import PanedScreen
 from memtui.screens.teleport import TeleportScreen
 from memtui.widgets import wording
 from memtui.widgets.crumbs import Crumbs
@@ -55,11 +55,11 @@ NOTHING_OF = (
 """What stands in the place of the tree where the filter leaves nothing."""
 
 
-class ContentsScreen(PanedScreen):
+class ContentsScreen(JumpingScreen):
     """Ties the three panes together; each of them reads for itself."""
 
     HORIZONTAL_BREAKPOINTS = LAYOUTS
-    OBEYS_SCOPE = SHOWS_MARKS = True
+    OBEYS_SCOPE = SHOWS_MARKS = LEADS_BACK = True
     REST_S = 0.5
     VERTICAL_BREAKPOINTS = HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
@@ -84,13 +84,12 @@ class ContentsScreen(PanedScreen):
         count: Callable[[str], int] = estimate,
         is_demo: bool = False,
     ) -> None:
-        super().__init__(zone)
+        super().__init__(zone, now)
         self._of, self._count = of, count
-        self._finders, self._now = finders, now
+        self._finders = finders
         self._promise, self._is_demo = promise, is_demo
         self._last: WorkReported | None = None
         self._asked = asked or Asked()
-        self._landing: Landing | None = None
         self._changed: set[str] = set()
 
     def compose(self) -> ComposeResult:
@@ -179,9 +178,8 @@ class ContentsScreen(PanedScreen):
         """Find a moment by words; escape leaves everything as it is."""
 
         def arrive(landing: Landing | None) -> None:
-            self._landing = landing
             if landing is not None:
-                self._tree.reveal(landing.node_id)
+                self._jump(Spot(landing))
 
         screen = TeleportScreen(self._finders, self._zone, self._now, self._asked)
         self.app.push_screen(screen, arrive)
@@ -194,17 +192,13 @@ class ContentsScreen(PanedScreen):
             return None
         return calendar.period(line.node_id).first
 
-    def go_to(self, node_id: str) -> None:
-        """Go to a node, from wherever the cursor is."""
-        self._tree.reveal(node_id)
-
     def action_go_to_date(self) -> None:
         """Ask for a date and go there."""
         from memtui.screens.date import DateScreen  # noqa: PLC0415 - 15 ms
 
         def arrive(node_id: str | None) -> None:
             if node_id:
-                self._tree.reveal(node_id)
+                self.go_to(node_id)
 
         self.app.push_screen(DateScreen(self._now().astimezone(self._zone)), arrive)
 
@@ -227,22 +221,6 @@ class ContentsScreen(PanedScreen):
         self.app.push_screen(screen, arrive)
         if self._last is not None:
             screen.post_message(WorkReported(self._last.progress))
-
-    @on(Revealed)
-    def arrive(self, message: Revealed) -> None:
-        """Show what was gone to: the node in the tree, a source, or a message."""
-        landing, self._landing = self._landing, None
-        if landing is None or landing.node_id != message.node_id:
-            landing = Landing(message.node_id, self._now())
-        self._source.let_go()
-        self._page.open(message.node_id, landing.grip_id)
-        if landing.grip_id:
-            self._enter("source")
-        elif landing.event_id:
-            self._enter("source")
-            self._source.want_message(landing)
-        elif self._at == "source":
-            self._enter("page")
 
     # What part of the memory is shown
 

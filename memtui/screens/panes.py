@@ -19,6 +19,8 @@ from memtui.widgets.toc_tree import TocTree
 PANES = ("tree", "page", "source")
 """The panes from the outermost inward; one has the focus, and the class ``-at-…``."""
 
+OUTERMOST = "This is the outermost pane; q quits, backspace takes a jump back."
+
 
 class PanedScreen(Following[None]):
     """Goes from pane to pane, and says where that is."""
@@ -85,7 +87,7 @@ class PanedScreen(Following[None]):
         if place:
             self._enter(PANES[place - 1])
         else:
-            self.notify("This is the outermost pane; q quits.", markup=False)
+            self.notify(OUTERMOST, markup=False)
 
     def action_next_pane(self) -> None:
         """Go one pane inward, and from the last to the first."""

@@ -40,6 +40,7 @@ class ReaderScreen(Reading):
     """Shows a conversation; its transcript moves, and this reads for it."""
 
     AUTO_FOCUS = ""
+    LEADS_BACK = True
     HORIZONTAL_BREAKPOINTS = LAYOUTS
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings(
@@ -84,6 +85,15 @@ class ReaderScreen(Reading):
         yield Static(id="nothing", markup=False)
         yield FindLine()
         yield KeyLine()
+
+    @property
+    def here(self) -> SessionWanted:
+        """What would open this conversation again at the message the cursor is on."""
+        mine, turn = self.whose, self.view.pointed_at
+        event_id = turn.event.event_id if turn else ""
+        return SessionWanted(
+            mine.agent, mine.session_id, event_id, subagent=mine.subagent
+        )
 
     def on_mount(self) -> None:
         """Read what is known of the session, and its first stretch."""

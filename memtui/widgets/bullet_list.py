@@ -162,6 +162,13 @@ class BulletList(Options, inherit_bindings=False):
         """Where the cursor is."""
         return self._places[self.highlighted] if self.highlighted is not None else None
 
+    @property
+    def grip_id(self) -> str:
+        """The source that belongs to where the cursor is; "" for none."""
+        bullet, grip = self._grip
+        grips = self.bullets[bullet].grip_ids if self.bullets else ()
+        return grips[min(grip, len(grips) - 1)] if grips else ""
+
     @on(OptionList.OptionHighlighted)
     def point(self, event: OptionList.OptionHighlighted) -> None:
         """Ask for the source that belongs to where the cursor is."""

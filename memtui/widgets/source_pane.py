@@ -76,7 +76,12 @@ class SourcePane(Vertical):
         self.expansion = Expansion()
         self._wanted: SourceWanted | None = None
         self._around = expand.BEFORE
-        self._is_held = False
+        self._held: Landing | None = None
+
+    @property
+    def found(self) -> Landing | None:
+        """The message that was found and is shown; None for a bullet's source."""
+        return self._held
 
     def compose(self) -> ComposeResult:
         """A title and the text under it."""
@@ -90,7 +95,7 @@ class SourcePane(Vertical):
         verdict = Verdict(Support.SUPPORTED, matched=landing.matched)
         named = {"event_id": landing.event_id, "excerpt": landing.excerpt}
         self.want(SourceWanted("", 0, 0, "", verdict, **named))
-        self._is_held = True
+        self._held = landing
 
     def let_go(self) -> bool:
         """Let any bullet's source take the place of a message that was found.
@@ -98,15 +103,15 @@ class SourcePane(Vertical):
         Returns:
             Whether there was one.
         """
-        was_held, self._is_held = self._is_held, False
-        return was_held
+        was_held, self._held = self._held, None
+        return was_held is not None
 
     def want(self, wanted: SourceWanted) -> None:
         """Show another source, or say why there is none.
 
         A message that was found stays until it is let go.
         """
-        if self._is_held:
+        if self._held is not None:
             return
         self._wanted = wanted
         # What is still in sight is no longer what is cited or opened.

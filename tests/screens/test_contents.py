@@ -20,6 +20,8 @@ from memtui.memory.toc import TocLevel, TocLine
 from memtui.memory.tokens import estimate
 from memtui.messages.house import WorkReported
 from memtui.recall import browse, expand
+from memtui.screens.panes import OUTERMOST
+from memtui.screens.reader import ReaderScreen
 from memtui.stages.progress import Progress
 from memtui.widgets.bullet_list import BulletList
 from memtui.widgets.crumbs import Crumbs
@@ -112,7 +114,7 @@ async def test_enter_leads_from_node_to_bullet_to_source_and_escape_back(
         focused: Widget | None = pilot.app.focused
         assert focused is tree(pilot)
         await press(pilot, settle, "escape")
-        assert said(pilot) == ["This is the outermost pane; q quits."]
+        assert said(pilot) == [OUTERMOST]
 
 
 async def test_at_80_columns_one_pane_is_shown_at_a_time(
@@ -457,3 +459,40 @@ def test_all_below_is_told_level_by_level_up_to_a_bound(full_house: House) -> No
     assert [*first.lines] == ["toc:year:2024"] and not first.is_all
     weeks = browse.at_a_glance(browse.children("toc:month:2024-01"))
     assert all(sum(week.activity) == week.tally.messages for week in weeks)
+
+
+async def test_one_key_leads_back_from_every_jump_to_where_it_began(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "backspace")
+        assert "jumped" in said(pilot)[-1]
+        await press(pilot, settle, "right", "enter", "down", "enter")
+        month, grip = here(pilot).node_id, source(pilot).expansion.grip
+        assert grip is not None and isinstance(pilot.app.focused, Reader)
+        await press(pilot, settle, "enter")
+        reader = pilot.app.screen
+        assert isinstance(reader, ReaderScreen)
+        await press(pilot, settle, "up")
+        message = reader.here.event_id
+        await press(pilot, settle, "b", "g", *"2023", "enter")
+        assert here(pilot).node_id == "toc:year:2023"
+        await press(pilot, settle, "backspace")
+        stretch = here(pilot)
+        assert stretch.level is TocLevel.SEGMENT
+        await press(pilot, settle, "slash", *"session", "enter")
+        assert here(pilot) != stretch or source(pilot).found
+        await press(pilot, settle, "backspace")
+        assert here(pilot) == stretch and isinstance(pilot.app.focused, BulletList)
+        await press(pilot, settle, "backspace")
+        again = pilot.app.screen
+        assert isinstance(again, ReaderScreen) and again is not reader
+        assert again.here.event_id == message
+        await press(pilot, settle, "escape")
+        assert here(pilot).node_id == month and isinstance(pilot.app.focused, Reader)
+        assert source(pilot).expansion.grip == grip
+        await press(pilot, settle, "c", "home", "enter")
+        assert here(pilot).level is TocLevel.DAY
+        await press(pilot, settle, "backspace")
+        assert here(pilot).node_id == month and isinstance(pilot.app.focused, Reader)
