@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import MemtuiError, SettingsError
-from memtui.shell import asking_grammar, curating_grammar, grammar
+from memtui.shell import dispatching, grammar
 
 if TYPE_CHECKING:
     from memtui.agents.desk import Desk
@@ -20,22 +20,11 @@ if TYPE_CHECKING:
     from memtui.settings import Settings
     from memtui.settings_desk import Desk as SettingsDesk
 
-
 LOG_BYTES = 1_000_000
 """When the log is full: it is put aside then, in place of the one before it."""
 
 EXIT_ERROR = 1
 """Something could not be done; the sentence on standard error says what."""
-
-
-READING = ("show", "sessions", "session", "expand", "stats")
-"""The commands that only read."""
-
-FINDING = ("search", "search-sessions", "teleport")
-"""The commands that find by words."""
-
-ASKING = (*READING, *FINDING, *asking_grammar.ASKING)
-"""All that ask and change nothing."""
 
 NO_TERMINAL = (
     "the app needs a terminal to draw on and to be typed at; without one:"
@@ -223,9 +212,11 @@ def _doctor(given: argparse.Namespace, places: "Paths", config: Path | None) -> 
 
 
 def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
-    missing = _missing(places, settings) if given.command in ASKING else None
+    missing = (
+        _missing(places, settings) if given.command in dispatching.ASKING else None
+    )
     if missing is None:
-        return _answer(given, _open(places, settings))
+        return dispatching.run(given, _open(places, settings))
     import tempfile  # noqa: PLC0415 - only where nothing is kept
 
     from memtui.paths import in_home  # noqa: PLC0415
@@ -235,7 +226,7 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
     # An empty one that is thrown away answers as any other.
     with tempfile.TemporaryDirectory(prefix="memtui-nothing-") as folder:
         nothing = _open(in_home(Path(folder)), settings.without("store.path"))
-        return _answer(given, nothing)
+        return dispatching.run(given, nothing)
 
 
 def _missing(places: "Paths", settings: "Settings") -> Path | None:
@@ -249,90 +240,6 @@ def _missing(places: "Paths", settings: "Settings") -> Path | None:
         return None if places.store.exists() or not above.is_dir() else folder
     except OSError:
         return None
-
-
-def _answer(given: argparse.Namespace, house: "House") -> int:
-    as_json = getattr(given, "json", False)
-    try:
-        if given.command in READING:
-            return _read(given, house)
-        if given.command in ("import", "work", "reindex"):
-            return _work(given, house, as_json=as_json)
-        if given.command in curating_grammar.CURATING:
-            from memtui.shell import curating  # noqa: PLC0415 - not to be waited for
-
-            return curating.run(house, given)
-        if given.command in curating_grammar.VERSIONING:
-            from memtui.shell import versioning  # noqa: PLC0415
-
-            return versioning.run(house, given)
-        if given.command in curating_grammar.COPYING:
-            from memtui.shell import copying  # noqa: PLC0415
-
-            return copying.run(house, given)
-        if given.command in FINDING:
-            return _find(given, house)
-        if given.command in asking_grammar.ASKING:
-            from memtui.shell import answering  # noqa: PLC0415
-
-            return answering.run(house, given)
-        if given.command == "serve":
-            from memtui.shell import http_serving  # noqa: PLC0415
-
-            return http_serving.serve(house, given.port)
-        if given.command == "jobs":
-            from memtui.shell import steering  # noqa: PLC0415
-
-            return steering.run(house, given)
-        if given.command == "quarantine":
-            from memtui.shell import quarantining  # noqa: PLC0415
-
-            return quarantining.run(house, given)
-        return _sources(given, house)
-    finally:
-        house.stop()
-
-
-def _work(given: argparse.Namespace, house: "House", *, as_json: bool) -> int:
-    from memtui.shell import working  # noqa: PLC0415 - Whoosh: 55 ms
-
-    if given.command == "import":
-        return working.bring_in(house, given.paths, as_json=as_json)
-    if given.command == "work":
-        return working.work(house, until_idle=given.until_idle, as_json=as_json)
-    return working.reindex(house)
-
-
-def _read(given: argparse.Namespace, house: "House") -> int:
-    from memtui.shell import conversing, reading  # noqa: PLC0415
-
-    if given.command == "stats":
-        return reading.stats(house, as_json=given.json)
-    if given.command == "expand":
-        return reading.expand(house, given)
-    if given.command == "session":
-        return conversing.show(house, given)
-    if given.command == "sessions":
-        return conversing.show_all(house, given)
-    return reading.show(house, given)
-
-
-def _find(given: argparse.Namespace, house: "House") -> int:
-    from memtui.shell import searching, teleporting  # noqa: PLC0415
-
-    if given.command == "teleport":
-        return teleporting.run(house, given)
-    is_all = given.command == "search"
-    return (searching.run if is_all else searching.run_sessions)(house, given)
-
-
-def _sources(given: argparse.Namespace, house: "House") -> int:
-    from memtui.shell import sourcing  # noqa: PLC0415
-
-    if given.action is None:
-        return sourcing.show(house, as_json=given.json)
-    is_watched = given.action == "watch"
-    return sourcing.agree(house, given.names, is_watched=is_watched, as_json=given.json)
 
 
 def _app(

@@ -54,11 +54,6 @@ def first_of(year: int) -> date:
     return date.fromisocalendar(year, 1, 1)
 
 
-def last_of(year: int) -> date:
-    """The Sunday a year ends with."""
-    return first_of(year + 1) - timedelta(days=1)
-
-
 def weeks_of(year: int) -> int:
     """How many weeks a year has: 52 or 53."""
     return (first_of(year + 1) - first_of(year)) // WEEK

@@ -29,7 +29,7 @@ CODES: dict[type[MemtuiError], tuple[str, str]] = {
 }
 """The code of each kind of error and what helps where its own words say nothing."""
 
-USAGE, NOT_WELL, UNDONE, STOPPED = "usage", "not_well", "undone", "stopped"
+USAGE, UNDONE, STOPPED = "usage", "undone", "stopped"
 """The codes of what is no error of a kind: a wrong command line, something found to be
 wrong, a part that could not be done, and what a person stopped."""
 

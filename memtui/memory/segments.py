@@ -55,11 +55,6 @@ class Segment:
         """When its last event happened."""
         return self.events[-1].timestamp
 
-    @property
-    def token_count(self) -> int:
-        """How long its events are in tokens, the overlap not counted."""
-        return sum(event.tokens for event in self.events)
-
 
 def counted_text(event: Event) -> str:
     """The part of an event's text that counts: all of it, or a tool's first part.

@@ -20,7 +20,13 @@ from memtui.recall.health import Kind
 from memtui.recall.origins import Origin
 from memtui.recall.transcripts import Account
 from memtui.settings import Settings
-from memtui.shell import checking_capture, checking_memory, checking_model, output
+from memtui.shell import (
+    checking_capture,
+    checking_memory,
+    checking_model,
+    checking_store,
+    output,
+)
 from memtui.shell.checking_model import Asked
 from memtui.shell.diagnosing import Finding, Patient, clock, of_error, told_by
 from memtui.sources import boxes
@@ -138,7 +144,7 @@ def _look(patient: Patient, problem: MemtuiError | None) -> Report:
 
 def _store(patient: Patient) -> tuple[Finding, bool]:
     try:
-        return checking_memory.store(patient)
+        return checking_store.look(patient)
     except OSError as error:
         return of_error("store", error), False
 
@@ -157,7 +163,7 @@ def _look_at_capture(report: Report, patient: Patient, *, can_be_asked: bool) ->
         if can_be_asked:
             _count(report)
     except MemtuiError as error:
-        cure = checking_memory.UNDAMAGED
+        cure = checking_store.UNDAMAGED
         found.append(Finding("transcripts", False, str(error), cure))
     except OSError as error:
         found.append(of_error("transcripts", error))

@@ -11,6 +11,7 @@ from memtui.shell import (
     asking_grammar,
     curating_grammar,
     options,
+    reading_grammar,
     serving_grammar,
 )
 
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 
 AGENTS = ("claude-code", "codex", "gemini", "copilot", "opencode")
 """The agents whose hooks can be installed: those of ``memtui.agents.known``."""
-
-
-ROLES = ("user", "assistant", "system", "tool")
-"""Who can have said something: the values of ``memory.events.EventRole``."""
 
 SEARCHES = ("search", "search-sessions", "teleport", *asking_grammar.QUESTIONS)
 """The commands whose question may hold anything."""
@@ -61,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
         help="set one setting, as in segments.silence_min=45",
     )
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
-    _add_reading(commands)
+    reading_grammar.add(partial(_command, commands))
     _add_working(commands)
     _add_housekeeping(commands)
     asking_grammar.add(partial(_command, commands))
@@ -69,122 +66,6 @@ def parser() -> argparse.ArgumentParser:
     curating_grammar.add(partial(_command, commands))
     serving_grammar.add(partial(_command, commands))
     return top
-
-
-def _add_reading(commands: "Commands") -> None:
-    show = _command(commands, "show", "print a node and what is under it")
-    show.add_argument("node_id", nargs="?", help="a node's id; without one: the years")
-    show.add_argument(
-        "--version",
-        dest="number",
-        type=options.positive,
-        metavar="N",
-        help="this version of it, as memtui versions lists them",
-    )
-    options.scope(show)
-    options.budget(show)
-    _add_search(commands)
-    _add_teleport(commands)
-    _add_sessions(commands)
-    expand = _command(commands, "expand", "print the events behind a bullet")
-    expand.add_argument("grip_id", help="a grip's id, as show prints them")
-    expand.add_argument("--before", type=int, default=3, help="events before it")
-    expand.add_argument("--after", type=int, default=3, help="events after it")
-    options.budget(expand)
-    _command(commands, "stats", "print how much is kept")
-
-
-def _add_search(commands: "Commands") -> None:
-    search = _command(commands, "search", "find moments in everything that is kept")
-    _asked(search, 10)
-    says = "find messages, each with what was said around it"
-    talk = _command(commands, "search-sessions", says)
-    _asked(talk, 20)
-    for name, where in (("before", "before"), ("after", "after")):
-        talk.add_argument(
-            f"--context-{name}",
-            type=options.natural,
-            default=4,
-            metavar="N",
-            help=f"messages {where} each (default 4; 16 in all at most)",
-        )
-    talk.add_argument(
-        "--one-each", action="store_true", help="only the best message of a session"
-    )
-
-
-def _asked(command: argparse.ArgumentParser, limit: int) -> None:
-    """What both searches are asked."""
-    says = 'words, "exact words", refr*, -not, agent:codex, after:2025-03, last week'
-    command.add_argument("query", nargs="+", help=says)
-    command.add_argument(
-        "--limit",
-        type=options.positive,
-        default=limit,
-        help=f"how many (default {limit})",
-    )
-    options.scope(command)
-    command.add_argument(
-        "--session", default="", metavar="ID", help="only this session"
-    )
-    command.add_argument(
-        "--role",
-        default="",
-        choices=ROLES,
-        help="only what this one said",
-    )
-    options.budget(command)
-    command.add_argument(
-        "--no-subagents", action="store_true", help="without what subagents said"
-    )
-
-
-def _add_teleport(commands: "Commands") -> None:
-    says = "jump to nodes and quotes by words alone"
-    teleport = _command(commands, "teleport", says)
-    teleport.add_argument("query", nargs="+", help="as in the app: words, filters, …")
-    teleport.add_argument(
-        "--limit", type=options.positive, default=10, help="how many (default 10)"
-    )
-    teleport.add_argument(
-        "--recent", action="store_true", help="what is old is worth less"
-    )
-    teleport.add_argument(
-        "--why", action="store_true", help="say what each score is made of"
-    )
-    options.scope(teleport)
-    options.budget(teleport)
-
-
-def _add_sessions(commands: "Commands") -> None:
-    listing = _command(commands, "sessions", "list the sessions, the latest first")
-    options.scope(listing)
-    _paged(listing, "sessions")
-    options.budget(listing)
-    one = _command(
-        commands, "session", "print what is known of a session, and what was said"
-    )
-    one.add_argument(
-        "session", metavar="[AGENT:]ID", help="its id, or as much of it as is needed"
-    )
-    _paged(one, "messages")
-    options.budget(one)
-    one.add_argument(
-        "--all", action="store_true", help="what tools answered too, not messages alone"
-    )
-    one.add_argument(
-        "--subagent", default="", metavar="NAME", help="a helper's conversation"
-    )
-    one.add_argument(
-        "--thoughts", action="store_true", help="what was thought before each message"
-    )
-
-
-def _paged(command: argparse.ArgumentParser, what: str) -> None:
-    says = f"how many {what} to leave out (default 0)"
-    command.add_argument("--offset", type=options.natural, default=0, help=says)
-    says = f"how many {what} to print (default 50)"
-    command.add_argument("--limit", type=options.positive, default=50, help=says)
 
 
 def _add_working(commands: "Commands") -> None:
@@ -290,7 +171,7 @@ def _add_quarantine(commands: "Commands") -> None:
         "--dry-run", action="store_true", help="only say what would be dropped"
     )
     quarantine.add_argument("--yes", action="store_true", help="drop without asking")
-    _paged(quarantine, "entries")
+    options.paged(quarantine, "entries")
 
 
 def _command(

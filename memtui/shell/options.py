@@ -28,6 +28,14 @@ def budget(command: argparse.ArgumentParser, *names: str) -> None:
     )
 
 
+def paged(command: argparse.ArgumentParser, what: str) -> None:
+    """Let a command be told which part of a long list to print."""
+    says = f"how many {what} to leave out (default 0)"
+    command.add_argument("--offset", type=natural, default=0, help=says)
+    says = f"how many {what} to print (default 50)"
+    command.add_argument("--limit", type=positive, default=50, help=says)
+
+
 def natural(text: str) -> int:
     """A number of 0 or more."""
     number = int(text)

@@ -86,29 +86,25 @@ def restore(
         return 0
     with _claimed(paths):
         swap = _swap(file, paths.store)
-        if swap.loses_anything and not is_agreed:
-            warned = [
-                *swap.told(),
-                "It is replaced as a whole; memtui backup keeps it.",
-            ]
-            refused = confirming.may(warned, "Replace it?")
-            if refused is not None:
-                return refused
+        refused = None if is_agreed else _asked(swap)
+        if refused is not None:
+            return refused
         copies.put(copies.prepare(file, paths.store), paths.store)
     house = House(places, settings)
     try:
         errors = working.digest(house) or []
     finally:
         house.stop()
-    to_do = swap.to_do(house.zone)
-    told = [f"Restored from {file}: {copying.outlined(swap.copy)}."]
-    if to_do:
-        told.append("To take out again what the copy brought back:")
-    told += [f"    {command}" for command in to_do]
-    told += [f"error: {error}" for error in errors]
-    more = {"to_do": to_do, "errors": [str(error) for error in errors]}
-    _say(swap, told, more, as_json=as_json)
+    _say_done(swap, swap.to_do(house.zone), [*map(str, errors)], as_json=as_json)
     return 1 if errors else 0
+
+
+def _asked(swap: _Swap) -> int | None:
+    """The exit code if a person does not want it, None if they do."""
+    if not swap.loses_anything:
+        return None
+    warned = [*swap.told(), "It is replaced as a whole; memtui backup keeps it."]
+    return confirming.may(warned, "Replace it?")
 
 
 @contextmanager
@@ -134,6 +130,17 @@ def _swap(file: Path, store: Path) -> _Swap:
         return _Swap(file, copy, copies.outline(store))
     except StoreError as error:
         return _Swap(file, copy, None, str(error))
+
+
+def _say_done(
+    swap: _Swap, to_do: list[str], errors: list[str], *, as_json: bool
+) -> None:
+    told = [f"Restored from {swap.file}: {copying.outlined(swap.copy)}."]
+    if to_do:
+        told.append("To take out again what the copy brought back:")
+    told += [f"    {command}" for command in to_do]
+    told += [f"error: {error}" for error in errors]
+    _say(swap, told, {"to_do": to_do, "errors": errors}, as_json=as_json)
 
 
 def _say(

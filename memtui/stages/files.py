@@ -61,8 +61,6 @@ class Imported:
     """Events that a person had forgotten, and that did not come back."""
     waits_for: str = ""
     """Why nothing goes on for now; empty while it does."""
-    bytes_read: int = 0
-    """How much of the files under way has been read."""
 
 
 class Files:
@@ -149,7 +147,6 @@ class Files:
             full = len(told.batch.events)
             if full >= EVENTS_AT_ONCE * (1 if isinstance(reading, Cursor) else 4):
                 told.keep(at if isinstance(reading, Cursor) else None, UNFINISHED)
-                self.imported.bytes_read = at.offset
                 yield self.imported
         told.keep(at, look, is_last=True)
 

@@ -38,7 +38,6 @@ class Import:
             for file in [file for path in paths for file in sources.files(path)]:
                 yield from self._taken(file)
                 self.imported.files += 1
-                self.imported.bytes_read = 0
                 yield self.imported
 
     def _taken(self, file: Path) -> Iterator[Imported]:

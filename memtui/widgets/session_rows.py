@@ -40,9 +40,6 @@ class Columns:
 WHEN, LONG_WHEN, AGO, MESSAGES, LENGTH = 11, 17, 13, 6, 7
 """Their widths in cells: "Thu 18 Jan", with the time, "11 months ago", "12,345"."""
 
-LEAST_TITLE = 24
-"""The narrowest title: columns are given up before it gets narrower."""
-
 
 def columns(width: int) -> Columns:
     """The columns of a list that is so many cells wide."""

@@ -44,70 +44,42 @@ def clients(command: Sequence[str]) -> tuple[Client, ...]:
     Args:
         command: What starts the server.
     """
+    servers = _servers(command)
+    return tuple(
+        Client(name, title, program, home, servers[name], _skill(name, home, project))
+        for name, title, program, home, project in _AGENTS
+    )
+
+
+def _servers(command: Sequence[str]) -> dict[str, Writing]:
+    """How each is told of the server, by its name."""
     program, *rest = command
     plain: dict[str, object] = {"command": program, "args": rest}
-    stdio = {"type": "stdio", **plain}
-    local: dict[str, object] = {"type": "local", "command": [*command], "enabled": True}
-    every = {"type": "local", **plain, "tools": ["*"]}
-    return (
-        Client(
-            "claude-code",
-            "Claude Code",
-            "claude",
-            _claude,
-            JsonServer("claude-code", _claude_file, "mcpServers", stdio),
-            _skill("claude-code", _claude, ".claude"),
-        ),
-        Client(
-            "codex",
-            "Codex",
-            "codex",
-            _codex,
-            TomlServer(
-                "codex", _in(_codex, "config.toml", ".codex/config.toml"), plain
-            ),
-            _skill("codex", _codex, ".codex"),
-        ),
-        Client(
+    local = {"type": "local", "command": [*command], "enabled": True}
+    key = "mcpServers"
+    said: tuple[Writing, ...] = (
+        JsonServer("claude-code", _claude_file, key, {"type": "stdio", **plain}),
+        TomlServer("codex", _in(_codex, "config.toml", ".codex/config.toml"), plain),
+        JsonServer(
             "gemini-cli",
-            "Gemini CLI",
-            "gemini",
-            _gemini,
-            JsonServer(
-                "gemini-cli",
-                _in(_gemini, "settings.json", ".gemini/settings.json"),
-                "mcpServers",
-                plain,
-            ),
-            _skill("gemini-cli", _gemini, ".gemini"),
+            _in(_gemini, "settings.json", ".gemini/settings.json"),
+            key,
+            plain,
         ),
-        Client(
+        JsonServer(
             "opencode",
-            "OpenCode",
-            "opencode",
-            opencode.folder,
-            JsonServer(
-                "opencode",
-                _in(opencode.folder, "opencode.json", "opencode.json"),
-                "mcp",
-                local,
-            ),
-            _skill("opencode", opencode.folder, ".opencode"),
+            _in(opencode.folder, "opencode.json", "opencode.json"),
+            "mcp",
+            local,
         ),
-        Client(
+        JsonServer(
             "copilot-cli",
-            "Copilot CLI",
-            "copilot",
-            _copilot,
-            JsonServer(
-                "copilot-cli",
-                _in(_copilot, "mcp-config.json", ".github/mcp.json"),
-                "mcpServers",
-                every,
-            ),
-            _skill("copilot-cli", _copilot, ".github"),
+            _in(_copilot, "mcp-config.json", ".github/mcp.json"),
+            key,
+            {"type": "local", **plain, "tools": ["*"]},
         ),
     )
+    return {one.name: one for one in said}
 
 
 def _in(home: Place, user: str, project: str) -> Place:
@@ -151,3 +123,13 @@ def _gemini(machine: Machine) -> Path:
 
 def _copilot(machine: Machine) -> Path:
     return machine.folder("COPILOT_HOME", ".copilot")
+
+
+_AGENTS = (
+    ("claude-code", "Claude Code", "claude", _claude, ".claude"),
+    ("codex", "Codex", "codex", _codex, ".codex"),
+    ("gemini-cli", "Gemini CLI", "gemini", _gemini, ".gemini"),
+    ("opencode", "OpenCode", "opencode", opencode.folder, ".opencode"),
+    ("copilot-cli", "Copilot CLI", "copilot", _copilot, ".github"),
+)
+"""Each agent's name, title and program, its own folder and that in a project."""

@@ -64,7 +64,9 @@ def texts() -> list[str]:
 
 
 def test_a_session_is_begun_filled_and_found(desk: Desk) -> None:
-    told = desk.do("new_session", title="A walrus plan", cwd="/tmp/zoo", timestamp=AT)
+    told = desk.do(
+        "new_session", title="A walrus plan", cwd="/home/ada/zoo", timestamp=AT
+    )
     assert "as soon as a memtui works" in told
     session = begun(told)
     assert session.startswith("mcp:")
