@@ -24,6 +24,8 @@ class Setting:
     """Says what is wrong with a text; "" if nothing is."""
     is_at_once: bool = False
     """Whether a change takes effect while memtui runs, not at its next start."""
+    when: str = ""
+    """For what a change takes effect, if neither the one nor the other says it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,13 +26,15 @@ ALL = (
     Setting(
         "store.path",
         "",
-        "The database's file; the index lies beside it. Empty: in memtui's folder.",
+        "The database's file; the index lies beside it. Empty: in memtui's folder. What"
+        " is kept elsewhere is not moved there.",
     ),
     Setting(
         "store.mode",
         "unified",
         "unified: one memory of all your work. separate: one for each project, and the"
-        " folder memtui is started in says which.",
+        " folder memtui is started in says which. Neither takes over what the other"
+        " keeps.",
         choices=("unified", "separate"),
     ),
     Setting(
@@ -41,6 +43,7 @@ ALL = (
         "The time zone whose days the table of contents follows, as an IANA name such"
         " as Europe/Berlin. Read when a store is made; a store keeps the one it has."
         " Empty: this machine's.",
+        when="in stores that are made from now on; this one keeps its time zone",
     ),
     Setting(
         "capture.agent_id",

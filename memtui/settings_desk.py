@@ -6,6 +6,7 @@ the default file. What wins over every file cannot be changed in one.
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from memtui import configuration, settings_file
@@ -73,11 +74,15 @@ class Desk:
         held = self._load().held[name]
         if fixed := _fixed(setting, held.origin):
             raise SettingsError(fixed)
-        settings_file.write(self._file_of(held.origin), setting, value)
+        file = self._file_of(held.origin)
+        settings_file.write(file, setting, value)
         if setting.is_at_once:
             self._running[name] = value
-        self._last = self._load()
-        return self._entry(setting, self._last.held[name])
+        # What broke meanwhile is told by who looks next; this much is written.
+        with suppress(SettingsError):
+            self._last = self._load()
+            return self._entry(setting, self._last.held[name])
+        return self._entry(setting, Held(value, str(file)))
 
     def _file_of(self, origin: str) -> Path:
         given = self._given_file

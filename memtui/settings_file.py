@@ -4,7 +4,9 @@ A change is taken back unless the file then reads as it did but for this one val
 memtui cannot change so, such as a table within a line, is left to its owner's editor.
 """
 
+import errno
 import os
+import stat
 import tempfile
 import tomllib
 from collections.abc import Iterator
@@ -151,6 +153,8 @@ def _replace(file: Path, text: str) -> None:
     """Put the text in place of the file at once, or leave the file as it is."""
     real = file.resolve()
     real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if real.exists() and not real.stat().st_mode & stat.S_IWUSR:
+        raise PermissionError(errno.EACCES, "is write-protected")
     handle, beside = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
     try:
         with os.fdopen(handle, "wb") as opened:
@@ -158,8 +162,16 @@ def _replace(file: Path, text: str) -> None:
             opened.flush()
             os.fsync(opened.fileno())
         if real.exists():
-            Path(beside).chmod(real.stat().st_mode & 0o777)
+            _keep_rights(real, beside)
         Path(beside).replace(real)
     except BaseException:
         Path(beside).unlink(missing_ok=True)
         raise
+
+
+def _keep_rights(real: Path, beside: str) -> None:
+    """Give the new file the rights and the owner of the one it replaces."""
+    before, after = real.stat(), Path(beside).stat()
+    Path(beside).chmod(before.st_mode & 0o777)
+    if before.st_uid != after.st_uid:
+        os.chown(beside, before.st_uid, before.st_gid)

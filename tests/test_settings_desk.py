@@ -1,5 +1,6 @@
 """Settings changed for good: in their file, which keeps all else as it is."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -181,3 +182,34 @@ def test_what_takes_effect_at_once_is_not_waited_for(own: Path) -> None:
     desk = desk_of(own)
     assert desk.change("screen.theme", "memtui-light").running == "memtui-light"
     assert desk.change("log.level", "info").running == "debug"
+
+
+def test_what_cannot_be_read_after_a_good_write_was_written(own: Path) -> None:
+    desk = desk_of(own)
+    load, reads = desk._load, iter((True, False))
+
+    def broken_since() -> settings.Settings:
+        if next(reads):
+            return load()
+        raise SettingsError("line 3 is broken")
+
+    desk._load = broken_since
+    entry = desk.change("log.level", "error")
+    assert (entry.text, entry.origin) == ("error", str(own))
+    assert 'level = "error"' in own.read_text()
+
+
+def test_a_file_that_is_write_protected_is_left_alone(own: Path) -> None:
+    own.chmod(0o444)
+    with pytest.raises(SettingsError, match="is write-protected"):
+        desk_of(own).change("log.level", "error")
+    assert own.read_text() == OWN
+    assert [*own.parent.iterdir()] == [own]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes others' files so")
+def test_the_file_of_another_owner_stays_theirs(own: Path) -> None:
+    os.chown(own, 1234, 5678)
+    desk_of(own).change("log.level", "error")
+    assert (own.stat().st_uid, own.stat().st_gid) == (1234, 5678)
+    assert 'level = "error"' in own.read_text()

@@ -43,6 +43,7 @@ class SettingScreen(ModalScreen["Entry | None"]):
         self._entry, self._file, self._change = entry, file, change
         setting = entry.setting
         self._choices: tuple[str, ...] = ()
+        self._is_writing = False
         if isinstance(setting.default, bool):
             self._choices = "true", "false"
         elif not isinstance(setting.default, tuple):
@@ -86,7 +87,10 @@ class SettingScreen(ModalScreen["Entry | None"]):
 
     @on(Input.Submitted)
     def write(self, event: Input.Submitted) -> None:
-        """Check it and write it."""
+        """Check it and write it; not twice at once."""
+        if self._is_writing:
+            return
+        self._is_writing = True
         self.run_worker(
             partial(self._write, event.value),
             thread=True,
@@ -107,6 +111,7 @@ class SettingScreen(ModalScreen["Entry | None"]):
     def say_why(self, event: Worker.StateChanged) -> None:
         """Say why it was not written."""
         if event.state is WorkerState.ERROR:
+            self._is_writing = False
             self._say(f"✗ {wording.why(event.worker.error)}. Nothing was written.")
 
     def _say(self, wrong: str) -> None:
@@ -115,5 +120,8 @@ class SettingScreen(ModalScreen["Entry | None"]):
         line.display = bool(wrong)
 
     def action_leave(self) -> None:
-        """Leave it as it is."""
-        self.dismiss(None)
+        """Leave it as it is; what is being written is waited for."""
+        if self._is_writing:
+            self._say("One moment: it is being written.")
+        else:
+            self.dismiss(None)

@@ -181,8 +181,9 @@ class SettingsScreen(Screen[None]):
         if entry is None:
             return
         name, value = entry.setting.name, entry.text or setting_words.EMPTY
-        waits = setting_words.is_waiting(entry)
-        when = "It takes effect at the next start." if waits else "It is in effect."
+        waits = setting_words.is_waiting(entry) or entry.setting.when
+        effect = setting_words.effect(entry)
+        when = f"It takes effect {effect}." if waits else "It is in effect."
         self.notify(f"{name} is {value} now. {when}", markup=False)
 
     @on(WorkReported)

@@ -55,7 +55,13 @@ def _short_origin(entry: "Entry") -> str:
 
 def is_waiting(entry: "Entry") -> bool:
     """Whether it was changed, and takes effect at the next start."""
-    return entry.text != entry.running
+    return entry.text != entry.running and not entry.setting.when
+
+
+def effect(entry: "Entry") -> str:
+    """When a change of it takes effect, or for what."""
+    setting = entry.setting
+    return setting.when or ("at once" if setting.is_at_once else "at the next start")
 
 
 def told(entry: "Entry") -> Content:
@@ -81,8 +87,7 @@ def _how(entry: "Entry") -> str:
     """Which key changes it and when that takes effect, or why none does."""
     if entry.fixed:
         return f"{entry.fixed}."
-    when = "at once" if entry.setting.is_at_once else "at the next start"
-    return f"enter changes it; that takes effect {when}."
+    return f"enter changes it; that takes effect {effect(entry)}."
 
 
 def _fact(name: str, said: str) -> Content:

@@ -1,5 +1,6 @@
 """The settings on the screen: found, explained, changed, and left alone."""
 
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +17,7 @@ from memtui.house import House
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.setting import SettingScreen
 from memtui.screens.settings import SettingsScreen
+from memtui.setting import Entry
 from memtui.settings import BY_NAME, Settings
 from memtui.settings_desk import Desk
 from memtui.widgets.pane_title import PaneTitle
@@ -209,3 +211,43 @@ def test_pictures(
         file.write_text(OWN + "[log\n")
     run = opened(settle, *keys)
     assert snap_compare(app, terminal_size=size, run_before=run)
+
+
+async def test_esc_waits_for_what_is_being_written(
+    app: MemtuiApp, file: Path, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may, change = threading.Event(), Desk.change
+
+    def slow(desk: Desk, name: str, text: str) -> Entry:
+        may.wait()
+        return change(desk, name, text)
+
+    monkeypatch.setattr(Desk, "change", slow)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(settle, "slash", *"silence", "enter", "enter")(pilot)
+        app.screen.query_one(Input).value = "20"
+        await pilot.press("enter", "escape", "enter")
+        try:
+            assert isinstance(app.screen, SettingScreen)
+            wrong = app.screen.query_one("#wrong", Static)
+            assert str(wrong.visual) == "One moment: it is being written."
+        finally:
+            may.set()
+        await settle(pilot)
+        assert isinstance(app.screen, SettingsScreen)
+        (said,) = notices(app)
+        assert said.startswith("segments.silence_min is 20.0 now.")
+
+
+async def test_a_time_zone_is_not_promised_to_a_store_that_has_one(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(settle, "slash", *"time_zone", "enter", "enter")(pilot)
+        app.screen.query_one(Input).value = "Asia/Tokyo"
+        await pilot.press("enter")
+        await settle(pilot)
+        (said,) = notices(app)
+        keeps = "this one keeps its time zone."
+        assert said.endswith(keeps) and told(app).endswith(keeps)
+        assert "in effect" not in told(app)
