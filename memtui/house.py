@@ -4,27 +4,24 @@ This is where the clock, the disk and the summariser come from; every room behin
 handed what it needs.
 """
 
-import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui import settling, store
-from memtui.errors import MemtuiError
+from memtui.errands import Errands, Report
 from memtui.memory.sessions import History
 from memtui.model_settings import EXTRACTIVE, OLLAMA
 from memtui.paths import Paths, transcripts
 from memtui.recall.teleport import Teleport
 from memtui.settings import ASKED, BUILT_IN, EVERY, Settings
-from memtui.stages.progress import Progress
 from memtui.store import database, facts
 
 if TYPE_CHECKING:
-    from memtui.curate.quarantine import Quarantine, Retried
+    from memtui.curate.quarantine import Quarantine
     from memtui.llm import Summarizer
     from memtui.memory.schedules import Plan
     from memtui.memory.summarizers import Doing
@@ -37,12 +34,8 @@ if TYPE_CHECKING:
     from memtui.store.messages import Messages
     from memtui.workdesk import Desk as WorkDesk
 
-log = logging.getLogger(__name__)
 
-Report = Callable[[Progress], None]
-
-
-class House:
+class House(Errands):
     """One memtui: its store, its work, its search."""
 
     def __init__(
@@ -260,83 +253,6 @@ class House:
         with database.writing():
             before = set(facts.watched() or ())
             facts.set_watched(before | {*names} if watched else before - {*names})
-
-    def start_import(
-        self, histories: Sequence[History], report: Report, *, is_watched: bool
-    ) -> None:
-        """Import histories on a thread of its own; the workers digest them meanwhile.
-
-        Args:
-            histories: What is imported.
-            report: Told how far that is.
-            is_watched: Whether they are read on as they grow, from then on.
-        """
-        folders = [one.folder for one in histories]
-        agents = {one.agent for one in histories} if is_watched else set()
-        thread = threading.Thread(
-            target=self._import,
-            args=(folders, agents, report),
-            name="import",
-            daemon=True,
-        )
-        thread.start()
-
-    def _import(
-        self, folders: Sequence[Path], agents: set[str], report: Report
-    ) -> None:
-        from memtui import sources  # noqa: PLC0415
-
-        error = ""
-        done = total = 0
-        try:
-            total = sum(len(sources.files(folder)) for folder in folders)
-            for imported in self.works.importer().run(folders):
-                done = imported.files
-                report(self._importing(done, total, imported.waits_for))
-            if agents:
-                self.agree(agents)
-        except Exception as reason:  # the thread's edge: nobody else would hear of it
-            log.exception("the import stopped")
-            error = str(reason) if isinstance(reason, MemtuiError) else repr(reason)
-        report(self._importing(done, total, error))
-
-    def retry(
-        self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
-    ) -> None:
-        """Try again what could not be taken, on a thread of its own.
-
-        Args:
-            names: What it is called in the quarantine; all of it when None.
-            told: Told what is tried, once transcripts are read again; the workers
-                take the hook files.
-        """
-        thread = threading.Thread(
-            target=self._retry, args=(names, told), name="retry", daemon=True
-        )
-        thread.start()
-
-    def _retry(
-        self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
-    ) -> None:
-        from memtui.curate.quarantine import Retried  # noqa: PLC0415
-
-        tried = Retried((), (), ())
-        why_not: tuple[str, ...] = ()
-        try:
-            tried = self.quarantine.retry(names)
-            for _ in self.works.importer().run(tried.files):
-                pass
-        except Exception as reason:  # the thread's edge: nobody else would hear of it
-            log.exception("what could not be taken could not be tried again")
-            why_not = (str(reason) or repr(reason),)
-        told(replace(tried, problems=tried.problems + why_not))
-
-    def _importing(self, done: int, total: int, error: str = "") -> Progress:
-        from memtui.stages.reporting import counts  # noqa: PLC0415
-
-        queued, faults = counts()
-        told = Progress("import", done, queued, faults, total=total, error=error)
-        return replace(told, is_ours=self.works.is_ours, model=self.works.model)
 
 
 def _now() -> datetime:

@@ -5,11 +5,12 @@ repeated and it is deleted after (decisions §3).
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from peewee import fn
+from peewee import Field, fn
 
 from memtui.memory.events import from_ms
 from memtui.store.database import db, insert
@@ -127,13 +128,7 @@ class Run:
 
 def added(limit: int) -> list[Run]:
     """Events that were added and are not indexed yet, the ones added first first."""
-    rows = (
-        OutboxRow.select(OutboxRow.id, OutboxRow.subject_id)
-        .where(OutboxRow.action == INDEX_EVENT)
-        .order_by(OutboxRow.id)
-        .limit(limit)
-        .tuples()
-    )
+    rows = _oldest(INDEX_EVENT, OutboxRow.subject_id, limit)
     return [Run(row, *map(int, said.split("-"))) for row, said in rows]
 
 
@@ -149,14 +144,7 @@ def say_renamed(sessions: Iterable[int]) -> None:
 
 def renamed(limit: int) -> list[tuple[int, int]]:
     """Sessions to be indexed by their titles again, as (row, session)."""
-    rows = (
-        OutboxRow.select(OutboxRow.id, OutboxRow.session)
-        .where(OutboxRow.action == INDEX_SESSION)
-        .order_by(OutboxRow.id)
-        .limit(limit)
-        .tuples()
-    )
-    return list(rows)
+    return list(_oldest(INDEX_SESSION, OutboxRow.session, limit))
 
 
 def announce(node_ids: Iterable[str], at_ms: int) -> None:
@@ -166,14 +154,13 @@ def announce(node_ids: Iterable[str], at_ms: int) -> None:
 
 def to_index(limit: int) -> list[tuple[int, str]]:
     """Rows of nodes to index, oldest first, as (row, node id)."""
-    rows = (
-        OutboxRow.select(OutboxRow.id, OutboxRow.subject_id)
-        .where(OutboxRow.action == INDEX_NODE)
-        .order_by(OutboxRow.id)
-        .limit(limit)
-        .tuples()
-    )
-    return list(rows)
+    return list(_oldest(INDEX_NODE, OutboxRow.subject_id, limit))
+
+
+def _oldest(action: str, told: Field, limit: int) -> Iterator[tuple[int, Any]]:
+    """The oldest rows of an action, each with what it says."""
+    rows = OutboxRow.select(OutboxRow.id, told).where(OutboxRow.action == action)
+    yield from rows.order_by(OutboxRow.id).limit(limit).tuples()
 
 
 def delete(rows: Sequence[int]) -> None:

@@ -4,10 +4,6 @@ from collections.abc import Iterator
 from datetime import datetime, tzinfo
 
 from textual.content import Content
-from textual.css.styles import RulesMap
-from textual.strip import Strip
-from textual.style import Style
-from textual.visual import RenderOptions, Visual
 
 from memtui.memory import reasons
 from memtui.memory.summaries import Facts
@@ -16,6 +12,7 @@ from memtui.memory.toc import Bullet, Status, TocEdition, TocHistory, TocNode
 from memtui.memory.verdicts import Support
 from memtui.widgets import bullet_rows, wording
 from memtui.widgets.hanging import Hanging
+from memtui.widgets.reflowing import Reflowing
 
 DIGEST_CHARS = 12
 """How much of a model's digest is shown."""
@@ -108,7 +105,7 @@ def note(
     return " ".join(said)
 
 
-class Whole(Visual):
+class Whole(Reflowing):
     """A version whole, at any width: what it says, and what is known of its making."""
 
     def __init__(
@@ -143,20 +140,6 @@ class Whole(Visual):
             yield Content.styled(f"Rejected: {edition.rejected}", "$error")
         if not (self.node.bullets or self.node.withheld):
             yield Content("Nothing worth a bullet was said here.")
-
-    def render_strips(
-        self, width: int, height: int | None, style: Style, options: RenderOptions
-    ) -> list[Strip]:
-        """Draw the lines."""
-        return self.lay_out(width).render_strips(width, height, style, options)
-
-    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """All there is."""
-        return container_width
-
-    def get_height(self, rules: RulesMap, width: int) -> int:
-        """How many lines it takes at a width."""
-        return self.lay_out(width).get_height(rules, width)
 
 
 def _cost(facts: Facts) -> str:

@@ -10,14 +10,12 @@ from datetime import datetime, tzinfo
 
 from textual.content import Content, Span
 from textual.css.styles import RulesMap
-from textual.strip import Strip
-from textual.style import Style
-from textual.visual import RenderOptions, Visual
 
 from memtui.memory.events import clean
 from memtui.memory.hits import Snippet
 from memtui.widgets import wording
 from memtui.widgets.found_lines import Line, Turn
+from memtui.widgets.reflowing import Reflowing
 
 DIM, MARKED = "$context", "bold $evidence"
 
@@ -48,7 +46,7 @@ _MARGIN = Content(" " * INDENT)
 _GAP = re.compile(r"\s{2,}")
 
 
-class FoundRow(Visual):
+class FoundRow(Reflowing):
     """One line of what was found, laid out at any width."""
 
     def __init__(self, line: Line, when: str, when_cells: int, *, lines: int) -> None:
@@ -138,16 +136,6 @@ class FoundRow(Visual):
             parts.append(Content.styled("by " + ", ".join(line.layers), DIM))
         told = [part for part in parts if part]
         return Content.styled(" · ", DIM).join(told).truncate(room, ellipsis=True)
-
-    def render_strips(
-        self, width: int, height: int | None, style: Style, options: RenderOptions
-    ) -> list[Strip]:
-        """Draw the lines."""
-        return self.lay_out(width).render_strips(width, height, style, options)
-
-    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """All there is: a row takes the width it is given."""
-        return container_width
 
     def get_height(self, rules: RulesMap, width: int) -> int:
         """How many lines it takes at a width."""

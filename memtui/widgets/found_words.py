@@ -4,10 +4,6 @@ from collections.abc import Collection, Sequence
 from datetime import tzinfo
 
 from textual.content import Content
-from textual.css.styles import RulesMap
-from textual.strip import Strip
-from textual.style import Style
-from textual.visual import RenderOptions, Visual
 
 from memtui.memory import queries
 from memtui.memory.filters import EVERYTHING, NAMES
@@ -15,6 +11,7 @@ from memtui.recall.teleport import NO_WORD
 from memtui.widgets import wording
 from memtui.widgets.found_lines import Sheet, View
 from memtui.widgets.found_rows import flat
+from memtui.widgets.reflowing import Reflowing
 
 DIM = "$context"
 
@@ -136,29 +133,7 @@ def _short(asked: str) -> str:
     return said if len(said) <= SHOWN_CHARS else f"{said[: SHOWN_CHARS - 1]}…"
 
 
-class Words(Visual):
-    """Text that is laid out anew at any width."""
-
-    def lay_out(self, width: int) -> Content:
-        """The lines at a width, in cells."""
-        raise NotImplementedError
-
-    def render_strips(
-        self, width: int, height: int | None, style: Style, options: RenderOptions
-    ) -> list[Strip]:
-        """Draw the lines."""
-        return self.lay_out(width).render_strips(width, height, style, options)
-
-    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """All there is."""
-        return container_width
-
-    def get_height(self, rules: RulesMap, width: int) -> int:
-        """How many lines there are at a width."""
-        return self.lay_out(width).get_height(rules, width)
-
-
-class HowToAsk(Words):
+class HowToAsk(Reflowing):
     """The whole grammar, an example of each piece."""
 
     def lay_out(self, width: int) -> Content:
@@ -178,7 +153,7 @@ class HowToAsk(Words):
         return Content("\n").join(lines)
 
 
-class Notes(Words):
+class Notes(Reflowing):
     """Sentences, each on a line of its own, in no more lines than there is calm for."""
 
     def __init__(self, sentences: Sequence[str], most: int = MOST_ALONE) -> None:

@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 
 from textual.content import Content
-from textual.css.styles import RulesMap
-from textual.strip import Strip
-from textual.style import Style
-from textual.visual import RenderOptions, Visual
+
+from memtui.widgets.reflowing import Reflowing
 
 GAP_CELLS = 2
 """The least space between the paragraph and what stands at its right end."""
@@ -15,7 +13,7 @@ LEAST_CELLS = 12
 """The narrowest paragraph; where there is less room the right end is left out."""
 
 
-class Hanging(Visual):
+class Hanging(Reflowing):
     """Lays a paragraph out under itself, clear of its mark and of its right end.
 
     ``Content`` made from outside text is, like rich's ``Text``, never read as markup;
@@ -62,17 +60,3 @@ class Hanging(Visual):
         laid = Content("\n").join(lines)
         self._laid = width, laid
         return laid
-
-    def render_strips(
-        self, width: int, height: int | None, style: Style, options: RenderOptions
-    ) -> list[Strip]:
-        """Draw the lines."""
-        return self.lay_out(width).render_strips(width, height, style, options)
-
-    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """All there is: a paragraph takes the width it is given."""
-        return container_width
-
-    def get_height(self, rules: RulesMap, width: int) -> int:
-        """How many lines it takes at a width."""
-        return self.lay_out(width).get_height(rules, width)
