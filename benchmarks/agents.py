@@ -1,9 +1,10 @@
 """What an agent pays, in tokens, until the words that answer are in front of it.
 
 The labelled questions of ``benchmarks.finding``, asked in each way an agent has: what
-is counted is every answer it reads, fence and all, until one holds the evidence. Beside
-it what reading the sessions that answer costs, and looking for the longest word of the
-question in all that was said. Run it from the checkout:
+is counted is every answer it reads, fence and all, until one holds the evidence. Then
+of single answers, of so many tokens each, how many hold it; and what reading the
+sessions that answer costs, and looking for the longest word of the question in all that
+was said. Run it from the checkout:
 
     python -m benchmarks.agents [--coding | --locomo] [--some N]
 """
@@ -12,6 +13,7 @@ import argparse
 import json
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,6 +173,31 @@ def cost(house: House, way: Way, asked: Sought) -> int | None:
     return None
 
 
+Answer = Callable[[House, Sought], Reply]
+
+ONCE: dict[str, Answer] = {
+    "search": lambda house, asked: house.asking.search_memory(
+        asked.text, limit=50, filters=Filters(of=asked.of)
+    ),
+    "ask-route": lambda house, asked: house.asking.ask_route(
+        asked.text, limit=20, of=asked.of
+    ),
+    "retrieve-memory": lambda house, asked: house.asking.retrieve_memory(
+        asked.text, filters=Filters(of=asked.of)
+    ),
+}
+"""What is answered in one go, with nothing opened afterwards."""
+
+
+def in_one(house: House, answer: Answer, asked: Sought) -> int:
+    """The least of the budgets in whose answer the evidence is; 0 if in none."""
+    reply = answer(house, asked)
+    for most in BUDGETS:
+        if asked.is_in(replies.fitted(reply, most, house.counter).text):
+            return most
+    return 0
+
+
 def baselines(house: House, questions: Sequence[Sought]) -> None:
     """What reading the sessions costs, and looking for one word."""
     with database.connected():
@@ -180,9 +207,13 @@ def baselines(house: House, questions: Sequence[Sought]) -> None:
             for row in rows
             if row.type.endswith("_message")
         ]
-    whole, grepped = [], []
+        everything = Counter[str]()
+        for row in rows:
+            everything[row.session.name] += row.tokens
+    whole, with_tools, grepped = [], [], []
     for asked in questions:
         whole.append(sum(n for name, _, _, n in said if name in asked.sessions))
+        with_tools.append(sum(everything[name] for name in asked.sessions))
         word = max(re.findall(r"\w+", asked.text) or [""], key=len).lower()
         paid = 0
         for _, project, text, tokens in said:
@@ -192,6 +223,7 @@ def baselines(house: House, questions: Sequence[Sought]) -> None:
                     grepped.append(paid)
                     break
     print(f"  {'reading the sessions':26} median {median(whole):7,.0f} tokens")
+    print(f"  {'the same with tools':26} median {median(with_tools):7,.0f} tokens")
     share = len(grepped) / len(questions)
     print(
         f"  {'grep for its longest word':26} median"
@@ -210,6 +242,13 @@ def report(title: str, house: House, questions: Sequence[Sought]) -> None:
             for most in BUDGETS
         )
         print(f"  {name:26} median {median(found or [0]):7,.0f} tokens  {shares}")
+    for name, answer in ONCE.items():
+        least = [in_one(house, answer, asked) for asked in questions]
+        shares = "  ".join(
+            f"≤ {most:,}: {sum(0 < one <= most for one in least) / len(least):.0%}"
+            for most in BUDGETS
+        )
+        print(f"  {f'one answer of {name}':33} {'':14}{shares}")
     baselines(house, questions)
 
 

@@ -95,8 +95,11 @@ class House(Errands):
     def asking(self) -> "Asking":
         """Who answers agents, within any budget."""
         from memtui.recall.asking import Asking  # noqa: PLC0415
+        from memtui.recall.finders import Finders  # noqa: PLC0415
+        from memtui.recall.quoting import Quoting  # noqa: PLC0415
 
-        return Asking(self.teleport, self.search, self.talk, self.zone, _now)
+        quoting = Quoting(self.search, self._ears, self.zone, _now)
+        return Asking(Finders(self.teleport, quoting, self.talk, self.zone, _now))
 
     @cached_property
     def counter(self) -> "Counter":

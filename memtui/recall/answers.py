@@ -1,7 +1,6 @@
 """Answers: what the searches find, as replies that fit any budget."""
 
-from collections.abc import Callable, Sequence
-from datetime import datetime, tzinfo
+from collections.abc import Sequence
 
 from memtui.memory import memories
 from memtui.memory.fencing import line as neutral
@@ -10,11 +9,9 @@ from memtui.memory.found import Understood
 from memtui.memory.replies import Plain, Reply
 from memtui.memory.scopes import ALL, Scope
 from memtui.recall import itemising
+from memtui.recall.finders import Finders
 from memtui.recall.retrieval import Retrieval, Retrieved
 from memtui.recall.routing import Router
-from memtui.recall.search import Search
-from memtui.recall.talk import Talk
-from memtui.recall.teleport import Teleport
 from memtui.recall.walks import NOTHING
 
 AROUND_CHARS = 160
@@ -24,27 +21,12 @@ AROUND_CHARS = 160
 class Answers:
     """Answers what is asked in words."""
 
-    def __init__(
-        self,
-        teleport: Teleport,
-        search: Search,
-        talk: Talk,
-        zone: tzinfo,
-        clock: Callable[[], datetime],
-    ) -> None:
-        """Remember whom to ask.
-
-        Args:
-            teleport: Of nodes and grips.
-            search: Over everything.
-            talk: Of messages.
-            zone: The calendar's.
-            clock: Tells the time, by which "last week" is meant.
-        """
-        self._teleport, self._search, self._talk = teleport, search, talk
-        self._zone = zone
-        self.router = Router(teleport, zone, clock)
-        self.retrieval = Retrieval(search, zone, clock)
+    def __init__(self, by: Finders) -> None:
+        """Remember whom to ask."""
+        self._teleport, self._talk = by.teleport, by.talk
+        self._zone, self.quoting = by.zone, by.quoting
+        self.router = Router(by.teleport, by.quoting, by.zone, by.clock)
+        self.retrieval = Retrieval(by.quoting, by.zone, by.clock)
 
     def ask_route(self, question: str, *, limit: int = 8, of: Scope = ALL) -> Reply:
         """A question answered by the way that fits it, and which that is."""
@@ -63,6 +45,8 @@ class Answers:
         sure = f"{way['band']} ({way['score']:.2f}): {way['advice']}"
         lead = f"{way['way']}: {way['why']} {sure}"
         told = [itemising.hit(one, self._zone) for one in found.hits]
+        # The best summary, then what was said, then what else there is.
+        told[1:1] = itemising.quoted(found.quotes, self._zone)
         told += [itemising.node(one, self._zone) for one in found.nodes]
         return Reply(
             "answers",
@@ -97,14 +81,18 @@ class Answers:
     def search_memory(
         self, query: str, *, limit: int = 10, filters: Filters = EVERYTHING
     ) -> Reply:
-        """Moments of sessions from everything that is kept, one of each session."""
-        found = self._search.find(query, limit=limit, filters=filters)
+        """What answers of everything that is kept, quoted: several of one session."""
+        quoted = self.quoting.find(query, limit=limit, filters=filters)
+        found = quoted.findings
         notes = _notes(found.notes, found.times)
         if found.suggestion:
             notes.append(f"Did you mean: {neutral(found.suggestion)}")
-        told = [itemising.moment(one, self._zone) for one in found.hits]
+        told = itemising.quoted(quoted.quotes, self._zone)
         return Reply(
-            "hits", told, itemising.hit_line, notes=notes or ([] if told else [NOTHING])
+            "hits",
+            told,
+            itemising.quote_line,
+            notes=notes or ([] if told else [NOTHING]),
         )
 
     def search_sessions(
@@ -170,7 +158,10 @@ def memories_reply(found: Retrieved) -> Reply:
 
 
 def _routed_line(told: Plain) -> str:
-    return itemising.hit_line(told) if "score" in told else itemising.node_line(told)
+    if "score" not in told:
+        return itemising.node_line(told)
+    is_quote = told["id"].startswith("evt:")
+    return itemising.quote_line(told) if is_quote else itemising.hit_line(told)
 
 
 def _notes(notes: Sequence[str], times: Sequence[Understood]) -> list[str]:

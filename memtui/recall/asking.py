@@ -12,37 +12,17 @@ The contents: ``get_toc_root``, ``get_node``, ``browse_toc``, ``search_node``,
 ``retrieve_memory``.
 """
 
-from collections.abc import Callable
-from datetime import datetime, tzinfo
-
 from memtui.recall.accounts import Accounts
 from memtui.recall.answers import Answers
-from memtui.recall.search import Search
-from memtui.recall.talk import Talk
-from memtui.recall.teleport import Teleport
+from memtui.recall.finders import Finders
 from memtui.recall.walks import Walks
 
 
 class Asking(Walks, Accounts, Answers):
     """Answers an agent's questions."""
 
-    def __init__(
-        self,
-        teleport: Teleport,
-        search: Search,
-        talk: Talk,
-        zone: tzinfo,
-        clock: Callable[[], datetime],
-    ) -> None:
-        """Remember whom to ask.
-
-        Args:
-            teleport: Of nodes and grips.
-            search: Over everything.
-            talk: Of messages.
-            zone: The calendar's.
-            clock: Tells the time, by which "last week" is meant.
-        """
-        Walks.__init__(self, zone, clock)
-        Accounts.__init__(self, zone)
-        Answers.__init__(self, teleport, search, talk, zone, clock)
+    def __init__(self, by: Finders) -> None:
+        """Remember whom to ask."""
+        Walks.__init__(self, by.zone, by.clock)
+        Accounts.__init__(self, by.zone)
+        Answers.__init__(self, by)

@@ -111,12 +111,20 @@ class Ears:
         """
         self._index, self._with_tools = index, with_tools
 
-    def hear(self, query: Query, weights: Weights = ALIKE) -> Hearing:
+    def hear(
+        self,
+        query: Query,
+        weights: Weights = ALIKE,
+        *,
+        within: frozenset[int] | None = None,
+    ) -> Hearing:
         """The messages that answer a query, in no order; inside ``connected()``.
 
         Args:
             query: What is asked.
             weights: What a word is worth, by who said it.
+            within: The numbers of the sessions that are heard of; None for all that
+                the query's filters leave.
         """
         hearing = Hearing()
         begun = {word.terms[-1]: word.begun for word in query.words}
@@ -127,7 +135,7 @@ class Ears:
             return hearing
         if query.filters.role is EventRole.TOOL and not self._with_tools:
             hearing.notes.append(TOOLS_ASIDE)
-        sessions = scopes.sessions_of(query.filters)
+        sessions = scopes.sessions_of(query.filters) if within is None else within
         bounds = _bounds(query, sessions)
         looked = Looked(asked, with_tools=self._with_tools)
         if asked:

@@ -4,6 +4,7 @@ Each is a JSON object of neutral texts and a line of the same; ids are as short 
 can be and still be opened (``memory.citations``).
 """
 
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
 from memtui.memory import citations
@@ -19,6 +20,9 @@ from memtui.memory.toc import Bullet, TocLevel, TocLine
 
 TEXT_CHARS = 400
 """How much of one message is told among others, in characters."""
+
+OF_SEGMENT = ("session", "title", "node_id")
+"""What of a moment is told with the first one of its segment."""
 
 LEAD_CHARS = 120
 """How much of a message is told before what it is quoted for."""
@@ -120,6 +124,26 @@ def moment(one: Moment, zone: tzinfo) -> Plain:
     if one.node_id and cite != one.node_id:
         told["node_id"] = citations.of_node(one.node_id)
     return told
+
+
+def quoted(several: Sequence[Moment], zone: tzinfo) -> list[Plain]:
+    """Quotes; what a segment is about is told with the first one of it."""
+    told: list[Plain] = []
+    known: set[tuple[str, str]] = set()
+    for one in several:
+        item, of = moment(one, zone), (one.session_id, one.node_id)
+        again = OF_SEGMENT if of in known else ()
+        told.append({key: item[key] for key in item if key not in again})
+        known.add(of)
+    return told
+
+
+def quote_line(told: Plain) -> str:
+    """The same as a line."""
+    by = f"{told['role']}: " if "role" in told else ""
+    about = f"{told['title']} | " if told.get("title", "") else ""
+    about = "" if by == "" and told.get("title", "") in told["snippet"] else about
+    return f"{told['score']:.2f} {told['id']} {told['at']} {about}{by}{told['snippet']}"
 
 
 def message_hit(one: MessageHit, zone: tzinfo, *, around: int) -> Plain:

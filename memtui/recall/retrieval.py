@@ -1,6 +1,6 @@
 """Retrieval: the few memories that answer a question, summaries first (seed 4)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
@@ -10,11 +10,14 @@ from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import Moment, Understood
 from memtui.memory.memories import LIMIT, Line, Memory
 from memtui.memory.toc import TocNode
-from memtui.recall.search import Search
+from memtui.recall.quoting import Quoting
 from memtui.store import database, events, segments, spans, surprises, toc
 
 MOST = 20
 """The most memories there are in an answer."""
+
+SAID_CHARS = 700
+"""How much of what was said a memory's summary quotes, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +34,16 @@ class Retrieval:
     """Retrieves memories."""
 
     def __init__(
-        self, search: Search, zone: tzinfo, clock: Callable[[], datetime]
+        self, quoting: Quoting, zone: tzinfo, clock: Callable[[], datetime]
     ) -> None:
         """Remember whom to ask.
 
         Args:
-            search: Over everything.
+            quoting: Of what was said, by the search over everything.
             zone: The calendar's.
             clock: Tells the time, from which memories are seen.
         """
-        self._search, self._zone, self._clock = search, zone, clock
+        self._quoting, self._zone, self._clock = quoting, zone, clock
 
     def retrieve_memory(
         self,
@@ -60,15 +63,17 @@ class Retrieval:
             filters: What is looked through besides.
         """
         limit = max(1, min(limit, MOST))
-        found = self._search.find(query, limit=limit, filters=filters)
-        moments, now = found.hits, self._clock()
+        quoted = self._quoting.find(query, filters=filters)
+        found = quoted.findings
+        several = [_said(one, quoted.quotes) for one in found.hits[:limit]]
+        moments, now = [some[0] for some in several], self._clock()
         with database.connected():
             names = [one.node_id for one in moments if one.node_id]
             weighed = surprises.of(names)
             nodes = {node.node_id: node for node in toc.nodes(names)}
             told = [
-                self._memory(rank, one, nodes.get(one.node_id), now, weighed)
-                for rank, one in enumerate(moments, 1)
+                self._memory(rank, some, nodes.get(some[0].node_id), now, weighed)
+                for rank, some in enumerate(several, 1)
             ]
             told = [
                 replace(one, details=_details(one))
@@ -81,11 +86,12 @@ class Retrieval:
     def _memory(
         self,
         rank: int,
-        moment: Moment,
+        quotes: Sequence[Moment],
         node: TocNode | None,
         now: datetime,
         weighed: dict[str, float],
     ) -> Memory:
+        moment = quotes[0]
         ended = _ended(moment, node)
         return Memory(
             rank=rank,
@@ -93,10 +99,16 @@ class Retrieval:
             surprise=weighed.get(moment.node_id),
             at=ended,
             when=time_since.ago(ended, now, self._zone),
-            summary=_summary(moment),
+            summary=_summary(quotes),
             cite=_cite(moment, node),
             node_id=moment.node_id,
         )
+
+
+def _said(moment: Moment, quotes: Sequence[Moment]) -> tuple[Moment, ...]:
+    """What of a session answers best: itself, or where it was said."""
+    mine = [one for one in quotes if one.session_id == moment.session_id]
+    return tuple(one for one in mine if one.event_id) or (moment,)
 
 
 def _ended(moment: Moment, node: TocNode | None) -> datetime:
@@ -108,13 +120,15 @@ def _ended(moment: Moment, node: TocNode | None) -> datetime:
     return from_ms(last_ms) if last_ms is not None else moment.at
 
 
-def _summary(moment: Moment) -> str:
+def _summary(quotes: Sequence[Moment]) -> str:
     """What a memory is about, and of what was said in it what answers."""
-    about, said = moment.title, " ".join(moment.snippet.text.split())
-    if not said or chunks.fold(said) in chunks.fold(about):
-        return about
-    by = f"{moment.role}: " if moment.role else ""
-    return f"{about.rstrip('.…')}. {by}{said}" if about else f"{by}{said}"
+    about, told = quotes[0].title, list[str]()
+    for one in quotes:
+        said = " ".join(one.snippet.text.split())
+        room = SAID_CHARS - sum(map(len, told))
+        if chunks.fold(said) not in chunks.fold(about) and (len(said) <= room):
+            told.append(f"{one.role}: {said}" if one.role else said)
+    return " ".join([f"{about.rstrip('.…')}." if told and about else about, *told])
 
 
 def _cite(moment: Moment, node: TocNode | None) -> str:

@@ -1,12 +1,12 @@
 """Routing: a question answered by the way that fits it, which the answer tells."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from memtui.memory import queries, routes, timely
 from memtui.memory.filters import EVERYTHING
-from memtui.memory.found import Understood
+from memtui.memory.found import Moment, Understood
 from memtui.memory.hits import Hit
 from memtui.memory.routes import Choice, Sureness, Way
 from memtui.memory.scopes import ALL, Scope
@@ -14,6 +14,7 @@ from memtui.memory.timely import Timely
 from memtui.memory.times import Period
 from memtui.memory.toc import TocLine
 from memtui.recall import navigation
+from memtui.recall.quoting import Quoting
 from memtui.recall.teleport import Teleport
 
 LIMIT = 8
@@ -30,6 +31,9 @@ class Routed:
     times: tuple[Understood, ...] = ()
     """What was understood of the times in the question."""
     hits: tuple[Hit, ...] = ()
+    """Summaries that answer; of several that say the same the narrowest."""
+    quotes: tuple[Moment, ...] = ()
+    """What was said that answers."""
     nodes: tuple[TocLine, ...] = ()
     """Those of the time, or the years; newest first."""
     notes: tuple[str, ...] = ()
@@ -39,23 +43,29 @@ class Router:
     """Answers questions by browsing, by teleporting, or from the top."""
 
     def __init__(
-        self, teleport: Teleport, zone: tzinfo, clock: Callable[[], datetime]
+        self,
+        teleport: Teleport,
+        quoting: Quoting,
+        zone: tzinfo,
+        clock: Callable[[], datetime],
     ) -> None:
         """Remember whom to ask.
 
         Args:
             teleport: Of nodes and grips.
+            quoting: Of what was said.
             zone: The calendar's.
             clock: Tells the time, by which "last week" is meant.
         """
-        self._teleport, self._zone, self._clock = teleport, zone, clock
+        self._teleport, self._quoting = teleport, quoting
+        self._zone, self._clock = zone, clock
 
     def ask(self, question: str, *, limit: int = LIMIT, of: Scope = ALL) -> Routed:
         """Answer a question; any string is one.
 
         Args:
             question: In whatever words.
-            limit: The most hits, and the most nodes.
+            limit: The most hits, and the most nodes; twice as many quotes.
             of: Whose work.
         """
         read = timely.read(question, self._clock(), self._zone)
@@ -67,6 +77,7 @@ class Router:
             {one.node_id: one for some in found.values() for one in some}.values()
         )
         hits, notes = self._hits(choice.way, read, limit, of)
+        quotes = self._quotes(choice.way, question, limit, of)
         sureness = _sure(choice.way, nodes, hits)
         times = tuple(Understood(one.said, bool(some)) for one, some in found.items())
         unmet = [f"Nothing is kept of {one.said}." for one in times if not one.is_met]
@@ -75,7 +86,8 @@ class Router:
             choice,
             sureness,
             times,
-            tuple(hits),
+            tuple(_told_apart(hits)),
+            quotes,
             _top(choice.way, sureness, nodes, of)[:limit],
             (*unmet, *notes),
         )
@@ -96,6 +108,24 @@ class Router:
         )
         meant = [f"Did you mean: {answer.suggestion}"] if answer.suggestion else []
         return hits, tuple(filter(None, (answer.note, *meant)))
+
+    def _quotes(
+        self, way: Way, question: str, limit: int, of: Scope
+    ) -> tuple[Moment, ...]:
+        if way not in (Way.TELEPORT, Way.BOTH):
+            return ()
+        words = routes.pointed(question, self._zone)
+        filters = replace(EVERYTHING, of=of)
+        return self._quoting.find(words, limit=2 * limit, filters=filters).quotes
+
+
+def _told_apart(hits: list[Hit]) -> Iterator[Hit]:
+    """Hits without those whose words another one told: a day's are its segments'."""
+    told: set[str] = set()
+    for hit in hits:
+        if hit.snippet.text not in told:
+            yield hit
+        told.add(hit.snippet.text)
 
 
 def _top(
