@@ -2,7 +2,8 @@
 # make test    set up what is missing and run the tests    (ARGS="-k hook" passes words on)
 # make check   lint, format, types and the contracts between folders
 # make bench-import, make bench-secrets, make bench-start, make bench-hook,
-# make bench-tail, make bench-search, make bench-teleport, make bench-ui
+# make bench-tail, make bench-search, make bench-teleport, make bench-ui,
+# make bench-agents
 #              measure; see benchmarks/
 # make eval    how well bullets find their sources (docs/audit.md), and searches the
 #              sessions that answer (docs/search.md), on labelled data

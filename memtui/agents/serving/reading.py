@@ -81,11 +81,11 @@ FINDING = (
     ),
     Tool(
         "search_memory",
-        "Moments in everything kept, summaries and messages together.",
+        "Short quotes that answer, from everything kept: the most evidence for the tokens.",
         lambda memory, given: memory.asking.search_memory(
             given["query"], limit=given["limit"]
         ),
-        (_QUERY, limit(8, 50)),
+        (_QUERY, limit(20, 50)),
     ),
     Tool(
         "search_sessions",

@@ -1,0 +1,63 @@
+"""Of a message the few lines that answer are quoted, not all of it."""
+
+from datetime import UTC
+
+from memtui.memory import queries, quotes
+from memtui.memory.queries import Query
+from memtui.memory.quotes import Sentences
+
+PLAN = "\n".join(
+    [
+        *(
+            f"Part {at}: we look at the shelves of the {at}th aisle."
+            for at in range(40)
+        ),
+        "Now let me look at how the basket gets lost.",
+        *(f"Part {at}: we count what stands in cupboard {at}." for at in range(40)),
+        "The basket gets lost because the cookie ends with the tab.",
+        *(f"Part {at}: we sweep the floor of room {at}." for at in range(40)),
+    ]
+)
+
+
+def asked(text: str) -> Query:
+    return queries.read(text, UTC)
+
+
+def told(text: str, question: str) -> list[str]:
+    query = asked(question)
+    sentences = Sentences(text, query)
+    worth = quotes.worths([sentences, Sentences("something else", query)], query)
+    return [sentences.text(piece) for piece in sentences.pieces(worth)]
+
+
+def test_a_short_message_is_quoted_whole() -> None:
+    said = "The basket was lost.\nSo we keep it on the server."
+    assert told(said, "basket") == [said]
+
+
+def test_of_a_long_one_what_is_so_comes_before_what_was_about_to_be_done() -> None:
+    first, second, *_ = told(PLAN, "why is the basket lost")
+    assert "because the cookie ends with the tab" in first
+    assert "Now let me look" in second
+    for one in (first, second):
+        assert len(one) <= quotes.CHARS + 2
+        assert one.startswith("…") and one.endswith("…"), "it goes on before and after"
+
+
+def test_one_long_line_is_cut_around_the_word() -> None:
+    log = "tick " * 300 + "zeppelin landed " + "tock " * 300
+    (one,) = told(log, "zeppelin")
+    assert "zeppelin landed" in one
+    assert len(one) <= quotes.CHARS + 2
+
+
+def test_a_message_without_the_words_gives_how_it_begins() -> None:
+    (one,) = told(PLAN, "zeppelin")
+    assert one.startswith("Part 0") and one.endswith("…")
+
+
+def test_any_text_is_quoted_as_it_stands() -> None:
+    for text in ("", " ", "\n" * 500, "x" * 30_000, "basket " * 5_000, "a\n\n" * 900):
+        for one in told(text, "basket x"):
+            assert one.strip("…") in text
