@@ -116,6 +116,8 @@ def _run(given: argparse.Namespace) -> int:
         return _hooks(given, places)
     if given.command == "mcp":
         return _mcp(given, places, settings)
+    if given.command == "serve":
+        return _serve(given, places, settings)
     if given.command == "web":
         from memtui.shell import web  # noqa: PLC0415
 
@@ -168,6 +170,7 @@ def _mcp(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
         return registering.asked(given, places)
     return serving.serve(
         lambda: _open(places, settings),
+        lambda: _missing(places, settings) is None,
         with_writing=given.allow_write,
         is_structured=given.structured,
     )
@@ -209,6 +212,16 @@ def _doctor(given: argparse.Namespace, places: "Paths", config: Path | None) -> 
         settings, problem = Settings({}), error
     _log_to(places.log, settings.log_level.upper())
     return doctoring.doctor(places, settings, problem=problem, as_json=given.json)
+
+
+def _serve(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
+    from memtui.shell import http_serving  # noqa: PLC0415
+
+    return http_serving.serve(
+        lambda: _open(places, settings),
+        lambda: _missing(places, settings) is None,
+        given.port,
+    )
 
 
 def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:

@@ -20,7 +20,7 @@ JSON = {"Content-Type": "application/json"}
 @pytest.fixture
 def port(full_house: House) -> Iterator[int]:
     """A port at which the house is asked."""
-    server = http_serving.made(full_house, 0)
+    server = http_serving.made(http_serving.Kept(lambda: full_house, lambda: True), 0)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server.server_port

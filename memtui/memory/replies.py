@@ -28,6 +28,9 @@ _WHOLE = re.compile(r"(?:.*_)?(?:ids?|session|token|at|start|end|cite|leads_to)"
 SAID_CHARS = 80
 """What is said of the whole answer is never cut shorter than to so many characters."""
 
+NOTHING_KEPT = "Nothing kept yet. Bring past sessions in: memtui import"
+"""What is answered where there is no memory."""
+
 
 def _nothing(_: int) -> Plain:
     return {}
@@ -65,6 +68,11 @@ class Reply:
         """How many there are to be left out: items, then what they can do without."""
         spared = (len(one.get(self.spare, ())) for one in self.items)
         return len(self.items) + (sum(spared) if self.spare else 0)
+
+
+def none_kept() -> Reply:
+    """The answer to any question where there is no memory."""
+    return Reply("items", (), str, notes=(NOTHING_KEPT,), is_quoted=False)
 
 
 def text(reply: Reply, kept: int, width: int | None, number: str) -> str:

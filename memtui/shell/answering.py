@@ -7,15 +7,13 @@ from dataclasses import replace
 
 from memtui.house import House
 from memtui.memory.filters import Filters
-from memtui.memory.replies import Reply
+from memtui.memory.replies import NOTHING_KEPT, Reply
 from memtui.memory.scopes import Scope
 from memtui.recall import outline, sessions
 from memtui.shell import output
 
 Ask = Callable[[House, argparse.Namespace, Scope], Reply]
 
-NOTHING_KEPT = "Nothing kept yet. Bring past sessions in: memtui import"
-"""What every question is answered while there is nothing."""
 
 COMMANDS = {
     "get_toc_root": "show",

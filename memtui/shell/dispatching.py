@@ -44,10 +44,6 @@ def run(given: argparse.Namespace, house: "House") -> int:
             from memtui.shell import answering  # noqa: PLC0415
 
             return answering.run(house, given)
-        if given.command == "serve":
-            from memtui.shell import http_serving  # noqa: PLC0415
-
-            return http_serving.serve(house, given.port)
         if given.command == "jobs":
             from memtui.shell import steering  # noqa: PLC0415
 

@@ -7,6 +7,8 @@ that would let a page of another origin read the answer.
 
 import json
 import sys
+import threading
+from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from typing import Any
@@ -31,19 +33,51 @@ PATIENCE_S = 10.0
 _USAGE = 'send {"query": "…", "limit": 5, "detail_limit": 2, "max_tokens": 500}'
 
 
-def serve(house: House, port: int) -> int:
-    """Answer until ctrl+c."""
-    server = made(house, port)
+class Kept:
+    """A memory that is opened by the first question that finds one; none is made."""
+
+    def __init__(
+        self, opened: Callable[[], House], is_there: Callable[[], bool]
+    ) -> None:
+        """Remember how it is opened, and how it is known to be there."""
+        self._opened, self._is_there = opened, is_there
+        self._house: House | None = None
+        self._opening = threading.Lock()
+
+    def house(self) -> House | None:
+        """The memory; None while there is none."""
+        with self._opening:
+            if self._house is None and self._is_there():
+                self._house = self._opened()
+            return self._house
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if self._house is not None:
+            self._house.stop()
+
+
+def serve(opened: Callable[[], House], is_there: Callable[[], bool], port: int) -> int:
+    """Answer until ctrl+c.
+
+    Args:
+        opened: Opens the memory.
+        is_there: Whether there is one: a question makes none.
+        port: On which port.
+    """
+    kept = Kept(opened, is_there)
+    server = made(kept, port)
     at = f"http://{HOST}:{server.server_port}{PATH}"
     print(f"memtui answers POST {at}; stop it with ctrl+c", file=sys.stderr, flush=True)
     try:
         server.serve_forever()
     finally:
         server.server_close()
+        kept.close()
     return 0
 
 
-def made(house: House, port: int) -> HTTPServer:
+def made(kept: Kept, port: int) -> HTTPServer:
     """The server; port 0 takes any that is free.
 
     Raises:
@@ -51,7 +85,7 @@ def made(house: House, port: int) -> HTTPServer:
     """
 
     class Handler(_Handler):
-        asked = house
+        asked = kept
 
     try:
         return ThreadingHTTPServer((HOST, port), Handler)
@@ -62,7 +96,7 @@ def made(house: House, port: int) -> HTTPServer:
 class _Handler(BaseHTTPRequestHandler):
     """Answers one client, on a thread of its own: a slow one keeps nobody waiting."""
 
-    asked: House
+    asked: Kept
     timeout = PATIENCE_S
     server_version, sys_version = "memtui", ""
 
@@ -133,13 +167,17 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, given: dict[str, Any]) -> str:
         limit = _number(given, "limit", memories.LIMIT)
-        reply = self.asked.asking.retrieve_memory(
+        details = _number(given, "detail_limit", None)
+        most = _number(given, "max_tokens", budgets.DEFAULT) or budgets.DEFAULT
+        house = self.asked.house()
+        if house is None:
+            return replies.text(replies.none_kept(), 0, None, "")
+        reply = house.asking.retrieve_memory(
             given["query"],
             limit=memories.LIMIT if limit is None else limit,
-            detail_limit=_number(given, "detail_limit", None),
+            detail_limit=details,
         )
-        most = _number(given, "max_tokens", budgets.DEFAULT) or budgets.DEFAULT
-        return replies.fitted(reply, most, self.asked.counter).text
+        return replies.fitted(reply, most, house.counter).text
 
     def _fail(self, status: HTTPStatus, problem: Problem) -> None:
         told = envelopes.wrapped(None, tokens=0, ms=0, failing=problem)

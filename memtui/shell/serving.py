@@ -86,12 +86,17 @@ def has_sdk() -> bool:
 
 
 def serve(
-    opened: "Callable[[], House]", *, with_writing: bool, is_structured: bool
+    opened: "Callable[[], House]",
+    is_there: "Callable[[], bool]",
+    *,
+    with_writing: bool,
+    is_structured: bool,
 ) -> int:
     """Serve standard input and output until the client goes.
 
     Args:
         opened: Opens the house; asked when the first question comes.
+        is_there: Whether there is a memory: only who writes makes one.
         with_writing: Whether tools that change something are offered.
         is_structured: Whether answers are told as data beside the text. Some clients
             then show their model nothing else, and data costs more tokens than text.
@@ -106,6 +111,8 @@ def serve(
 
     if sys.stdin.isatty():
         print(AT_A_TERMINAL, file=sys.stderr)
-    calls = Calls(lambda: Served(opened()), is_structured=is_structured)
+    calls = Calls(
+        lambda: Served(opened()), is_there=is_there, is_structured=is_structured
+    )
     server.run(calls, with_writing=with_writing)
     return 0

@@ -8,10 +8,7 @@ from memtui.memory.quotes import Sentences
 
 PLAN = "\n".join(
     [
-        *(
-            f"Part {at}: we look at the shelves of the {at}th aisle."
-            for at in range(40)
-        ),
+        *(f"Part {at}: we look at the shelves of aisle {at}." for at in range(40)),
         "Now let me look at how the basket gets lost.",
         *(f"Part {at}: we count what stands in cupboard {at}." for at in range(40)),
         "The basket gets lost because the cookie ends with the tab.",

@@ -16,9 +16,10 @@ from memtui.agents.serving.memory import Memory
 from memtui.agents.serving.parameters import BadArguments
 from memtui.agents.serving.tools import MAX_TOKENS, Tool
 from memtui.errors import MemtuiError
-from memtui.memory import budgets, envelopes, replies
+from memtui.memory import budgets, envelopes, replies, tokens
 from memtui.memory.fencing import line
 from memtui.memory.replies import Reply
+from memtui.memory.tokens import Counter
 
 log = logging.getLogger(__name__)
 
@@ -57,15 +58,21 @@ class Calls:
     """Answers calls from any thread."""
 
     def __init__(
-        self, opened: Callable[[], Memory], *, is_structured: bool = False
+        self,
+        opened: Callable[[], Memory],
+        *,
+        is_there: Callable[[], bool] = lambda: True,
+        is_structured: bool = False,
     ) -> None:
         """Remember how the memory is opened.
 
         Args:
-            opened: Opens it.
+            opened: Opens it, and makes it where there is none.
+            is_there: Whether there is one: a question makes none.
             is_structured: Whether answers are told as data too.
         """
-        self._opened, self._is_structured = opened, is_structured
+        self._opened, self._is_there = opened, is_there
+        self._is_structured = is_structured
         self._memory: Memory | None = None
         self._opening = threading.Lock()
 
@@ -73,10 +80,11 @@ class Calls:
         """Ask a tool."""
         try:
             given = parameters.read(tool.parameters, told)
-            memory = self._open()
-            reply = tool.run(memory, given)
             most = given.get(MAX_TOKENS.name, MAX_TOKENS.default)
-            return self._told(reply, memory, most)
+            if not tool.is_writing and not self._is_kept():
+                return self._told(replies.none_kept(), tokens.ESTIMATED, most)
+            memory = self._open()
+            return self._told(tool.run(memory, given), memory.counter, most)
         except MemtuiError as error:
             return failed(error)
         except Exception as error:  # the edge: nobody else would hear of it
@@ -89,18 +97,25 @@ class Calls:
         Raises:
             MemtuiError: There is none, or the memory cannot be read.
         """
+        if not self._is_kept():
+            return Told(replies.NOTHING_KEPT)
         memory = self._open()
         reply = resources.read(memory, uri)
         return Told(replies.fitted(reply, resources.MOST_TOKENS, memory.counter).text)
 
     def roots(self) -> list[tuple[str, str]]:
-        """The resources to begin with; none while nothing can be read."""
-        try:
-            self._open()
-            return resources.roots()
-        except MemtuiError:
-            log.exception("the years could not be listed")
+        """The resources to begin with.
+
+        Raises:
+            MemtuiError: The memory cannot be read.
+        """
+        if not self._is_kept():
             return []
+        self._open()
+        return resources.roots()
+
+    def _is_kept(self) -> bool:
+        return self._memory is not None or self._is_there()
 
     def _open(self) -> Memory:
         with self._opening:
@@ -108,14 +123,14 @@ class Calls:
                 self._memory = self._opened()
             return self._memory
 
-    def _told(self, reply: Reply, memory: Memory, most: int) -> Told:
+    def _told(self, reply: Reply, counter: Counter, most: int) -> Told:
         if not self._is_structured:
-            return Told(replies.fitted(reply, most, memory.counter).text)
-        told = replies.fitted(reply, most // 2, memory.counter)
+            return Told(replies.fitted(reply, most, counter).text)
+        told = replies.fitted(reply, most // 2, counter)
         room = most - told.tokens
         if room < budgets.LEAST:
             return Told(told.text)
-        data = replies.fitted_json(reply, room, memory.counter, lambda plain: plain)
+        data = replies.fitted_json(reply, room, counter, lambda plain: plain)
         return Told(told.text, json.loads(data.text))
 
 

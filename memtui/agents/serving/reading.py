@@ -81,7 +81,7 @@ FINDING = (
     ),
     Tool(
         "search_memory",
-        "Short quotes that answer, from everything kept: the most evidence for the tokens.",
+        "Many short quotes that answer, from everything kept: most evidence a token.",
         lambda memory, given: memory.asking.search_memory(
             given["query"], limit=given["limit"]
         ),

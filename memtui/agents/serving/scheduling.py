@@ -52,7 +52,9 @@ def _told(memory: Memory, chosen: Sequence[Job], done: str) -> Reply:
     works = {True: "A memtui is at work.", False: "No memtui is at work: no job runs."}
     notes = [*filter(None, (done, works.get(is_worked or False)))]
     told = [_plain(one, memory) for one in found if one.job in chosen]
-    return Reply("jobs", told, _line, {"is_worked": is_worked}, notes=notes)
+    is_quoted = any("error" in one for one in told)
+    about: Plain = {"is_worked": is_worked}
+    return Reply("jobs", told, _line, about, notes=notes, is_quoted=is_quoted)
 
 
 def _plain(one: Status, memory: Memory) -> Plain:

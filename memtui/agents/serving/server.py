@@ -76,7 +76,10 @@ class _Desk:
     async def list_resources(
         self, context: object, told: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        years = await anyio.to_thread.run_sync(self._calls.roots)
+        try:
+            years = await anyio.to_thread.run_sync(self._calls.roots)
+        except MemtuiError as error:
+            raise MCPError(types.INTERNAL_ERROR, failed(error).text) from None
         found = [(resources.ROOT, "The years that are kept"), *years]
         return types.ListResourcesResult(
             resources=[

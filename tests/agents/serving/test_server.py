@@ -124,6 +124,7 @@ def test_a_conversation_is_read_page_by_page(agent: Agent) -> None:
 
 def test_the_jobs_stand_as_they_do(agent: Agent) -> None:
     told = agent.ask("scheduler_status")
+    assert not told.startswith("<memory"), "its own words are not quoted"
     assert "rollup_day" in told
     assert "No memtui is at work" in told
 
@@ -263,15 +264,6 @@ def test_a_prompt_teaches_the_way(agent: Agent) -> None:
         agent.get(agent.client.get_prompt, "other", {})
 
 
-def test_without_a_store_it_says_that_nothing_is_kept(tmp_path: Path) -> None:
-    with served(tmp_path / "new") as agent:
-        assert "Nothing is here" in agent.ask("get_toc_root")
-        assert "no such session" in agent.ask("list_sessions")
-        for tool in ("teleport", "search_sessions", "retrieve_memory"):
-            assert " index " in agent.ask(tool, query="anything")
-        assert "no such node" in agent.ask("get_node", node_id=DAY)
-
-
 @pytest.mark.parametrize("most", [50, 120, 500])
 def test_lines_and_data_keep_within_one_budget(full_home: Path, most: int) -> None:
     house = House(in_home(full_home), Settings({}))
@@ -313,7 +305,31 @@ def test_a_store_that_cannot_be_opened_is_said_with_every_call(
         assert isinstance(failed, Failed)
         assert failed.code == "store"
         assert "memtui doctor" in failed.text
-    assert calls.roots() == []
+    with pytest.raises(MemtuiError, match="database"):
+        calls.roots()
+
+
+def test_a_question_makes_no_memory_and_finds_the_one_that_came(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with served(home) as agent:
+        assert "Nothing kept yet" in agent.ask("route", question="what about baskets?")
+        for tool in ("get_toc_root", "list_sessions", "scheduler_status"):
+            assert "Nothing kept yet" in agent.ask(tool)
+        assert len(agent.get(agent.client.list_resources).resources) == 1
+        assert not home.exists()
+        filled(home)
+        assert DAY in agent.ask("browse_time", when="15 January 2024")
+
+
+def test_resources_of_a_damaged_store_are_an_error_in_words(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "memory.db").write_bytes(b"this is no database" * 100)
+    with (
+        served(home) as agent,
+        pytest.raises(MCPError, match=r"error store.*memtui doctor"),
+    ):
+        agent.get(agent.client.list_resources)
 
 
 def test_without_the_sdk_it_says_how_to_get_it(
@@ -325,4 +341,4 @@ def test_without_the_sdk_it_says_how_to_get_it(
         raise AssertionError("nobody asked anything")
 
     with pytest.raises(MemtuiError, match=r"pipx install .memtui\[mcp\]"):
-        serving.serve(opened, with_writing=False, is_structured=False)
+        serving.serve(opened, bool, with_writing=False, is_structured=False)
