@@ -270,11 +270,27 @@ class MemtuiApp(Doors):
     def on_key(self, event: events.Key) -> None:
         """Say why a key of the table does nothing here: none of them is silent."""
         bound = self.screen.active_bindings.get(event.key)
-        if (bound is None or not bound.enabled) and (
-            why := commands.why_not(event.key)
-        ):
+        if bound is None or not bound.enabled:
+            self._say_why_not(event.key)
+
+    def _say_why_not(self, key: str) -> None:
+        if why := commands.why_not(key):
             self.clear_notifications()
             self.notify(why, markup=False)
+
+    def action_focus_next(self) -> None:
+        """Go to the next pane, or say that this is the only one."""
+        before = self.focused
+        super().action_focus_next()
+        if before is not None and self.focused is before:
+            self._say_why_not("tab")
+
+    def action_focus_previous(self) -> None:
+        """Go to the pane before, or say that this is the only one."""
+        before = self.focused
+        super().action_focus_previous()
+        if before is not None and self.focused is before:
+            self._say_why_not("shift+tab")
 
     async def on_event(self, event: events.Event) -> None:
         """Paste several lines as one: there is no room for more anywhere."""

@@ -131,29 +131,43 @@ class ContentsScreen(JumpingScreen):
         self._source.want(message)
 
     def action_next_grip(self) -> None:
-        """Show the next source."""
+        """Show the next source; first the one there is, where that was out of sight."""
+        if self._was_hidden():
+            return
         if self._source.let_go() and self._page.bullets.show_again():
             return
         if not self._page.bullets.step(1):
             self.notify("This is the last source of this page.", markup=False)
 
     def action_previous_grip(self) -> None:
-        """Show the source before."""
+        """Show the source before; first the one there is, likewise."""
+        if self._was_hidden():
+            return
         self._source.let_go()
         if not self._page.bullets.step(-1):
             self.notify("This is the first source of this page.", markup=False)
 
+    def _was_hidden(self) -> bool:
+        """Whether the source was out of sight, where it is in sight now."""
+        is_hidden = bool(self._page.bullets.bullets) and not self._source.region
+        if is_hidden:
+            self._enter("source")
+        return is_hidden
+
     def action_more_context(self) -> None:
         """Show more around the source."""
+        self._was_hidden()
         self._source.change_context(more=True)
 
     def action_less_context(self) -> None:
         """Show less around the source."""
+        self._was_hidden()
         self._source.change_context(more=False)
 
     def action_show_withheld(self) -> None:
         """Show what a model claimed and no source says, or hide it."""
-        self._page.bullets.turn_withheld()
+        if self._page.bullets.turn_withheld() and not self._page.region:
+            self._enter("page")
 
     def action_copy_citation(self) -> None:
         """Copy the source shown, as a citation."""

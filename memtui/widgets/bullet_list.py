@@ -90,21 +90,22 @@ class BulletList(Options, inherit_bindings=False):
         """Show what a model claimed and no source says, or hide it again."""
         self.turn_withheld()
 
-    def turn_withheld(self) -> None:
-        """Show what a model claimed and no source says, or hide it again."""
+    def turn_withheld(self) -> bool:
+        """Show what a model claimed and no source says, or hide it; if there is any."""
         if not self._withheld:
             self.notify("Nothing is hidden on this page.", markup=False)
-            return
+            return False
         first = self._first_withheld
         self._are_withheld_shown = not self._are_withheld_shown
         if self._are_withheld_shown:
             self.bullets += self._withheld
             self._draw(first)
-            return
+            return True
         self.bullets = self.bullets[:first]
         self._open = {at for at in self._open if at < first}
         place = self.place or (0, -1)
         self._draw(*(place if place[0] < first else (max(first - 1, 0), -1)))
+        return True
 
     @property
     def _first_withheld(self) -> int:

@@ -238,6 +238,12 @@ async def test_a_key_of_a_screen_says_where_the_reader_is_already(
             await go_to(pilot, settle, name)
             await pilot.press(*OPENED[name])
         assert said == ["That is what you see; esc leads back."] * 3
+        await go_to(pilot, settle, "CalendarScreen")
+        await pilot.press("tab", "shift+tab")
+        assert [words.split(" does ")[0] for words in said[3:]] == [
+            "tab (next pane)",
+            "shift+tab (pane before)",
+        ]
 
 
 async def test_several_pasted_lines_become_one(app: MemtuiApp, settle: Settle) -> None:

@@ -177,6 +177,20 @@ async def test_n_goes_through_all_sources_of_the_page_and_p_back(
         assert first is not None and first.grip_id == grips[0]
 
 
+@pytest.mark.parametrize("keys", ["n", "p", "+", "-", "zn"])
+async def test_the_keys_of_a_source_bring_it_into_sight(
+    app: MemtuiApp, settle: Settle, keys: str
+) -> None:
+    width = 120 if "z" in keys else 80
+    async with app.run_test(size=(width, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press(*keys)
+        await settle(pilot)
+        source = app.screen.query_one(SourcePane)
+        assert source.region and source.query_one(Reader).has_focus
+        assert source.query_one(PaneTitle).what.startswith("Source 1 of")
+
+
 async def test_plus_and_minus_show_more_and_less_around_the_source(
     app: MemtuiApp, settle: Settle
 ) -> None:
