@@ -134,6 +134,10 @@ class Findings:
     suggestion: str = ""
     """The query with a misspelt word put right; "" where there is nothing to say."""
     took_ms: float = 0.0
+    messages: int = 0
+    """From how many messages that answer the moments were taken, one a session."""
+    summaries: int = 0
+    """From how many nodes and grips besides."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from memtui.memory.queries import Query
 from memtui.memory.sessions import Session
 from memtui.memory.snippets import best_line, marks_in, wanted_in
 from memtui.memory.timely import Timely
-from memtui.memory.toc import TocLine, TocNode
-from memtui.recall import fusing
+from memtui.memory.toc import TocLevel, TocLine, TocNode
+from memtui.recall import fusing, listed
 from memtui.recall.fusing import Candidate
 from memtui.recall.hearing import NO_WORD, Ears, Heard, Hearing
 from memtui.recall.teleport import Ranking, Teleport
@@ -69,6 +69,8 @@ class Search:
         read = timely.read(text, self._clock(), self._zone)
         query = queries.read(read.rest, self._zone, filters)
         findings = Findings(text, notes=query.hints)
+        if wanted := listed.wanted(query, read):
+            return self._listed(wanted, read, findings, limit, began_s)
         if query.is_empty:
             findings = replace(findings, notes=(*query.hints, NO_WORD))
         else:
@@ -77,6 +79,25 @@ class Search:
         times = read.understood([hit.at for hit in findings.hits])
         took_ms = (time.perf_counter() - began_s) * 1000
         return replace(findings, times=times, took_ms=took_ms)
+
+    def _listed(
+        self, query: Query, times: Timely, empty: Findings, limit: int, began_s: float
+    ) -> Findings:
+        """The newest, where no word is looked for."""
+        notes = (*empty.notes, *listed.notes(times))
+        found = empty
+        with database.connected():
+            query, unknown = scopes.meant(query)
+            levels = query.filters.levels
+            if query.filters.role:
+                unknown.append(listed.OF_MESSAGES)
+            elif levels and TocLevel.SEGMENT not in levels:
+                unknown.append(listed.OF_LEVELS)
+            else:
+                found = listed.findings(query, limit)
+        took_ms = (time.perf_counter() - began_s) * 1000
+        hits = found.hits
+        return replace(empty, hits=hits, notes=(*unknown, *notes), took_ms=took_ms)
 
     def _answer(
         self, query: Query, times: Timely, findings: Findings, limit: int
@@ -96,6 +117,8 @@ class Search:
             hits=tuple(_moments(ranked, hits, query)),
             notes=tuple(dict.fromkeys(filter(None, notes))),
             suggestion=_suggested(findings.query, query, ranking, hearing),
+            messages=len(hearing.heard),
+            summaries=len(led),
         )
 
 

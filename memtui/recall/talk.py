@@ -27,9 +27,10 @@ from memtui.memory.queries import Query
 from memtui.memory.sessions import Session
 from memtui.memory.snippets import marks_in
 from memtui.memory.timely import Timely
+from memtui.recall import listed
 from memtui.recall.hearing import NO_WORD, Ears, Heard, Hearing
 from memtui.recall.looked import Weights
-from memtui.store import database, neighbours, scopes, sessions
+from memtui.store import database, latest, neighbours, scopes, sessions
 from memtui.store.said import Kind
 
 BEFORE, AFTER = 4, 4
@@ -54,6 +55,9 @@ READ_CHARS = 20_000
 
 LEAD_CHARS = 200
 """How much of a long message is shown before what answers, in characters."""
+
+LISTED = 200
+"""How many of the newest messages are gone through where no word is looked for."""
 
 OF_NODES = "level:, has: and by: are of summaries, and this looks through messages."
 
@@ -97,7 +101,8 @@ class Talk:
         timely = timing.read(text, self._clock(), self._zone)
         query = queries.read(timely.rest, self._zone, filters)
         found = Messages(text, notes=query.hints)
-        if query.is_empty:
+        wanted = listed.wanted(query, timely)
+        if wanted is None and query.is_empty:
             found = replace(found, notes=(*query.hints, NO_WORD))
         elif query.filters.is_of_nodes:
             found = replace(found, notes=(*query.hints, OF_NODES))
@@ -105,12 +110,18 @@ class Talk:
             before = max(0, min(before, WINDOW - 1))
             after = max(0, min(after, WINDOW - 1 - before))
             with database.connected():
-                query, unknown = scopes.meant(query)
-                hearing = self._ears.hear(query, WEIGHTS)
-                ranked = _ranked(hearing, timely, is_one_each=is_one_each)
+                query, unknown = scopes.meant(wanted or query)
+                if wanted is not None:
+                    ranked, heard = _latest(query), listed.notes(timely)
+                    timely = replace(timely, periods=())
+                else:
+                    hearing = self._ears.hear(query, WEIGHTS)
+                    ranked, heard = _ranked(hearing, timely), tuple(hearing.notes)
+                if is_one_each:
+                    ranked = _one_each(ranked)
                 some = ranked[: max(0, min(limit, HITS))]
                 hits = tuple(_hits(some, query, before, after))
-            notes = (*query.hints, *unknown, *hearing.notes)
+            notes = (*query.hints, *unknown, *heard)
             found = replace(found, hits=hits, notes=notes)
         times_at = [hit.match.at for hit in found.hits if hit.match]
         found = replace(found, times=timely.understood(times_at))
@@ -123,10 +134,25 @@ class _Answer:
 
     session: int
     worth: float
-    heard: Heard | None
+    event: Event | None
+    score: float = 0.0
+    """0 to 1, of a message."""
 
 
-def _ranked(hearing: Hearing, timely: Timely, *, is_one_each: bool) -> list[_Answer]:
+def _latest(query: Query) -> list[_Answer]:
+    """The latest messages, newest first."""
+    found = latest.messages(query.filters, LISTED)
+    return [_Answer(number, 1.0, event, 1.0) for number, event in found]
+
+
+def _one_each(answers: Sequence[_Answer]) -> list[_Answer]:
+    first: dict[int, _Answer] = {}
+    for answer in answers:
+        first.setdefault(answer.session, answer)
+    return list(first.values())
+
+
+def _ranked(hearing: Hearing, timely: Timely) -> list[_Answer]:
     """What answers, the best first: messages, and sessions by their titles alone."""
     titled = max(hearing.titles.values(), default=0.0) or 1.0
     named = {
@@ -134,7 +160,12 @@ def _ranked(hearing: Hearing, timely: Timely, *, is_one_each: bool) -> list[_Ans
     }
     worth = _worth(hearing, timely)
     answers = [
-        _Answer(session, worth(heard) + named.get(session, 0.0), heard)
+        _Answer(
+            session,
+            worth(heard) + named.get(session, 0.0),
+            heard.event,
+            heard.score,
+        )
         for heard in hearing.heard
         for session in [heard.place.session]
     ]
@@ -144,13 +175,7 @@ def _ranked(hearing: Hearing, timely: Timely, *, is_one_each: bool) -> list[_Ans
         for session, score in named.items()
         if session not in told
     ]
-    answers.sort(key=lambda one: -one.worth)
-    if not is_one_each:
-        return answers
-    first: dict[int, _Answer] = {}
-    for answer in answers:
-        first.setdefault(answer.session, answer)
-    return list(first.values())
+    return sorted(answers, key=lambda one: -one.worth)
 
 
 def _worth(hearing: Hearing, timely: Timely) -> Callable[[Heard], float]:
@@ -174,23 +199,23 @@ def _hits(
     answers: Sequence[_Answer], query: Query, before: int, after: int
 ) -> Iterator[MessageHit]:
     known = sessions.of_numbers(one.session for one in answers)
-    heard = [(one.session, one.heard.event) for one in answers if one.heard]
+    heard = [(one.session, one.event) for one in answers if one.event]
     counts = neighbours.counts_before(heard)
     for one in answers:
         session = known.get(one.session)
         if session is None:
             continue
-        if one.heard is None:
+        if one.event is None:
             yield MessageHit(session, "", "", -1, _titled(session, query), ())
             continue
-        event = one.heard.event
+        event = one.event
         at = counts[event.event_id]
         yield MessageHit(
             session,
             event.subagent,
             event.event_id,
             at,
-            one.heard.score,
+            one.score,
             tuple(_window(one.session, event, at, query, before, after)),
         )
 

@@ -15,7 +15,7 @@ from memtui.memory.hits import Answer, Hit, HitKind, Match
 from memtui.memory.queries import Query
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.whys import Why
-from memtui.recall import showing, unindexed
+from memtui.recall import listed, showing, unindexed
 from memtui.search.documents import of_node
 from memtui.store import database, grips, outbox, scopes, toc
 
@@ -110,10 +110,17 @@ class Teleport:
         hints = [*asked.hints]
         if asked.filters.role:
             hints.append(OF_MESSAGES)
-        if asked.is_empty:
+        wanted = listed.wanted(asked, times)
+        if wanted is None and asked.is_empty:
             hints.append(NO_WORD)
         answer = Answer(query)
-        if not (asked.is_empty or asked.filters.role):
+        if wanted is not None and not asked.filters.role:
+            with database.connected():
+                wanted, unknown = scopes.meant(wanted)
+                answer = listed.answer(wanted, limit)
+            hints += [*unknown, *listed.notes(times)]
+            times = replace(times, periods=())
+        elif not (asked.is_empty or asked.filters.role):
             with database.connected():
                 asked, unknown = scopes.meant(asked)
                 answer = self._answer(asked, limit, is_recent_first)

@@ -13,6 +13,7 @@ from memtui.memory import bands, words
 from memtui.memory.found import Findings, Layer, MessageHit, Messages, Moment, Said
 from memtui.memory.hits import Answer, Hit, HitKind, Snippet
 from memtui.memory.toc import TocLevel
+from memtui.recall.listed import LISTED
 from memtui.widgets import found_once, wording
 
 Finder = Callable[[str], Answer | Findings | Messages]
@@ -91,7 +92,7 @@ class Line:
     """How long a stretch of time it is about; none for a single moment."""
     title: str
     fit: str
-    """How well it answers, in a word."""
+    """How well it answers, in a word; "" where no word was looked for."""
     kind: str
     """What it is."""
     turn: Turn | None
@@ -117,6 +118,8 @@ class Sheet:
     took_ms: float = 0.0
     times: tuple[str, ...] = ()
     """The times that were understood, each a sentence."""
+    joined: tuple[int, int] = (0, 0)
+    """The messages and the summaries of which one a session is shown."""
 
     @property
     def is_passing(self) -> bool:
@@ -126,6 +129,14 @@ class Sheet:
 
 def of(found: Answer | Findings | Messages) -> Sheet:
     """What one of the searches found."""
+    sheet = _sheet(found)
+    if LISTED not in sheet.notes:
+        return sheet
+    # Nothing was asked that they could answer well or badly.
+    return replace(sheet, lines=tuple(replace(x, fit="") for x in sheet.lines))
+
+
+def _sheet(found: Answer | Findings | Messages) -> Sheet:
     match found:
         case Answer():
             return Sheet(
@@ -141,6 +152,7 @@ def of(found: Answer | Findings | Messages) -> Sheet:
                 found.suggestion,
                 found.took_ms,
                 _times(found),
+                (found.messages, found.summaries),
             )
         case Messages():
             return Sheet(

@@ -113,7 +113,8 @@ class FoundRow(Reflowing):
 
     def _first(self, width: int) -> Content:
         line = self.line
-        end = Content.styled(f"{line.fit} · {line.kind}", DIM)
+        told = " · ".join(part for part in (line.fit, line.kind) if part)
+        end = Content.styled(told, DIM)
         room = width - end.cell_length - APART
         when = Content.styled(self.when, DIM)
         if room - self._when_cells - APART >= ALIGNED_TITLE:

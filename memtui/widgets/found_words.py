@@ -7,6 +7,7 @@ from textual.content import Content
 
 from memtui.memory import queries
 from memtui.memory.filters import EVERYTHING, NAMES
+from memtui.recall.listed import LISTED
 from memtui.recall.teleport import NO_WORD
 from memtui.widgets import wording
 from memtui.widgets.found_lines import Sheet, View
@@ -100,9 +101,27 @@ def notes(sheet: Sheet, asked: str, view: View, zone: tzinfo) -> list[str]:
     if is_empty:
         why = ONLY_A_TIME if sheet.times else NOTHING_TO_LOOK_UP
         told.insert(0, why.format(_short(asked)))
+    elif not sheet.lines and LISTED in told:
+        told.remove(LISTED)
+        told.insert(0, f"Nothing is kept of “{_short(asked)}”.")
     elif not sheet.lines:
         told.insert(0, nothing(asked, view, zone))
+    if sum(sheet.joined) > len(sheet.lines):
+        told.append(joined(sheet))
     return told
+
+
+def joined(sheet: Sheet) -> str:
+    """Of what one moment a session was taken."""
+    messages, summaries = sheet.joined
+    parts = [
+        wording.counted(messages, "message") if messages else "",
+        wording.counted(summaries, "summary and quote", "summaries and quotes")
+        if summaries
+        else "",
+    ]
+    told = " and ".join(filter(None, parts))
+    return f"One moment of each session, from {told}: tab lists these."
 
 
 def nothing(asked: str, view: View, zone: tzinfo) -> str:

@@ -94,7 +94,7 @@ def test_a_search_for_roles_says_that_it_looks_through_summaries(
 
 
 def test_without_a_word_there_is_a_hint(full_house: House) -> None:
-    for query in ["", "   ", "agent:codex", '""', "!?", "-session"]:
+    for query in ["", "   ", '""', "!?", "-session"]:
         answer = full_house.teleport.find(query)
         assert answer.hits == ()
         assert teleport.NO_WORD in answer.hints

@@ -1,0 +1,106 @@
+"""Listed: the newest of what filters or a time leave, where no word is looked for."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from memtui.memory.filters import NAMES, Filters
+from memtui.memory.found import Findings, Layer, Moment
+from memtui.memory.hits import Answer, HitKind, Match, Snippet
+from memtui.memory.queries import Query
+from memtui.memory.timely import Timely
+from memtui.memory.toc import TocNode
+from memtui.recall import showing
+from memtui.store import latest, segments, sessions, toc
+
+LISTED = "No word is looked for: the newest are listed. Type one to find it among them."
+"""The note that tells a list from what was found."""
+
+OF_MESSAGES = "role: is of messages: these are listed among the messages alone."
+
+OF_LEVELS = "Days and what is above them are listed among the summaries alone."
+
+READ = 200
+"""How many of the newest segments are gone through for one of each session."""
+
+
+def wanted(query: Query, times: Timely) -> Query | None:
+    """What is to be listed; None where a word is looked for, or nothing is said.
+
+    Args:
+        query: What was typed.
+        times: The times that were typed; of several all between the ends is meant.
+    """
+    typed = any(f"{name}:" in query.text.lower() for name in NAMES)
+    is_said = bool(times.periods) or (typed and not query.hints)
+    if not (query.is_empty and is_said) or query.needs_text:
+        return None
+    starts = [one.start for one in times.periods]
+    ends = [one.end for one in times.periods]
+    since, until = query.filters.since, query.filters.until
+    first = min((at for at in starts if at), default=None) if all(starts) else None
+    last = max((at for at in ends if at), default=None) if all(ends) else None
+    filters = replace(
+        query.filters,
+        since=max((at for at in (since, first) if at), default=None),
+        until=min((at for at in (until, last) if at), default=None),
+    )
+    return replace(query, filters=filters)
+
+
+def notes(times: Timely) -> tuple[str, ...]:
+    """What is said of a list: the times that were understood, and that it is one."""
+    return (*(f"{period.said}." for period in times.periods), LISTED)
+
+
+def answer(query: Query, limit: int) -> Answer:
+    """The newest nodes; inside ``connected()``."""
+    names = [node.node_id for node in _nodes(query.filters, limit)]
+    matches = [Match(HitKind.NODE, name, 1.0, name) for name in names]
+    return Answer(query.text, showing.hits(matches, query))
+
+
+def findings(query: Query, limit: int) -> Findings:
+    """The newest segment of each of the newest sessions; inside ``connected()``."""
+    found = _nodes(query.filters, READ)
+    places = segments.begun(node.node_id for node in found)
+    newest: dict[int, TocNode] = {}
+    for node in found:
+        if node.node_id in places:
+            newest.setdefault(places[node.node_id][0], node)
+    return Findings(query.text, tuple(_moments(newest, limit)))
+
+
+def _nodes(filters: Filters, limit: int) -> Sequence[TocNode]:
+    most = READ if filters.has else limit
+    found = toc.nodes(latest.nodes(filters, most))
+    kept = [
+        node
+        for node in found
+        if not filters.has or filters.has & {one.support for one in node.bullets}
+    ]
+    return kept[:limit]
+
+
+def _moments(newest: dict[int, TocNode], limit: int) -> Iterator[Moment]:
+    known = sessions.of_numbers(newest)
+    for number, node in [*newest.items()][:limit]:
+        session = known.get(number)
+        if session is None:
+            continue
+        said = node.bullets[0].text if node.bullets else node.headline
+        yield Moment(
+            agent=session.agent,
+            session_id=session.session_id,
+            subagent="",
+            project=session.project,
+            title=node.headline or node.title,
+            at=node.start_time,
+            node_id=node.node_id,
+            event_id="",
+            grip_id="",
+            role=None,
+            snippet=Snippet(said),
+            score=1.0,
+            layers=frozenset({Layer.NODES}),
+            is_unsummarised=False,
+        )

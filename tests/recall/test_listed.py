@@ -1,0 +1,78 @@
+"""Filters and times alone list the newest of what they leave."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from memtui.house import House
+from memtui.memory.events import EventRole
+from memtui.memory.found import Findings, Messages
+from memtui.memory.hits import Answer
+from memtui.recall.listed import LISTED
+from memtui.widgets import found_lines, found_words
+from memtui.widgets.found_lines import View
+
+ALONE = [
+    "agent:codex",
+    "project:shop",
+    "after:2024-01-20",
+    "in January 2024",
+    "in December 2023",
+]
+
+
+def asks(house: House) -> dict[View, Callable[[str], Answer | Findings | Messages]]:
+    return {
+        View.ALL: house.search.find,
+        View.SUMMARIES: house.teleport.find,
+        View.MESSAGES: house.talk.find,
+    }
+
+
+@pytest.mark.parametrize("asked", ALONE)
+def test_what_is_left_is_listed_newest_first_in_every_view(
+    full_house: House, asked: str
+) -> None:
+    for view, ask in asks(full_house).items():
+        sheet = found_lines.of(ask(asked))
+        times = [line.at for line in sheet.lines]
+        assert times and times == sorted(times, reverse=True), view
+        assert LISTED in sheet.notes and not {line.fit for line in sheet.lines} - {""}
+        if asked.startswith(("agent", "project")):
+            name = asked.partition(":")[2]
+            messages = full_house.talk.find(asked).hits
+            assert all(name in (h.session.agent, h.session.project) for h in messages)
+        if asked == "in December 2023":
+            assert {at.year for at in times} == {2023}
+        if asked == "after:2024-01-20":
+            assert min(times) >= datetime(2024, 1, 20, tzinfo=UTC)
+
+
+def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
+    full_house: House,
+) -> None:
+    for view, ask in asks(full_house).items():
+        sheet = found_lines.of(ask("in March 1999"))
+        notes = found_words.notes(sheet, "in March 1999", view, full_house.zone)
+        assert not sheet.lines and notes[0] == "Nothing is kept of “in March 1999”."
+        assert LISTED not in ask_notes(ask("agent:codex session"))
+        assert LISTED not in ask_notes(ask("levle:codex"))
+    roles = full_house.talk.find("role:user").hits
+    assert {hit.match.role for hit in roles if hit.match} == {EventRole.USER}
+    assert full_house.search.find("level:week").hits == ()
+
+
+def ask_notes(found: Answer | Findings | Messages) -> tuple[str, ...]:
+    return found_lines.of(found).notes
+
+
+def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
+    full_house: House,
+) -> None:
+    sheet = found_lines.of(full_house.search.find("session"))
+    told = found_words.notes(sheet, "session", View.ALL, full_house.zone)
+    assert sum(sheet.joined) > len(sheet.lines) > 0
+    assert told[-1].startswith("One moment of each session, from ")
+    messages = found_lines.of(full_house.talk.find("session"))
+    assert messages.joined == (0, 0)
