@@ -12,7 +12,7 @@ from memtui.memory.replies import Plain, Reply
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.times import Period
 from memtui.memory.toc import TocLevel, TocLine, TocNode
-from memtui.recall import browse, itemising, navigation
+from memtui.recall import browse, itemising, navigation, seeking
 from memtui.recall.expand import AFTER, BEFORE
 from memtui.recall.expand import expand as expanded
 
@@ -197,10 +197,10 @@ class Walks:
         query: str,
         *,
         limit: int = navigation.LIMIT,
-        fields: Collection[Field] = navigation.ALL_FIELDS,
+        fields: Collection[Field] = seeking.ALL_FIELDS,
     ) -> Reply:
         """The parts of one node that answer, the best first."""
-        found = navigation.search_node(
+        found = seeking.search_node(
             node_id, query, self._zone, limit=limit, fields=fields
         )
         told = [
@@ -222,11 +222,11 @@ class Walks:
         query: str,
         *,
         limit: int = navigation.LIMIT,
-        fields: Collection[Field] = navigation.ALL_FIELDS,
+        fields: Collection[Field] = seeking.ALL_FIELDS,
         of: Scope = ALL,
     ) -> Reply:
         """The children of a node that answer, the best first."""
-        page = navigation.search_children(
+        page = seeking.search_children(
             parent_id, query, self._zone, limit=limit, fields=fields, of=of
         )
         return self._held(page)
@@ -240,10 +240,10 @@ class Walks:
         of: Scope = ALL,
     ) -> Reply:
         """The segments whose keywords hold a word, newest first."""
-        page = navigation.by_keyword(keyword, under=under, limit=limit, of=of)
+        page = seeking.by_keyword(keyword, under=under, limit=limit, of=of)
         return self._held(page)
 
-    def _held(self, page: navigation.HeldPage) -> Reply:
+    def _held(self, page: seeking.HeldPage) -> Reply:
         return Reply(
             "nodes",
             [itemising.held(one, self._zone) for one in page.nodes],

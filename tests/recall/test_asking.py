@@ -17,7 +17,7 @@ from memtui.memory.routes import Way
 from memtui.memory.scopes import Scope
 from memtui.memory.toc import TocLevel
 from memtui.paths import in_home
-from memtui.recall import navigation, walks
+from memtui.recall import navigation, seeking, walks
 from memtui.settings import Held, Settings
 from memtui.store import database, spans
 from memtui.store.tables.contents import NodeRow, SegmentRow
@@ -196,8 +196,8 @@ def test_a_keyword_leads_down_and_never_into_nothing(full_house: House) -> None:
     node = navigation.get_node("toc:year:2024")
     assert node is not None
     for word in node.words:
-        assert navigation.by_keyword(word).nodes, word
-    assert not navigation.by_keyword("zeppelin").nodes
+        assert seeking.by_keyword(word).nodes, word
+    assert not seeking.by_keyword("zeppelin").nodes
 
 
 def test_every_keyword_of_a_segment_leads_to_it(full_house: House) -> None:
@@ -208,11 +208,11 @@ def test_every_keyword_of_a_segment_leads_to_it(full_house: House) -> None:
         day = name.rpartition(":")[0].replace("segment", "day")
         for word in keywords:
             for under in (None, day, name):
-                page = navigation.by_keyword(word, under=under, limit=99)
+                page = seeking.by_keyword(word, under=under, limit=99)
                 assert name in [one.line.node_id for one in page.nodes], word
-    elsewhere = navigation.by_keyword(keywords[0], under="toc:day:2024-01-01")
+    elsewhere = seeking.by_keyword(keywords[0], under="toc:day:2024-01-01")
     assert not elsewhere.nodes
-    narrowed = navigation.by_keyword(keywords[0], of=Scope("nobody"))
+    narrowed = seeking.by_keyword(keywords[0], of=Scope("nobody"))
     assert not narrowed.nodes
 
 
