@@ -26,11 +26,11 @@ FOUR_BYTES = 2
 """What is added for each character beyond the basic plane, an emoji say: these take up
 to three tokens."""
 
-HEADED, NOTED = 20, 16
-"""Down to these widths an answer has its head, and its notice, notes and token: then it
-holds its parts alone."""
+HEADED, NOTED, PAGED = 20, 16, 12
+"""Down to these widths an answer has its head, its notice and notes, and what it goes
+on with: then it holds its parts alone."""
 
-WIDTHS = (None, 600, 300, 150, 80, 40, HEADED, NOTED, 12)
+WIDTHS = (None, 600, 300, 150, 80, 40, HEADED, NOTED, PAGED, 10)
 """To how many characters texts are cut, in turn, where no part fits; None for none."""
 
 Render = Callable[[int, int | None], str]
@@ -72,7 +72,9 @@ def clamped(limit: int) -> int:
     return max(LEAST, min(limit, MOST))
 
 
-def fit(render: Render, count: int, limit: int, counter: Counter) -> Fitted:
+def fit(
+    render: Render, count: int, limit: int, counter: Counter, *, least: int = 0
+) -> Fitted:
     """The answer with as many of its first parts as a budget holds.
 
     Args:
@@ -81,11 +83,13 @@ def fit(render: Render, count: int, limit: int, counter: Counter) -> Fitted:
         count: How many parts there are.
         limit: The budget in tokens.
         counter: Of tokens.
+        least: Where texts were cut shorter than that, an answer without any part is
+            the better one.
     """
     frame = None
     for width in WIDTHS:
         kept = _most(render, width, count, limit, counter)
-        if kept > 0:
+        if kept > 0 and (frame is None or width is None or width >= least):
             return _fitted(render, kept, width, counter)
         if kept == 0 and frame is None:
             frame = _fitted(render, 0, width, counter)

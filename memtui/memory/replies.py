@@ -60,6 +60,8 @@ class Reply:
     """Whether there are more items than these, to be had by what ``after`` gives."""
     spare: str = ""
     """The field of an item whose list it can do without; "" if it has none."""
+    is_headed: bool = False
+    """Whether what is said besides is worth more than the items."""
     is_quoted: bool = True
     """Whether it holds stored text: what it was told itself needs no fence."""
 
@@ -111,8 +113,9 @@ def data(reply: Reply, kept: int, width: int | None) -> Plain:
     told[reply.name] = [brief(one, width) for one in _kept(reply, kept)]
     if is_noted:
         told |= {"notes": _said(reply.notes, width)} if reply.notes else {}
+    if _has(width, budgets.PAGED):
         told |= reply.after(min(kept, len(reply.items)))
-    if left := _left(reply, kept, width):
+    if left := _left(reply, kept, width, with_place=False):
         told["left_out"] = left
     return told
 
@@ -156,7 +159,8 @@ def fitted(reply: Reply, limit: int, counter: Counter, number: str = "") -> Fitt
     def render(kept: int, width: int | None) -> str:
         return text(reply, kept, width, mark)
 
-    return budgets.fit(render, reply.parts, budgets.clamped(limit), counter)
+    most, least = budgets.clamped(limit), _least(reply)
+    return budgets.fit(render, reply.parts, most, counter, least=least)
 
 
 def fitted_json(
@@ -174,7 +178,12 @@ def fitted_json(
     def render(kept: int, width: int | None) -> str:
         return dumped(wrap(data(reply, kept, width)))
 
-    return budgets.fit(render, reply.parts, budgets.clamped(limit), counter)
+    most, least = budgets.clamped(limit), _least(reply)
+    return budgets.fit(render, reply.parts, most, counter, least=least)
+
+
+def _least(reply: Reply) -> int:
+    return budgets.HEADED if reply.is_headed else 0
 
 
 def dumped(value: object) -> str:
@@ -197,8 +206,17 @@ def brief(value: Any, width: int | None, name: str = "") -> Any:
     return value
 
 
-def _left(reply: Reply, kept: int, width: int | None) -> str:
-    """What is left out and how to get it; "" where nothing is."""
+def _left(
+    reply: Reply, kept: int, width: int | None, *, with_place: bool = True
+) -> str:
+    """What is left out and how to get it; "" where nothing is.
+
+    Args:
+        reply: What is answered.
+        kept: With how many of its parts.
+        width: To how many characters its texts are cut.
+        with_place: Whether the place to go on from is told, as JSON does beside it.
+    """
     left, spared = len(reply.items) - kept, reply.parts - kept
     if spared <= 0 and not reply.ahead:
         return ""
@@ -206,12 +224,14 @@ def _left(reply: Reply, kept: int, width: int | None) -> str:
         what = f"{left} left out"
     else:
         what = f"{spared} {reply.spare} left out" if spared > 0 else "more"
-    if not _has(width, budgets.NOTED):
+    if not _has(width, budgets.PAGED):
         return what
     after = reply.after(min(kept, len(reply.items)))
     how = reply.how
     if left > 0 or reply.ahead:
         on, offset = after.get("continuation_token"), after.get("next_offset")
-        how = f"go on with offset {offset}" if offset is not None else how
-        how = f"go on with token {on}" if on else how
+        if offset is not None:
+            how = f"go on with offset {offset}" if with_place else "go on there"
+        if on:
+            how = f"go on with token {on}" if with_place else "go on there"
     return f"{what}: {how}"

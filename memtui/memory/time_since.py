@@ -12,6 +12,16 @@ _MINUTE_S, _HOUR_S = 60, 3_600
 _WEEK, _MONTH, _YEAR = 7, 30.44, 365.25
 """How many days each has, one with another."""
 
+_DAY_S = 86_400
+_UNITS = (
+    (_YEAR * _DAY_S, "year"),
+    (_MONTH * _DAY_S, "month"),
+    (_WEEK * _DAY_S, "week"),
+    (_DAY_S, "day"),
+    (_HOUR_S, "hour"),
+    (_MINUTE_S, "minute"),
+)
+
 _WEEKS_FROM, _MONTHS_FROM, _YEARS_FROM = 11, 46, 346
 """From how many days on something is told in a unit: from a week and a half, from a
 month and a half, from what is nearest to twelve months."""
@@ -37,6 +47,15 @@ def ago(at: datetime, now: datetime, zone: tzinfo) -> str:
             return _so_many(int(seconds // _MINUTE_S), "minute")
         return _so_many(int(seconds // _HOUR_S), "hour")
     return _days_ago(day, today)
+
+
+def elapsed(at: datetime, now: datetime) -> str:
+    """How long ago something was by the clock alone, in one whole unit."""
+    seconds = (now - at).total_seconds()
+    for length_s, unit in _UNITS:
+        if seconds >= length_s:
+            return _so_many(int(seconds // length_s), unit)
+    return "just now"
 
 
 def _days_ago(day: date, today: date) -> str:

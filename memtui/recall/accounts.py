@@ -69,7 +69,14 @@ class Accounts:
         )
         said = [one.summary] if one.summary else []
         told = [{"text": neutral(text)} for text in (*said, *known.summary)]
-        return Reply("about", told, lambda item: f"- {item['text']}", about, lead)
+        return Reply(
+            "about",
+            told,
+            lambda item: f"- {item['text']}",
+            about,
+            lead,
+            is_headed=True,
+        )
 
     def list_messages(
         self,

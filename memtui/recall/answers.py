@@ -54,6 +54,7 @@ class Answers:
             _routed_line,
             way,
             (lead,),
+            is_headed=True,
             notes=[neutral(one) for one in found.notes] or ([] if told else [NOTHING]),
         )
 

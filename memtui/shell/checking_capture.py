@@ -6,12 +6,13 @@ from pathlib import Path
 
 from memtui.agents import installations, purging
 from memtui.agents.installations import Installation
+from memtui.memory.time_since import elapsed
 from memtui.paths import transcripts
 from memtui.recall import checkups
 from memtui.recall.origins import Origin
 from memtui.recall.transcripts import Account, account
 from memtui.shell import hooking, output, sourcing
-from memtui.shell.diagnosing import Finding, Patient, ago
+from memtui.shell.diagnosing import Finding, Patient
 from memtui.sources import boxes, watching
 from memtui.sources.boxes import Stand
 from memtui.stages import claim
@@ -51,7 +52,7 @@ def _waiting(found: Stand, patient: Patient) -> Finding:
     cure = ""
     if found.oldest_at:
         waiting = output.number_of(found.waiting, "event")
-        since = ago(found.oldest_at, patient.now)
+        since = elapsed(found.oldest_at, patient.now)
         says = f"{waiting} of hooks waiting (oldest {since})"
         is_worked = bool(claim.holder(patient.places.claim))
         is_old = patient.now - found.oldest_at > (TAKEN if is_worked else OLD)
@@ -200,14 +201,14 @@ def _last(origin: Origin | None, newest: datetime | None) -> datetime | None:
 def _heard(
     one: Installation, last: datetime | None, found: Account | None, now: datetime
 ) -> Finding:
-    said = f"last heard {ago(last, now)}" if last else "nothing heard yet"
+    said = f"last heard {elapsed(last, now)}" if last else "nothing heard yet"
     says = f"{one.title}: installed, the command runs; {said}"
     newest = found.newest_at if found else None
     since = datetime.fromtimestamp(one.file.stat().st_mtime, now.tzinfo)
     if newest and newest > max(filter(None, (last, since))) + SILENT:
         says = (
             f"{one.title}: installed, but silent: {said}, and it wrote a transcript"
-            f" {ago(newest, now)}"
+            f" {elapsed(newest, now)}"
         )
         cure = f"start {one.title} anew: it reads its hooks when it starts."
         note = f" {one.note}" if one.note else ""

@@ -12,11 +12,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memtui import settling, tokenizer
 from memtui.memory.summarizers import Condition
+from memtui.memory.time_since import elapsed
 from memtui.paths import transcripts
 from memtui.recall import checkups
 from memtui.recall.checkups import Step, Work
 from memtui.shell import output
-from memtui.shell.diagnosing import Finding, Patient, ago, size
+from memtui.shell.diagnosing import Finding, Patient, size
 from memtui.stages import claim
 from memtui.store.outbox import (
     INDEX_EVENT,
@@ -116,7 +117,7 @@ def _waiting(found: Work, patient: Patient) -> str:
         what = WAITS[row.action]
         one, _, work = what.partition(" ")
         many = f"{one}{'es' if one == 'batch' else 's'} {work}"
-        since = ago(row.oldest_at, patient.now)
+        since = elapsed(row.oldest_at, patient.now)
         told.append(f"{output.number_of(row.count, what, many)} (oldest {since})")
     if found.segments:
         many = "segments to sum up"

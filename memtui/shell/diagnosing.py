@@ -56,15 +56,6 @@ def of_error(name: str, error: OSError) -> Finding:
     return Finding(name, False, says, f"make it yours: chmod -R u+rwX {error.filename}")
 
 
-def ago(at: datetime, now: datetime) -> str:
-    """How long ago something was: ``3 days ago``."""
-    seconds = max(0, (now - at).total_seconds())
-    for unit, length_s in (("day", 86_400), ("hour", 3600), ("minute", 60)):
-        if count := int(seconds // length_s):
-            return f"{count:,} {unit}{'' if count == 1 else 's'} ago"
-    return "just now"
-
-
 def size(count: float) -> str:
     """A number of bytes: ``232 MB``."""
     for unit in ("bytes", "kB", "MB", "GB"):

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
 
+from memtui.memory import time_since
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.scopes import Scope
 from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocLine, TocNode
@@ -94,20 +95,7 @@ def stretch(level: TocLevel, first: date, today: date) -> str:
 
 def ago(at: datetime, now: datetime) -> str:
     """How long ago a moment was, in one unit."""
-    seconds = (now - at).total_seconds()
-    if seconds < 0:
-        return "in the future"
-    for unit_s, name in (
-        (365.25 * 86400, "year"),
-        (30.44 * 86400, "month"),
-        (7 * 86400, "week"),
-        (86400, "day"),
-        (3600, "hour"),
-        (60, "minute"),
-    ):
-        if seconds >= unit_s:
-            return f"{counted(int(seconds // unit_s), name)} ago"
-    return "just now"
+    return "in the future" if at > now else time_since.elapsed(at, now)
 
 
 def took(seconds: float) -> str:

@@ -145,7 +145,32 @@ def test_what_is_told_beside_items_is_told_while_there_is_room() -> None:
     assert read["notice"] == fencing.NOTICE
     assert read["notes"] == notes
     assert read["continuation_token"] == "0"
-    assert read["left_out"] == "3 left out: go on with token 0"
+    assert read["left_out"] == "3 left out: go on there"
+
+
+def test_an_answer_that_says_more_than_its_items_keeps_its_head() -> None:
+    items = [{"id": "evt:01KH99FSZABD7J", "text": "x" * 400}] * 3
+    head = {"way": "teleport", "why": "It names specific terms.", "score": 0.9}
+    asked = Reply("answers", items, str, head, ("teleport",), is_headed=True)
+    for most in (60, 80, 100):
+        told = replies.fitted_json(asked, most, tokens.ESTIMATED, lambda plain: plain)
+        read = json.loads(told.text)
+        assert read["way"] == "teleport" and read["score"] == 0.9
+        assert read["left_out"].startswith("3 left out")
+
+
+def test_a_page_tells_where_it_goes_on_however_small_it_is() -> None:
+    asked = Reply(
+        "events",
+        [{"id": "evt:01KH99FSZABD7J", "text": "x" * 400}] * 3,
+        str,
+        notes=["z" * 80],
+        after=lambda kept: {"continuation_token": str(kept), "has_more": True},
+    )
+    told = replies.fitted_json(asked, 60, tokens.ESTIMATED, lambda plain: plain)
+    read = json.loads(told.text)
+    assert told.kept == 1
+    assert read["continuation_token"] == "1"
 
 
 def test_names_that_open_something_are_never_cut() -> None:

@@ -1,13 +1,17 @@
 """The tools that read: each is a question that ``recall.asking`` answers."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from memtui.agents.serving.memory import Memory
-from memtui.agents.serving.parameters import BadArguments, Given, Parameter
+from memtui.agents.serving.parameters import Given, Parameter
 from memtui.agents.serving.tools import OFFSET, TOKEN, Tool, limit
-from memtui.memory import times
 from memtui.memory.replies import Reply
 from memtui.memory.scopes import Scope
 from memtui.recall.expand import AFTER, BEFORE
-from memtui.recall.walks import NO_TIME
+
+if TYPE_CHECKING:
+    from memtui.recall.asking import Asking
 
 _NODE = Parameter("node_id", says="as in toc:day:2025-03-14", is_required=True)
 _UNDER = Parameter("node_id", says="the years without one")
@@ -30,18 +34,15 @@ def _around(name: str, usual: int, most: int) -> Parameter:
     return Parameter(name, "integer", default=usual, least=0, most=most)
 
 
-def _events(memory: Memory, given: Given) -> Reply:
-    read = times.meant(given["when"], memory.now(), memory.zone)
-    if not read:
-        raise BadArguments(NO_TIME)
-    return memory.asking.get_events(
-        read[0].start,
-        read[0].end,
-        limit=given["limit"],
-        token=given["token"] or None,
-        of=Scope("", given["project"]),
-        session=given["session"],
-    )
+def _looking(
+    name: str, says: str, ask: "Callable[[Asking], Callable[..., Reply]]", usual: int
+) -> Tool:
+    """A tool that takes words and a limit, and nothing else."""
+
+    def run(memory: Memory, given: Given) -> Reply:
+        return ask(memory.asking)(given["query"], limit=given["limit"])
+
+    return Tool(name, says, run, (_QUERY, limit(usual, 50)))
 
 
 FINDING = (
@@ -71,21 +72,17 @@ FINDING = (
             ),
         ),
     ),
-    Tool(
+    _looking(
         "teleport",
         "Jump by specific words to summaries and citations, each with its score.",
-        lambda memory, given: memory.asking.teleport(
-            given["query"], limit=given["limit"]
-        ),
-        (_QUERY, limit(8, 50)),
+        lambda asking: asking.teleport,
+        8,
     ),
-    Tool(
+    _looking(
         "search_memory",
         "Many short quotes that answer, from everything kept: most evidence a token.",
-        lambda memory, given: memory.asking.search_memory(
-            given["query"], limit=given["limit"]
-        ),
-        (_QUERY, limit(20, 50)),
+        lambda asking: asking.search_memory,
+        20,
     ),
     Tool(
         "search_sessions",
@@ -175,7 +172,13 @@ CONVERSATIONS = (
     Tool(
         "get_events",
         "All that was said in a time, oldest first.",
-        _events,
+        lambda memory, given: memory.asking.events_when(
+            given["when"],
+            limit=given["limit"],
+            token=given["token"] or None,
+            of=Scope("", given["project"]),
+            session=given["session"],
+        ),
         (_WHEN, limit(20, 200), TOKEN, _PROJECT, Parameter("session")),
     ),
     Tool(

@@ -178,7 +178,6 @@ def test_stored_text_is_fenced_with_a_number_of_its_own(agent: Agent) -> None:
         ("teleport", {"query": "  "}, "bad_arguments: query is empty"),
         ("route", {"question": ""}, "bad_arguments: question is empty"),
         ("teleport", {"query": "x", "max_tokens": 49}, "bad_arguments: max_tokens"),
-        ("get_events", {"when": "never"}, "bad_arguments: No time was understood"),
         ("list_messages", {"session": "nobody"}, "failed: there is no session"),
         ("list_messages", {"session": "s" * 9_000}, "failed: there is no session"),
         (
