@@ -41,6 +41,7 @@ class Served:
     def __init__(self, house: House) -> None:
         """Remember the house."""
         self._house = house
+        self.taken: dict[tuple[str, ...], datetime] = {}
 
     @property
     def zone(self) -> tzinfo:

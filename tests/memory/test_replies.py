@@ -156,7 +156,7 @@ def test_an_answer_that_says_more_than_its_items_keeps_its_head() -> None:
         told = replies.fitted_json(asked, most, tokens.ESTIMATED, lambda plain: plain)
         read = json.loads(told.text)
         assert read["way"] == "teleport" and read["score"] == 0.9
-        assert read["left_out"].startswith("3 left out")
+        assert "left out" in read["left_out"]
 
 
 def test_a_page_tells_where_it_goes_on_however_small_it_is() -> None:

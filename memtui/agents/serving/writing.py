@@ -41,7 +41,11 @@ _TYPES: Final = tuple(
 _SESSION = Parameter("session", says="agent:id", is_required=True)
 _TEXT = Parameter("text", is_required=True)
 _AT = Parameter("timestamp", says="ISO 8601; the same one makes a retry harmless")
+_ID = Parameter("message_id", says="your own name of it; makes a retry harmless")
 _NODE = Parameter("node_id", is_required=True)
+
+REMEMBERED: Final = 10_000
+"""Of how many messages a client's own names are remembered."""
 
 
 def new_session(memory: Memory, given: Given) -> Reply:
@@ -100,9 +104,22 @@ def _add(
     if is_silent and kind in (*_ROLES.values(), EventType.TOOL_RESULT):
         raise BadArguments("text is empty")
     agent, name = _named(given["session"])
-    at = _time(memory, given)
+    at = _first(memory, (agent, name, kind.value, given["message_id"]), given)
     leaving.leave(memory.spool, kind.value, agent, name, at, said)
     return _left(memory, agent, name, at, "Taken")
+
+
+def _first(memory: Memory, names: tuple[str, ...], given: Given) -> datetime:
+    """When a message was said: of one that is sent again, when it was first taken.
+
+    The same words with the same time are kept once.
+    """
+    at = _time(memory, given)
+    if not given["message_id"] or given["timestamp"]:
+        return at
+    if len(memory.taken) >= REMEMBERED and names not in memory.taken:
+        memory.taken.pop(next(iter(memory.taken)), None)
+    return memory.taken.setdefault(names, at)
 
 
 def _named(asked: str, *, is_begun: bool = False) -> tuple[str, str]:
@@ -189,6 +206,7 @@ TOOLS = (
             Parameter("role", choices=tuple(_ROLES), is_required=True),
             _TEXT,
             _AT,
+            _ID,
         ),
         is_writing=True,
     ),
@@ -201,6 +219,7 @@ TOOLS = (
             Parameter("event_type", choices=_TYPES, is_required=True),
             Parameter("text"),
             _AT,
+            _ID,
             Parameter("tool_name"),
             Parameter("tool_use_id"),
             Parameter("cwd"),

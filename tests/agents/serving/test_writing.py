@@ -96,6 +96,20 @@ def test_a_session_is_begun_filled_and_found(desk: Desk) -> None:
     assert "herring" in desk.do("search_sessions", query="herring")
 
 
+def test_what_is_sent_again_under_a_name_of_its_own_is_kept_once(desk: Desk) -> None:
+    session = begun(desk.do("new_session"))
+    for name in ("one", "one", "two"):
+        desk.do(
+            "append_message",
+            session=session,
+            role="user",
+            text="The walrus agrees.",
+            message_id=name,
+        )
+    desk.work()
+    assert texts().count("The walrus agrees.") == 2
+
+
 def test_a_title_and_a_summary_are_what_a_session_is_found_by(desk: Desk) -> None:
     assert "platypus" not in desk.do("search_sessions", query="platypus")
     desk.do("set_session_summary", session="shop-1", summary="About a platypus.")
