@@ -89,7 +89,7 @@ def sentences(text: str) -> list[Sentence]:
         text: A message as it was written; only its start is read.
     """
     read = text[:READ_CHARS]
-    if _CARRIED_OVER.match(read):
+    if is_carried_over(read):
         return []
     if "<" in read:
         read = _INJECTED.sub(" ", read)
@@ -100,6 +100,11 @@ def sentences(text: str) -> list[Sentence]:
         for block in _blocks(read)
         for place, part in enumerate(split(block.text))
     ]
+
+
+def is_carried_over(text: str) -> bool:
+    """Whether it is what an agent wrote to go on from, rather than what was said."""
+    return _CARRIED_OVER.match(text) is not None
 
 
 def split(paragraph: str) -> list[str]:

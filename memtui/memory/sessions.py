@@ -72,7 +72,7 @@ class Session:
     cwd: str
     branch: str
     title: str
-    """The agent's own title, else the first thing the person asked."""
+    """The agent's own title, else what the person asked for (see ``openings``)."""
     model: str
     created_at: datetime
     updated_at: datetime

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from memtui.store import echoes, surprises, unsettled
 from memtui.store.database import db
-from memtui.store.sessions import TITLE_CHARS
+from memtui.store.sessions import entitle
 
 _MESSAGE = (
     "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
@@ -72,17 +72,15 @@ def delete() -> None:
 
 
 def _set_right() -> None:
-    """Count what remains, and take the earliest prompt that remains."""
+    """Count what remains, and find what stands for it."""
     mine = "FROM events e WHERE e.session_id = sessions.id"
-    first = f"{mine} AND {_MESSAGE} AND role = 'user' ORDER BY at_ms, ordinal, id"
     db.execute_sql(
         "UPDATE sessions SET"
         f" event_count = (SELECT count(*) {mine}),"
         f" message_count = (SELECT count(*) {mine} AND {_MESSAGE}),"
         f" created_ms = coalesce((SELECT min(at_ms) {mine}), created_ms),"
-        f" updated_ms = coalesce((SELECT max(at_ms) {mine}), updated_ms),"
-        f" prompt = coalesce((SELECT substr(text, 1, {TITLE_CHARS}) {first} LIMIT 1),"
-        " ''),"
-        f" prompt_ms = (SELECT at_ms {first} LIMIT 1)"
+        f" updated_ms = coalesce((SELECT max(at_ms) {mine}), updated_ms)"
         " WHERE id IN (SELECT session FROM chosen)"
     )
+    chosen = db.execute_sql("SELECT DISTINCT session FROM chosen").fetchall()
+    entitle(int(number) for (number,) in chosen)

@@ -143,7 +143,15 @@ def _to_4() -> None:
     _add_columns("sessions", {"summary": "TEXT"})
 
 
-STEPS: tuple[Callable[[], None], ...] = (_to_2, _to_3, _to_4)
+def _to_5() -> None:
+    """What stands for a title says what was asked, not how that was led in to."""
+    from memtui.store import outbox, sessions  # noqa: PLC0415 - old stores only
+
+    numbers = [row[0] for row in db.execute_sql("SELECT id FROM sessions").fetchall()]
+    outbox.say_renamed(sessions.entitle(numbers))
+
+
+STEPS: tuple[Callable[[], None], ...] = (_to_2, _to_3, _to_4, _to_5)
 """What brings a store from schema n to n + 1, for n = 1, 2, …"""
 
 LATEST = len(STEPS) + 1

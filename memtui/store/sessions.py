@@ -6,6 +6,7 @@ from functools import cache
 
 from peewee import fn
 
+from memtui.memory import openings
 from memtui.memory.events import Event, EventRole, clean, from_ms, to_ms
 from memtui.memory.sessions import Helper, Session, SessionFacts
 from memtui.store import outbox, tombstones, unsettled
@@ -16,9 +17,6 @@ from memtui.store.tables.conversations import (
     SessionRow,
     TellingRow,
 )
-
-TITLE_CHARS = 200
-"""How much of the first prompt is kept to stand in for a title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def numbers_of(batch: Iterable[Event]) -> dict[tuple[str, str], Known]:
 def touch(
     new: Sequence[Event], known: dict[tuple[str, str], Known], route: str
 ) -> None:
-    """Count new events into their sessions, and keep the earliest prompt.
+    """Count new events into their sessions, and keep the line that stands for each.
 
     Args:
         new: The events.
@@ -76,16 +74,62 @@ def touch(
         row.updated_ms = max([row.updated_ms, *times])
         row.message_count += sum(event.is_message for event in main)
         row.event_count += len(told)
-        for event in main:
-            asked = event.is_message and event.role is EventRole.USER
-            if asked and (row.prompt_ms is None or event.timestamp_ms < row.prompt_ms):
-                row.prompt_ms = event.timestamp_ms
-                row.prompt = event.text[:TITLE_CHARS]
+        _stand_for(row, main)
         row.save(only=row.dirty_fields)
 
 
+def _stand_for(row: SessionRow, told: Sequence[Event]) -> None:
+    """Take the earliest thing a person asked that says what the session is about.
+
+    Where nothing does, it is the earliest of all.
+    """
+    for event in told:
+        if not event.is_message or event.role is not EventRole.USER:
+            continue
+        at_ms = event.timestamp_ms
+        is_earlier = row.prompt_ms is None or at_ms < row.prompt_ms
+        if not is_earlier and openings.tells(row.prompt):
+            continue
+        line = openings.of(event.text)
+        if openings.tells(line) or (is_earlier and not openings.tells(row.prompt)):
+            row.prompt_ms, row.prompt = at_ms, line
+
+
+def entitle(numbers: Iterable[int]) -> list[int]:
+    """Find anew the lines that stand for sessions; the sessions whose it changes."""
+    changed = []
+    for number in numbers:
+        known = SessionRow.select(SessionRow.prompt_ms, SessionRow.prompt)
+        before = known.where(SessionRow.id == number).tuples().first()
+        found = _opening(number)
+        if before != found:
+            line = {"prompt_ms": found[0], "prompt": found[1]}
+            SessionRow.update(line).where(SessionRow.id == number).execute()
+            changed.append(number)
+    return changed
+
+
+def _opening(number: int) -> tuple[int | None, str]:
+    first: tuple[int | None, str] = None, ""
+    # As far as needed: most say it at once.
+    for at_ms, text in db.execute_sql(_ASKED, (openings.READ_CHARS, number)):
+        line = openings.of(text)
+        if openings.tells(line):
+            return int(at_ms), line
+        if first[0] is None:
+            first = int(at_ms), line
+    return first
+
+
+_ASKED = (
+    "SELECT at_ms, substr(text, 1, ?) FROM events WHERE session_id = ?"
+    " AND subagent = '' AND type = 'user_message' AND role = 'user'"
+    " ORDER BY at_ms, ordinal, id"
+)
+
+
 def recount(number: int) -> None:
-    """Count a session's events anew, and find its earliest prompt, after some went."""
+    """Count a session's events anew, and what stands for it, after some went."""
     mine = EventRow.select().where(EventRow.session == number)
     first, last, events, messages = (
         mine.select(
@@ -102,21 +146,13 @@ def recount(number: int) -> None:
         times = (fn.MIN(EventRow.at_ms), fn.MAX(EventRow.at_ms))
         told = TellingRow.select(*times).join(EventRow)
         first, last = told.where(TellingRow.session == number).tuples().get()
-    asked = (
-        mine.select(EventRow.at_ms, EventRow.text)
-        .where(EventRow.type == "user_message", EventRow.role == "user", _IS_MAIN)
-        .order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
-        .tuples()
-        .first()
-    )
     SessionRow.update(
         created_ms=fn.COALESCE(first, SessionRow.created_ms),
         updated_ms=fn.COALESCE(last, SessionRow.updated_ms),
         event_count=events,
         message_count=messages or 0,
-        prompt_ms=asked[0] if asked else None,
-        prompt=asked[1][:TITLE_CHARS] if asked else "",
     ).where(SessionRow.id == number).execute()
+    entitle([number])
 
 
 _IS_MAIN = EventRow.subagent == ""
@@ -266,7 +302,7 @@ def session(row: SessionRow) -> Session:
         project=row.project,
         cwd=row.cwd,
         branch=row.branch,
-        title=row.title or " ".join(row.prompt.split()),
+        title=" ".join((row.title or row.prompt).split()),
         model=row.model,
         created_at=from_ms(row.created_ms),
         updated_at=from_ms(row.updated_ms),

@@ -285,22 +285,22 @@ def test_the_rules_by_which_the_memory_is_clean_are_remembered(
         assert facts.redacting() == ""
 
 
-def test_a_secret_at_the_cut_of_a_prompt_is_not_left_in_half(
+def test_a_secret_in_what_stands_for_a_session_is_not_left_in_half(
     house: House, tmp_path: Path, unguarded: Unguarded
 ) -> None:
     file = tmp_path / "one.jsonl"
-    text = f"{'Count the herons. ' * 10} Then use {KEYS[0]} to tell them."
+    text = f"{'Count the herons, ' * 8} then use {KEYS[0]} to tell them."
     event = {"session_id": "s", "timestamp": AT.isoformat(), "role": "user"}
     file.write_text(json.dumps({**event, "text": text, "key": "1"}))
     unguarded(house, file)
     with database.connected():
         (prompt,) = SessionRow.select(SessionRow.prompt).tuples().get()
-    assert "ghp_quokka" in prompt and KEYS[0] not in prompt
+    assert "ghp_quokka" in prompt
     redact(house)
     assert traces(house.paths.store.parent) == set()
     with database.connected():
         (prompt,) = SessionRow.select(SessionRow.prompt).tuples().get()
-        assert prompt.endswith("Then use [redacted:")
+        assert "then use [redacted: " in prompt
         assert EventRow.select().count() == 1
 
 

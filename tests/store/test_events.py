@@ -170,6 +170,21 @@ def test_a_session_counts_messages_and_keeps_its_first_prompt() -> None:
     assert session.updated_at == AT + timedelta(seconds=90)
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_a_session_is_called_by_the_first_thing_that_tells(
+    order: tuple[int, ...],
+) -> None:
+    told = (
+        said("continue", key="1"),
+        said("Mend the mill wheel", 60, key="2"),
+        said("Then sweep the yard", 120, key="3"),
+    )
+    for place in order:
+        add(told[place])
+    session = sessions.get("claude-code", "s1")
+    assert session is not None and session.title == "Mend the mill wheel"
+
+
 def test_a_session_stays_in_the_project_it_was_first_told_of() -> None:
     add(said("Fix the cart"))
     with database.writing():

@@ -9,7 +9,7 @@ import pytest
 from memtui import store
 from memtui.errors import StoreTooNew
 from memtui.memory.origins import Origin
-from memtui.store import database, facts, migrations, problems, toc
+from memtui.store import database, facts, migrations, outbox, problems, sessions, toc
 from memtui.store.problems import Kind
 
 OLD = Path(__file__).parent.parent / "data" / "schema_1.sql"
@@ -79,6 +79,23 @@ def test_what_an_old_store_holds_stays(old: Path) -> None:
     assert rows == [("Hello", None)]
     with pytest.raises(peewee.IntegrityError), database.writing():
         database.db.execute_sql("UPDATE events SET text = 'changed'")
+
+
+def test_sessions_of_an_old_store_are_called_by_what_was_asked(old: Path) -> None:
+    said = "Implement the following plan:\n\n# Plan: Mend the mill wheel\n\n## Why"
+    told = sqlite3.connect(old)
+    told.execute(
+        "INSERT INTO events VALUES ('01HQ0000000000000000000001', 1, 2, 1,"
+        " 'user_message', 'user', '', ?, '', 1, 'estimate-1', 'hook', x'01')",
+        (said,),
+    )
+    told.commit()
+    told.close()
+    store.open_at(old)
+    with database.connected():
+        found = sessions.get("claude-code", "s1")
+        assert found is not None and found.title == "Mend the mill wheel"
+        assert [number for _, number in outbox.renamed(9)] == [1]
 
 
 def test_the_keywords_of_an_old_store_get_the_origins_that_they_show(

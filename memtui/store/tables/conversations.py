@@ -10,8 +10,9 @@ from memtui.store.tables.table import Table
 class SessionRow(Table):
     """A session.
 
-    ``prompt`` is the earliest thing the person said in it, ``place_ms`` the time of
-    the earliest word on its folder and project.
+    ``prompt`` is the line that stands for it where it has no title (see
+    ``memory.openings``), ``prompt_ms`` the time of what it was taken from,
+    ``place_ms`` that of the earliest word on its folder and project.
     """
 
     id = peewee.AutoField()
