@@ -107,7 +107,9 @@ class Doors(App[str | MemtuiError]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
         """A part is chosen where the screen obeys it; jumps are taken back there."""
         asked_of = {"narrow": "OBEYS_SCOPE", "go_back": "LEADS_BACK"}.get(action)
-        return asked_of is None or bool(getattr(self.screen, asked_of, False))
+        # The palette offers what can be done on the screen it lies over.
+        below = [s for s in self.screen_stack if not isinstance(s, palette.Palette)]
+        return asked_of is None or bool(getattr(below[-1], asked_of, False))
 
     def action_narrow(self) -> None:
         """Ask which part of the memory is to be shown."""

@@ -14,6 +14,7 @@ from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.messages.house import WorkReported
 from memtui.screens.contents import ContentsScreen
+from memtui.screens.filter import FilterScreen
 from memtui.screens.help import HelpScreen
 from memtui.stages.progress import Progress
 from memtui.widgets.hanging import Hanging
@@ -110,6 +111,17 @@ async def test_the_palette_offers_the_table_and_nothing_else(
         await pilot.press("enter")
         await settle(pilot)
         assert app.theme == "memtui-contrast"
+
+
+async def test_the_palette_offers_what_the_screen_below_it_obeys(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        for keys in (("ctrl+p", *"keyword alone"), ("enter",)):
+            await pilot.press(*keys)
+            await settle(pilot)
+        assert isinstance(app.screen, FilterScreen)
 
 
 async def test_q_leaves(app: MemtuiApp, settle: Settle) -> None:

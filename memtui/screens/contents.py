@@ -176,7 +176,7 @@ class ContentsScreen(JumpingScreen):
             self.notify("There is no source here to cite.", markup=False)
             return
         self.app.copy_to_clipboard(citation)
-        self.notify(citation, title="Copied", markup=False)
+        self.notify(wording.glimpse(citation), title="Copied", markup=False)
 
     # To other nodes
 

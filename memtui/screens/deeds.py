@@ -85,7 +85,7 @@ class Deeds(Following[None]):
         where = ", ".join(part for part in told if part)
         citation = f"“{said}” — {where}, {at:%Y-%m-%d %H:%M} ({event.event_id})"
         self.app.copy_to_clipboard(citation)
-        self.notify(citation, title="Copied", markup=False)
+        self.notify(wording.glimpse(citation), title="Copied", markup=False)
 
     # To the contents
 

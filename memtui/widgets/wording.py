@@ -3,6 +3,7 @@
 Every mark is repeated by words or by place, and never says anything by colour alone.
 """
 
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
@@ -32,6 +33,9 @@ SPEAKER_CELLS = 8
 """How wide the column of speakers is; longer names are cut."""
 
 _KB = 1000
+
+GLIMPSE_CHARS = 72
+"""How much of a long text a notice shows."""
 
 MINUTE_S, HOUR_S = 60, 3600
 
@@ -96,6 +100,11 @@ def stretch(level: TocLevel, first: date, today: date) -> str:
 def ago(at: datetime, now: datetime) -> str:
     """How long ago a moment was, in one unit."""
     return "in the future" if at > now else time_since.elapsed(at, now)
+
+
+def glimpse(text: str) -> str:
+    """The first words of a text, as many as a notice needs."""
+    return textwrap.shorten(text, GLIMPSE_CHARS, placeholder="…")
 
 
 def took(seconds: float) -> str:

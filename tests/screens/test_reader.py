@@ -358,7 +358,7 @@ async def test_one_gets_from_the_list_to_a_session_and_to_its_place_in_the_conte
         assert isinstance(app.screen, ReaderScreen)
         assert pointed(app).session_id == session
         await press(pilot, settle, "y")
-        assert pointed(app).event_id in notices(app)[-1]
+        assert pointed(app).event_id in app.clipboard
         await press(pilot, settle, "escape")
         assert isinstance(app.screen, ContentsScreen)
         assert app.focused is app.screen.query_one("#source Reader")
