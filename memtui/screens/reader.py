@@ -1,6 +1,7 @@
 """The reader: one session, of any length, opened anywhere in it.
 
-How it is read is in ``reading``; what is done with a session beside that, in ``deeds``.
+How it is read is in ``reading``, how it is laid out in ``laying``, and what is done
+with a session beside that in ``deeds``.
 """
 
 from collections.abc import Callable

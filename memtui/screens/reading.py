@@ -1,9 +1,9 @@
 """Reading a session for its transcript: which says what it lacks, and never waits.
 
-All is read and laid out on threads, a stretch at a time.
+All is read on threads, a stretch at a time; how it is laid out is in ``laying``.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 
@@ -17,10 +17,8 @@ from memtui.messages.reader import (
     AboutRead,
     Measured,
     NewsRead,
-    TurnsLaid,
     TurnsRead,
     TurnsWanted,
-    ViewResized,
     Where,
 )
 from memtui.recall import conversation
@@ -30,12 +28,11 @@ from memtui.recall.conversation import (
     Measure,
     Shown,
     Stretch,
-    Turn,
     Whose,
 )
-from memtui.screens.deeds import PLACE, WRITE, Deeds
-from memtui.widgets import turn_lines, turn_reading, wording
-from memtui.widgets.find_line import FindLine
+from memtui.screens.deeds import PLACE, WRITE
+from memtui.screens.laying import Laying
+from memtui.widgets import turn_reading, wording
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.turn_lines import Look
 from memtui.widgets.turn_reading import Known
@@ -52,7 +49,7 @@ EMPTY = "Nothing of this session is kept but its name."
 GONE = "This session is no longer kept: it was forgotten meanwhile.\n\nesc goes back."
 
 
-class Reading(Deeds):
+class Reading(Laying):
     """A screen that reads a session."""
 
     def __init__(
@@ -66,38 +63,12 @@ class Reading(Deeds):
     ) -> None:
         super().__init__(whose, zone, now, is_demo=is_demo)
         self._event_id = event_id
-        self._with_thoughts = False
-        self._unfolded: set[str] = set()
         self._total = 0
         self._is_jumping = False
-        self._to_lay: set[str] = set()
-        self._lays_all = False
-
-    @property
-    def _finding(self) -> FindLine:
-        return self.query_one(FindLine)
 
     def _open(self) -> None:
         self._is_jumping = True
         self.ask(partial(self._begin, self._look()), TURNS)
-
-    @on(ViewResized)
-    def lay_out(self) -> None:
-        """Lay out anew what is shown, at the new width."""
-        if self.view.window.turns:
-            self._lay_anew()
-
-    # Reading
-
-    def _look(self) -> Look:
-        calls = tuple(
-            (one.started_by, one.subagent)
-            for one in (self.about.helpers if self.about else ())
-            if one.started_by
-        )
-        width = self.view.width
-        words = self._finding.words
-        return Look(width, self.zone, self.now(), self._with_thoughts, words, calls)
 
     def _begin(self, look: Look) -> None:
         about = conversation.about(self.whose)
@@ -144,13 +115,6 @@ class Reading(Deeds):
         self.set_class(not view.window.turns, "-empty")
         if not view.window.turns:
             self.say(Content(EMPTY))
-
-    def _catch_up(self, look: Look, unfolded: frozenset[str]) -> None:
-        """Lay out anew what was read before it was to look as it is now."""
-        if look != self._look():
-            self._lay_anew()
-        elif changed := unfolded ^ self._unfolded:
-            self._lay_anew(changed)
 
     def _show_anew(self, message: TurnsRead) -> None:
         stretch, wanted = message.stretch, message.wanted
@@ -283,48 +247,6 @@ class Reading(Deeds):
             put(news.stretch, message.laid)
             self._catch_up(message.look, frozenset(self._unfolded))
             self._ask_measure()
-
-    # How it is laid out
-
-    def _lay_anew(self, event_ids: Collection[str] = ()) -> None:
-        """Lay out anew what is shown, or some of it, and what was not laid out yet."""
-        self._lays_all |= not event_ids
-        self._to_lay.update(event_ids)
-        turns = [
-            turn
-            for turn in self.view.window.turns
-            if self._lays_all or turn.event.event_id in self._to_lay
-        ]
-        args = turns, self._look(), frozenset(self._unfolded)
-        self.ask(partial(self._lay, *args), "lay")
-
-    def _lay(self, turns: Sequence[Turn], look: Look, unfolded: frozenset[str]) -> None:
-        names = [turn.event.event_id for turn in turns]
-        laid = dict(zip(names, turn_reading.lay(turns, look, unfolded), strict=True))
-        self.tell(TurnsLaid(laid, look))
-
-    @on(TurnsLaid)
-    def show_laid(self, message: TurnsLaid) -> None:
-        """Show it, unless it is to look otherwise by now."""
-        if message.look == self._look():
-            self._to_lay, self._lays_all = set(), False
-            self.view.lay(message.laid)
-            self._show_match()
-
-    def _show_match(self) -> None:
-        """Bring the words that were found on the cursor's turn into sight."""
-        at = self.view.at
-        if at is None:
-            return
-        turn, laid = self.view.window.turns[at], self.view.window.laid[at]
-        if laid.found:
-            self.view.go_to(turn.place, line=min(laid.found))
-            return
-        name = turn.event.event_id
-        can_open = turn_lines.is_foldable(turn.event) and name not in self._unfolded
-        if laid.is_found and can_open:
-            self._unfolded.add(name)
-            self._lay_anew([name])
 
 
 def around(place: Place, number: int = 0) -> TurnsWanted:
