@@ -67,13 +67,14 @@ class SourceWanted(Message):
         why_none: str,
         verdict: "Verdict | None" = None,
         *,
+        bullet: int = 0,
         event_id: str = "",
         excerpt: str = "",
     ) -> None:
         super().__init__()
         self.grip_id, self.place, self.among = grip_id, place, among
         self.why_none = why_none
-        self.verdict = verdict
+        self.verdict, self.bullet = verdict, bullet
         self.event_id, self.excerpt = event_id, excerpt
 
 

@@ -192,10 +192,11 @@ class BulletList(Options, inherit_bindings=False):
         grips, verdict = self.bullets[bullet].grip_ids, self.bullets[bullet].verdict
         if grips:
             at = min(grip, len(grips) - 1)
-            wanted = SourceWanted(grips[at], at + 1, len(grips), "", verdict)
-            self.post_message(wanted)
+            place = grips[at], at + 1, len(grips)
+            wanted = SourceWanted(*place, "", verdict, bullet=bullet + 1)
         else:
-            self.post_message(SourceWanted("", 0, 0, WHY_NO_SOURCE))
+            wanted = SourceWanted("", 0, 0, WHY_NO_SOURCE, bullet=bullet + 1)
+        self.post_message(wanted)
 
     def step(self, by: int) -> bool:
         """Go to the next grip or the one before; False when there is none."""

@@ -93,8 +93,9 @@ class SourcePane(Vertical):
         """Show a message that was found; no bullet's source takes its place unasked."""
         self.let_go()
         verdict = Verdict(Support.SUPPORTED, matched=landing.matched)
-        named = {"event_id": landing.event_id, "excerpt": landing.excerpt}
-        self.want(SourceWanted("", 0, 0, "", verdict, **named))
+        event_id, excerpt = landing.event_id, landing.excerpt
+        wanted = SourceWanted("", 0, 0, "", verdict, event_id=event_id, excerpt=excerpt)
+        self.want(wanted)
         self._held = landing
 
     def let_go(self) -> bool:
@@ -119,7 +120,7 @@ class SourcePane(Vertical):
         if wanted.grip_id or wanted.event_id:
             self._load()
             return
-        self.query_one(PaneTitle).say("Source")
+        self.query_one(PaneTitle).say(_title(wanted))
         self._say(wanted.why_none)
 
     def clear(self) -> None:
@@ -168,7 +169,7 @@ class SourcePane(Vertical):
             return
         self.expansion = message.expansion
         if not message.expansion.excerpt_events:
-            self.query_one(PaneTitle).say("Source")
+            self.query_one(PaneTitle).say(_title(wanted))
             self._say(
                 "This source is no longer kept: the conversation it was taken from"
                 " may have been deleted."
@@ -237,10 +238,15 @@ class SourcePane(Vertical):
 
 
 def _title(wanted: SourceWanted) -> str:
-    """What a source is called, and which of how many it is."""
+    """What a source is called: whose bullet's it is, and which of how many."""
     if wanted.event_id:
         return "What was said"
+    if not wanted.bullet:
+        return "Source"
+    whose = f"Bullet {wanted.bullet}"
+    if not wanted.among:
+        return f"{whose}, no source"
     verdict = wanted.verdict
     is_said = verdict is None or verdict.support is not Support.UNSUPPORTED
-    what = "Source" if is_said else "Closest words"
-    return f"{what} {wanted.place} of {wanted.among}"
+    what = "source" if is_said else "closest words"
+    return f"{whose}, {what} {wanted.place} of {wanted.among}"

@@ -16,7 +16,7 @@ from textual.visual import RenderOptions, Visual
 from memtui.memory.events import Event, EventRole
 from memtui.memory.grips import Expansion
 from memtui.memory.verdicts import Verdict
-from memtui.widgets import excerpts, quotes, wording
+from memtui.widgets import excerpts, quotes, turn_text, wording
 from memtui.widgets.quotes import Marks, Quotes
 
 BAR, BROAD_BAR = "┃", "▌"
@@ -156,7 +156,7 @@ def _text(event: Event, marks: Marks | None) -> Content:
         limit = len("\n".join(said[:TOOL_SHOWN].split("\n")[:TOOL_LINES]))
     known = marks or quotes.NONE
     piece = excerpts.piece(said, next(iter(known.quoted), None), limit)
-    text = Content(piece.text)
+    text = _formed(piece.text) if event.is_message else Content(piece.text)
     for style, spans in ((MARKED, known.quoted), (MATCHED, known.matched)):
         for start, end in spans:
             start, end = start - piece.left_before, end - piece.left_before
@@ -167,6 +167,15 @@ def _text(event: Event, marks: Marks | None) -> Content:
     if piece.left_after:
         text += _left_out(f"\n… {wording.size(piece.left_after)} more")
     return _left_out(f"{quotes.CHANGED}\n") + text if known.has_changed else text
+
+
+def _formed(said: str) -> Content:
+    """A message with its code and headings told apart, character for character.
+
+    What is marked in it is known by its place, so that no place may move.
+    """
+    formed = turn_text.prose(said)
+    return formed if formed.plain == said else Content(said)
 
 
 def _left_out(words: str) -> Content:

@@ -24,6 +24,8 @@ HEADING = re.compile(r"#{1,6} \S")
 
 INLINE = re.compile(r"`[^`\n]+`")
 
+BOLD = re.compile(r"\*\*(?=\S)[^*\n]+(?<=\S)\*\*")
+
 COLOURED = 20_000
 """The longest stretch of code that is coloured, in characters."""
 
@@ -45,7 +47,10 @@ COMPARED = 250_000
 
 
 def prose(text: str) -> Content:
-    """A message: its code in colours, its headings bold."""
+    """A message: its code in colours, its headings and what it stresses bold.
+
+    Not a character is taken away, but that tabs become spaces.
+    """
     return Content("\n").join(_parts(text.expandtabs(TAB)))
 
 
@@ -70,8 +75,14 @@ def _parts(text: str) -> Iterator[Content]:
 
 def _line(line: str) -> Content:
     content = Content(line)
-    if HEADING.match(line):
-        return content.stylize("bold")
+    if heading := HEADING.match(line):
+        return content.stylize("bold").stylize("$context", 0, heading.end() - 1)
+    for found in BOLD.finditer(line):
+        # What makes it bold is part of what was said, and stays: dim.
+        start, end = found.span()
+        content = content.stylize("bold", start, end)
+        for sign in (start, end - 2):
+            content = content.stylize("not bold $context", sign, sign + 2)
     for found in INLINE.finditer(line):
         content = content.stylize(CODE, *found.span())
     return content

@@ -188,7 +188,7 @@ async def test_the_keys_of_a_source_bring_it_into_sight(
         await settle(pilot)
         source = app.screen.query_one(SourcePane)
         assert source.region and source.query_one(Reader).has_focus
-        assert source.query_one(PaneTitle).what.startswith("Source 1 of")
+        assert source.query_one(PaneTitle).what.startswith("Bullet 1, source 1 of")
 
 
 async def test_plus_and_minus_show_more_and_less_around_the_source(

@@ -9,7 +9,7 @@ from memtui.memory.events import Event, EventType, make
 from memtui.memory.grips import Expansion, Grip
 from memtui.memory.summaries import Claim
 from memtui.widgets import quotes
-from memtui.widgets.transcript import MARKED, MATCHED, Transcript
+from memtui.widgets.transcript import GUTTER_CELLS, MARKED, MATCHED, Transcript
 
 NOW = datetime(2024, 1, 20, 12, tzinfo=UTC)
 AT = datetime(2024, 1, 18, 10, tzinfo=UTC)
@@ -152,3 +152,23 @@ def test_where_the_audit_quoted_none_of_the_events_the_excerpt_is_marked() -> No
     page = Transcript(Expansion(grip, None, (), (own,), ()), UTC, NOW, verdict)
     laid, _ = page.lay_out(80)
     assert styled(laid.split("\n"), MARKED) == "It is this."
+
+
+def test_markdown_is_told_apart_and_every_character_of_it_stays_where_it_was() -> None:
+    said = "## Plan\n**Fixed** the `mutex` in\n```py\nx = 1\n```\nand **more"
+    own = event(said, 5)
+    at = said.index("`mutex`")
+    grip = Grip("grip:1", "`mutex` in", own.event_id, own.event_id, AT, "test")
+    page = Transcript(Expansion(grip, None, (), (own,), ()), UTC, NOW)
+    laid, _ = page.lay_out(200)
+    text = "\n".join(line[GUTTER_CELLS:] for line in laid.plain.split("\n")[1:])
+    assert text == said
+    marked = [laid.plain[s.start : s.end] for s in laid.spans if s.style == MARKED]
+    assert marked == [said[at : at + len("`mutex` in")]]
+    bold = {laid.plain[s.start : s.end] for s in laid.spans if s.style == "bold"}
+    assert {"## Plan", "**Fixed**"} <= bold
+    tabbed = Transcript(
+        Expansion(grip, None, (), (event("a\t`mutex` in", 5),), ()), UTC, NOW
+    )
+    assert "\t" in tabbed.expansion.excerpt_events[0].text
+    assert any(s.style == MARKED for s in tabbed.lay_out(200)[0].spans)
