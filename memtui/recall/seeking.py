@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import islice
 
-from memtui.memory import finds, queries, words
+from memtui.memory import finds, queries, stems, words
 from memtui.memory.finds import Field, Find, Held
 from memtui.memory.queries import Query
 from memtui.memory.scopes import ALL, Scope
@@ -102,7 +102,8 @@ def by_keyword(
     if not wanted:
         return HeldPage()
     with database.connected():
-        said = spans.keywords(meant(under) if under else None, of)
+        begun = [stems.heads(term) for term in wanted]
+        said = spans.keywords(meant(under) if under else None, of, begun=begun)
         found = dict(islice(_about(said, wanted), max(1, limit) + 1))
         lines = {one.node_id: one for one in toc.lines([*found])}
     held = [

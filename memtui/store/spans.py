@@ -1,7 +1,10 @@
 """Spans: the nodes and the events of a stretch of time, and names by how they begin."""
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import reduce
+from operator import or_
 
 from peewee import SQL, fn
 
@@ -46,16 +49,32 @@ _WITHIN = """(
 """A node and all that is under it."""
 
 
-def keywords(under: str | None, of: Scope = ALL) -> Iterator[tuple[str, list[str]]]:
+_PLAIN = re.compile("[A-Za-z0-9]+")
+"""What LIKE looks for as it stands, in either case."""
+
+
+def keywords(
+    under: str | None, of: Scope = ALL, *, begun: Iterable[Collection[str]] = ()
+) -> Iterator[tuple[str, list[str]]]:
     """Segments with their keywords, newest first, read one by one.
 
     Args:
         under: The node they stand under, or which they are; all of them for None.
         of: Whose work.
+        begun: Of each of these, how some words begin, the keywords hold one: to look
+            for letters is far quicker than to read a list. What is not ASCII can stand
+            for any letter.
     """
     where = [NodeRow.level == TocLevel.SEGMENT.value, *scopes.within(of, under=under)]
     if under is not None:
         where.append(NodeRow.node_id.in_(SQL(_WITHIN, (under,))))
+    is_foreign = fn.LENGTH(VersionRow.keywords) != fn.LENGTH(
+        VersionRow.keywords.cast("BLOB")
+    )
+    for starts in begun:
+        if starts and all(map(_PLAIN.fullmatch, starts)):
+            held = [VersionRow.keywords ** f"%{start}%" for start in starts]
+            where.append(reduce(or_, held, is_foreign))
     rows = (
         NodeRow.select(NodeRow.node_id, VersionRow.keywords)
         .join(VersionRow)
