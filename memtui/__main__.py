@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.errors import MemtuiError, SettingsError
+from memtui.errors import MemtuiError, SettingsError, StoreDamaged
 from memtui.shell import dispatching, grammar
 
 if TYPE_CHECKING:
@@ -276,6 +276,8 @@ def _app(
             return app.return_code
     if chosen == "demo":
         chosen = _demo(settings, desk)
+    if isinstance(chosen, StoreDamaged):
+        raise StoreDamaged(f"{chosen}; memtui doctor says what to do")
     if isinstance(chosen, MemtuiError):
         raise chosen
     return 0

@@ -6,6 +6,7 @@
     + StoreBusy     another process is writing and did not let go in time
     + StoreTooNew   the database was made by a newer memtui
     + StoreGone     the database is not where it was opened
+    + StoreDamaged  the database is no database any more, or not a whole one
   - SpoolError      the hooks directory cannot be read or written
   - SourceError     a file cannot be read as any format we know
   - SearchError     the index cannot be opened or written
@@ -37,6 +38,10 @@ class StoreTooNew(StoreError):
 
 class StoreGone(StoreError):
     """The database is not where it was opened: it was moved, deleted or replaced."""
+
+
+class StoreDamaged(StoreError):
+    """The database is no database any more, or not a whole one."""
 
 
 class SpoolError(MemtuiError):

@@ -132,6 +132,7 @@ class CalendarScreen(Following[str]):
         if message.is_again:
             self._renewed.clear()
         self.set_class(message.span is None, "-empty")
+        self.remove_class("-failing")
         self._grid.show(message.span, message.years)
         if message.span is not None and not self._is_placed:
             self._is_placed = True
@@ -160,7 +161,8 @@ class CalendarScreen(Following[str]):
     def say_why(self, event: Worker.StateChanged) -> None:
         """Say why the days could not be read."""
         if event.state is WorkerState.ERROR:
-            why = f"✗ The days could not be read: {wording.why(event.worker.error)}"
+            why = f"✗ The days could not be read:\n{wording.why(event.worker.error)}"
+            self.add_class("-failing")
             self.query_one("#day", Static).update(Content.styled(why, "$error"))
 
     # What changes by itself

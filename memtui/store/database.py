@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 import peewee
 
-from memtui.errors import StoreBusy, StoreError, StoreGone
+from memtui.errors import StoreBusy, StoreDamaged, StoreError, StoreGone
 from memtui.store import presence
 
 BUSY_TIMEOUT_S = 5.0
@@ -206,7 +206,7 @@ def said_plainly(path: Path) -> Iterator[None]:
     except (peewee.DatabaseError, sqlite3.DatabaseError) as error:
         if isinstance(error, peewee.IntegrityError):
             raise
-        raise StoreError(f"{path} is damaged: {error}") from error
+        raise StoreDamaged(f"{path} is damaged: {error}") from error
 
 
 @contextmanager

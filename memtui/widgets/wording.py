@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
 
+from memtui.errors import StoreDamaged
 from memtui.memory import time_since
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.scopes import Scope
@@ -258,7 +259,9 @@ def said(event: Event) -> str:
 
 
 def why(error: BaseException | None) -> str:
-    """An error in words, never empty."""
+    """An error in words, never empty; with what to do, where that is not plain."""
     if error is None:
         return "it was stopped"
-    return str(error).strip() or type(error).__name__
+    said = str(error).strip() or type(error).__name__
+    is_damage = isinstance(error, StoreDamaged)
+    return f"{said} (memtui doctor says what to do)" if is_damage else said

@@ -3,6 +3,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from memtui.errors import StoreBusy, StoreDamaged
 from memtui.memory.events import EventRole, EventType, make
 from memtui.memory.toc import Status, Tally, TocLevel, TocLine
 from memtui.widgets import wording
@@ -82,3 +83,9 @@ def test_a_boundary_without_text_is_put_into_words() -> None:
         key="1",
     )
     assert wording.said(start) == "The session starts."
+
+
+def test_a_damaged_store_is_said_with_what_to_do() -> None:
+    told = wording.why(StoreDamaged("memory.db is damaged"))
+    assert told == "memory.db is damaged (memtui doctor says what to do)"
+    assert wording.why(StoreBusy("it is busy")) == "it is busy"
