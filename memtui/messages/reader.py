@@ -159,6 +159,31 @@ class PlaceFound(Message):
         self.node_id = node_id
 
 
+class RunLookedAt(Message):
+    """It is known why a command cannot be run here; an empty text where it can."""
+
+    def __init__(self, why_not: str) -> None:
+        super().__init__()
+        self.why_not = why_not
+
+
+class FileLookedAt(Message):
+    """It is known whether a file can be written."""
+
+    def __init__(self, named: str, file: str, why_not: str, *, is_there: bool) -> None:
+        """Say so.
+
+        Args:
+            named: What was typed.
+            file: The file that is meant, with its whole path.
+            why_not: Why it cannot be written; "" where it can.
+            is_there: Whether it is there already.
+        """
+        super().__init__()
+        self.named, self.file, self.why_not = named, file, why_not
+        self.is_there = is_there
+
+
 class Exported(Message):
     """The session has been written into a file, to be kept or to be looked at."""
 

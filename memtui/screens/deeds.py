@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from textual import on
+from textual.notifications import SeverityLevel
 
 from memtui.memory import resuming
 from memtui.memory.resuming import Resume
@@ -32,7 +33,7 @@ CITED = 300
 PLACE, WRITE = "place", "write"
 """What threads do for these, beside reading."""
 
-NO_EDITOR = "Neither $VISUAL nor $EDITOR is set to a command: try export EDITOR=nano."
+NO_EDITOR = "No editor is set: quit, export EDITOR=nano, and start memtui again."
 
 
 class Deeds(Following[None]):
@@ -55,6 +56,21 @@ class Deeds(Following[None]):
     def view(self) -> TurnView:
         """The transcript."""
         return self.query_one(TurnView)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Say something in place of what was said before: of keys the last counts."""
+        self.app.clear_notifications()
+        super().notify(
+            message, title=title, severity=severity, timeout=timeout, markup=markup
+        )
 
     def _known(self) -> About | None:
         if self.about is None:
@@ -124,8 +140,7 @@ class Deeds(Following[None]):
     def _resume(self, resume: Resume) -> None:
         why = lending.run(self.app, resume.argv, resume.folder)
         if why:
-            words = f"{why}\nThe command: {resume}"
-            self.notify(words, severity="warning", markup=False)
+            self.notify(why, severity="warning", markup=False)
 
     # Exporting and editing
 
@@ -150,13 +165,14 @@ class Deeds(Following[None]):
         """Open the session as Markdown in the person's editor."""
         if not lending.editor():
             self.notify(NO_EDITOR, markup=False)
-        elif self._written is not None and self._written.is_file():
-            self._edit(self._written)
         elif (about := self._known()) is not None:
             name = markdown.name(about, self.zone)
-            self.do(partial(self._export_aside, name), WRITE)
+            self.do(partial(self._export_aside, name, self._written), WRITE)
 
-    def _export_aside(self, name: str) -> None:
+    def _export_aside(self, name: str, written: Path | None) -> None:
+        if written is not None and written.is_file():
+            self.post_message(Exported(str(written), to_edit=True))
+            return
         folder = tempfile.mkdtemp(prefix="memtui-")
         # Some editors return at once and read it later.
         atexit.register(shutil.rmtree, folder, ignore_errors=True)

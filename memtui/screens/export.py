@@ -1,5 +1,6 @@
 """Asking where a session is written to; a file is replaced only when that is agreed."""
 
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +12,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from memtui.widgets import wording
+from memtui.messages.reader import FileLookedAt
+from memtui.widgets import threads, wording
 
 HOW = "enter writes all that was said there, as Markdown; esc does not."
 
@@ -36,23 +38,33 @@ class ExportScreen(ModalScreen[Path | None]):
 
     @on(Input.Submitted)
     def go(self, event: Input.Submitted) -> None:
-        """Write there, or say what stands against it."""
-        named = event.value.strip()
-        try:
-            self._go(named, Path(named).expanduser())
-        except (OSError, RuntimeError) as error:
-            self._say(f"This cannot be written to: {wording.why(error)}.")
+        """Look on a thread whether it can be written: the disk may be slow."""
+        threads.ask(self, partial(self._look, event.value.strip()), "look")
 
-    def _go(self, named: str, file: Path) -> None:
-        if not named or file.is_dir():
-            self._say("Name a file.")
-        elif not file.absolute().parent.is_dir():
-            self._say(f"There is no folder {file.absolute().parent}.")
-        elif file.exists() and self._agreed != named:
-            self._agreed = named
+    def _look(self, named: str) -> None:
+        why, file, is_there = "", Path(named), False
+        try:
+            file = file.expanduser().absolute()
+            if not named or file.is_dir():
+                why = "Name a file."
+            elif not file.parent.is_dir():
+                why = f"There is no folder {file.parent}."
+            else:
+                is_there = file.exists()
+        except (OSError, RuntimeError) as error:
+            why = f"This cannot be written to: {wording.why(error)}."
+        threads.tell(self, FileLookedAt(named, str(file), why, is_there=is_there))
+
+    @on(FileLookedAt)
+    def write(self, message: FileLookedAt) -> None:
+        """Write there, or say what stands against it."""
+        if message.why_not:
+            self._say(message.why_not)
+        elif message.is_there and self._agreed != message.named:
+            self._agreed = message.named
             self._say("This file is there already: enter again replaces it.")
         else:
-            self.dismiss(file.absolute())
+            self.dismiss(Path(message.file))
 
     def _say(self, words: str) -> None:
         self.query_one("#how", Static).update(Content.styled(words, "$error"))

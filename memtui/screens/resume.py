@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -12,6 +13,10 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from memtui.memory.resuming import Resume
+from memtui.messages.reader import RunLookedAt
+from memtui.widgets import threads
+
+LOOKING = "Looking whether it can be run here…"
 
 
 def why_not(resume: Resume) -> str:
@@ -38,7 +43,7 @@ class ResumeScreen(ModalScreen[bool]):
     def __init__(self, resume: Resume) -> None:
         super().__init__()
         self._resume = resume
-        self._why_not = why_not(resume)
+        self._why_not = LOOKING if resume.argv else why_not(resume)
 
     def compose(self) -> ComposeResult:
         """The command, what stands against it, and the keys."""
@@ -46,12 +51,28 @@ class ResumeScreen(ModalScreen[bool]):
             yield Static(self._question(), id="question")
             yield Static(self._keys(), id="answers")
 
+    def on_mount(self) -> None:
+        """Look whether it can be run: its folder may lie on a disk that is slow."""
+        if self._resume.argv:
+            threads.ask(self, self._look, "look")
+
+    def _look(self) -> None:
+        threads.tell(self, RunLookedAt(why_not(self._resume)))
+
+    @on(RunLookedAt)
+    def show(self, message: RunLookedAt) -> None:
+        """Show what stands against it, or ask."""
+        self._why_not = message.why_not
+        self.query_one("#question", Static).update(self._question())
+        self.query_one("#answers", Static).update(self._keys())
+
     def _question(self) -> Content:
         said = str(self._resume)
         if not said:
             return Content(self._why_not)
         if self._why_not:
-            return Content.assemble((f"{self._why_not}\n\n", "$error"), (said, "bold"))
+            style = "$context" if self._why_not == LOOKING else "$error"
+            return Content.assemble((f"{self._why_not}\n\n", style), (said, "bold"))
         return Content.assemble(
             "Leave memtui for this, and come back when it ends?\n\n", (said, "bold")
         )

@@ -14,6 +14,7 @@ from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.events import Event, Place
+from memtui.memory.sessions import Helper
 from memtui.memory.thoughts import make as thought
 from memtui.messages.house import WorkReported
 from memtui.messages.reader import TurnsWanted, Where
@@ -26,7 +27,7 @@ from memtui.screens.reader import ReaderScreen
 from memtui.screens.resume import ResumeScreen
 from memtui.screens.sessions import SessionsScreen
 from memtui.stages.progress import Progress
-from memtui.store import conversations, database, thoughts
+from memtui.store import conversations, database, sessions, thoughts
 from memtui.widgets import turn_reading
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.turn_view import TurnView
@@ -300,6 +301,35 @@ async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
         assert notices(app) == ["Tool calls and notes can be folded, not this."]
 
 
+async def test_a_call_leads_to_the_subagent_it_started_and_back(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    long.keep(20)
+    helper = Helper("codex", "mill", "helper-1", "Explore", "call-3", "Look around")
+    with database.writing():
+        columns = [row.name for row in database.db.get_columns("events")]
+        mine = {"id": "'S' || substr(id, 2)", "subagent": "'helper-1'"}
+        asked = ", ".join(mine.get(name, name) for name in columns)
+        database.db.execute_sql(
+            f"INSERT INTO events ({', '.join(columns)}) SELECT {asked} FROM events"
+            " WHERE ordinal < 4"
+        )
+        sessions.meet([helper])
+    app = app_of(house)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot, settle, event_at(3))
+        assert any("enter: its subagent" in line for line in lines(app))
+        await press(pilot, settle, "enter")
+        title = app.screen.query_one(PaneTitle)
+        assert title.what == "subagent helper-1 of Grinding [b]grain[/b]"
+        turns = view(app).window.turns
+        assert [turn.event.subagent for turn in turns] == ["helper-1"] * 4
+        await press(pilot, settle, "escape")
+        assert pointed(app).ordinal == 3 and not pointed(app).subagent
+        await press(pilot, settle, "space")
+        assert any("wheel 3" in line for line in lines(app)), "space unfolds it"
+
+
 async def test_one_goes_from_question_to_question(
     house: House, app_of: AppOf, settle: Settle
 ) -> None:
@@ -358,7 +388,7 @@ async def test_one_gets_from_the_list_to_a_session_and_to_its_place_in_the_conte
         assert isinstance(app.screen, ReaderScreen)
         assert pointed(app).session_id == session
         await press(pilot, settle, "y")
-        assert pointed(app).event_id in app.clipboard
+        assert pointed(app).event_id in app.clipboard and len(notices(app)) == 1
         await press(pilot, settle, "escape")
         assert isinstance(app.screen, ContentsScreen)
         assert app.focused is app.screen.query_one("#source Reader")
@@ -388,6 +418,37 @@ async def test_the_command_is_shown_before_a_session_is_resumed(
         assert notices(app)[-1].startswith("This terminal cannot be lent")
 
 
+async def test_a_disk_that_hangs_holds_up_neither_resuming_nor_exporting(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers, looked = threading.Event(), threading.Event()
+
+    def hang(path: Path) -> bool:
+        looked.set()
+        return answers.wait(20) and False
+
+    async with app.run_test() as pilot:
+        await opened(pilot, settle, whose=Whose("claude-code", SHOP))
+        monkeypatch.setattr("shutil.which", lambda program: hang(Path(program)))
+        await pilot.press("r")
+        await pilot.pause()
+        assert said(app, "#question").startswith("Looking whether it can be run here")
+        await pilot.press("y")
+        assert isinstance(app.screen, ResumeScreen), "not before it is known"
+        answers.set()
+        await press(pilot, settle, "escape", "e")
+        answers.clear()
+        looked.clear()
+        monkeypatch.setattr(Path, "is_dir", hang)
+        await pilot.press("enter")
+        assert looked.wait(5)
+        assert isinstance(app.screen, ExportScreen)
+        await pilot.press("escape")
+        assert isinstance(app.screen, ReaderScreen)
+        answers.set()
+        await settle(pilot)
+
+
 async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unasked(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -410,10 +471,10 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
         await press(pilot, settle, "e", "enter", "enter")
         assert "SESSION_TTL" in file.read_text()
         await press(pilot, settle, "o")
-        assert notices(app)[-1].startswith("Neither $VISUAL nor $EDITOR is set")
+        assert notices(app)[-1].startswith("No editor is set: ")
         monkeypatch.setenv("EDITOR", "vim 'unbalanced")
         await press(pilot, settle, "o")
-        assert notices(app)[-1].startswith("Neither $VISUAL nor $EDITOR is set")
+        assert notices(app)[-1].startswith("No editor is set: ")
         for name in ("~no-such-person/x.md", "x" * 300):
             await press(pilot, settle, "e")
             app.screen.query_one(Input).value = name
