@@ -124,6 +124,7 @@ class Loop:
                     while not self._stop.is_set():
                         idle = self._turn(idle)
             except Exception as error:
+                idle = 0
                 self._log("the loop", error)
                 if isinstance(error, StoreGone):
                     with suppress(Exception):

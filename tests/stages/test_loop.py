@@ -1,5 +1,7 @@
+import queue
 import threading
 
+from memtui.errors import StoreGone
 from memtui.stages.loop import Loop, Stepped
 
 
@@ -71,3 +73,22 @@ def test_a_loop_leaves_last_of_all_and_on_its_own_thread() -> None:
     loop.stop(wait_s=10)
     assert told[-1] == ("leave", "stages")
     assert [what for what, _ in told].count("leave") == 1
+
+
+def test_a_loop_without_its_store_says_so_and_says_when_it_is_back() -> None:
+    told: queue.Queue[Stepped] = queue.Queue()
+    is_away = threading.Event()
+
+    def may_work() -> bool:
+        if is_away.is_set():
+            raise StoreGone("it is gone")
+        return True
+
+    loop = Loop([("ingest", lambda: 0)], told.put, may_work, rests_s=(0.01,))
+    loop.start()
+    assert told.get(timeout=5).error is None
+    is_away.set()
+    assert isinstance(told.get(timeout=5).error, StoreGone)
+    is_away.clear()
+    assert told.get(timeout=5).error is None, "though there is nothing to do"
+    loop.stop(wait_s=5)
