@@ -107,6 +107,10 @@ def _half_hour(match: "re.Match[str]", here: Here) -> Spoken | None:
     return Spoken(*match.span(), exact=(at - half, at + half), is_full=True)
 
 
+def _half_year(match: "re.Match[str]", here: Here) -> Spoken | None:
+    return of_days(match, _back(here, MONTH, 6, 6))
+
+
 def _fortnight(match: "re.Match[str]", here: Here) -> Spoken | None:
     return of_days(match, _back(here, WEEK, 2, 2))
 
@@ -239,6 +243,7 @@ FORMS: Forms = {
         _ago,
     ),
     "half_hour": (rf"half{BLANK}an{BLANK}hour{BLANK}ago", _half_hour),
+    "half_year": (rf"half{BLANK}a{BLANK}year{BLANK}ago", _half_year),
     "fortnight": (rf"(?:a|one){BLANK}fortnight{BLANK}ago", _fortnight),
     "vor": (rf"(?:vor|il y a|hace){BLANK}({FOREIGN_COUNT}){BLANK}({_OTHERS})", _ago),
     "rolling": (

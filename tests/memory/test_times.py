@@ -50,6 +50,7 @@ def at(day: str) -> datetime:
         ("in H1 of 2026", "2026-01-01", "2026-07-01"),
         ("half an hour ago", "2026-11-21 22:15", "2026-11-21 22:45"),
         ("a fortnight ago", "2026-11-04", "2026-11-11"),
+        ("half a year ago", "2026-05-06", "2026-06-06"),
     ],
 )
 def test_what_is_a_time_and_nothing_else_is_read_as_one(
@@ -305,7 +306,6 @@ def test_plain_times_are_read_in_other_languages(
         "was ist hier passiert",
         "today() and yesterday= and last-week",
         "100000 days ago and 1,500 days ago and 2.5 days ago",
-        "half a year ago",
         "how long ago, how many weeks",
         "two days before 3 June",
         "yesterdays and Mondays",
