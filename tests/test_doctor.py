@@ -577,8 +577,8 @@ def test_hooks_of_the_project_are_looked_at_and_none_twice(
     assert looked_at() == ["codex"]
     (tmp_path / "shop").mkdir()
     monkeypatch.chdir(tmp_path / "shop")
-    memtui(home, "hooks", "install", "gemini", "--project", "--yes")
-    assert looked_at() == ["codex", "gemini"]
+    memtui(home, "hooks", "install", "gemini-cli", "--project", "--yes")
+    assert looked_at() == ["codex", "gemini-cli"]
 
 
 def test_settings_of_an_agent_that_are_broken_are_found(ask: Ask, hooked: Path) -> None:

@@ -107,7 +107,7 @@ def test_options_may_stand_before_agents(person: Path) -> None:
     project = person / "shop"
     project.mkdir()
     told = memtui(
-        person, "hooks", "install", "--project", "--yes", "copilot", cwd=project
+        person, "hooks", "install", "--project", "--yes", "copilot-cli", cwd=project
     ).stdout
     assert "keep the file out of commits" in told
     assert (project / ".github" / "hooks" / "memtui.json").exists()

@@ -206,7 +206,7 @@ AGENTS: tuple[Agent, ...] = (
         note="Codex runs a hook only once you have trusted it: /hooks, in Codex.",
     ),
     Agent(
-        name="gemini",
+        name="gemini-cli",
         title="Gemini CLI",
         program="gemini",
         home=_gemini_home,
@@ -215,7 +215,7 @@ AGENTS: tuple[Agent, ...] = (
         handler=_gemini,
     ),
     Agent(
-        name="copilot",
+        name="copilot-cli",
         title="Copilot CLI",
         program="copilot",
         home=_copilot_home,

@@ -26,9 +26,6 @@ TAKEN = timedelta(minutes=15)
 SILENT = timedelta(minutes=15)
 """How much later than a hook's last word a transcript may be before that is odd."""
 
-SOURCES = {"gemini": "gemini-cli", "copilot": "copilot-cli"}
-"""The sources' names of agents that hooks call by others."""
-
 
 def spool(patient: Patient) -> Iterator[Finding]:
     """Whether hooks can leave something, and how long that waits."""
@@ -165,9 +162,8 @@ def hooks(
                 "hooks", False, f"{one.title}: {one.problem}", _mend(one), one.agent
             )
         elif one.is_installed:
-            name = SOURCES.get(one.agent, one.agent)
-            last = _last(heard.get(name), newest)
-            yield _heard(one, last, accounts.get(name), patient.now)
+            last = _last(heard.get(one.agent), newest)
+            yield _heard(one, last, accounts.get(one.agent), patient.now)
     if not any(one.is_installed or one.problem for one in there):
         says = "none are installed; agents tell memtui nothing as it happens"
         yield Finding("hooks", True, says, "memtui hooks install")

@@ -18,7 +18,7 @@ from memtui.shell import (
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-AGENTS = ("claude-code", "codex", "gemini", "copilot", "opencode")
+AGENTS = ("claude-code", "codex", "gemini-cli", "copilot-cli", "opencode")
 """The agents whose hooks can be installed: those of ``memtui.agents.known``."""
 
 SEARCHES = ("search", "search-sessions", "teleport", *asking_grammar.QUESTIONS)

@@ -330,7 +330,7 @@ def test_what_changed_since_it_was_shown_is_not_written(machine: Machine) -> Non
 
 
 def test_the_diff_is_what_becomes_of_the_file(machine: Machine) -> None:
-    copilot = known.named("copilot")
+    copilot = known.named("copilot-cli")
     diff = changes.install(copilot, machine).diff()
     assert diff[:2] == ["--- /dev/null", f"+++ {copilot.file(machine)}"]
     assert "\n".join(line[1:] for line in diff[3:]) + "\n" == (

@@ -42,7 +42,7 @@ def test_an_agent_is_found_by_its_folder_or_its_program(machine: Machine) -> Non
     (programs / "codex").write_text("#!/bin/sh\n")
     (programs / "codex").chmod(0o755)
     here = replace(machine, environment={"PATH": str(programs)})
-    assert installations.found(here) == ["codex", "gemini"]
+    assert installations.found(here) == ["codex", "gemini-cli"]
 
 
 @pytest.mark.parametrize("name", known.NAMES)
@@ -90,17 +90,17 @@ def test_hooks_that_are_switched_off_are_told(
 
 
 def test_settings_that_cannot_be_read_are_told(machine: Machine) -> None:
-    file = known.named("gemini").file(machine)
+    file = known.named("gemini-cli").file(machine)
     file.parent.mkdir()
     file.write_text("{\n// mine\n}")
-    assert look("gemini", machine).problem.startswith(f"{file}: line 2: ")
+    assert look("gemini-cli", machine).problem.startswith(f"{file}: line 2: ")
 
 
 SAID = {
     "claude-code": {"session_id": "s", "hook_event_name": "Stop"},
     "codex": {"session_id": "s", "hook_event_name": "Stop"},
-    "gemini": {"session_id": "s", "hook_event_name": "AfterAgent"},
-    "copilot": {"sessionId": "s", "timestamp": 1_741_946_340_000},
+    "gemini-cli": {"session_id": "s", "hook_event_name": "AfterAgent"},
+    "copilot-cli": {"sessionId": "s", "timestamp": 1_741_946_340_000},
 }
 
 
@@ -125,8 +125,7 @@ def test_what_an_agent_says_arrives_in_its_name(name: str, machine: Machine) -> 
         event=letter.event,
     )
     assert isinstance(event, Event)
-    agents = {"gemini": "gemini-cli", "copilot": "copilot-cli"}
-    assert (event.agent, event.session_id) == (agents.get(name, name), "s")
+    assert (event.agent, event.session_id) == (name, "s")
     assert event.event_type == "assistant_stop"
 
 

@@ -218,7 +218,7 @@ def test_a_skill_of_somebody_else_is_left_as_it_is(here: Machine) -> None:
 def test_hooks_and_server_share_a_file_and_leave_it_in_any_order(
     is_server_first: bool, machine: Machine, here: Machine
 ) -> None:
-    hooks = known.named("gemini")
+    hooks = known.named("gemini-cli")
     text = '{\n  "theme": "dark"\n}\n'
     file = settled(GEMINI.server, here, text)
     put(hooks, machine)
