@@ -7,6 +7,7 @@ screens stand inside functions here (100 ms with what they need).
 
 import asyncio
 import signal
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 GONE_S = 3600.0
 """How long it is told that the memory is gone, in seconds: until it is back."""
+
+WARM_UP_S = 1.5
+"""How long after the contents are shown the search is made ready, in seconds."""
 
 T = TypeVar("T")
 Answer = Callable[[T | None], None]
@@ -152,7 +156,20 @@ class MemtuiApp(Doors):
         self.call_after_refresh(garbage.settle)
         # Not before there is something to see.
         self.call_after_refresh(house.start, self._report)
+        self.set_timer(WARM_UP_S, self._warm_up)
         self.run_worker(self._look, group="look", thread=True, exit_on_error=False)
+
+    def _warm_up(self) -> None:
+        """Have the index opened before it is asked: that may take a second."""
+        house = self.house
+
+        def ask() -> None:
+            # Why it cannot be asked is said where somebody asks it.
+            with suppress(Exception):
+                house.search.find(f"{self.TITLE} ")
+
+        # Leaving does not wait for it.
+        threading.Thread(target=ask, name="warm-up", daemon=True).start()
 
     def on_unmount(self) -> None:
         """Let the workers end by themselves."""

@@ -18,11 +18,12 @@ class DaysRead(Message):
         self,
         span: "Span | None",
         years: "Sequence[Year]",
+        counts: Sequence[int],
         *,
         is_again: bool = False,
     ) -> None:
         super().__init__()
-        self.span, self.years = span, years
+        self.span, self.years, self.counts = span, years, counts
         self.is_again = is_again
         """Whether they were read before, and have changed since."""
 

@@ -3,6 +3,7 @@
 from datetime import tzinfo
 
 from memtui.memory import calendar
+from memtui.memory import shares as inside
 from memtui.memory.days import Span, Year
 from memtui.memory.events import to_ms
 from memtui.memory.scopes import ALL, Scope
@@ -33,21 +34,36 @@ def span() -> Span | None:
     return Span(*(calendar.period(name).first for name in found)) if found else None
 
 
-def nearest(node_id: str, zone: tzinfo) -> str:
+def counts(of: Scope = ALL) -> list[int]:
+    """How much was said on every day of a scope, in messages; of no year alone."""
+    with database.connected():
+        if not of.is_narrow:
+            return days.counts()
+        shared = shares.by_day(of, shares.EVERY_DAY).values()
+        return [share.tally.messages for share in shared]
+
+
+def nearest(node_id: str, zone: tzinfo, of: Scope = ALL) -> str:
     """A node of the contents, or the one of its level that lies nearest to it.
 
     Args:
         node_id: Of a year, a month, a week or a day.
         zone: The store's time zone.
+        of: The part of the memory in which it lies.
 
     Returns:
         Its id, of two that are as near the later one; "" while nothing is kept.
     """
     start, _ = calendar.bounds(node_id, zone)
     with database.connected():
-        if toc.lines([node_id]):
+        if of.is_narrow:
+            level = calendar.period(node_id).level
+            mine = inside.at(level, shares.by_day(of, shares.EVERY_DAY))
+            found = [node_id] if node_id in mine else sorted(mine)
+        elif toc.lines([node_id]):
             return node_id
-        found = days.beside(calendar.period(node_id).level, to_ms(start))
+        else:
+            found = days.beside(calendar.period(node_id).level, to_ms(start))
     first = calendar.period(node_id).first
     far = {name: abs((calendar.period(name).first - first).days) for name in found}
     return min(reversed(found), key=lambda name: far[name], default="")

@@ -117,7 +117,8 @@ class CalendarScreen(Following[str]):
     ) -> None:
         years = [days.year(number, self._zone, of) for number in numbers]
         if of == self._of:
-            self.tell(DaysRead(days.span(), years, is_again=is_again))
+            counts = days.counts(of)
+            self.tell(DaysRead(days.span(), years, counts, is_again=is_again))
 
     @on(Narrowed)
     def narrow(self, message: Narrowed) -> None:
@@ -133,7 +134,7 @@ class CalendarScreen(Following[str]):
             self._renewed.clear()
         self.set_class(message.span is None, "-empty")
         self.remove_class("-failing")
-        self._grid.show(message.span, message.years)
+        self._grid.show(message.span, message.years, message.counts)
         if message.span is not None and not self._is_placed:
             self._is_placed = True
             self._grid.point_at(self._day or message.span.last)
@@ -202,14 +203,12 @@ class CalendarScreen(Following[str]):
         grid = self._grid
         if grid.pointed_at is not None:
             self.dismiss(grid.pointed_at.node_id)
-        elif grid.is_read and self._of.is_narrow:
-            self.notify(f"Nothing of {self._of} is kept of this day.", markup=False)
         elif grid.is_read:
             wanted = calendar.day_id(grid.cursor)
             self.ask(partial(self._find, wanted), "nearest")
 
     def _find(self, wanted: str) -> None:
-        self.tell(NearestFound(wanted, days.nearest(wanted, self._zone)))
+        self.tell(NearestFound(wanted, days.nearest(wanted, self._zone, self._of)))
 
     @on(NearestFound)
     def offer(self, message: NearestFound) -> None:
@@ -220,8 +219,9 @@ class CalendarScreen(Following[str]):
             calendar.period(name).first for name in (message.wanted, message.found)
         )
         self._grid.point_at(found)
+        mine = f"Nothing of {self._of}" if self._of.is_narrow else "Nothing"
         words = (
-            f"Nothing is kept of {wording.day(wanted)}."
+            f"{mine} is kept of {wording.day(wanted)}."
             f" This is the nearest day, {wording.day(found)}: enter opens it."
         )
         self.notify(words, markup=False)

@@ -22,6 +22,13 @@ def between(start_ms: int, end_ms: int) -> list[Day]:
     return [_day(*row) for row in rows.order_by(NodeRow.start_ms).tuples()]
 
 
+def counts() -> list[int]:
+    """The messages of every day there is."""
+    rows = NodeRow.select(VersionRow.messages).join(VersionRow)
+    found = rows.where(NodeRow.level == TocLevel.DAY.value).tuples()
+    return [messages for (messages,) in found]
+
+
 def edges() -> tuple[str, str] | None:
     """The ids of the first and of the last day; None if there is none."""
     rows = NodeRow.select(NodeRow.node_id).where(NodeRow.level == TocLevel.DAY.value)

@@ -111,14 +111,18 @@ class DayGrid(Widget, can_focus=True):
         year = self.years.get(days.year_of(day))
         return year.days.get(day) if year else None
 
-    def show(self, span: Span | None, years: Iterable[Year]) -> None:
+    def show(
+        self, span: Span | None, years: Iterable[Year], counts: Iterable[int]
+    ) -> None:
         """Show these years; the cursor stays where it is.
 
         Args:
             span: Between which days anything is kept.
             years: The years that were read.
+            counts: The messages of each day there is: a shade means the same in
+                every year.
         """
-        self.span = span
+        self.span, self.shades = span, Shades.among(counts)
         self.years |= {year.number: year for year in years}
         self._look()
 
@@ -146,9 +150,6 @@ class DayGrid(Widget, can_focus=True):
     def _look(self) -> None:
         """Draw anew what is in sight, and ask for what is not read of it."""
         some = [self.years[year] for year in self.shown if year in self.years]
-        self.shades = Shades.among(
-            day.messages for year in some for day in year.days.values()
-        )
         if len(some) < len(self.shown):
             self.post_message(YearsShown())
         self.refresh()

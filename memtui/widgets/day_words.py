@@ -60,4 +60,5 @@ def told(day: date, found: Day | None, today: date) -> Content:
 def legend(shades: Shades) -> Content:
     """What the glyphs stand for, in messages a day."""
     parts = [f"{GLYPHS[step]} {said}" for step, said in shades.ranges()]
-    return Content(GAP.join(parts)) + Content.styled(" messages a day", "$context")
+    of = " messages a day, in any year"
+    return Content(GAP.join(parts)) + Content.styled(of, "$context")

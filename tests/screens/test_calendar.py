@@ -16,10 +16,12 @@ from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.scopes import ALL, Scope
 from memtui.messages.house import WorkReported
+from memtui.recall import days
 from memtui.screens.calendar import CalendarScreen
 from memtui.screens.contents import ContentsScreen
 from memtui.stages.progress import Progress
 from memtui.widgets.day_grid import DayGrid
+from memtui.widgets.shades import Shades
 from memtui.widgets.toc_tree import TocTree
 
 AppOf = Callable[[House], MemtuiApp]
@@ -143,12 +145,16 @@ async def test_a_new_day_appears_and_the_cursor_stays(
 async def test_only_the_days_of_what_the_app_is_narrowed_to_are_shown(
     app: MemtuiApp, settle: Settle
 ) -> None:
-    async with app.run_test() as pilot:
+    async with app.run_test(size=(80, 17)) as pilot:
         await steps(settle, "c")(pilot)
+        whole = grid(app).shades
+        assert len(grid(app).shown) == 1, "and the scale is that of both years"
+        assert whole == Shades.among(days.counts()) and len(days.counts()) > 3
         app.narrow(Scope(agent="codex"))
         await steps(settle, "enter")(pilot)
-        assert grid(app).cursor == LAST
-        assert notices(app) == ["Nothing of codex is kept of this day."]
+        assert grid(app).cursor == date(2024, 1, 22)
+        assert notices(app)[0].startswith("Nothing of codex is kept of ")
+        assert grid(app).shades == Shades.among(days.counts(app.scope))
         assert {*grid(app).years[2024].days} == {date(2024, 1, 22)}
         app.narrow(ALL)
         await settle(pilot)
