@@ -7,6 +7,7 @@ mapped ends the process; one that is read says so.
 
 import io
 import os
+import weakref
 from typing import Any
 
 from whoosh.codec.whoosh3 import W3Segment
@@ -21,17 +22,30 @@ class Segment(W3Segment):  # type: ignore[misc] # Whoosh has no hints
         """Open the file that all its parts lie in."""
         file = storage.open_file(self.make_filename(self.COMPOUND_EXT))
         try:
-            return _Compound(file, use_mmap=False)
+            return _Compound(file)
         except BaseException:
             file.close()
             raise
 
 
 class _Compound(CompoundStorage):  # type: ignore[misc] # Whoosh has no hints
+    def __init__(self, file: Any) -> None:
+        super().__init__(file, use_mmap=False)
+        # Whoosh leaves some for the garbage collector to close.
+        weakref.finalize(self, file.file.close)
+
+    def slice(self, start: int, length: int) -> bytes:
+        """A stretch of the file, all of it."""
+        # A number kept from when the file was open may be another file's by now.
+        found = os.pread(self._file.fileno(), length, start)
+        if len(found) < length:
+            raise EOFError("a piece of the index was cut short")
+        return found
+
     def open_file(self, name: str, *given: Any, **named: Any) -> Any:
         if self.is_closed:
             return super().open_file(name, *given, **named)
-        return _Part(_Slice(self._file, *self.range(name)), name)
+        return _Part(_Slice(self, *self.range(name)), name)
 
 
 class _Part(BufferFile):  # type: ignore[misc] # Whoosh has no hints
@@ -44,19 +58,15 @@ class _Part(BufferFile):  # type: ignore[misc] # Whoosh has no hints
 class _Slice(io.RawIOBase):
     """A stretch of an open file: read as a file of its own, or sliced as bytes are."""
 
-    def __init__(self, file: Any, start: int, length: int) -> None:
-        self._file, self._start, self._length, self._at = file, start, length, 0
+    def __init__(self, of: _Compound, start: int, length: int) -> None:
+        self._of, self._start, self._length, self._at = of, start, length, 0
 
     def __len__(self) -> int:
         return self._length
 
     def __getitem__(self, wanted: slice) -> bytes:
         begin, end, _ = wanted.indices(self._length)
-        # A number kept from when the file was open may be another file's by now.
-        found = os.pread(self._file.fileno(), end - begin, self._start + begin)
-        if len(found) < end - begin:
-            raise EOFError("a piece of the index was cut short")
-        return found
+        return self._of.slice(self._start + begin, end - begin)
 
     def readable(self) -> bool:
         return True
