@@ -167,7 +167,7 @@ def test_teleport_tells_people_what_a_score_is_made_of(home: Path) -> None:
     assert "token: idf" in told
     assert "1 of 2 there" in told
     assert "toc:week:2024-W03 → toc:segment:2024-01-18:" in told
-    assert "Type a word" in read_by_a_person(home, "teleport", "agent:codex")
+    assert "the newest are listed" in read_by_a_person(home, "teleport", "agent:codex")
     assert "Nothing holds 'zyxw'" in read_by_a_person(home, "teleport", "zyxw")
 
 
