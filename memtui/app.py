@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import textual
 from rich.segment import Segments
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.content import Content
@@ -26,7 +26,7 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui import commands, drawing, garbage, palette, themes
-from memtui.doors import Doors
+from memtui.answering import Answering
 from memtui.errors import MemtuiError
 from memtui.household import House
 from memtui.messages.house import HouseOpened, LookedInside, WorkReported
@@ -55,7 +55,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class MemtuiApp(Doors):
+class MemtuiApp(Answering):
     """Reads one house; ends with ``"demo"``, or with what kept the house shut."""
 
     TITLE = "memtui"
@@ -283,35 +283,3 @@ class MemtuiApp(Doors):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What can be done now."""
         return palette.offers(self, screen)
-
-    def on_key(self, event: events.Key) -> None:
-        """Say why a key of the table does nothing here: none of them is silent."""
-        bound = self.screen.active_bindings.get(event.key)
-        if bound is None or not bound.enabled:
-            self._say_why_not(event.key)
-
-    def _say_why_not(self, key: str) -> None:
-        if why := commands.why_not(key):
-            self.clear_notifications()
-            self.notify(why, markup=False)
-
-    def action_focus_next(self) -> None:
-        """Go to the next pane, or say that this is the only one."""
-        before = self.focused
-        super().action_focus_next()
-        if before is not None and self.focused is before:
-            self._say_why_not("tab")
-
-    def action_focus_previous(self) -> None:
-        """Go to the pane before, or say that this is the only one."""
-        before = self.focused
-        super().action_focus_previous()
-        if before is not None and self.focused is before:
-            self._say_why_not("shift+tab")
-
-    async def on_event(self, event: events.Event) -> None:
-        """Paste several lines as one: there is no room for more anywhere."""
-        if isinstance(event, events.Paste) and not event.is_forwarded:
-            lines = (line.strip() for line in event.text.splitlines())
-            event.text = " ".join(line for line in lines if line)
-        await super().on_event(event)

@@ -5,6 +5,7 @@ from contextlib import nullcontext
 
 import pytest
 from textual.binding import Binding
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -16,6 +17,7 @@ from memtui.messages.house import WorkReported
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.filter import FilterScreen
 from memtui.screens.help import HelpScreen
+from memtui.screens.sessions import SessionsScreen
 from memtui.stages.progress import Progress
 from memtui.widgets.hanging import Hanging
 from memtui.widgets.status_line import StatusLine
@@ -122,6 +124,37 @@ async def test_the_palette_offers_what_the_screen_below_it_obeys(
             await pilot.press(*keys)
             await settle(pilot)
         assert isinstance(app.screen, FilterScreen)
+
+
+async def test_keys_typed_at_once_belong_to_where_the_first_of_them_leads(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        for key in ("s", "slash", "i", "q"):  # as one piece, over a slow line
+            app.post_message(Key(key, "/" if key == "slash" else key))
+        while app.focused is None or getattr(app.focused, "value", "") != "iq":
+            await pilot.pause()
+        assert isinstance(app.screen, SessionsScreen)
+
+
+async def test_what_is_said_of_a_key_stays_with_the_screen_it_was_said_on(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("escape")
+        assert [said.message for said in app._notifications] == [
+            "This is the outermost pane; q quits, backspace takes a jump back."
+        ]
+        await pilot.press("s")
+        await settle(pilot)
+        assert not app._notifications
+        await pilot.press("s")
+        assert len(app._notifications) == 1
+        await pilot.press("escape")
+        await settle(pilot)
+        assert not app._notifications
 
 
 async def test_q_leaves(app: MemtuiApp, settle: Settle) -> None:
