@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.errors import MemtuiError, SettingsError, StoreDamaged
+from memtui.errors import MemtuiError, SettingsError, StoreDamaged, StoreError
 from memtui.shell import dispatching, grammar
 
 if TYPE_CHECKING:
@@ -225,16 +225,17 @@ def _serve(given: argparse.Namespace, places: "Paths", settings: "Settings") -> 
 
 
 def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
-    missing = (
-        _missing(places, settings) if given.command in dispatching.ASKING else None
-    )
+    makes = dispatching.makes_memory(given)
+    missing = None if makes else _missing(places, settings)
     if missing is None:
         return dispatching.run(given, _open(places, settings))
+    says = f"there is no memory in {missing} yet; memtui import makes it"
+    if not dispatching.is_answered_of_nothing(given):
+        raise StoreError(says)
     import tempfile  # noqa: PLC0415 - only where nothing is kept
 
     from memtui.paths import in_home  # noqa: PLC0415
 
-    says = f"there is no memory in {missing} yet; memtui import makes it"
     print(f"memtui: {says}", file=sys.stderr)
     # An empty one that is thrown away answers as any other.
     with tempfile.TemporaryDirectory(prefix="memtui-nothing-") as folder:

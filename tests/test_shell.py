@@ -71,6 +71,11 @@ def test_a_question_makes_no_memory(tmp_path: Path) -> None:
     told = memtui(tmp_path / "typo" / "deep", "toc")
     assert f"no memory in {tmp_path / 'typo' / 'deep'} yet" in told.stderr
     assert list(tmp_path.iterdir()) == []
+    for changing in (("forget", "project", "x"), ("jobs", "pause"), ("reindex",)):
+        told = memtui(tmp_path / "typo", *changing, code=1)
+        assert "there is no memory in" in told.stderr
+    memtui(tmp_path / "typo", "sources")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_from_the_years_down_to_the_words_behind_a_bullet(home: Path) -> None:

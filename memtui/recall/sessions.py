@@ -22,6 +22,10 @@ CANDIDATES = 5
 """How many sessions are named when an id could be any of them."""
 
 
+class Unknown(MemtuiError):
+    """No session is called so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A page of the sessions there are, the latest first."""
@@ -90,7 +94,8 @@ def find(asked: str) -> tuple[str, str]:
     As much of the id is enough as no other session begins with.
 
     Raises:
-        MemtuiError: There is no such session, or more than one.
+        Unknown: There is no such session.
+        MemtuiError: There is more than one.
     """
     with database.connected():
         agent, name = parted(asked)
@@ -98,7 +103,7 @@ def find(asked: str) -> tuple[str, str]:
         if not found and name:
             found = pages.named(name, agent, is_whole=False)
     if not found:
-        raise MemtuiError(f"there is no session {asked!r}; see them: memtui sessions")
+        raise Unknown(f"there is no session {asked!r}; see them: memtui sessions")
     if len(found) > 1:
         raise MemtuiError(_ambiguous(asked, found))
     return found[0]

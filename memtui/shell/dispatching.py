@@ -17,6 +17,21 @@ FINDING = ("search", "search-sessions", "teleport")
 ASKING = (*READING, *FINDING, *asking_grammar.ASKING)
 """All that ask and change nothing."""
 
+MAKING = ("import", "work")
+"""The commands that make a memory where there is none."""
+
+
+def makes_memory(given: argparse.Namespace) -> bool:
+    """Whether a command makes a memory where there is none."""
+    return given.command in MAKING or (
+        given.command == "sources" and given.action is not None
+    )
+
+
+def is_answered_of_nothing(given: argparse.Namespace) -> bool:
+    """Whether a command has an answer though there is no memory."""
+    return given.command in (*ASKING, "sources")
+
 
 def run(given: argparse.Namespace, house: "House") -> int:
     """Run a command on the memory, and leave it; the exit code."""

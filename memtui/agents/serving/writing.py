@@ -15,7 +15,7 @@ from memtui.agents.serving.parameters import BadArguments, Given, Parameter
 from memtui.agents.serving.tools import Tool
 from memtui.curate import leaving, versions
 from memtui.errors import MemtuiError
-from memtui.memory.events import EventType, is_event_id, is_too_late
+from memtui.memory.events import EARLIEST, EventType, is_event_id, is_too_late
 from memtui.memory.replies import Reply
 from memtui.memory.toc import TocEdition
 from memtui.recall import sessions
@@ -41,6 +41,7 @@ _TYPES: Final = tuple(
 _SESSION = Parameter("session", says="agent:id", is_required=True)
 _TEXT = Parameter("text", is_required=True)
 _AT = Parameter("timestamp", says="ISO 8601; the same one makes a retry harmless")
+_BEGAN = Parameter("timestamp", says="ISO 8601; when it began")
 _ID = Parameter("message_id", says="your own name of it; makes a retry harmless")
 _NODE = Parameter("node_id", is_required=True)
 
@@ -91,7 +92,9 @@ def set_summary(memory: Memory, given: Given) -> Reply:
 
 
 def _inform(memory: Memory, given: Given, said: dict[str, object]) -> Reply:
-    agent, name = _named(given["session"], is_begun=True)
+    agent, name, is_kept = _named(given["session"])
+    if not (is_kept or _is_given(name)):
+        raise MemtuiError(f"there is no session {given['session']!r}")
     at = memory.now()
     leaving.leave(memory.spool, leaving.SESSION_INFO, agent, name, at, said)
     return _left(memory, agent, name, at, "Noted; searches rank by it")
@@ -103,10 +106,12 @@ def _add(
     is_silent = not given["text"].strip()
     if is_silent and kind in (*_ROLES.values(), EventType.TOOL_RESULT):
         raise BadArguments("text is empty")
-    agent, name = _named(given["session"])
+    agent, name, is_kept = _named(given["session"])
     at = _first(memory, (agent, name, kind.value, given["message_id"]), given)
     leaving.leave(memory.spool, kind.value, agent, name, at, said)
-    return _left(memory, agent, name, at, "Taken")
+    is_meant = is_kept or _is_given(name)
+    done = "Taken" if is_meant else "Taken; a session of that name begins with it"
+    return _left(memory, agent, name, at, done)
 
 
 def _first(memory: Memory, names: tuple[str, ...], given: Given) -> datetime:
@@ -122,23 +127,28 @@ def _first(memory: Memory, names: tuple[str, ...], given: Given) -> datetime:
     return memory.taken.setdefault(names, at)
 
 
-def _named(asked: str, *, is_begun: bool = False) -> tuple[str, str]:
-    """A session that is kept, or one that is not kept yet.
+def _named(asked: str) -> tuple[str, str, bool]:
+    """A session, by its whole name: what is half a name may be meant of another.
 
-    Args:
-        asked: What it is called.
-        is_begun: Whether its name must be one that ``new_session`` gives.
+    Returns:
+        Its agent and name, and whether it is kept: it need not be yet.
     """
     try:
-        return sessions.find(asked)
-    except MemtuiError:
+        agent, name = sessions.find(asked)
+    except sessions.Unknown:
         agent, _, name = asked.rpartition(":")
         agent = agent or AGENT
         if not (_PLAIN.fullmatch(agent) and _PLAIN.fullmatch(name)):
             raise
-        if is_begun and not is_event_id(name.upper()):
-            raise
-        return agent, name
+        return agent, name, False
+    if asked not in (name, named(agent, name)):
+        raise MemtuiError(f"{asked!r} is half a name: say {named(agent, name)}")
+    return agent, name, True
+
+
+def _is_given(name: str) -> bool:
+    """Whether ``new_session`` may have given a session this name."""
+    return is_event_id(name.upper())
 
 
 def _time(memory: Memory, given: Given) -> datetime:
@@ -150,6 +160,8 @@ def _time(memory: Memory, given: Given) -> datetime:
         raise BadArguments("timestamp is none of ISO 8601, as 2025-03-14T10:05:00Z")
     if is_too_late(at, now):
         raise BadArguments("timestamp lies in the future")
+    if at < EARLIEST:
+        raise BadArguments(f"timestamp lies before {EARLIEST:%Y}")
     return at
 
 
@@ -193,7 +205,7 @@ TOOLS = (
         "new_session",
         "Begin a conversation to be kept; gives its id.",
         new_session,
-        (Parameter("title"), Parameter("agent"), Parameter("cwd"), _AT),
+        (Parameter("title"), Parameter("agent"), Parameter("cwd"), _BEGAN),
         is_writing=True,
         is_repeatable=False,
     ),
@@ -209,6 +221,7 @@ TOOLS = (
             _ID,
         ),
         is_writing=True,
+        is_repeatable=False,
     ),
     Tool(
         "ingest_event",
@@ -225,6 +238,7 @@ TOOLS = (
             Parameter("cwd"),
         ),
         is_writing=True,
+        is_repeatable=False,
     ),
     Tool(
         "set_session_title",

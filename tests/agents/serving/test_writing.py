@@ -158,6 +158,7 @@ def test_jobs_are_paused_resumed_and_asked_for(desk: Desk) -> None:
         ("append_message", {"text": "\x07\x1b[31m"}, "text is empty"),
         ("append_message", {"timestamp": "now"}, "timestamp is none of ISO 8601"),
         ("append_message", {"timestamp": "2999-01-01"}, "lies in the future"),
+        ("append_message", {"timestamp": "1960-01-01"}, "lies before 2000"),
         ("append_message", {"session": "a b"}, "there is no session"),
     ],
 )
@@ -169,6 +170,22 @@ def test_what_cannot_be_kept_says_why(
     assert says in desk.fail(tool, **usual | told)
     assert desk.fail("ingest_event", session="mcp:s1", event_type="user_message")
     assert not list((house.paths.spool / "new").glob("*"))
+
+
+def test_a_message_never_goes_to_a_session_that_is_meant_by_half_a_name(
+    desk: Desk,
+) -> None:
+    for name in ("walrus-1", "walrus-2", "seal-1"):
+        told = desk.do(
+            "append_message", session=f"mcp:{name}", role="user", text="Herring."
+        )
+        assert "a session of that name begins with it" in told
+    desk.work()
+    message = {"role": "user", "text": "More."}
+    assert "any of 2" in desk.fail("append_message", session="mcp:walrus", **message)
+    assert "half a name" in desk.fail("append_message", session="mcp:seal", **message)
+    told = desk.do("append_message", session="mcp:walrus-1", **message)
+    assert "begins with it" not in told
 
 
 def test_a_session_that_is_not_kept_has_no_title(house: House) -> None:
