@@ -28,6 +28,9 @@ _WHOLE = re.compile(r"(?:.*_)?(?:ids?|session|token|at|start|end|cite|leads_to)"
 SAID_CHARS = 80
 """What is said of the whole answer is never cut shorter than to so many characters."""
 
+ALONE_CHARS = 80
+"""Where texts are cut shorter than that, what stands beside a match is left out."""
+
 NOTHING_KEPT = "Nothing kept yet. Bring past sessions in: memtui import"
 """What is answered where there is no memory."""
 
@@ -202,8 +205,15 @@ def brief(value: Any, width: int | None, name: str = "") -> Any:
     if isinstance(value, str):
         return budgets.cut(value, width)
     if isinstance(value, list | tuple):
+        if width < ALONE_CHARS:
+            value = _matches(value) or value
         return [brief(one, width, name) for one in value]
     return value
+
+
+def _matches(values: Sequence[Any]) -> list[Any]:
+    """Those of some objects that are marked as what was looked for."""
+    return [one for one in values if isinstance(one, Mapping) and one.get("is_match")]
 
 
 def _left(

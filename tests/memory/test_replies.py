@@ -224,3 +224,19 @@ def test_no_stored_text_begins_a_line_or_ends_the_fence(text: str) -> None:
 
 def test_a_fence_has_another_number_each_time() -> None:
     assert fencing.nonce() != fencing.nonce()
+
+
+def test_what_stands_beside_a_match_goes_before_the_match() -> None:
+    window = [
+        {"text": "what was said around it " * 4, "is_match": place == 4}
+        for place in range(9)
+    ]
+    told = Reply(
+        "hits",
+        [{"id": "evt:1", "window": window}],
+        lambda told: " ".join([told["id"], *(one["text"] for one in told["window"])]),
+    )
+    narrow = replies.fitted(told, 70, tokens.ESTIMATED, NUMBER)
+    assert (narrow.kept, narrow.text.count("what was")) == (1, 1)
+    wide = replies.fitted(told, 900, tokens.ESTIMATED, NUMBER)
+    assert wide.text.count("what was said around it") == 36
