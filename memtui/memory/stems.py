@@ -9,7 +9,7 @@ shown.
 import re
 
 HEAD = 2
-"""So many letters of a word its stem begins with as well, unless it is irregular."""
+"""So many letters at least a word and its stem have in common."""
 
 SHORTEST = 4
 """Words of fewer letters are their own stem."""
@@ -73,13 +73,18 @@ another word too ("left", "rose") are missing."""
 
 
 def heads(start: str) -> set[str]:
-    """How folded words begin whose stem begins so: with one of these letters or pairs.
+    """What one of stands in every folded word whose stem begins so, at its beginning.
+
+    A rule takes letters off a word's end, and puts other ones in their place but for
+    the stem's last one; only irregular forms differ by more.
 
     Args:
         start: A stem, or as much of one as is known.
     """
-    irregular = {form[:HEAD] for form, root in _ROOTS.items() if root.startswith(start)}
-    return {start[:HEAD]} | irregular
+    if not _ENGLISH.fullmatch(start):
+        return {start}
+    irregular = {form for form, root in _ROOTS.items() if root.startswith(start)}
+    return {start[: max(HEAD, len(start) - 1)]} | irregular
 
 
 def stem(word: str) -> str:

@@ -17,6 +17,14 @@ from memtui.memory.toc import TocNode
 from memtui.recall.navigation import LIMIT, WIDE, get_node, meant
 from memtui.store import database, spans, toc
 
+READ = 10_000
+"""How many segments' keywords are read for a word at most: the newest that may do."""
+
+CUT = (
+    "Of the segments that may have it the newest {:,} were looked through: a longer"
+    " word, or a node to look under, finds older ones."
+)
+
 ALL_FIELDS: frozenset[Field] = frozenset()
 
 
@@ -26,6 +34,8 @@ class HeldPage:
 
     nodes: tuple[Held, ...] = ()
     has_more: bool = False
+    note: str = ""
+    """What the reader should know of how they were looked for."""
 
 
 def search_node(
@@ -104,14 +114,16 @@ def by_keyword(
     with database.connected():
         begun = [stems.heads(term) for term in wanted]
         said = spans.keywords(meant(under) if under else None, of, begun=begun)
-        found = dict(islice(_about(said, wanted), max(1, limit) + 1))
+        found = dict(islice(_about(islice(said, READ), wanted), max(1, limit) + 1))
+        is_cut = len(found) <= max(1, limit) and next(said, None) is not None
         lines = {one.node_id: one for one in toc.lines([*found])}
     held = [
         Held(lines[name], (Find(Field.KEYWORDS, " · ".join(carried), 1.0),), 1.0)
         for name, carried in found.items()
         if name in lines
     ]
-    return HeldPage(tuple(held[: max(1, limit)]), len(held) > limit)
+    note = CUT.format(READ) if is_cut else ""
+    return HeldPage(tuple(held[: max(1, limit)]), len(held) > limit, note)
 
 
 def _about(

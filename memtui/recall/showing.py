@@ -1,6 +1,6 @@
 """Showing: what an index found, read in the store and cut to a line."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.memory.grips import Grip
@@ -19,6 +19,20 @@ def hits(matches: Sequence[Match], asked: Query) -> tuple[Hit, ...]:
         for line in _read_in(matches, asked.filters.of)
         if asked.admits(line.said)
     )
+
+
+def admitted(matches: Sequence[Match], asked: Query) -> Iterator[Match]:
+    """Those of which ``hits`` tells, at a fraction of what it takes to show them."""
+    quotes = grips.excerpts([m.target_id for m in matches if m.kind is HitKind.GRIP])
+    made_for = {name: node_id for name, (node_id, _) in quotes.items()}
+    places = _places(matches, made_for)
+    said = wording.whole(_names(places, asked.filters.of))
+    for match in matches:
+        name = match.target_id
+        if places[name] in said:
+            text = quotes[name][1] if name in quotes else said[name]
+            if asked.admits(text):
+                yield match
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +64,37 @@ class _Line:
 def _read_in(matches: Sequence[Match], of: Scope) -> Iterable[_Line]:
     """Matches with their nodes; what is no longer the latest is left out."""
     kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
-    places = {
-        match.target_id: kept[match.target_id].toc_node_id or ""
-        if match.target_id in kept
-        else match.target_id
-        for match in matches
-    }
-    names = list(dict.fromkeys(places.values()))
-    if of.keyword or (of.agent and of.project):
-        # Who worked on what, and what it was about, only the segments tell.
-        mine = scopes.among(names, of)
-        names = [name for name in names if name in mine]
-    nodes = {line.node_id: line for line in toc.lines(names)}
+    places = _places(matches, {name: g.toc_node_id for name, g in kept.items()})
+    nodes = {line.node_id: line for line in toc.lines(_names(places, of))}
     telling = wording.of([m.target_id for m in matches if m.target_id in nodes])
     for match in matches:
         node = nodes.get(places[match.target_id])
         if node is not None:
             quote = kept.get(match.target_id)
             yield _Line(match, node, quote, *telling.get(match.target_id, ((), ())))
+
+
+def _places(
+    matches: Sequence[Match], made_for: Mapping[str, str | None]
+) -> dict[str, str]:
+    """The node of each match.
+
+    Args:
+        matches: Nodes and grips.
+        made_for: The nodes that the grips among them were made for.
+    """
+    names = [match.target_id for match in matches]
+    return {name: made_for.get(name, name) or "" for name in names}
+
+
+def _names(places: Mapping[str, str], of: Scope) -> list[str]:
+    """The nodes among some places that may be found, each once."""
+    names = list(dict.fromkeys(places.values()))
+    if of.keyword or (of.agent and of.project):
+        # Who worked on what, and what it was about, only the segments tell.
+        mine = scopes.among(names, of)
+        names = [name for name in names if name in mine]
+    return names
 
 
 def _hit(line: _Line, asked: Query) -> Hit:

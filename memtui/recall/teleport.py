@@ -5,13 +5,14 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import SearchError
 from memtui.memory import queries, scores, timely, whys, words
 from memtui.memory.filters import EVERYTHING, Filters
-from memtui.memory.hits import Answer, Hit, HitKind, Match
+from memtui.memory.hits import Answer, Found, Hit, HitKind, Match
 from memtui.memory.queries import Query
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.whys import Why
@@ -30,9 +31,13 @@ LIMIT = 50
 REBUILDING = 200
 """With more announcements than this waiting, the index is said to be behind."""
 
-CHECKED = 3200
-"""How many matches are read in the store, at the most, for what an index cannot know:
-whether a phrase stands there as it is."""
+LOOKED_AT = 400, 3200
+"""How many matches are read in the store, where the best are too few, for what an index
+cannot know: whether a phrase stands there as it is. As many whatever is asked for, so
+that no question asks the index for the same ones twice."""
+
+CHECKED = LOOKED_AT[-1]
+"""How many are at the most."""
 
 FEW = 3
 """With fewer hits a word of the query may be misspelt, even if it is found."""
@@ -149,14 +154,10 @@ class Teleport:
         among = _among(asked.filters)
         try:
             if asked.needs_text:
-                hits, left_out = self._hits(asked, limit, among, is_recent_first=False)
-                matches = [
-                    Match(hit.kind, hit.target_id, hit.score, hit.leads_to)
-                    for hit in hits
-                ]
+                found = self._admitted(asked, limit, among, is_recent_first=False)
             else:
                 found = self._index.find(asked, limit, among=among)
-                matches, left_out = _led(found.matches), found.left_out
+            matches, left_out = _led(found.matches), found.left_out
             meant = self._index.suggestion(asked, has_few=len(matches) < FEW)
         except SearchError:
             log.exception("the index could not be asked")
@@ -214,7 +215,8 @@ class Teleport:
     def _answer(self, asked: Query, limit: int, is_recent_first: bool) -> Answer:
         among = _among(asked.filters)
         try:
-            hits, left_out = self._hits(asked, limit, among, is_recent_first)
+            found = self._admitted(asked, limit, among, is_recent_first)
+            hits = showing.hits(found.matches, asked)
             meant = self._index.suggestion(asked, has_few=len(hits) < FEW)
         except SearchError:
             log.exception("the index could not be asked")
@@ -224,20 +226,21 @@ class Teleport:
                 asked.text, showing.hits(found.matches, asked)[:limit], note=BROKEN
             )
         hints = () if hits or _is_telling(asked) else (NOT_TELLING,)
-        note = _note(asked, left_out)
+        note = _note(asked, found.left_out)
         return Answer(asked.text, hits, note=note, suggestion=meant, hints=hints)
 
-    def _hits(
+    def _admitted(
         self,
         asked: Query,
         limit: int,
         among: Collection[str] | None,
         is_recent_first: bool,
-    ) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
-        """The best hits, and the terms that were too common to look at all."""
+    ) -> Found:
+        """The best matches of those that the store admits."""
         for is_exact in (True, False) if asked.quoted else (True,):
-            most = limit
-            while True:
+            admitted: dict[str, Match] = {}
+            read = 0
+            for most in (limit, *(one for one in LOOKED_AT if one > limit)):
                 found = self._index.find(
                     asked,
                     most,
@@ -245,14 +248,14 @@ class Teleport:
                     is_recent_first=is_recent_first,
                     is_exact=is_exact,
                 )
-                hits = showing.hits(found.matches, asked)
-                is_all = len(found.matches) < most or most >= CHECKED
-                if is_all or len(hits) >= limit:
+                fresh = showing.admitted(found.matches[read:], asked)
+                admitted |= {match.target_id: match for match in fresh}
+                if len(found.matches) < most or len(admitted) >= limit:
                     break
-                most *= 4
-            if hits:
+                read = most
+            if admitted:
                 break
-        return hits[:limit], found.left_out
+        return Found(tuple(islice(admitted.values(), limit)), found.left_out)
 
 
 def _note(asked: Query, left_out: Sequence[str]) -> str:

@@ -248,7 +248,7 @@ class Walks:
             "nodes",
             [itemising.held(one, self._zone) for one in page.nodes],
             itemising.held_line,
-            notes=() if page.nodes else (NOTHING,),
+            notes=[page.note] if page.note else () if page.nodes else (NOTHING,),
             how="a larger limit gives more",
             ahead=page.has_more,
         )

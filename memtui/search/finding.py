@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from memtui.memory import scores
 from memtui.memory.hits import Found, HitKind, Match
@@ -13,6 +14,9 @@ from memtui.search.pieces import Piece
 from memtui.search.snapshots import Snapshot
 
 MINUTES_A_DAY = 24 * 60
+
+MANY = 200
+"""Answers with so many matches take long to make, and are remembered."""
 
 
 def find(
@@ -34,6 +38,19 @@ def find(
     """
     if not units or not snapshot.pieces:
         return Found()
+    find = partial(_find, snapshot, units, wanted, limit, is_recent_first)
+    if limit < MANY:
+        return find()
+    return snapshot.remembered((tuple(units), wanted, limit, is_recent_first), find)
+
+
+def _find(
+    snapshot: Snapshot,
+    units: Sequence[Unit],
+    wanted: Conditions,
+    limit: int,
+    is_recent_first: bool,
+) -> Found:
     least = scores.LASTING if is_recent_first else 1.0
     gathered = _gather(snapshot, units, wanted, limit, least)
     ranked = [

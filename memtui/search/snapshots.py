@@ -1,9 +1,10 @@
 """A snapshot: the index between two commits, its words and how often they are held."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from memtui.memory import scores
+from memtui.memory.hits import Found
 from memtui.search.masks import Conditions, Mask, mask
 from memtui.search.pieces import Contents, Piece
 
@@ -12,6 +13,10 @@ MASKS = 16
 
 KEPT = 4096
 """How many terms' counts and completions are kept."""
+
+
+ANSWERS = 8
+"""How many long answers are kept: of an agent's question some are asked for twice."""
 
 
 class Snapshot:
@@ -31,6 +36,7 @@ class Snapshot:
         self._counts: dict[str, int] = {}
         self._begun: dict[str, tuple[str, ...]] = {}
         self._masks: dict[Conditions, list[Mask]] = {}
+        self._answers: dict[Hashable, Found] = {}
 
     def let_go(self) -> None:
         """Let go of the files: what was read of them stays known."""
@@ -73,3 +79,11 @@ class Snapshot:
                 self._masks.clear()
             self._masks[wanted] = [mask(piece, wanted) for piece in self.pieces]
         return self._masks[wanted]
+
+    def remembered(self, asked: Hashable, find: Callable[[], Found]) -> Found:
+        """What was answered when the same was asked, or is found now."""
+        if asked not in self._answers:
+            if len(self._answers) >= ANSWERS:
+                del self._answers[next(iter(self._answers))]
+            self._answers[asked] = find()
+        return self._answers[asked]

@@ -1,5 +1,6 @@
 """Grips: put once under an id that what they are gives them."""
 
+import json
 from collections.abc import Iterable, Sequence
 
 from memtui.memory.events import Event, from_ms, to_ms
@@ -37,6 +38,16 @@ def get(grip_ids: Iterable[str]) -> dict[str, Grip]:
     """Grips by their ids; the unknown ones are left out."""
     rows = GripRow.select().where(GripRow.id.in_(list(grip_ids)))
     return {row.id: _grip(row) for row in rows}
+
+
+def excerpts(grip_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The nodes grips were made for, and their words; unknown ones are left out."""
+    asked = (
+        f"SELECT id, node_id, excerpt FROM {GripRow._meta.table_name}"
+        " WHERE id IN (SELECT value FROM json_each(?))"
+    )
+    rows = db.execute_sql(asked, (json.dumps(grip_ids),)).fetchall()
+    return {name: (node_id or "", said) for name, node_id, said in rows}
 
 
 def of_node(node_id: str) -> list[Grip]:

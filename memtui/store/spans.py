@@ -49,8 +49,9 @@ _WITHIN = """(
 """A node and all that is under it."""
 
 
-_PLAIN = re.compile("[A-Za-z0-9]+")
-"""What LIKE looks for as it stands, in either case."""
+_PLAIN = re.compile(r"[!#-\[\]-~]+")
+"""What LIKE looks for as it stands in a list, in either case: ASCII that JSON does not
+escape. Its ``_`` and ``%`` find what is meant, and more."""
 
 
 def keywords(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import chunks, words
+from memtui.memory import chunks, stems, words
 from memtui.memory.stems import stem
 from memtui.memory.vocabulary import STOP_WORDS
 
@@ -167,3 +167,21 @@ def test_terms_that_answer_are_those_of_the_text(text: str) -> None:
     for start in {term[:size] for term in held + other for size in (1, 2, 3)}:
         told = words.answering(text, [], [start])
         assert told == {term for term in held if term.startswith(start)}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "organising organizations retries carried happily sizing relational made mice",
+        "useful hopefulness activators agreed hopping possibly decisions statements",
+        "src/auth_token.rs #231 v1.2.3 getUserNames c++ deadbeef42 E8763 std::vec",
+    ],
+)
+def test_a_word_has_in_it_how_each_of_its_terms_begins(said: str) -> None:
+    """What letters are looked for, so that no list of words must be read."""
+    for chunk in chunks.of(said):
+        for term in words.terms_of(chunk):
+            for end in range(1, len(term) + 1):
+                assert any(one in chunk.lower() for one in stems.heads(term[:end]))
+    assert stems.heads("#231") == {"#231"}
+    assert stems.heads("reindeer") == {"reindee"}

@@ -216,6 +216,20 @@ def test_every_keyword_of_a_segment_leads_to_it(full_house: House) -> None:
     assert not narrowed.nodes
 
 
+def test_a_keyword_that_may_be_anywhere_is_looked_for_in_the_newest_and_that_is_said(
+    full_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database.connected():
+        *_, (name, keywords) = spans.keywords(None)
+    whole = full_house.asking.by_keyword(keywords[0], limit=99)
+    assert any(name.startswith(one["node_id"]) for one in whole.items)
+    assert not whole.notes
+    monkeypatch.setattr(seeking, "READ", 0)
+    cut = full_house.asking.by_keyword(keywords[0], limit=99)
+    assert not cut.items
+    assert "the newest 0 were looked through" in "".join(cut.notes)
+
+
 WAYS = (
     ("what did we do on 18 January 2024?", Way.BROWSE),
     ("why does the token refresh fail", Way.TELEPORT),

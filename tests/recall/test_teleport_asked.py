@@ -2,20 +2,23 @@
 
 import gc
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memtui.house import House
 from memtui.memory.bands import Band
-from memtui.memory.hits import Hit, HitKind
+from memtui.memory.hits import Hit, HitKind, Match
+from memtui.memory.queries import Query
 from memtui.memory.toc import TocLevel
 from memtui.paths import in_home
-from memtui.recall import browse, teleport
+from memtui.recall import browse, showing, teleport
 from memtui.recall.teleport import Teleport
-from memtui.search import gathering
+from memtui.search import finding, gathering
+from memtui.search.gathering import Gathered
 from memtui.settings import Settings
 from tests.talking import clock
 
@@ -136,6 +139,34 @@ def test_a_rare_phrase_of_common_words_is_found(
     found = hits(full_house, f'"{cut}"', 1)
     assert cut.lower() in found[0].snippet.text.lower()
     assert hits(full_house, f'"{cut}"', 500)[0] == found[0]
+
+
+def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_more(
+    full_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does a question that asks for summaries and messages ask for them twice."""
+    monkeypatch.setattr(teleport, "LOOKED_AT", (4, 8))
+    read: list[str] = []
+    admitted, find = showing.admitted, gathering.gather
+
+    def told(matches: Sequence[Match], asked: Query) -> Iterator[Match]:
+        read.extend(match.target_id for match in matches)
+        return admitted(matches, asked)
+
+    def gathered(*given: Any, most: int, **more: Any) -> Gathered:
+        asked_for.append(most)
+        return find(*given, most=most, **more)
+
+    asked_for: list[int] = []
+    monkeypatch.setattr(showing, "admitted", told)
+    monkeypatch.setattr(finding, "gather", gathered)
+    assert hits(full_house, '"zzz token refreshing"', 3) == ()
+    assert len(read) == len(set(read)) == 8
+    monkeypatch.setattr(finding, "MANY", 4)
+    hits(full_house, '"token refreshing the session"', 3)
+    asked_for.clear()
+    assert hits(full_house, '"token refreshing the session"', 2) == ()
+    assert {*asked_for} == {2}
 
 
 def test_part_of_a_word_in_quotes_is_found_too(full_house: House) -> None:
