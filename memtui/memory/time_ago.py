@@ -42,7 +42,8 @@ AROUND_CHARS = 60
 """How much on each side of a word is looked at for its language."""
 
 _WORDS = {
-    "recently": "recently|lately|kürzlich|neulich|récemment|recientemente|最近",
+    "recently": "recently|lately|the other day|the other night|the other evening"
+    "|the other week|kürzlich|neulich|récemment|recientemente|最近",
     "tonight": "tonight|今晚",
     "last night": "昨晚",
     "0": "today|heute|aujourd'hui|hoy|今天",
@@ -163,7 +164,7 @@ def _near(match: "re.Match[str]", here: Here) -> Spoken | None:
         return of_days(match, _unit(here.today, word, 0 if is_this else 1))
     if word in VERBS | SHORT and not here.is_capital(match.start(2)):
         return None
-    return _near_name(match, here, _name(word), is_this)
+    return _near_name(match, here, named(word), is_this)
 
 
 def _near_name(
@@ -186,7 +187,8 @@ def _part(match: "re.Match[str]", here: Here, word: str, back: int) -> Spoken:
     return Spoken(*match.span(), days=days, hours=Hours(*PARTS[word]), is_full=True)
 
 
-def _name(word: str) -> Name:
+def named(word: str) -> Name:
+    """The weekday, month or season of a name."""
     if word in WEEKDAYS or word in SHORT_WEEKDAYS:
         return Weekday((WEEKDAYS | SHORT_WEEKDAYS)[word])
     if word in SEASONS:

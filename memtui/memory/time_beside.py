@@ -46,6 +46,7 @@ NEEDS = {
     ),
     "quarter": before(f"{_IN}|from|of"),
     "weekday": before("on|since|until|till|before|after"),
+    "feast": before(f"{_IN}|at|by|over|around"),
     "day": re.compile(r"(?!)"),
 }
 """What must stand before a time that may be another thing, by what it is."""

@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache
 
-from memtui.memory import time_ago, time_beside, time_dates, time_said, time_words
+from memtui.memory import (
+    time_ago,
+    time_beside,
+    time_dates,
+    time_said,
+    time_turns,
+    time_words,
+)
 from memtui.memory.time_beside import look
 from memtui.memory.time_forms import Here, Spoken
 from memtui.memory.time_words import BLANK, DAY, Weekday
@@ -41,7 +48,7 @@ LONGEST = 1_000
 _LEFT = r"(?:(?<![\w./:#@\\$&=+-])(?<![0-9],)|(?<=\bmid-))"
 _RIGHT = r"(?![\w/\\@=(-]|[.:+]\w)"
 
-_SPACED = time_ago.FORMS | time_dates.FORMS
+_SPACED = time_turns.FORMS | time_ago.FORMS | time_dates.FORMS
 _FORMS = _SPACED | time_ago.HAN_FORMS
 _YEAR = re.compile(rf"(?<![0-9]){time_words.YEAR}(?![0-9])")
 _FROM = time_beside.before("from|between|von|zwischen|de|du|desde|entre")

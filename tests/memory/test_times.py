@@ -153,6 +153,15 @@ def test_last_is_the_calendars_and_past_goes_up_to_now(
         ("last summer", "2026-06-01", "2026-09-01"),
         ("last winter", "2025-12-01", "2026-03-01"),
         ("on 29 February", "2024-02-29", "2024-03-01"),
+        ("Monday before last", "2026-11-09", "2026-11-10"),
+        ("the Saturday before last", "2026-11-07", "2026-11-08"),
+        ("the weekend before last", "2026-11-07", "2026-11-09"),
+        ("a week last Tuesday", "2026-11-10", "2026-11-11"),
+        ("two weeks last Friday", "2026-11-06", "2026-11-07"),
+        ("in the 2020s", "2020-01-01", "2030-01-01"),
+        ("in the early 2010s", "2010-01-01", "2014-01-01"),
+        ("over Christmas", "2025-12-24", "2025-12-27"),
+        ("at Christmas 2024", "2024-12-24", "2024-12-27"),
     ],
 )
 def test_what_comes_again_is_the_latest_that_has_begun(
@@ -321,6 +330,10 @@ def test_what_may_be_another_thing_is_no_time(text: str) -> None:
     "text",
     [
         "next Tuesday",
+        "a week on Tuesday",
+        "Tuesday week",
+        "the christmas tree",
+        "port 2020s",
         "Monday next week",
         "every Monday morning",
         "the job that runs every day at 3pm",
@@ -406,7 +419,15 @@ def test_it_is_the_day_of_the_store_not_of_the_clock() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["what broke recently", "a few days ago", "at 15:30", "3pm", "week 3"]
+    "text",
+    [
+        "what broke recently",
+        "what broke the other day",
+        "a few days ago",
+        "at 15:30",
+        "3pm",
+        "week 3",
+    ],
 )
 def test_a_loose_time_is_soft(text: str) -> None:
     assert [one.is_soft for one in read(text)] == [True]
