@@ -163,8 +163,10 @@ class CalendarScreen(Following[str]):
         """Say why the days could not be read."""
         if event.state is WorkerState.ERROR:
             why = f"✗ The days could not be read:\n{wording.why(event.worker.error)}"
+            then = "\nPress esc and then c to try again."
             self.add_class("-failing")
-            self.query_one("#day", Static).update(Content.styled(why, "$error"))
+            told = Content.styled(why, "$error") + then
+            self.query_one("#day", Static).update(told)
 
     # What changes by itself
 

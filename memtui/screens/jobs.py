@@ -132,7 +132,7 @@ class JobsScreen(Choosing[None]):
     @on(WorkSeen)
     def show(self, message: WorkSeen) -> None:
         """Show what was read."""
-        self._told = Told(message.work, self._told.seen)
+        self._told = replace(self._told, work=message.work)
         self._write()
 
     @property
@@ -145,7 +145,8 @@ class JobsScreen(Choosing[None]):
 
     def _write(self) -> None:
         lack = model_told.lack(self._model, self._note, self._told.work)
-        self._told = replace(self._told, lack=lack)
+        is_ours = self._last is None or self._last.is_ours
+        self._told = replace(self._told, lack=lack, is_ours=is_ours)
         self._list.show(self._told)
         self._say_model()
         self.point()
@@ -171,7 +172,9 @@ class JobsScreen(Choosing[None]):
         """Say why it could not be looked at, or not be steered."""
         if event.state is WorkerState.ERROR:
             why = f"✗ {wording.why(event.worker.error)}"
-            self.query_one("#job", Static).update(Content.styled(why, "$error"))
+            then = "\nPress esc and then w to try again."
+            told = Content.styled(why, "$error") + then
+            self.query_one("#job", Static).update(told)
 
     # What changes by itself
 

@@ -209,7 +209,8 @@ class QuarantineScreen(Choosing[None]):
         if event.state is WorkerState.ERROR:
             self._list.loading = False
             why = f"✗ {wording.why(event.worker.error)}"
-            self._say("Why", Content.styled(why, "$error"))
+            then = "\n\nPress esc and then Q to try again."
+            self._say("Why", Content.styled(why, "$error") + then)
 
     # What changes by itself
 

@@ -5,6 +5,7 @@ writes later would fail as soon as two threads meet.
 """
 
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -215,7 +216,8 @@ def files_said_plainly(path: Path) -> Iterator[None]:
     try:
         yield
     except PermissionError as error:
-        raise StoreError(f"{error.filename or path} cannot be written") from error
+        place = Path(error.filename or path)
+        raise _unreadable(place) or StoreError(f"{place} cannot be written") from error
     except (FileExistsError, NotADirectoryError) as error:
         raise StoreError(f"{error.filename} is not a folder") from error
     except OSError as error:
@@ -246,5 +248,19 @@ def _plain(path: Path, said: str) -> StoreError:
     if "full" in said or ("I/O" in said and not _has_room(path)):
         return StoreError(f"no room is left on the disk of {path}")
     if "readonly" in said or "unable to open" in said:
-        return StoreError(f"{path} cannot be opened for writing")
+        return _unreadable(path) or StoreError(f"{path} cannot be opened for writing")
     return StoreError(f"{path}: {said}")
+
+
+def _unreadable(path: Path) -> StoreError | None:
+    """What to say of a file that is there and may not be read; it is not opened."""
+    are_effective = os.access in os.supports_effective_ids
+    try:
+        path.stat()
+        if os.access(path, os.R_OK, effective_ids=are_effective):
+            return None
+    except PermissionError:
+        pass
+    except OSError:
+        return None
+    return StoreError(f"{path} may not be read: memtui doctor says what to do")

@@ -41,6 +41,11 @@ REASONS = {
     Reason.WAITING: "segments waited",
 }
 
+ELSEWHERE = "in another memtui"
+"""What is said of a stage that works for another memtui, if it works at all."""
+
+TOLD_THERE = "Another memtui does it now; what it is at is seen there."
+
 NAME_CELLS = 17
 
 
@@ -62,6 +67,8 @@ class Told:
     seen: dict[str, Seen] = field(default_factory=dict)
     lack: str = ""
     """What jobs lack for want of a model, in a sentence; "" if they lack none."""
+    is_ours: bool = True
+    """Whether this memtui works, so that a stage of which nothing is heard rests."""
 
     def status(self, job: Job) -> "Status | None":
         """How a job stands."""
@@ -83,7 +90,10 @@ def _stage(name: str, told: Told) -> tuple[str, Content]:
     waits = f"{wording.counted(queued, of)} queued" if queued else ""
     if seen.is_busy:
         return title, Content(f"● at work{f' · {waits}' if waits else ''}")
-    return title, Content(waits) if waits else Content.styled("idle", "$context")
+    if waits:
+        return title, Content(waits)
+    at_rest = "idle" if told.is_ours else ELSEWHERE
+    return title, Content.styled(at_rest, "$context")
 
 
 def _queued(name: str, told: Told) -> int:
@@ -133,6 +143,8 @@ def _about_stage(name: str, told: Told, now: datetime) -> Content:
     if of:
         waits = f"{wording.counted(queued, of)} {'waits' if queued == 1 else 'wait'}."
         lines.append(Content(waits if queued else "Nothing waits for it."))
+    if not told.is_ours:
+        lines.append(Content(TOLD_THERE))
     if seen.at:
         lines.append(Content(f"It last worked {wording.ago(seen.at, now)}."))
     if name in ("summarize", "rollup") and told.work and told.work.failing:

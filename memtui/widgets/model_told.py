@@ -20,6 +20,8 @@ CURES = {
 }
 """What is said where a cure is known to be the same for all."""
 
+LOOKED_FOR = "memtui looks for it again by itself; x on one of the jobs looks now."
+
 NEVER = "No model is asked, see above: summaries quote what was said instead."
 LATER = (
     "It waits until a model can be asked, see above. Meanwhile summaries quote what was"
@@ -68,7 +70,10 @@ def told(
         how = is_ready if health.is_ready else _health(health, paused=0)
         return how + Content.styled(seen, "$context")
     if not state.node_id:
-        return _health(state.health, paused=state.paused)
+        how = _health(state.health, paused=state.paused)
+        if state.health.condition in (Condition.OFFLINE, Condition.MODEL_MISSING):
+            how += Content.styled(f"\n  {LOOKED_FOR}", "$context")
+        return how
     return _call(state, now)
 
 
@@ -83,9 +88,8 @@ def _health(health: Health, *, paused: int) -> Content:
     cure = health.cure
     if health.condition is Condition.MODEL_MISSING:
         cure = f"“{cure or 'ollama pull qwen3:4b'}”"
-    if health.condition in CURES or not cure:
-        return Content.styled(f"✗ {says}.", "$error")
-    return Content.styled(f"✗ {says}: {cure}", "$error")
+    end = "." if health.condition in CURES or not cure else f": {cure}"
+    return Content.styled(f"✗ {says}{end}", "$error")
 
 
 def _sentence(says: str) -> str:
@@ -93,23 +97,26 @@ def _sentence(says: str) -> str:
 
 
 def _call(state: "Model", now: datetime) -> Content:
-    """The call that goes on: which node, how far, since when."""
+    """The call that goes on, in two lines: which node; how far, and since when.
+
+    What grows stands in the second: what is below does not jump while it does.
+    """
     assert state.health is not None
-    doing, parts = state.doing, [f"● {state.health.model or 'The model'}"]
-    parts.append(f"{of_node(state.node_id)}")
+    doing, model = state.doing, state.health.model or "The model"
+    which, how = [f"● {model}", of_node(state.node_id)], []
+    if state.waiting > 1:
+        which.append(f"{state.waiting:,} to go")
     if doing is not None:
         part = f"part {doing.part} of {doing.parts}, " if doing.parts > 1 else ""
         said = f"{part}{model_words.PHASES[doing.phase]}"
         if doing.written:
             of = f" of at most {doing.most:,}" if doing.most else ""
             said += f" {wording.counted(doing.written, 'token')}{of}"
-        parts.append(said)
+        how.append(said)
     if state.began_at is not None:
         seconds = (now - state.began_at).total_seconds()
-        parts.append(f"for {wording.took(max(0.0, seconds))}")
-    if state.waiting > 1:
-        parts.append(f"{state.waiting:,} to go")
-    return Content(" · ".join(parts))
+        how.append(f"for {wording.took(max(0.0, seconds))}")
+    return Content("\n  ").join(Content(" · ".join(one)) for one in (which, how))
 
 
 def of_node(node_id: str) -> str:

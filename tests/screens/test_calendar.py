@@ -170,7 +170,10 @@ async def test_days_that_cannot_be_read_say_why(
     monkeypatch.setattr("memtui.recall.days.year", broken)
     async with app.run_test() as pilot:
         await steps(settle, "c", "enter")(pilot)
-        assert told(app) == "✗ The days could not be read:\nthe disk is full"
+        assert told(app) == (
+            "✗ The days could not be read:\nthe disk is full\n"
+            "Press esc and then c to try again."
+        )
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)

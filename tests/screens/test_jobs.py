@@ -135,8 +135,8 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
         await settle(pilot)
         assert "● at work" in row(app, "segment")
         assert model(app) == (
-            "● qwen3:4b · Mon 15 Jan 2024 · part 2 of 3, writing 48 tokens of at most"
-            " 700 · for 1 min 12 s · 14 to go"
+            "● qwen3:4b · Mon 15 Jan 2024 · 14 to go\n"
+            "  part 2 of 3, writing 48 tokens of at most 700 · for 1 min 12 s"
         )
         app.post_message(WorkReported(Progress("segment", error="the disk is full")))
         await settle(pilot)
@@ -151,11 +151,13 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
         (Health(Condition.READY, model="qwen3:4b"), "✓ qwen3:4b is there, at rest."),
         (
             Health(Condition.OFFLINE, "no Ollama answers"),
-            "✗ Ollama is not running: start it with “ollama serve”.",
+            "✗ Ollama is not running: start it with “ollama serve”."
+            f"\n  {model_told.LOOKED_FOR}",
         ),
         (
             NO_MODEL,
-            "✗ No model is there that would do: “ollama pull qwen3:4b”",
+            "✗ No model is there that would do: “ollama pull qwen3:4b”"
+            f"\n  {model_told.LOOKED_FOR}",
         ),
     ],
     ids=["ready", "offline", "missing"],
@@ -181,6 +183,10 @@ async def test_keys_that_cannot_act_say_why(
         ]
         with database.connected():
             assert not jobs.states()[Job.YEAR].is_paused
+        # What the stages do is not known here.
+        assert row(app, "ingest").split("  ")[-1] == "in another memtui"
+        await steps(settle, "home")(pilot)
+        assert "Another memtui does it now" in chosen(app)
 
 
 EXTRACTIVE = (

@@ -1,3 +1,5 @@
+import os
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -14,6 +16,8 @@ from memtui.store.tables.contents import VersionRow
 from memtui.store.tables.conversations import EventRow
 from memtui.store.tables.keeping import MetaRow
 from memtui.store.tables.working import OutboxRow
+
+NOBODY = 65_534
 
 
 def test_only_its_owner_can_read_a_store(house: House) -> None:
@@ -34,6 +38,18 @@ def test_the_database_is_set_for_many_readers(house: House) -> None:
         "synchronous": 1,
         "busy_timeout": 5000,
     }
+
+
+def test_a_file_that_may_not_be_read_is_said_so(house: House) -> None:
+    file = house.paths.store
+    refused = pytest.raises(StoreError, match="may not be read: memtui doctor")
+    file.chmod(0)
+    os.seteuid(NOBODY if os.geteuid() == 0 else os.geteuid())
+    try:
+        with refused, database.said_plainly(file):
+            sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True).execute("PRAGMA x")
+    finally:
+        os.seteuid(os.getuid())
 
 
 def test_events_can_be_neither_changed_nor_deleted(full_house: House) -> None:
