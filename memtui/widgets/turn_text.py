@@ -77,14 +77,17 @@ def _line(line: str) -> Content:
     content = Content(line)
     if heading := HEADING.match(line):
         return content.stylize("bold").stylize("$context", 0, heading.end() - 1)
+    code = [found.span() for found in INLINE.finditer(line)]
     for found in BOLD.finditer(line):
-        # What makes it bold is part of what was said, and stays: dim.
         start, end = found.span()
+        if any(first < sign < last for first, last in code for sign in (start, end)):
+            continue  # Two arguments of code: `**one` and `**other`.
+        # What makes it bold is part of what was said, and stays: dim.
         content = content.stylize("bold", start, end)
         for sign in (start, end - 2):
             content = content.stylize("not bold $context", sign, sign + 2)
-    for found in INLINE.finditer(line):
-        content = content.stylize(CODE, *found.span())
+    for first, last in code:
+        content = content.stylize(CODE, first, last)
     return content
 
 

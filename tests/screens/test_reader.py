@@ -555,3 +555,19 @@ def test_pictures(
             await press(pilot, settle, "slash", *"ground", "enter", "n")
 
     assert snap_compare(app_of(house), terminal_size=size, run_before=run)
+
+
+def test_picture_of_the_demo(
+    full_house: House,
+    app_of: AppOf,
+    settle: Settle,
+    snap_compare: Compare,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(full_house, "is_demo", True)
+
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
+        await settle(pilot)
+        await press(pilot, settle, "s", "enter")
+
+    assert snap_compare(app_of(full_house), terminal_size=(120, 40), run_before=run)

@@ -257,3 +257,18 @@ def test_picture_of_nothing(
         assert isinstance(pilot.app.screen, SessionsScreen)
 
     assert snap_compare(app_of(house), terminal_size=(120, 40), run_before=run)
+
+
+def test_picture_of_the_demo(
+    full_house: House,
+    app_of: AppOf,
+    settle: Settle,
+    snap_compare: Compare,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(full_house, "is_demo", True)
+
+    async def run(pilot: Pilot[str | MemtuiError]) -> None:
+        await opened(pilot, settle)
+
+    assert snap_compare(app_of(full_house), terminal_size=(120, 40), run_before=run)

@@ -46,3 +46,11 @@ def test_every_place_of_some_words_is_marked() -> None:
         (7, 12),
         (17, 22),
     ]
+
+
+def test_what_is_stressed_is_bold_and_stars_within_code_stress_nothing() -> None:
+    said = turn_text.prose("Pass `**one` and `**other`, **`never`** both, **ever**.")
+    bold = {
+        said.plain[one.start : one.end] for one in said.spans if one.style == "bold"
+    }
+    assert bold == {"**`never`**", "**ever**"}
