@@ -10,7 +10,9 @@ import re
 from dataclasses import dataclass
 from json import JSONDecodeError
 
-_SPACE = " \t\r\n"
+SPACE = " \t\r\n"
+"""White space, as JSON knows it."""
+
 _OTHERWISE = "  "
 """How a text is indented that does not show it."""
 
@@ -48,7 +50,7 @@ def check(text: str) -> None:
     """
     try:
         value, end = _DECODER.raw_decode(text, root(text))
-        if text[end:].strip(_SPACE):
+        if text[end:].strip(SPACE):
             raise JSONDecodeError("Something follows the end", text, end)
     except JSONDecodeError as error:
         said = f"{error.msg[0].lower()}{error.msg[1:]}"
@@ -61,7 +63,7 @@ def check(text: str) -> None:
 
 def root(text: str) -> int:
     """Where the outermost value starts."""
-    return _skip(text, 1 if text.startswith("\ufeff") else 0)
+    return skip(text, 1 if text.startswith("\ufeff") else 0)
 
 
 def parts(text: str, at: int) -> list[Part]:
@@ -72,16 +74,16 @@ def parts(text: str, at: int) -> list[Part]:
         at: Where the object or array starts.
     """
     found = []
-    here = _skip(text, at + 1)
+    here = skip(text, at + 1)
     while text[here] not in "]}":
         start, key = here, ""
         if text[at] == "{":
             key, here = _DECODER.raw_decode(text, here)
-            here = _skip(text, _skip(text, here) + 1)
+            here = skip(text, skip(text, here) + 1)
         value, end = _DECODER.raw_decode(text, here)
         found.append(Part(key, start, here, end, value))
-        here = _skip(text, end)
-        here = _skip(text, here + 1) if text[here] == "," else here
+        here = skip(text, end)
+        here = skip(text, here + 1) if text[here] == "," else here
     return found
 
 
@@ -118,44 +120,45 @@ def append(text: str, at: int, value: object, key: str = "") -> str:
     held = parts(text, at)
     if held:
         last = held[-1]
-        lead = text[len(text[: last.start].rstrip(_SPACE)) : last.start]
-        said = _said(text, value, key, lead)
-        return f"{text[: last.end]},{lead or _gap(text)}{said}{text[last.end :]}"
-    close = _skip(text, at + 1)
-    if "\n" not in text.strip(_SPACE) and text.strip("\ufeff" + _SPACE) != "{}":
-        return f"{text[: at + 1]}{_said(text, value, key, '')}{text[close:]}"
-    outer = _newline(text) + _indent_of_line(text, at)
-    inner = outer + _unit(text)
-    said = _said(text, value, key, inner)
-    return f"{text[: at + 1]}{inner}{said}{outer}{text[close:]}"
+        lead = text[len(text[: last.start].rstrip(SPACE)) : last.start]
+        more = said(text, value, key, lead)
+        return f"{text[: last.end]},{lead or _gap(text)}{more}{text[last.end :]}"
+    close = skip(text, at + 1)
+    if "\n" not in text.strip(SPACE) and text.strip("\ufeff" + SPACE) != "{}":
+        return f"{text[: at + 1]}{said(text, value, key, '')}{text[close:]}"
+    outer = newline(text) + indent_of_line(text, at)
+    inner = outer + unit(text)
+    more = said(text, value, key, inner)
+    return f"{text[: at + 1]}{inner}{more}{outer}{text[close:]}"
 
 
 def cut(text: str, at: int, index: int) -> str:
     """The text without one part of an object or array, and without its comma."""
     held = parts(text, at)
     if len(held) == 1:
-        return text[: at + 1] + text[_skip(text, held[0].end) :]
+        return text[: at + 1] + text[skip(text, held[0].end) :]
     if index == len(held) - 1:
         return text[: held[index - 1].end] + text[held[index].end :]
     return text[: held[index].start] + text[held[index + 1].start :]
 
 
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _SPACE:
+def skip(text: str, at: int) -> int:
+    """The first place from one on that is no white space."""
+    while at < len(text) and text[at] in SPACE:
         at += 1
     return at
 
 
-def _said(text: str, value: object, key: str, lead: str) -> str:
+def said(text: str, value: object, key: str, lead: str) -> str:
     """A part as text, indented where the white space before it says how."""
     if "\n" in lead:
-        said = json.dumps(value, ensure_ascii=False, indent=_unit(text))
-        indent = _newline(text) + lead.rpartition("\n")[2]
-        return (f'"{key}": ' if key else "") + said.replace("\n", indent)
+        told = json.dumps(value, ensure_ascii=False, indent=unit(text))
+        indent = newline(text) + lead.rpartition("\n")[2]
+        return (f'"{key}": ' if key else "") + told.replace("\n", indent)
     gap = _gap(text)
     separators = (f",{gap}", f":{gap}")
-    said = json.dumps(value, ensure_ascii=False, separators=separators)
-    return (f'"{key}":{gap}' if key else "") + said
+    told = json.dumps(value, ensure_ascii=False, separators=separators)
+    return (f'"{key}":{gap}' if key else "") + told
 
 
 def _gap(text: str) -> str:
@@ -163,16 +166,18 @@ def _gap(text: str) -> str:
     return "" if re.search(r'":[^\s]', text) and '": ' not in text else " "
 
 
-def _newline(text: str) -> str:
+def newline(text: str) -> str:
+    """How a text ends its lines."""
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _indent_of_line(text: str, at: int) -> str:
+def indent_of_line(text: str, at: int) -> str:
+    """The white space that a place's line begins with."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _unit(text: str) -> str:
+def unit(text: str) -> str:
     """One step of indentation: that of the first line that is indented."""
     shown = re.search(r"\n([ \t]+)\S", text)
     return shown[1] if shown else _OTHERWISE

@@ -80,6 +80,7 @@ class Moment:
 
     agent: str
     session_id: str
+    """Which session; "" where it is a node that is of many."""
     subagent: str
     project: str
     title: str

@@ -119,6 +119,8 @@ def moment(one: Moment, zone: tzinfo) -> Plain:
         "title": neutral(one.title),
         "snippet": neutral(one.snippet.text),
     }
+    if not one.session_id:
+        del told["session"]
     if one.role:
         told["role"] = one.role.value
     if one.node_id and cite != one.node_id:

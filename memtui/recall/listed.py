@@ -8,7 +8,7 @@ from memtui.memory.found import Findings, Layer, Moment
 from memtui.memory.hits import Answer, HitKind, Match, Snippet
 from memtui.memory.queries import Query
 from memtui.memory.timely import Timely
-from memtui.memory.toc import TocNode
+from memtui.memory.toc import TocLevel, TocNode
 from memtui.recall import showing
 from memtui.store import latest, segments, sessions, toc
 
@@ -16,8 +16,6 @@ LISTED = "No word is looked for: the newest are listed. Type one to find it amon
 """The note that tells a list from what was found."""
 
 OF_MESSAGES = "role: is of messages: these are listed among the messages alone."
-
-OF_LEVELS = "Days and what is above them are listed among the summaries alone."
 
 READ = 200
 """How many of the newest segments are gone through for one of each session."""
@@ -60,7 +58,14 @@ def answer(query: Query, limit: int) -> Answer:
 
 
 def findings(query: Query, limit: int) -> Findings:
-    """The newest segment of each of the newest sessions; inside ``connected()``."""
+    """The newest segment of each of the newest sessions; inside ``connected()``.
+
+    Where only wider nodes are asked for, these: they are of no one session.
+    """
+    levels = query.filters.levels
+    if levels and TocLevel.SEGMENT not in levels:
+        wide = map(_wide, _nodes(query.filters, limit))
+        return Findings(query.text, tuple(wide))
     found = _nodes(query.filters, READ)
     places = segments.begun(node.node_id for node in found)
     newest: dict[int, TocNode] = {}
@@ -87,20 +92,28 @@ def _moments(newest: dict[int, TocNode], limit: int) -> Iterator[Moment]:
         session = known.get(number)
         if session is None:
             continue
-        said = node.bullets[0].text if node.bullets else node.headline
-        yield Moment(
-            agent=session.agent,
-            session_id=session.session_id,
-            subagent="",
-            project=session.project,
-            title=node.headline or node.title,
-            at=node.start_time,
-            node_id=node.node_id,
-            event_id="",
-            grip_id="",
-            role=None,
-            snippet=Snippet(said),
-            score=1.0,
-            layers=frozenset({Layer.NODES}),
-            is_unsummarised=False,
-        )
+        yield _moment(node, session.agent, session.session_id, session.project)
+
+
+def _wide(node: TocNode) -> Moment:
+    return _moment(node, "", "", ", ".join(node.projects))
+
+
+def _moment(node: TocNode, agent: str, session_id: str, project: str) -> Moment:
+    said = node.bullets[0].text if node.bullets else node.headline
+    return Moment(
+        agent=agent,
+        session_id=session_id,
+        subagent="",
+        project=project,
+        title=node.headline or node.title,
+        at=node.start_time,
+        node_id=node.node_id,
+        event_id="",
+        grip_id="",
+        role=None,
+        snippet=Snippet(said),
+        score=1.0,
+        layers=frozenset({Layer.NODES}),
+        is_unsummarised=False,
+    )

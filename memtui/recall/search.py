@@ -14,7 +14,7 @@ from memtui.memory.queries import Query
 from memtui.memory.sessions import Session
 from memtui.memory.snippets import best_line, marks_in, wanted_in
 from memtui.memory.timely import Timely
-from memtui.memory.toc import TocLevel, TocLine, TocNode
+from memtui.memory.toc import TocLine, TocNode
 from memtui.recall import fusing, listed
 from memtui.recall.fusing import Candidate
 from memtui.recall.hearing import NO_WORD, Ears, Heard, Hearing
@@ -88,11 +88,8 @@ class Search:
         found = empty
         with database.connected():
             query, unknown = scopes.meant(query)
-            levels = query.filters.levels
             if query.filters.role:
                 unknown.append(listed.OF_MESSAGES)
-            elif levels and TocLevel.SEGMENT not in levels:
-                unknown.append(listed.OF_LEVELS)
             else:
                 found = listed.findings(query, limit)
         took_ms = (time.perf_counter() - began_s) * 1000

@@ -80,7 +80,8 @@ def _moments(found: Findings, of: Scope, zone: tzinfo) -> Iterator[str]:
 def _where(hit: Moment) -> str:
     """Where a moment lies, and what led to it."""
     by = ", ".join(sorted(hit.layers))
-    told = [f"{hit.agent}:{hit.session_id}", hit.project, hit.node_id, f"by {by}"]
+    session = f"{hit.agent}:{hit.session_id}" if hit.session_id else ""
+    told = [session, hit.project, hit.node_id, f"by {by}"]
     told += ["not in any summary"] if hit.is_unsummarised else []
     return " · ".join(filter(None, told))
 

@@ -195,11 +195,14 @@ def _of_hit(hit: Hit) -> Line:
 
 def _of_moment(moment: Moment) -> Line:
     is_said = moment.role is not None and bool(moment.event_id)
-    kind = "source" if moment.grip_id else "segment"
+    level = TocLevel.SEGMENT
+    if not moment.session_id:
+        level = TocLevel(moment.node_id.split(":")[1])
+    kind = "source" if moment.grip_id else level.value
     who = wording.voice(moment.role, moment.agent) if moment.role else ""
     return Line(
         at=moment.at,
-        level=None,
+        level=None if level is TocLevel.SEGMENT else level,
         title=moment.title or UNTITLED,
         fit=moment.band.value,
         kind="message" if is_said else kind,

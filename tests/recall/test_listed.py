@@ -9,6 +9,7 @@ from memtui.house import House
 from memtui.memory.events import EventRole
 from memtui.memory.found import Findings, Messages
 from memtui.memory.hits import Answer
+from memtui.memory.toc import TocLevel
 from memtui.recall.listed import LISTED
 from memtui.widgets import found_lines, found_words
 from memtui.widgets.found_lines import View
@@ -60,7 +61,21 @@ def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
         assert LISTED not in ask_notes(ask("levle:codex"))
     roles = full_house.talk.find("role:user").hits
     assert {hit.match.role for hit in roles if hit.match} == {EventRole.USER}
-    assert full_house.search.find("level:week").hits == ()
+
+
+@pytest.mark.parametrize("level", ["day", "week", "year"])
+def test_wide_nodes_alone_are_listed_newest_first_wherever_one_looks(
+    full_house: House, level: str
+) -> None:
+    found = full_house.search.find(f"level:{level}")
+    hits = full_house.teleport.find(f"level:{level}").hits
+    assert found.hits and [m.node_id for m in found.hits] == [h.node_id for h in hits]
+    sheet = found_lines.of(found)
+    assert all(line.landing.node_id for line in sheet.lines)
+    assert {line.level for line in sheet.lines} == {TocLevel(level)}
+    told = full_house.asking.search_memory(f"level:{level}", limit=3).items
+    assert told and all(one["id"].startswith(f"toc:{level}:") for one in told)
+    assert not any("session" in one for one in told)
 
 
 def ask_notes(found: Answer | Findings | Messages) -> tuple[str, ...]:

@@ -71,6 +71,7 @@ def _servers(command: Sequence[str]) -> dict[str, Writing]:
             _in(opencode.folder, "opencode.json", "opencode.json"),
             "mcp",
             local,
+            has_comments=True,
         ),
         JsonServer(
             "copilot-cli",

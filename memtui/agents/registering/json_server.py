@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from memtui.agents import json_text
+from memtui.agents import json_text, jsonc_text
 from memtui.agents.entries import Entry
 from memtui.agents.json_text import NotJson
 from memtui.agents.machine import Machine
@@ -42,6 +42,8 @@ class JsonServer:
     """What should stand there."""
     skeleton: str = "{}\n"
     is_own_file: bool = False
+    has_comments: bool = False
+    """Whether the agent reads comments, and a comma too many, in its settings."""
 
     def with_own(self, text: str) -> "JsonServer":
         """The same, with what a person has set for our server besides."""
@@ -57,7 +59,8 @@ class JsonServer:
         Raises:
             NotJson: A name of the path stands there twice.
         """
-        found = json_text.find(text, self.under, SERVER) if text else None
+        plain = self._plain(text)
+        found = json_text.find(plain, self.under, SERVER) if plain else None
         if found is None:
             return []
         said = found.value if isinstance(found.value, dict) else {"": found.value}
@@ -70,25 +73,27 @@ class JsonServer:
             NotJson: They have something else where servers belong.
         """
         text = text or self.skeleton
-        if json_text.find(text, self.under) is None:
-            text = json_text.append(text, json_text.root(text), {}, self.under)
-        held = json_text.find(text, self.under)
+        if json_text.find(self._plain(text), self.under) is None:
+            root = json_text.root(self._plain(text))
+            text = jsonc_text.append(text, root, {}, self.under)
+        held = json_text.find(self._plain(text), self.under)
         assert held is not None
         if not isinstance(held.value, dict):
             line = text.count("\n", 0, held.start) + 1
             raise NotJson(f"line {line}: {self.under} is not an object")
-        return json_text.append(text, held.at, self.server, SERVER)
+        return jsonc_text.append(text, held.at, self.server, SERVER)
 
     def removed(self, text: str) -> str:
         """The settings without the server, and without what held nothing else."""
-        held = json_text.find(text, self.under) if text else None
+        plain = self._plain(text)
+        held = json_text.find(plain, self.under) if plain else None
         if held is None or not self.ours(text):
             return text
-        root = json_text.root(text)
-        mine = json_text.parts(text, held.at)
-        if len(mine) == 1:
-            return json_text.cut(text, root, _index(text, root, self.under))
-        return json_text.cut(text, held.at, _index(text, held.at, SERVER))
+        root = json_text.root(plain)
+        mine = json_text.parts(plain, held.at)
+        if len(mine) == 1 and jsonc_text.is_bare(text, held.at):
+            return jsonc_text.cut(text, root, _index(plain, root, self.under))
+        return jsonc_text.cut(text, held.at, _index(plain, held.at, SERVER))
 
     def check(self, text: str) -> None:
         """Make sure that a text can be such settings.
@@ -96,7 +101,10 @@ class JsonServer:
         Raises:
             NotJson: It cannot.
         """
-        json_text.check(text)
+        json_text.check(self._plain(text))
+
+    def _plain(self, text: str) -> str:
+        return jsonc_text.plain(text) if self.has_comments else text
 
 
 def _index(text: str, at: int, key: str) -> int:

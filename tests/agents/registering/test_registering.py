@@ -1,13 +1,14 @@
 """Telling agents of the server, and taking it back, in real settings files."""
 
 import json
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from memtui.agents import changes, known
+from memtui.agents import changes, jsonc_text, known
 from memtui.agents.changes import Writing
 from memtui.agents.machine import Machine
 from memtui.agents.registering.clients import Client, clients
@@ -21,6 +22,7 @@ NAMES = [one.name for one in CLIENTS]
 EVERY = pytest.mark.parametrize("client", CLIENTS, ids=NAMES)
 CODEX = CLIENTS[NAMES.index("codex")]
 GEMINI = CLIENTS[NAMES.index("gemini-cli")]
+OPENCODE = CLIENTS[NAMES.index("opencode")]
 
 TOML = """\
 # My settings, with care.
@@ -110,6 +112,46 @@ def test_all_else_in_json_stays_as_it_was(text: str, here: Machine) -> None:
     assert rest == expected | ({"mcpServers": {}} if "mcpServers" in rest else {}) or (
         {k: v for k, v in expected.items() if v != {}} == rest
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{\n  // whose it is\n  "model": "opus", // the dear one\n}\n',
+        '{\n  "mcp": {\n    "docs": {"type": "remote"}, // of the team\n  },\n}\n',
+        '{\r\n\t"mcp": {\r\n\t\t"docs": {} /* one */\r\n\t}\r\n}\r\n',
+        '{\n  "mcp": {\n    // none yet\n  }\n}\n',
+        "{ // nothing\n}\n",
+        '{"url": "https://a.example/*", "k": [1, 2,],}',
+        '/* a */ {\n  "a": {"b": "// no comment"}, /* more\n lines */\n  "c": 1\n}',
+        '{\n  // "mcp": {"memtui": {}}\n  "keybinds": {},\n\n  // end\n}\n',
+    ],
+)
+def test_comments_in_opencodes_settings_stay_where_they_were(
+    text: str, here: Machine
+) -> None:
+    file = settled(OPENCODE.server, here, text)
+    put(OPENCODE.server, here)
+    grown = file.read_bytes().decode()
+    comments = re.findall(r"(?s)(?:^|\s)(//[^\r\n]*|/\*.*?\*/)", text)
+    told = json.loads(jsonc_text.plain(grown))
+    assert told["mcp"].pop("memtui")["command"] == COMMAND
+    before = json.loads(jsonc_text.plain(text))
+    assert told == {"mcp": {}} | before
+    assert all(comment in grown for comment in comments)
+    put(OPENCODE.server, here)
+    assert file.read_bytes().decode() == grown
+    take(OPENCODE.server, here)
+    assert file.read_bytes().decode() == text
+
+
+def test_what_an_agent_could_not_read_is_refused_with_its_line(here: Machine) -> None:
+    settled(OPENCODE.server, here, '{\n  // fine\n  "a": ,\n}\n')
+    with pytest.raises(HooksError, match="line 3"):
+        put(OPENCODE.server, here)
+    settled(GEMINI.server, here, "{\n  // not read by all\n}\n")
+    with pytest.raises(HooksError, match="line 2"):
+        put(GEMINI.server, here)
 
 
 @pytest.mark.parametrize(
