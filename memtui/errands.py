@@ -112,4 +112,7 @@ class Errands:
 
         queued, faults = counts()
         told = Progress("import", done, queued, faults, total=total, error=error)
-        return replace(told, is_ours=self.works.is_ours, model=self.works.model)
+        works = self.works
+        return replace(
+            told, is_ours=works.is_ours, failing=works.failing, model=works.model
+        )

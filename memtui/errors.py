@@ -15,6 +15,9 @@
   - ModelError      a model does not summarise now; ``llm.faults`` tells the kinds
 """
 
+NO_ROOM = "the disk is full: free some room"
+"""What is said first of whatever could not be written for want of room."""
+
 
 class MemtuiError(Exception):
     """The base of all our errors. The message is shown to the reader as it is."""

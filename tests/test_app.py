@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from memtui import commands
 from memtui.app import MemtuiApp
-from memtui.errors import MemtuiError
+from memtui.errors import NO_ROOM, MemtuiError
 from memtui.house import House
 from memtui.messages.house import WorkReported
 from memtui.screens.contents import ContentsScreen
@@ -185,6 +185,8 @@ async def test_q_leaves_from_wherever_nothing_is_typed(
         (Progress("summarize", 3, 12), "● summarising · 12 queued"),
         (Progress("", problems=2), "idle · 2 not taken: press Q"),
         (Progress("index", error="no room"), "✗ indexing: no room"),
+        (Progress("", failing=(("messages", "ouch"),)), "✗ indexing messages: ouch"),
+        (Progress("index", error=f"{NO_ROOM} (/home)"), f"✗ {NO_ROOM}"),
         (Progress("import", 5, total=5), "idle"),
     ],
 )

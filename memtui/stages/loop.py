@@ -50,8 +50,8 @@ class Loop:
 
         Args:
             stages: Each stage's name and its step, in the order they are taken.
-            report: Told of every step that did something or failed, and, with an
-                empty name, when all have come to rest.
+            report: Told of every step that did something, failed or is well again,
+                and, with an empty name, when all have come to rest.
             may_work: Asked before each round.
             within: What the thread keeps open while it runs.
             rests_s: How long to rest after each empty round, in seconds.
@@ -102,8 +102,10 @@ class Loop:
                 self._log(stage, error)
                 self._report(Stepped(stage, 0, error))
                 continue
-            self._failing.pop(stage, None)
-            if done:
+            is_well = stage in self._failing and bool(done or not total)
+            if is_well:  # beside other work, what did nothing may not have tried
+                del self._failing[stage]
+            if done or is_well:
                 self._report(Stepped(stage, done))
             total += done
         return total

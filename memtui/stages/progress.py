@@ -80,6 +80,9 @@ class Progress:
     total: int = 0
     """Of an import: how many files there are in all."""
     error: str = ""
+    """What this stage could not do."""
+    failing: tuple[tuple[str, str], ...] = ()
+    """Every stage that fails, the first that did first, and what it could not do."""
     is_gone: bool = False
     """Whether the error is that the store is not where it was."""
     model: Model = Model()

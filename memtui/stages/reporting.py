@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-from memtui.errors import StoreGone
+from memtui.errors import NO_ROOM, StoreGone
 from memtui.stages.loop import Stepped
 from memtui.stages.progress import Model, Progress
 from memtui.store import database, dirty, outbox, problems, segments
@@ -40,19 +40,27 @@ class Teller:
         self._works, self._report = works, report
         self._lock = threading.Lock()
         self._last_s = 0.0
-        self._error = self._stage = ""
+        self._stage = ""
+        self._failing: dict[str, str] = {}
         self._is_gone = False
         self._counts = 0, 0
         self._state: tuple[object, ...] = ()
+
+    @property
+    def failing(self) -> tuple[tuple[str, str], ...]:
+        """Every stage that fails, the first that did first, and why."""
+        return tuple(self._failing.items())
 
     def tell(self, stepped: Stepped) -> None:
         """Report a step of a stage."""
         with self._lock:
             self._stage = stepped.stage
             if self._is_gone and not stepped.error:
-                self._is_gone, self._error = False, ""
+                self._is_gone = False
+                self._failing.clear()
+            failed = bool(self._failing)
             self._note(stepped)
-            if self._is_due() or stepped.error or not stepped.stage:
+            if self._is_due() or failed or stepped.error or not stepped.stage:
                 self._counts = counts()
                 self._say(stepped.done)
 
@@ -71,12 +79,10 @@ class Teller:
 
     def _note(self, stepped: Stepped) -> None:
         if stepped.error:
-            cause = stepped.error.__cause__
             self._is_gone = isinstance(stepped.error, StoreGone)
-            is_told = cause and not self._is_gone
-            self._error = str(stepped.error) + (f": {cause}" if is_told else "")
-        elif stepped.done and not self._is_gone:
-            self._error = ""
+            self._failing[stepped.stage] = _words(stepped.error)
+        elif not self._is_gone:
+            self._failing.pop(stepped.stage, None)
 
     def _is_due(self) -> bool:
         return time.monotonic() - self._last_s >= REPORT_S
@@ -94,11 +100,22 @@ class Teller:
                 problems=faults,
                 is_ours=self._works.is_ours,
                 changed=self._works.take_changed(),
-                error=self._error,
+                error=self._failing.get("") or self._failing.get(self._stage, ""),
+                failing=self.failing,
                 is_gone=self._is_gone,
                 model=model,
             )
         )
+
+
+def _words(error: Exception) -> str:
+    """An error and its cause, nothing twice; of a full disk, what to do and where."""
+    if database.is_for_want_of_room(error):
+        return f"{NO_ROOM} ({database.path().parent})"
+    said = str(error).strip() or type(error).__name__
+    cause = str(error.__cause__ or "")
+    is_told = cause not in said and not isinstance(error, StoreGone)
+    return f"{said}: {cause}" if is_told else said
 
 
 def counts() -> tuple[int, int]:

@@ -131,6 +131,11 @@ class Works:
         """How the model is, and what it does."""
         return self._improve.model if self._improve else Model()
 
+    @property
+    def failing(self) -> tuple[tuple[str, str], ...]:
+        """Every stage that fails, and what it could not do."""
+        return self._teller.failing if self._teller else ()
+
     def stop(self, *, wait_s: float = 0.5) -> None:
         """Stop after the current step, and let another process work.
 

@@ -4,6 +4,7 @@ Writes take the lock at once (``BEGIN IMMEDIATE``): a transaction that reads fir
 writes later would fail as soon as two threads meet.
 """
 
+import errno
 import json
 import os
 import shutil
@@ -17,13 +18,14 @@ from urllib.parse import unquote
 
 import peewee
 
-from memtui.errors import StoreBusy, StoreDamaged, StoreError, StoreGone
+from memtui.errors import NO_ROOM, StoreBusy, StoreDamaged, StoreError, StoreGone
 from memtui.store import presence
 
 BUSY_TIMEOUT_S = 5.0
 """How long a write waits for another one to end, in seconds."""
 
 _LEAST_ROOM = 65_536
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 """With fewer free bytes than this a disk is full: a database's page may not fit."""
 
 LONGEST_WAIT_MS = 6 * 3_600_000
@@ -234,6 +236,24 @@ def _first_said(error: BaseException) -> str:
     return said
 
 
+def is_for_want_of_room(error: BaseException) -> bool:
+    """Whether the disk was full, of the store or of what is written beside it."""
+    chain: list[BaseException] = []
+    one: BaseException | None = error
+    while one is not None and one not in chain:
+        chain.append(one)
+        one = one.__cause__ or one.__context__
+    return any(map(_says_full, chain))
+
+
+def _says_full(error: BaseException) -> bool:
+    said = str(error)
+    if isinstance(error, peewee.OperationalError | sqlite3.OperationalError):
+        return "full" in said or ("I/O" in said and not _has_room(path()))
+    is_full = isinstance(error, OSError) and error.errno in _FULL
+    return is_full or said.startswith(NO_ROOM)
+
+
 def _has_room(path: Path) -> bool:
     """Whether the disk takes anything; SQLite does not always say that it is full."""
     try:
@@ -246,7 +266,7 @@ def _plain(path: Path, said: str) -> StoreError:
     if "locked" in said or "busy" in said:
         return StoreBusy(f"{path} is in use by another process that does not let go")
     if "full" in said or ("I/O" in said and not _has_room(path)):
-        return StoreError(f"no room is left on the disk of {path}")
+        return StoreError(f"{NO_ROOM} ({path})")
     if "readonly" in said or "unable to open" in said:
         return _unreadable(path) or StoreError(f"{path} cannot be opened for writing")
     return StoreError(f"{path}: {said}")

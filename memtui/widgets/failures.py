@@ -34,19 +34,33 @@ class Failures:
         self.known: tuple[Failure, ...] = ()
 
     def note(self, progress: "Progress", now: datetime) -> None:
-        """Take a report; the same failure, told again, is one."""
-        last = self.known[-1] if self.known else None
-        is_on = last is not None and last.until is None
-        if last and is_on and progress.error != last.error:
-            self.known = (*self.known[:-1], replace(last, until=now))
-            is_on = False
-        if progress.error and not is_on:
-            new = Failure(progress.stage, progress.error, now)
-            self.known = (*self.known, new)[-KEPT:]
+        """Take a report; of a stage that fails, whatever it says, there is one."""
+        failing = dict(progress.failing)
+        if progress.error:
+            failing.setdefault(progress.stage, progress.error)
+        self.known = tuple(_now(one, progress, failing, now) for one in self.known)
+        are_on = {one.stage for one in self.known if one.until is None}
+        new = [Failure(*told, now) for told in failing.items() if told[0] not in are_on]
+        over = [one for one in self.known if one.until is not None]
+        on = [one for one in self.known if one.until is None] + new
+        least = max(0, KEPT - len(on))
+        self.known = (*over[max(0, len(over) - least) :], *on)
 
     def told(self, zone: tzinfo) -> Content:
         """The newest first; empty if nothing failed."""
         return Content("\n").join(_told(one, zone) for one in reversed(self.known))
+
+
+def _now(
+    one: Failure, progress: "Progress", failing: dict[str, str], now: datetime
+) -> Failure:
+    """What is known of a failure after a report; only an import tells of imports."""
+    if one.until is not None:
+        return one
+    if error := failing.get(one.stage):
+        return replace(one, error=error)
+    is_over = one.stage != "import" or progress.stage == "import"
+    return replace(one, until=now) if is_over else one
 
 
 def _told(one: Failure, zone: tzinfo) -> Content:

@@ -9,6 +9,7 @@ from textual.reactive import reactive
 from textual.timer import Timer
 from textual.widget import Widget
 
+from memtui.errors import NO_ROOM
 from memtui.memory.scopes import ALL, Scope
 from memtui.widgets import model_words, wording
 from memtui.widgets.calm import Calm
@@ -23,6 +24,8 @@ DOING = {
     "summarize": "summarising",
     "rollup": "rolling up",
     "index": "indexing",
+    "messages": "indexing messages",
+    "improve": "asking the model",
     "import": "importing",
 }
 """What each stage does, as the reader would say it."""
@@ -71,8 +74,8 @@ def _stages(progress: "Progress") -> tuple[Content, bool]:
         return Content(READ_ONLY), False
     if progress.is_gone:
         return Content.styled(f"✗ {progress.error}", "$error"), False
-    if progress.error:
-        return Content.styled(f"✗ {doing}: {progress.error}", "$error"), False
+    if fault := _fault(progress):
+        return Content.styled(f"✗ {fault}", "$error"), False
     if progress.stage == "import" and progress.done < progress.total:
         of = f"{wording.count(progress.done)} of {wording.count(progress.total)}"
         return Content(f"● {doing} {of}"), False
@@ -82,18 +85,31 @@ def _stages(progress: "Progress") -> tuple[Content, bool]:
     return Content("idle"), True
 
 
+def _fault(progress: "Progress") -> str:
+    """Which stage could not do what; first of this one, then of those that fail still.
+
+    Of a full disk no stage is named: all want room.
+    """
+    own = ((progress.stage, progress.error),) if progress.error else ()
+    for stage, error in (*own, *progress.failing):
+        if error.startswith(NO_ROOM):
+            return NO_ROOM
+        return f"{DOING.get(stage, 'working')}: {error}"
+    return ""
+
+
 def _kind(progress: "Progress") -> Hashable:
     """What the line says but for its numbers."""
     stage = "" if _stages(progress)[1] else progress.stage
     has_problems = bool(progress.problems)
     forms = model_words.forms(progress.model)
     word = forms[-1] if forms else ""
-    return progress.is_ours, progress.error, stage, word, has_problems
+    return progress.is_ours, _fault(progress), stage, word, has_problems
 
 
 def _of_model(progress: "Progress", room: int) -> str:
     """What the model does, while it is ours and nothing is wrong with the stages."""
-    is_told = progress.is_ours and not progress.error
+    is_told = progress.is_ours and not _fault(progress)
     return model_words.fitting(progress.model, room) if is_told else ""
 
 

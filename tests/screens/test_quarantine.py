@@ -261,7 +261,9 @@ async def test_what_a_stage_could_not_do_is_told_until_it_is_old(
         await opened(pilot, settle)
         assert told() == [f"✗ Failing since 12:00, indexing: the disk is full. {NOW}"]
         refused.post_message(WorkReported(Progress("ingest", 1)))
-        refused.post_message(WorkReported(Progress("rollup", error="[b]no[/] room")))
+        failing = (("rollup", "[b]no[/] room"),)
+        for stage in ("rollup", "ingest", "import"):
+            refused.post_message(WorkReported(Progress(stage, failing=failing)))
         await settle(pilot)
         assert told() == [
             f"✗ Failing since 12:00, rolling up: [b]no[/] room. {NOW}",

@@ -19,6 +19,28 @@ def test_a_failing_stage_does_not_stop_the_others() -> None:
     ]
 
 
+def test_a_stage_is_well_again_once_it_could_try_and_did_not_fail() -> None:
+    fails, earlier = [True, False, False], [1, 1, 0]
+    reports: list[Stepped] = []
+
+    def step() -> int:
+        if fails.pop(0):
+            raise OSError("no room")
+        return 0
+
+    loop = Loop([("ingest", lambda: earlier.pop(0)), ("index", step)], reports.append)
+    told = []
+    for _ in range(3):
+        loop.round()
+        told.append([(r.stage, bool(r.error)) for r in reports])
+        reports.clear()
+    assert told == [
+        [("ingest", False), ("index", True)],
+        [("ingest", False)],
+        [("index", False)],
+    ]
+
+
 def test_a_loop_that_may_not_work_does_nothing() -> None:
     asked = threading.Event()
     worked = threading.Event()

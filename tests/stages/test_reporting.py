@@ -1,14 +1,19 @@
 """What is told of the work, and how often."""
 
+import errno
+import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import pytest
 
+from memtui.errors import NO_ROOM, SearchError
 from memtui.house import House
 from memtui.memory.summarizers import Condition, Doing, Health, Phase
 from memtui.stages.loop import Stepped
 from memtui.stages.progress import Model, Progress
 from memtui.stages.reporting import Teller
+from memtui.store import database
 
 NODE = "toc:day:2025-03-10"
 
@@ -71,3 +76,41 @@ def test_what_the_stages_do_is_told_with_what_the_model_does(
     teller.tell(Stepped("index", 2))
     assert (told[-1].stage, told[-1].done) == ("index", 2)
     assert told[-1].model.doing == Doing(Phase.READING)
+
+
+def test_a_stage_that_fails_is_told_of_until_it_is_well_itself(
+    teller: Teller, told: list[Progress]
+) -> None:
+    teller.tell(Stepped("summarize", 0, ValueError("no words")))
+    teller.tell(Stepped("ingest", 1))
+    assert told[-1].error == ""
+    assert told[-1].failing == (("summarize", "no words"),)
+    teller.tell(Stepped("summarize", 0))
+    assert not told[-1].failing
+
+
+def full_index() -> Exception:
+    error = SearchError("/index: [Errno 28] No space left on device")
+    error.__cause__ = OSError(errno.ENOSPC, "No space left on device")
+    return error
+
+
+def lost_in_a_rollback() -> Exception:
+    error = sqlite3.OperationalError("cannot rollback - no transaction is active")
+    error.__context__ = sqlite3.OperationalError("database or disk is full")
+    return error
+
+
+@pytest.mark.parametrize("made", [full_index, lost_in_a_rollback])
+def test_of_a_full_disk_every_stage_says_the_same(
+    teller: Teller, told: list[Progress], made: Callable[[], Exception]
+) -> None:
+    teller.tell(Stepped("index", 0, made()))
+    assert told[-1].error == f"{NO_ROOM} ({database.path().parent})"
+
+
+def test_no_error_is_told_twice(teller: Teller, told: list[Progress]) -> None:
+    error = SearchError("it is locked")
+    error.__cause__ = sqlite3.OperationalError("it is locked")
+    teller.tell(Stepped("index", 0, error))
+    assert told[-1].error == "it is locked"

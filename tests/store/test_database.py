@@ -121,7 +121,10 @@ def test_a_full_disk_is_said_so_and_nothing_is_half_written(house: House) -> Non
     with database.connected():
         pages = database.db.execute_sql("PRAGMA page_count").fetchone()[0]
         database.db.execute_sql(f"PRAGMA max_page_count = {pages + 1}")
-        with pytest.raises(StoreError, match="no room is left"), database.writing():
+        with (
+            pytest.raises(StoreError, match="the disk is full: free some room"),
+            database.writing(),
+        ):
             outbox.announce(["toc:day:2024-01-15"] * 5000, 0)
         assert OutboxRow.select().count() == 0
 
