@@ -74,7 +74,7 @@ def test_an_earlier_version_is_pinned_and_let_go(home: Path) -> None:
     assert [line.endswith(" (pinned)") for line in week if DAY in line] == [True]
     lines = memtui(home, "versions", DAY).stdout.splitlines()
     assert [line[:3] for line in lines if "pinned" in line] == ["  1"]
-    told = memtui(home, "unpin", DAY).stdout
+    told = memtui(home, "unpin", f"`{DAY}`").stdout
     assert told == "Version 2, the newest, is shown, and what comes after it.\n"
     assert "Tokens refreshed" in read_by_a_person(home, "show", DAY)
     assert "no version" in memtui(home, "unpin", DAY, code=1).stderr

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
 from memtui.errors import MemtuiError
-from memtui.memory import calendar
 from memtui.memory.events import to_ms
 from memtui.memory.toc import TocEdition
-from memtui.store import database, pins, toc
+from memtui.store import database, pins, spans, toc
 
 
 class Rejected(MemtuiError):
@@ -56,8 +55,8 @@ def pin(
         MemtuiError: There is no such node or version.
         Rejected: It was rejected, and that is not wanted.
     """
-    name = _name(node_id)
     with database.writing():
+        name = spans.cited_node(node_id)
         editions = _editions(name)
         chosen = _chosen(name, editions, version)
         if chosen.rejected and not even_rejected:
@@ -81,8 +80,8 @@ def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocEdition:
         MemtuiError: There is no such node, or it has no version.
         NotPinned: None is pinned.
     """
-    name = _name(node_id)
     with database.writing():
+        name = spans.cited_node(node_id)
         shown = _shown(_editions(name))
         if not shown.is_pinned:
             raise NotPinned(name, shown)
@@ -103,23 +102,11 @@ def ask(node_id: str, now: datetime) -> TocEdition:
     Raises:
         MemtuiError: There is no such node, or it has no version yet.
     """
-    name = _name(node_id)
     with database.writing():
+        name = spans.cited_node(node_id)
         shown = _shown(_editions(name))
         pins.ask(name, to_ms(now))
         return shown
-
-
-def _name(node_id: str) -> str:
-    """An id in the form we keep.
-
-    Raises:
-        MemtuiError: It is no id of a node.
-    """
-    try:
-        return calendar.canonical(node_id)
-    except ValueError:
-        raise _unknown(node_id) from None
 
 
 def _unknown(node_id: str) -> MemtuiError:

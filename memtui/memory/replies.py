@@ -110,7 +110,9 @@ def data(reply: Reply, kept: int, width: int | None) -> Plain:
         width: To how many characters its texts are cut.
     """
     is_noted = _has(width, budgets.NOTED)
-    told: Plain = {"notice": fencing.NOTICE} if is_noted and reply.is_quoted else {}
+    notice = fencing.NOTICE if is_noted else fencing.SHORT_NOTICE
+    is_told = reply.is_quoted and (is_noted or kept > 0)
+    told: Plain = {"notice": notice} if is_told else {}
     if _has(width, budgets.HEADED):
         told |= brief(dict(reply.head), width)
     told[reply.name] = [brief(one, width) for one in _kept(reply, kept)]

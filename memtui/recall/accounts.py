@@ -2,6 +2,7 @@
 
 from datetime import tzinfo
 
+from memtui.memory import envelopes
 from memtui.memory.fencing import line as neutral
 from memtui.memory.replies import Plain, Reply
 from memtui.memory.scopes import ALL, Scope
@@ -46,10 +47,13 @@ class Accounts:
     def get_session_meta(self, session: str) -> Reply:
         """What is known of one session, named by ``[agent:]id`` or how that begins.
 
-        The items are what it was about. Raises ``MemtuiError`` where there is no such
-        session, or more than one.
+        The items are what it was about. Where there is no such session, or more than
+        one, the answer is empty and says so.
         """
-        known = sessions.facts(*sessions.find(session))
+        try:
+            known = sessions.facts(*sessions.find(session))
+        except sessions.NotOne as error:
+            return _nobody("about", error)
         one = known.session
         about = itemising.session(one, self._zone) | {
             "began": itemising.clock(one.created_at, self._zone),
@@ -90,9 +94,13 @@ class Accounts:
         """A page of what was said in a session, oldest first.
 
         With ``is_all`` what tools answered too, and where it was broken off.
-        Raises ``MemtuiError`` where there is no such session, or more than one.
+        Where there is no such session, or more than one, the answer is empty and says
+        so.
         """
-        known = sessions.facts(*sessions.find(session))
+        try:
+            known = sessions.facts(*sessions.find(session))
+        except sessions.NotOne as error:
+            return _nobody("messages", error)
         page = sessions.page(
             known,
             offset=max(0, offset),
@@ -113,6 +121,12 @@ class Accounts:
             after=after,
             ahead=page.offset + len(page.events) < page.total,
         )
+
+
+def _nobody(name: str, error: sessions.NotOne) -> Reply:
+    """What is answered of a session that is not there."""
+    said = envelopes.problem(error).message.splitlines()
+    return Reply(name, (), str, notes=[neutral(line) for line in said])
 
 
 def _none(total: int, what: str) -> str:

@@ -16,7 +16,6 @@ from memtui.memory.scopes import ALL, Scope
 from memtui.memory.shares import Part
 from memtui.memory.toc import TocLevel, TocLine, TocNode
 from memtui.recall import sessions
-from memtui.recall.browse import ours
 from memtui.store import database, shares, spans, toc
 
 LIMIT = 10
@@ -58,13 +57,13 @@ def get_toc_root(*, of: Scope = ALL) -> list[TocLine]:
 def get_node(node_id: str) -> TocNode | None:
     """The latest version of a node with bullets, grips and children's ids."""
     with database.connected():
-        return toc.node(meant(node_id))
+        return toc.node(spans.cited_node(node_id))
 
 
 def part(node_id: str, of: Scope = ALL) -> Part | None:
     """A node with no more than what a scope has of it."""
     with database.connected():
-        found = toc.node(meant(node_id))
+        found = toc.node(spans.cited_node(node_id))
         return shares.part(found, of) if found else None
 
 
@@ -86,7 +85,7 @@ def browse_toc(
     """
     offset, limit = place(token) or 0, max(1, limit)
     with database.connected():
-        parent = meant(parent_id) if parent_id else None
+        parent = spans.cited_node(parent_id) if parent_id else None
         found = shares.lines_under(parent, offset, limit + 1, of)
     has_more = len(found) > limit
     after = str(offset + limit) if has_more else None
@@ -150,13 +149,6 @@ def get_events(
     has_more = len(found) > limit
     kept = tuple(found[:limit])
     return EventPage(kept, kept[-1].event_id if has_more else None, has_more)
-
-
-def meant(node_id: str) -> str:
-    """The id of the node that is cited; inside ``connected()``."""
-    node_id = ours(citations.bare(node_id))
-    is_cited = node_id.startswith(citations.SEGMENT)
-    return (spans.node_beginning(node_id) if is_cited else "") or node_id
 
 
 def in_range(

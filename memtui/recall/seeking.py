@@ -14,7 +14,7 @@ from memtui.memory.finds import Field, Find, Held
 from memtui.memory.queries import Query
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocNode
-from memtui.recall.navigation import LIMIT, WIDE, get_node, meant
+from memtui.recall.navigation import LIMIT, WIDE, get_node
 from memtui.store import database, spans, toc
 
 READ = 10_000
@@ -85,7 +85,8 @@ def search_children(
     if asked.is_empty:
         return HeldPage()
     with database.connected():
-        names = spans.under([meant(parent_id)] if parent_id else None, of)[:WIDE]
+        above = [spans.cited_node(parent_id)] if parent_id else None
+        names = spans.under(above, of)[:WIDE]
         held = _held(toc.nodes(names), asked, frozenset(fields))
     return HeldPage(tuple(held[: max(1, limit)]), len(held) > limit)
 
@@ -113,7 +114,8 @@ def by_keyword(
         return HeldPage()
     with database.connected():
         begun = [stems.heads(term) for term in wanted]
-        said = spans.keywords(meant(under) if under else None, of, begun=begun)
+        above = spans.cited_node(under) if under else None
+        said = spans.keywords(above, of, begun=begun)
         found = dict(islice(_about(islice(said, READ), wanted), max(1, limit) + 1))
         is_cut = len(found) <= max(1, limit) and next(said, None) is not None
         lines = {one.node_id: one for one in toc.lines([*found])}

@@ -22,7 +22,11 @@ CANDIDATES = 5
 """How many sessions are named when an id could be any of them."""
 
 
-class Unknown(MemtuiError):
+class NotOne(MemtuiError):
+    """A name is that of no session, or of more than one."""
+
+
+class Unknown(NotOne):
     """No session is called so."""
 
 
@@ -95,7 +99,7 @@ def find(asked: str) -> tuple[str, str]:
 
     Raises:
         Unknown: There is no such session.
-        MemtuiError: There is more than one.
+        NotOne: There is more than one.
     """
     with database.connected():
         agent, name = parted(asked)
@@ -105,7 +109,7 @@ def find(asked: str) -> tuple[str, str]:
     if not found:
         raise Unknown(f"there is no session {asked!r}; see them: memtui sessions")
     if len(found) > 1:
-        raise MemtuiError(_ambiguous(asked, found))
+        raise NotOne(_ambiguous(asked, found))
     return found[0]
 
 

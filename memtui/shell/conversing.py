@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 
-from memtui.errors import MemtuiError, StoreError
 from memtui.house import House
 from memtui.memory import budgets
 from memtui.memory.fencing import line as neutral
@@ -76,9 +75,7 @@ def show(house: House, given: argparse.Namespace) -> int:
     """Print what is known of a session, and a page of what was said."""
     try:
         named = sessions.find(given.session)
-    except StoreError:
-        raise
-    except MemtuiError as error:
+    except sessions.NotOne as error:
         # That there is none, or more than one, is an answer as well.
         said = str(error).splitlines()
         return answering.answer(house, given, lambda: _no_session(said), lambda: said)

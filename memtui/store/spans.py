@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import reduce
 from operator import or_
 
 from peewee import SQL, fn
 
+from memtui.memory import calendar, citations
 from memtui.memory.events import MESSAGES, SPEAKERS, Event, first_id
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLevel
@@ -152,9 +154,14 @@ def event_beginning(start: str) -> str:
     return _beginning(EventRow._meta.table_name, start)
 
 
-def node_beginning(start: str) -> str:
-    """The id of the first node whose id begins so; "" for none."""
-    return _beginning(NodeRow._meta.table_name, start, "node_id")
+def cited_node(cited: str) -> str:
+    """The id of the node that is cited, whole; what cites none stays as it is."""
+    name = citations.bare(cited)
+    with suppress(ValueError):
+        name = calendar.canonical(name)
+    if not name.startswith(citations.SEGMENT):
+        return name
+    return _beginning(NodeRow._meta.table_name, name, "node_id") or name
 
 
 def _beginning(table: str, start: str, key: str = "id") -> str:

@@ -167,7 +167,7 @@ def test_a_page_tells_where_it_goes_on_however_small_it_is() -> None:
         notes=["z" * 80],
         after=lambda kept: {"continuation_token": str(kept), "has_more": True},
     )
-    told = replies.fitted_json(asked, 60, tokens.ESTIMATED, lambda plain: plain)
+    told = replies.fitted_json(asked, 70, tokens.ESTIMATED, lambda plain: plain)
     read = json.loads(told.text)
     assert told.kept == 1
     assert read["continuation_token"] == "1"

@@ -165,6 +165,14 @@ def test_stored_text_is_fenced_with_a_number_of_its_own(agent: Agent) -> None:
     assert fences[0][1] != fences[1][1]
 
 
+@pytest.mark.parametrize("session", ["nobody", "s" * 9_000])
+def test_a_session_that_is_not_there_is_an_answer_too(
+    agent: Agent, session: str
+) -> None:
+    for tool in ("list_messages", "get_session_meta"):
+        assert "there is no session" in agent.ask(tool, session=session)
+
+
 @pytest.mark.parametrize(
     ("tool", "told", "says"),
     [
@@ -178,8 +186,6 @@ def test_stored_text_is_fenced_with_a_number_of_its_own(agent: Agent) -> None:
         ("teleport", {"query": "  "}, "bad_arguments: query is empty"),
         ("route", {"question": ""}, "bad_arguments: question is empty"),
         ("teleport", {"query": "x", "max_tokens": 49}, "bad_arguments: max_tokens"),
-        ("list_messages", {"session": "nobody"}, "failed: there is no session"),
-        ("list_messages", {"session": "s" * 9_000}, "failed: there is no session"),
         (
             "list_messages",
             {"session": "shop-1", "subagent": "x"},
