@@ -225,7 +225,7 @@ def _serve(given: argparse.Namespace, places: "Paths", settings: "Settings") -> 
 
 
 def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
-    makes = dispatching.makes_memory(given)
+    makes = dispatching.makes_memory(given, has_spool=places.spool.exists())
     missing = None if makes else _missing(places, settings)
     if missing is None:
         return dispatching.run(given, _open(places, settings))

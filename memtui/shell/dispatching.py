@@ -20,12 +20,21 @@ ASKING = (*READING, *FINDING, *asking_grammar.ASKING)
 MAKING = ("import", "work")
 """The commands that make a memory where there is none."""
 
+OF_SPOOL = ("quarantine",)
+"""Those that are of what hooks have left, which may be there before a memory is."""
 
-def makes_memory(given: argparse.Namespace) -> bool:
-    """Whether a command makes a memory where there is none."""
-    return given.command in MAKING or (
-        given.command == "sources" and given.action is not None
-    )
+
+def makes_memory(given: argparse.Namespace, *, has_spool: bool) -> bool:
+    """Whether a command makes a memory where there is none.
+
+    Args:
+        given: The command line.
+        has_spool: Whether hooks leave what they are told there.
+    """
+    if given.command in OF_SPOOL:
+        return has_spool
+    is_agreeing = given.command == "sources" and given.action is not None
+    return given.command in MAKING or is_agreeing
 
 
 def is_answered_of_nothing(given: argparse.Namespace) -> bool:
