@@ -25,7 +25,7 @@ class Day:
     is_live: bool
     """Whether something of it is still going on."""
     is_pending: bool
-    """Whether it was not summed up yet: its counts are not known then."""
+    """Whether it was not summed up yet: it counts then what is finished of it."""
 
 
 @dataclass(frozen=True, slots=True)

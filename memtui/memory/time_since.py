@@ -51,7 +51,15 @@ def ago(at: datetime, now: datetime, zone: tzinfo) -> str:
 
 def elapsed(at: datetime, now: datetime) -> str:
     """How long ago something was by the clock alone, in one whole unit."""
-    seconds = (now - at).total_seconds()
+    return _whole((now - at).total_seconds())
+
+
+def in_days(days: int) -> str:
+    """How long ago a day was that is so many days back, in one whole unit."""
+    return _whole(days * _DAY_S)
+
+
+def _whole(seconds: float) -> str:
     for length_s, unit in _UNITS:
         if seconds >= length_s:
             return _so_many(int(seconds // length_s), unit)

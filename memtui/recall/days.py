@@ -7,7 +7,7 @@ from memtui.memory import shares as inside
 from memtui.memory.days import Span, Year
 from memtui.memory.events import to_ms
 from memtui.memory.scopes import ALL, Scope
-from memtui.store import database, days, shares, toc
+from memtui.store import database, days, shares, tallies, toc
 
 
 def year(number: int, zone: tzinfo, of: Scope = ALL) -> Year:
@@ -24,6 +24,8 @@ def year(number: int, zone: tzinfo, of: Scope = ALL) -> Year:
         found = days.between(start, end)
         if of.is_narrow:
             found = shares.narrowed(found, year_id, of)
+        else:
+            found = tallies.days(found)
     return Year(number, {one.day: one for one in found})
 
 
@@ -37,10 +39,11 @@ def span() -> Span | None:
 def counts(of: Scope = ALL) -> list[int]:
     """How much was said on every day of a scope, in messages; of no year alone."""
     with database.connected():
-        if not of.is_narrow:
-            return days.counts()
-        shared = shares.by_day(of, shares.EVERY_DAY).values()
-        return [share.tally.messages for share in shared]
+        if of.is_narrow:
+            shared = shares.by_day(of, shares.EVERY_DAY).values()
+            return [share.tally.messages for share in shared]
+        waiting = tallies.under(days.pending()).values()
+        return days.counts() + [tally.messages for tally in waiting]
 
 
 def nearest(node_id: str, zone: tzinfo, of: Scope = ALL) -> str:

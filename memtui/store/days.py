@@ -29,6 +29,12 @@ def counts() -> list[int]:
     return [messages for (messages,) in found]
 
 
+def pending() -> list[str]:
+    """The ids of the days that were not summed up yet."""
+    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.level == TocLevel.DAY.value)
+    return [name for (name,) in rows.where(NodeRow.latest.is_null()).tuples()]
+
+
 def edges() -> tuple[str, str] | None:
     """The ids of the first and of the last day; None if there is none."""
     rows = NodeRow.select(NodeRow.node_id).where(NodeRow.level == TocLevel.DAY.value)

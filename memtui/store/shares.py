@@ -16,8 +16,8 @@ from memtui.memory.days import Day
 from memtui.memory.events import to_ms
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.shares import Part, Share
-from memtui.memory.toc import Bullet, Tally, TocLevel, TocLine, TocNode
-from memtui.store import grips, scopes, toc
+from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocLine, TocNode
+from memtui.store import grips, scopes, tallies, toc
 from memtui.store.tables.contents import NodeRow, VersionRow
 
 Days = tuple[str, str]
@@ -70,7 +70,7 @@ def lines_under(
     """
     level = _below(parent_id)
     if not of.is_narrow or level is None or level is TocLevel.SEGMENT:
-        return toc.lines_under(parent_id, offset, limit, of)
+        return tallies.lines(toc.lines_under(parent_id, offset, limit, of))
     days = by_day(of, days_of(parent_id) if parent_id else EVERY_DAY)
     names = sorted(shares.at(level, days), reverse=True)
     mine = [name for name in names if calendar.parent_id(name) == parent_id]
@@ -81,7 +81,7 @@ def lines(node_ids: Sequence[str], of: Scope) -> list[TocLine]:
     """Nodes as lines that tell of a scope alone; what is not of it is left out."""
     found = toc.lines(node_ids)
     if not of.is_narrow or not found:
-        return found
+        return tallies.lines(found)
     days = [days_of(line.node_id) for line in found]
     span = min(first for first, _ in days), max(end for _, end in days)
     return _told(found, by_day(of, span), of)
@@ -92,6 +92,7 @@ def part(node: TocNode, of: Scope) -> Part:
 
     A bullet is of it that rests on a grip of it.
     """
+    node = tallies.node(node)
     if node.level is TocLevel.SEGMENT or not of.is_narrow:
         return Part(node, node.tally)
     days = shares.at(node.level, by_day(of, days_of(node.node_id)))
@@ -122,7 +123,7 @@ def narrowed(found: Sequence[Day], year_id: str, of: Scope) -> list[Day]:
         share = mine.get(day.node_id)
         if share is None:
             continue
-        if share.tally.segments < day.segments:
+        if day.is_pending or share.tally.segments < day.segments:
             longest = named.get(share.longest)
             day = replace(
                 day,
@@ -183,7 +184,7 @@ def _told(
 
 def _narrowed(line: TocLine, share: Share, longest: TocLine | None) -> TocLine:
     """A line that tells of its share alone; of all it is, where that is all of it."""
-    if share.is_all_of(line.tally):
+    if line.status is not Status.PENDING and share.is_all_of(line.tally):
         return line
     return replace(
         line,

@@ -4,6 +4,7 @@ from datetime import date
 
 from textual.content import Content
 
+from memtui.memory import time_since
 from memtui.memory.days import Day
 from memtui.widgets import wording
 from memtui.widgets.shades import GLYPHS, Shades
@@ -18,10 +19,7 @@ def away(day: date, today: date) -> str:
         return "yesterday" if days else "today"
     if days < 0:
         return "tomorrow" if days == -1 else f"in {-days} days"
-    for length, name in ((365.25, "year"), (30.44, "month"), (7, "week")):
-        if days >= 2 * length:
-            return f"{int(days // length)} {name}s ago"
-    return f"{days} days ago"
+    return time_since.in_days(days)
 
 
 def dated(day: date, today: date) -> str:
@@ -40,11 +38,13 @@ def told(day: date, found: Day | None, today: date) -> Content:
     name = Content.styled(dated(day, today), "bold")
     if found is None:
         return name + Content.styled(" · nothing is kept", "$context")
-    if found.is_pending:
-        return name + " · not summarised yet"
+    waiting = ["not summarised yet"] if found.is_pending else []
+    if not found.segments and found.is_pending:
+        return Content(" · ").join([name, *map(Content, waiting)])
     counts = [
         wording.counted(found.segments, "segment"),
         wording.counted(found.messages, "message"),
+        *waiting,
     ]
     if found.is_live:
         counts.append(f"{wording.LIVE} still going on")

@@ -18,7 +18,7 @@ from memtui.memory.toc import Status, TocLevel, TocNode
 from memtui.memory.tokens import estimate
 from memtui.messages.page import NodeCosted, NodeRead
 from memtui.recall import browse, versions
-from memtui.widgets import threads, wording
+from memtui.widgets import day_words, threads, wording
 from memtui.widgets.bullet_list import BulletList
 from memtui.widgets.pane_title import PaneTitle
 
@@ -137,7 +137,7 @@ class NodePage(Vertical):
             return
         self.query_one(PaneTitle).say(
             _title(self.node, self.zone),
-            wording.tally(self.node.tally, self.node.level),
+            _size(self.node),
         )
         head = self.query_one("#head", Static)
         head.update(self._head(message.part))
@@ -149,10 +149,9 @@ class NodePage(Vertical):
     def say_cost(self, message: NodeCosted) -> None:
         """Say what an agent would pay for what is shown."""
         if message.node == self.node:
-            size = wording.tally(message.node.tally, message.node.level)
-            first, dot, others = size.partition(" · ")
+            first, dot, others = _size(message.node).partition(" · ")
             cost = f"~{wording.counted(message.tokens, 'token')}"
-            told = f"{first} · {cost}{dot}{others}"
+            told = f"{first} · {cost}{dot}{others}" if first else ""
             self.query_one(PaneTitle).measure = told
 
     def _go_to_grip(self) -> None:
@@ -187,8 +186,12 @@ class NodePage(Vertical):
 
     def _ago(self, node: TocNode) -> str:
         """How long ago it was; of a month or a year, nothing."""
-        is_long = node.level in (TocLevel.MONTH, TocLevel.YEAR)
-        return "" if is_long else wording.ago(node.start_time, self.now())
+        if node.level in (TocLevel.MONTH, TocLevel.YEAR):
+            return ""
+        if node.level is TocLevel.DAY:
+            days = (node.start_time, self.now())
+            return day_words.away(*(at.astimezone(self.zone).date() for at in days))
+        return wording.ago(node.start_time, self.now())
 
     def _say(self, words: str) -> None:
         self.query_one(PaneTitle).say("Page")
@@ -205,6 +208,12 @@ class NodePage(Vertical):
                 f"This page could not be read: {wording.why(event.worker.error)}\n"
                 "Move away and back to try again."
             )
+
+
+def _size(node: TocNode) -> str:
+    """How much it covers; nothing while none of that is known."""
+    is_known = node.tally.events or node.status is not Status.PENDING
+    return wording.tally(node.tally, node.level) if is_known else ""
 
 
 def _grounds(node: TocNode, *, is_refused: bool) -> list[str]:

@@ -70,10 +70,10 @@ def _joined(parts: Sequence[Content]) -> Content:
 def _stages(progress: "Progress") -> tuple[Content, bool]:
     """What the stages do, and whether that is nothing."""
     doing = DOING.get(progress.stage, "working")
-    if not progress.is_ours:
-        return Content(READ_ONLY), False
     if progress.is_gone:
         return Content.styled(f"✗ {progress.error}", "$error"), False
+    if not progress.is_ours:
+        return Content(READ_ONLY), False
     if fault := _fault(progress):
         return Content.styled(f"✗ {fault}", "$error"), False
     if progress.stage == "import" and progress.done < progress.total:

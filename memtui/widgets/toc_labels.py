@@ -44,7 +44,7 @@ def label(
     name = wording.name_of(line, zone)
     if is_leaf:
         name = f"{wording.LIVE if line.is_live else ' '} {name}"
-    count = "" if is_leaf else f"{wording.count(line.tally.segments):>{COUNT_CELLS}}"
+    count = "" if is_leaf else f"{_count(line):>{COUNT_CELLS}}"
     standing, mark = _standing(line), _mark(line, is_open)
     room = width - cell_len(name) - 2 - len(count) - 3
     headline = _headline(line)
@@ -65,8 +65,14 @@ def label(
 def _headline(line: TocLine) -> str:
     said = line.headline or (line.title if line.level is TocLevel.SEGMENT else "")
     if not said and line.status is Status.PENDING:
-        return "Pending rollup…"
+        return wording.standing(line.status)
     return said
+
+
+def _count(line: TocLine) -> str:
+    """How many segments there are; nothing where none is known of yet."""
+    is_known = line.tally.segments or line.status is not Status.PENDING
+    return wording.count(line.tally.segments) if is_known else ""
 
 
 def _standing(line: TocLine) -> str:

@@ -136,8 +136,8 @@ def name_of(line: TocLine, zone: tzinfo) -> str:
         case TocLevel.MONTH:
             return line.title.partition(" ")[0]
         case TocLevel.WEEK:
-            end = line.end_time.astimezone(zone) - timedelta(microseconds=1)
-            return week(start.date(), end.date())
+            # One not summed up yet ends, by its tally, where it begins.
+            return week(start.date(), start.date() + timedelta(days=6))
         case TocLevel.DAY:
             return f"{start:%a} {start.day:>2}"
         case _:

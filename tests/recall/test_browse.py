@@ -1,6 +1,11 @@
+from datetime import date
+
 from memtui.house import House
-from memtui.memory.toc import TocLevel
-from memtui.recall import browse
+from memtui.memory.scopes import Scope
+from memtui.memory.toc import Status, TocLevel
+from memtui.recall import browse, days
+from memtui.store import database
+from memtui.store.tables.contents import NodeRow
 
 
 def test_the_years_come_newest_first(full_house: House) -> None:
@@ -48,3 +53,25 @@ def test_brackets_in_what_was_said_are_only_brackets(full_house: House) -> None:
     assert node is not None
     said = " ".join(bullet.text for bullet in node.bullets)
     assert "list[int]" in said
+
+
+def test_what_is_not_summed_up_yet_counts_what_is_finished_under_it(
+    full_house: House,
+) -> None:
+    names = ["toc:year:2024", "toc:month:2024-01", "toc:day:2024-01-18"]
+    codex = Scope(agent="codex")
+    all_of, parts = browse.lines(names), browse.lines(names, codex)
+    january = date(2024, 1, 18)
+    day = days.year(2024, full_house.zone).days[january]
+    with database.writing():
+        NodeRow.update(latest=None).where(NodeRow.node_id << names).execute()
+    waiting = browse.lines(names)
+    assert {line.status for line in waiting} == {Status.PENDING}
+    assert [x.tally for x in waiting] == [x.tally for x in all_of]
+    assert [x.tally for x in browse.lines(names, codex)] == [x.tally for x in parts]
+    assert browse.years()[0].tally == all_of[0].tally
+    page = browse.part(names[0])
+    assert page is not None and page.node.tally == all_of[0].tally
+    told = days.year(2024, full_house.zone).days[january]
+    assert told.is_pending and told.messages == day.messages
+    assert day.messages in days.counts()

@@ -8,7 +8,7 @@ from rich.style import Style
 from textual.content import Content
 
 from memtui.memory.toc import Status, Tally, TocLevel, TocLine
-from memtui.widgets import sparks
+from memtui.widgets import sparks, wording
 from memtui.widgets.hanging import Hanging
 from memtui.widgets.toc_labels import Inks, label
 
@@ -86,3 +86,16 @@ def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
         "✓ one two three  2 ▸",
         "  four five",
     ]
+
+
+def test_a_line_not_summed_up_yet_says_so_and_counts_what_it_knows() -> None:
+    waiting = replace(line(TocLevel.YEAR, ""), status=Status.PENDING)
+    assert drawn(waiting, 40) == "2024  not summarised yet        1,204   "
+    empty = drawn(replace(waiting, tally=Tally()), 40)
+    assert empty == "2024  not summarised yet                "
+
+
+def test_a_week_ends_where_the_calendar_ends_it() -> None:
+    week = line(TocLevel.WEEK, "")
+    waiting = replace(week, end_time=week.start_time)
+    assert wording.name_of(waiting, UTC) == "15–21 Jan"

@@ -52,6 +52,10 @@ def said(progress: Progress, room: int = ROOM) -> str:
         ),
         (Progress("index", error="no room", model=WRITING), "✗ indexing: no room"),
         (Progress("", is_ours=False, model=WRITING), status_line.READ_ONLY),
+        (
+            Progress("", is_ours=False, error="the memory is gone", is_gone=True),
+            "✗ the memory is gone",
+        ),
         (Progress("", model=READY), "idle"),
     ],
 )

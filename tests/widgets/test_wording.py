@@ -6,7 +6,7 @@ import pytest
 from memtui.errors import StoreBusy, StoreDamaged
 from memtui.memory.events import EventRole, EventType, make
 from memtui.memory.toc import Status, Tally, TocLevel, TocLine
-from memtui.widgets import wording
+from memtui.widgets import day_words, wording
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 
@@ -89,3 +89,9 @@ def test_a_damaged_store_is_said_with_what_to_do() -> None:
     told = wording.why(StoreDamaged("memory.db is damaged"))
     assert told == "memory.db is damaged (memtui doctor says what to do)"
     assert wording.why(StoreBusy("it is busy")) == "it is busy"
+
+
+@pytest.mark.parametrize("days", [2, 8, 20, 45, 70, 526, 800])
+def test_a_day_is_as_long_ago_as_what_was_said_on_it(days: int) -> None:
+    said = wording.ago(NOW - timedelta(days=days), NOW)
+    assert day_words.away(NOW.date() - timedelta(days=days), NOW.date()) == said
