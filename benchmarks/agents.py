@@ -185,6 +185,9 @@ ONCE: dict[str, Answer] = {
     "retrieve-memory": lambda house, asked: house.asking.retrieve_memory(
         asked.text, filters=Filters(of=asked.of)
     ),
+    "retrieve-memory, all details": lambda house, asked: house.asking.retrieve_memory(
+        asked.text, detail_limit=5, filters=Filters(of=asked.of)
+    ),
 }
 """What is answered in one go, with nothing opened afterwards."""
 

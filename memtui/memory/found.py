@@ -11,7 +11,7 @@ from enum import StrEnum
 from memtui.memory import bands
 from memtui.memory.bands import Band
 from memtui.memory.events import EventRole
-from memtui.memory.hits import Snippet
+from memtui.memory.hits import NOTHING_SAID, Snippet
 from memtui.memory.sessions import Session
 
 SNIPPET_BYTES = 1_024
@@ -61,12 +61,15 @@ class MessageHit:
     subagent: str
     """Whose conversation within the session; "" for the main one."""
     event_id: str
-    """The message; "" where the session's title alone answers."""
+    """The message; where the session's title or summary alone answers, its first one;
+    "" where it has none."""
     msg_idx: int
-    """Its place among the messages of its conversation; -1 where there is none."""
+    """Its place among the messages of its conversation; -1 where none answers."""
     score: float
     """0 to 1: the share of the query's own upper bound (decisions §8)."""
     window: tuple[Said, ...]
+    about: Snippet = NOTHING_SAID
+    """What of the session's title and summary answers, where no message does."""
 
     @property
     def match(self) -> Said | None:
@@ -89,7 +92,8 @@ class Moment:
     node_id: str
     """The segment it lies in; "" while there is none."""
     event_id: str
-    """The message that answers best; "" where summaries alone do."""
+    """The message that answers best; "" where summaries alone do, and where what its
+    session is called and summed up by does, the first one of that."""
     grip_id: str
     """The grip that answers best, if one does; "" if none."""
     role: EventRole | None

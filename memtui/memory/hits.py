@@ -45,6 +45,9 @@ class Snippet:
     marks: tuple[tuple[int, int], ...] = ()
 
 
+NOTHING_SAID = Snippet("")
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One line of the teleport's answer."""

@@ -27,6 +27,8 @@ class Line:
 
     role: str
     text: str
+    is_match: bool = False
+    """Whether it answers what was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,7 @@ def plain(memory: Memory) -> Plain:
     if memory.details:
         told["details"] = [
             {"role": line.role, "text": fencing.neutral(line.text)}
+            | ({"is_match": True} if line.is_match else {})
             for line in memory.details
         ]
     return told

@@ -141,12 +141,18 @@ def _kept(reply: Reply, kept: int) -> list[Plain]:
     if not reply.spare:
         return items
     room = max(0, kept - len(reply.items))
-    for place, one in enumerate(items):
+    spared = sorted(
+        (not some.get("is_match"), at, place)
+        for at, one in enumerate(items)
+        for place, some in enumerate(one.get(reply.spare, ()))
+    )
+    # What was looked for before the rest, whosever it is.
+    told = {(at, place) for _, at, place in spared[:room]}
+    for at, one in enumerate(items):
         if one.get(reply.spare):
-            some = one[reply.spare][:room]
-            room -= len(some)
+            some = [it for n, it in enumerate(one[reply.spare]) if (at, n) in told]
             rest = {key: one[key] for key in one if key != reply.spare}
-            items[place] = rest | ({reply.spare: some} if some else {})
+            items[at] = rest | ({reply.spare: some} if some else {})
     return items
 
 

@@ -4,11 +4,12 @@ What stands in quotes, and filters, are not read for times.
 """
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, time, tzinfo
 
 from memtui.memory import filters, queries, times
+from memtui.memory.filters import Filters
 from memtui.memory.found import Understood
 from memtui.memory.times import Period
 
@@ -50,6 +51,23 @@ class Timely:
     def covers(self, at: datetime) -> bool:
         """Whether a moment lies in one of the times."""
         return any(_lies_in(at, period) for period in self.periods)
+
+
+def bounded(within: Filters, periods: Sequence[Period]) -> Filters:
+    """Filters that leave of some times all between the ends.
+
+    Args:
+        within: What they leave besides.
+        periods: The times; where there are none, or one has no end, they leave all.
+    """
+    starts, ends = [one.start for one in periods], [one.end for one in periods]
+    first = min((at for at in starts if at), default=None) if all(starts) else None
+    last = max((at for at in ends if at), default=None) if all(ends) else None
+    return replace(
+        within,
+        since=max((at for at in (within.since, first) if at), default=None),
+        until=min((at for at in (within.until, last) if at), default=None),
+    )
 
 
 def _lies_in(at: datetime, period: Period) -> bool:

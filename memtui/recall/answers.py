@@ -8,7 +8,7 @@ from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import Understood
 from memtui.memory.replies import Plain, Reply
 from memtui.memory.scopes import ALL, Scope
-from memtui.recall import itemising
+from memtui.recall import itemising, windows
 from memtui.recall.finders import Finders
 from memtui.recall.retrieval import Retrieval, Retrieved
 from memtui.recall.routing import Router
@@ -115,15 +115,12 @@ class Answers:
             is_one_each=is_one_each,
             filters=filters,
         )
-        told = [
-            itemising.message_hit(one, self._zone, around=AROUND_CHARS)
-            for one in found.hits
-        ]
+        told = windows.message_hits(found.hits, self._zone, around=AROUND_CHARS)
         notes = _notes(found.notes, found.times)
         return Reply(
             "hits",
             told,
-            itemising.message_hit_line,
+            windows.message_hit_line,
             {"query": neutral(query)},
             notes=notes or ([] if told else [NOTHING]),
         )

@@ -11,7 +11,9 @@ from datetime import datetime
 
 from memtui.memory.found import Layer
 from memtui.memory.hits import HitKind, Match
+from memtui.memory.queries import Query
 from memtui.memory.timely import GAIN, Timely
+from memtui.recall import naming
 from memtui.recall.hearing import Heard, Hearing
 from memtui.store import segments
 
@@ -66,6 +68,11 @@ class Candidate:
         return max([self.heard.score if self.heard else 0.0, *led])
 
     @property
+    def is_named(self) -> bool:
+        """Whether only its session's title or summary led to it."""
+        return self.heard is None and not self.led
+
+    @property
     def layers(self) -> frozenset[Layer]:
         """The layers that led to it."""
         told = {layer for layer in Layer if self.scores.get(layer)}
@@ -101,13 +108,16 @@ def led(matches: Sequence[Match], allowed: Collection[int] | None) -> list[Led]:
     ]
 
 
-def ranked(hearing: Hearing, matches: Iterable[Led], timely: Timely) -> list[Candidate]:
-    """The sessions that answer, the best first.
+def ranked(
+    hearing: Hearing, matches: Iterable[Led], timely: Timely, query: Query
+) -> list[Candidate]:
+    """The sessions that answer, the best first; inside ``connected()``.
 
     Args:
         hearing: What was heard.
         matches: What the teleport found.
         timely: The times the question speaks of.
+        query: What is asked.
     """
     found: dict[int, Candidate] = {}
     _note_heard(found, hearing, timely)
@@ -121,7 +131,10 @@ def ranked(hearing: Hearing, matches: Iterable[Led], timely: Timely) -> list[Can
     _sum_up(found.values(), timely)
     best = sorted(found.values(), key=lambda one: (-one.total, -one.session))
     # As good as a layer says of the first few, and from there on as they are ranked.
-    most = max((one.own for one in best[:FIRST]), default=0.0)
+    first = best[:FIRST]
+    named = naming.shares([one.session for one in first if one.is_named], query)
+    own = [named.get(one.session, one.own) for one in first]
+    most = max(own, default=0.0)
     for one in best:
         one.shown = most * one.total / (best[0].total or 1.0)
     return best

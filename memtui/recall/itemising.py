@@ -11,7 +11,7 @@ from memtui.memory import citations
 from memtui.memory.events import Event
 from memtui.memory.fencing import line as neutral
 from memtui.memory.finds import Held
-from memtui.memory.found import MessageHit, Moment, Said
+from memtui.memory.found import Moment
 from memtui.memory.grips import Grip
 from memtui.memory.hits import Hit, HitKind
 from memtui.memory.replies import Plain
@@ -148,37 +148,6 @@ def quote_line(told: Plain) -> str:
     return f"{told['score']:.2f} {told['id']} {told['at']} {about}{by}{told['snippet']}"
 
 
-def message_hit(one: MessageHit, zone: tzinfo, *, around: int) -> Plain:
-    """A message that answers, with so many characters of each one beside it."""
-    match = one.match
-    told: Plain = {
-        "id": citations.of_event(one.event_id) if one.event_id else "",
-        "score": round(one.score, 2),
-        "session": named(one.session.agent, one.session.session_id),
-        "at": clock(match.at if match else one.session.created_at, zone),
-        "title": neutral(one.session.title)[:LEAD_CHARS],
-        "window": [
-            _said(said, TEXT_CHARS if said.is_match else around)
-            for said in one.window
-            if said.is_match or around
-        ],
-    }
-    return told
-
-
-def _said(one: Said, most: int) -> Plain:
-    told: Plain = {"msg_idx": one.msg_idx, "role": one.role.value}
-    told["text"] = _short(neutral(one.snippet.text), most)
-    return told | ({"is_match": True} if one.is_match else {})
-
-
-def message_hit_line(told: Plain) -> str:
-    """The same as lines."""
-    head = f"{told['score']:.2f} {told['id']} {told['at']} {told['session']}"
-    said = [f"  {one['role']}: {one['text']}" for one in told["window"]]
-    return "\n".join([head, *(said or [f"  {told['title']}"])])
-
-
 def event(
     one: Event, zone: tzinfo, *, about: str = "", most: int = TEXT_CHARS
 ) -> Plain:
@@ -194,7 +163,7 @@ def event(
     place = text.find(quote) if quote else 0
     start = max(0, place - LEAD_CHARS) if place + len(quote) > most else 0
     start = text.find(" ", start) + 1 if start else 0
-    said = _short(text[start:], max(most, LEAD_CHARS + len(quote)))
+    said = short(text[start:], max(most, LEAD_CHARS + len(quote)))
     told: Plain = {
         "id": citations.of_event(one.event_id),
         "at": clock(one.timestamp, zone),
@@ -265,5 +234,6 @@ def grip(one: Grip, zone: tzinfo) -> Plain:
     }
 
 
-def _short(text: str, most: int) -> str:
+def short(text: str, most: int = TEXT_CHARS) -> str:
+    """A text cut between two words, to so many characters."""
     return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0]}…"

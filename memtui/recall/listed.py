@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from memtui.memory import timely
 from memtui.memory.filters import NAMES, Filters
 from memtui.memory.found import Findings, Layer, Moment
 from memtui.memory.hits import Answer, HitKind, Match, Snippet
@@ -32,17 +33,7 @@ def wanted(query: Query, times: Timely) -> Query | None:
     is_said = bool(times.periods) or (typed and not query.hints)
     if not (query.is_empty and is_said) or query.needs_text:
         return None
-    starts = [one.start for one in times.periods]
-    ends = [one.end for one in times.periods]
-    since, until = query.filters.since, query.filters.until
-    first = min((at for at in starts if at), default=None) if all(starts) else None
-    last = max((at for at in ends if at), default=None) if all(ends) else None
-    filters = replace(
-        query.filters,
-        since=max((at for at in (since, first) if at), default=None),
-        until=min((at for at in (until, last) if at), default=None),
-    )
-    return replace(query, filters=filters)
+    return replace(query, filters=timely.bounded(query.filters, times.periods))
 
 
 def notes(times: Timely) -> tuple[str, ...]:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
-from memtui.memory import chunks, citations, memories, time_since
+from memtui.memory import chunks, citations, memories, queries, snippets, time_since
 from memtui.memory.events import from_ms
 from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import Moment, Understood
 from memtui.memory.memories import LIMIT, Line, Memory
+from memtui.memory.queries import Query
 from memtui.memory.toc import TocNode
 from memtui.recall.quoting import Quoting
 from memtui.store import database, events, segments, spans, surprises, toc
@@ -16,8 +17,15 @@ from memtui.store import database, events, segments, spans, surprises, toc
 MOST = 20
 """The most memories there are in an answer."""
 
-SAID_CHARS = 700
-"""How much of what was said a memory's summary quotes, in characters."""
+SUMMARY_CHARS = 400
+"""How long a memory's summary gets by what of its bullets answers, in characters."""
+
+WHOLE_CHARS = 2_000
+"""The most details, in characters, that are told whole: of more, what is long and
+answers is quoted."""
+
+SHORT_CHARS = 400
+"""How long a message is told whole among these, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,42 +72,48 @@ class Retrieval:
         """
         limit = max(1, min(limit, MOST))
         quoted = self._quoting.find(query, filters=filters)
-        found = quoted.findings
-        several = [_said(one, quoted.quotes) for one in found.hits[:limit]]
-        moments, now = [some[0] for some in several], self._clock()
+        found, now = quoted.findings, self._clock()
+        asked = queries.read(query, self._zone)
+        hits = found.hits[:limit]
+        several = [_said(one, quoted.quotes) for one in hits]
+        moments = [some[0] for some in several]
         with database.connected():
             names = [one.node_id for one in moments if one.node_id]
             weighed = surprises.of(names)
             nodes = {node.node_id: node for node in toc.nodes(names)}
             told = [
-                self._memory(rank, some, nodes.get(some[0].node_id), now, weighed)
-                for rank, some in enumerate(several, 1)
+                replace(
+                    self._memory(rank, one, nodes.get(one.node_id), now, asked),
+                    # By what it is ranked: the search's, not its best quote's.
+                    score=hit.score,
+                    surprise=weighed.get(one.node_id),
+                )
+                for rank, (hit, one) in enumerate(zip(hits, moments, strict=True), 1)
             ]
             told = [
-                replace(one, details=_details(one))
+                replace(one, details=_details(one, some))
                 if memories.has_details(one.rank, one.surprise, detail_limit, len(told))
                 else one
-                for one in told
+                for one, some in zip(told, several, strict=True)
             ]
         return Retrieved(query, tuple(told), found.notes, found.times)
 
     def _memory(
         self,
         rank: int,
-        quotes: Sequence[Moment],
+        moment: Moment,
         node: TocNode | None,
         now: datetime,
-        weighed: dict[str, float],
+        asked: Query,
     ) -> Memory:
-        moment = quotes[0]
         ended = _ended(moment, node)
         return Memory(
             rank=rank,
             score=moment.score,
-            surprise=weighed.get(moment.node_id),
+            surprise=None,
             at=ended,
             when=time_since.ago(ended, now, self._zone),
-            summary=_summary(quotes),
+            summary=_summary(moment, node, asked),
             cite=_cite(moment, node),
             node_id=moment.node_id,
         )
@@ -120,15 +134,18 @@ def _ended(moment: Moment, node: TocNode | None) -> datetime:
     return from_ms(last_ms) if last_ms is not None else moment.at
 
 
-def _summary(quotes: Sequence[Moment]) -> str:
-    """What a memory is about, and of what was said in it what answers."""
-    about, told = quotes[0].title, list[str]()
-    for one in quotes:
-        said = " ".join(one.snippet.text.split())
-        room = SAID_CHARS - sum(map(len, told))
-        if chunks.fold(said) not in chunks.fold(about) and (len(said) <= room):
-            told.append(f"{one.role}: {said}" if one.role else said)
-    return " ".join([f"{about.rstrip('.…')}." if told and about else about, *told])
+def _summary(moment: Moment, node: TocNode | None, asked: Query) -> str:
+    """What a memory is about, and of what its summary holds what answers."""
+    about = moment.title
+    told = [moment.snippet.text] if not (moment.role or moment.grip_id) else []
+    bullets = [one.text for one in node.bullets if one.stands] if node else []
+    held = [(len(snippets.wanted_in(one, asked)), one) for one in bullets]
+    told += [one for count, one in sorted(held, key=lambda it: -it[0]) if count]
+    for said in (" ".join(one.split()) for one in told):
+        is_told = chunks.fold(said) in chunks.fold(about)
+        if not is_told and len(about) + len(said) <= SUMMARY_CHARS:
+            about = f"{about.rstrip('.…')}. {said}" if about else said
+    return about
 
 
 def _cite(moment: Moment, node: TocNode | None) -> str:
@@ -142,14 +159,25 @@ def _cite(moment: Moment, node: TocNode | None) -> str:
     return citations.of_grip(next(grips, ""))
 
 
-def _details(memory: Memory) -> tuple[Line, ...]:
-    """The messages of a memory's segment."""
+def _details(memory: Memory, quotes: Sequence[Moment]) -> tuple[Line, ...]:
+    """The messages of a memory's segment, what answers among them marked."""
     stretch = segments.get(memory.node_id) if memory.node_id else None
     if stretch is None:
         return ()
     within = events.between(stretch.number, stretch.start_ms, stretch.end_ms)
+    said = [event for event in within if event.is_message and event.text]
+    short: dict[str, list[str]] = {}
+    for one in quotes:
+        if one.role:
+            short.setdefault(one.event_id, []).append(one.snippet.text)
+    is_long = sum(len(event.text) for event in said) > WHOLE_CHARS
     return tuple(
-        Line(event.role, event.text)
-        for event in within
-        if event.is_message and event.text
+        Line(
+            event.role,
+            " … ".join(short[event.event_id])
+            if is_long and event.event_id in short and len(event.text) > SHORT_CHARS
+            else event.text,
+            is_match=event.event_id in short,
+        )
+        for event in said
     )

@@ -1,11 +1,11 @@
 """Routing: a question answered by the way that fits it, which the answer tells."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from memtui.memory import queries, routes, timely
-from memtui.memory.filters import EVERYTHING
+from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import Moment, Understood
 from memtui.memory.hits import Hit
 from memtui.memory.routes import Choice, Sureness, Way
@@ -16,6 +16,9 @@ from memtui.memory.toc import TocLine
 from memtui.recall import navigation
 from memtui.recall.quoting import Quoting
 from memtui.recall.teleport import Teleport
+
+SEEN = 6
+"""How many times as many summaries are looked at where only those of a time count."""
 
 LIMIT = 8
 """How many nodes and hits an answer has unless fewer or more are asked for."""
@@ -76,9 +79,8 @@ class Router:
         nodes = list(
             {one.node_id: one for some in found.values() for one in some}.values()
         )
-        hits, notes = self._hits(choice.way, read, limit, of)
-        quotes = self._quotes(choice.way, question, limit, of)
-        sureness = _sure(choice.way, nodes, hits)
+        hits, quotes, notes = self._found(choice.way, question, read, limit, of)
+        sureness = _sure(choice.way, nodes, hits, quotes)
         times = tuple(Understood(one.said, bool(some)) for one, some in found.items())
         unmet = [f"Nothing is kept of {one.said}." for one in times if not one.is_met]
         return Routed(
@@ -89,8 +91,29 @@ class Router:
             tuple(_told_apart(hits)),
             quotes,
             _top(choice.way, sureness, nodes, of)[:limit],
-            (*unmet, *notes),
+            (*unmet, *_elsewhere(read, nodes, [*hits, *quotes]), *notes),
         )
+
+    def _found(
+        self, way: Way, question: str, read: Timely, limit: int, of: Scope
+    ) -> tuple[list[Hit], tuple[Moment, ...], tuple[str, ...]]:
+        """Summaries and quotes that answer: where a time has some, its own alone."""
+        if way is not Way.BOTH:
+            hits, notes = self._hits(way, read, limit, of)
+            return (
+                hits,
+                self._quotes(way, question, limit, replace(EVERYTHING, of=of)),
+                notes,
+            )
+        hits, notes = self._hits(way, read, SEEN * limit, of)
+        mine = [one for one in hits if read.covers(one.at)][:limit]
+        held = timely.bounded(replace(EVERYTHING, of=of), read.periods)
+        quotes = self._quotes(way, read.rest, limit, held)
+        quotes = tuple(one for one in quotes if read.covers(one.at))
+        if mine or quotes:
+            return mine, quotes, notes
+        quotes = self._quotes(way, read.rest, limit, replace(EVERYTHING, of=of))
+        return hits[:limit], quotes, notes
 
     def _within(self, one: Period, of: Scope) -> list[TocLine]:
         return navigation.in_range(one.start, one.end, self._zone, of=of)
@@ -110,13 +133,23 @@ class Router:
         return hits, tuple(filter(None, (answer.note, *meant)))
 
     def _quotes(
-        self, way: Way, question: str, limit: int, of: Scope
+        self, way: Way, question: str, limit: int, filters: Filters
     ) -> tuple[Moment, ...]:
         if way not in (Way.TELEPORT, Way.BOTH):
             return ()
         words = routes.pointed(question, self._zone)
-        filters = replace(EVERYTHING, of=of)
         return self._quoting.find(words, limit=2 * limit, filters=filters).quotes
+
+
+def _elsewhere(
+    read: Timely, nodes: Sequence[TocLine], shown: Sequence[Hit | Moment]
+) -> Iterator[str]:
+    """That what is shown is not of the times that were asked about."""
+    if not (read.periods and shown) or any(read.covers(one.at) for one in shown):
+        return
+    named = " and ".join(one.said.partition(":")[0] for one in read.periods)
+    beside = f"Nothing of {named} holds it; these" if nodes else "These"
+    yield f"{beside} are of other times."
 
 
 def _told_apart(hits: list[Hit]) -> Iterator[Hit]:
@@ -132,21 +165,18 @@ def _top(
     way: Way, sure: Sureness, nodes: list[TocLine], of: Scope
 ) -> tuple[TocLine, ...]:
     """The nodes of the time; the years where nothing better is known."""
-    if nodes or (way is not Way.TOP and sure.score >= routes.VAGUELY):
+    is_known = way is Way.TELEPORT and sure.score >= routes.VAGUELY
+    if nodes or is_known:
         return tuple(nodes)
     return tuple(navigation.get_toc_root(of=of))
 
 
-def _sure(way: Way, nodes: list[TocLine], hits: list[Hit]) -> Sureness:
+def _sure(
+    way: Way, nodes: list[TocLine], hits: list[Hit], quotes: Sequence[Moment]
+) -> Sureness:
     if way is Way.TOP:
         return Sureness(routes.VAGUELY)
     if way is Way.BROWSE:
         return Sureness(routes.SURE if nodes else routes.EMPTY)
-    if way is Way.BOTH and not nodes:
-        # The words may be there: what is asked of the time is not.
-        return Sureness(min(_best(hits), routes.EMPTY))
-    return Sureness(_best(hits))
-
-
-def _best(hits: list[Hit]) -> float:
-    return max((hit.score for hit in hits), default=0.0)
+    scores = [one.score for one in hits] + [one.score for one in quotes]
+    return Sureness(max(scores, default=0.0))

@@ -4,9 +4,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
+from typing import Any
 
 from memtui.memory import queries, timely
-from memtui.memory.events import to_ms
+from memtui.memory.events import Event, to_ms
 from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import Findings, Layer, Moment
 from memtui.memory.hits import Hit, Snippet
@@ -15,12 +16,12 @@ from memtui.memory.sessions import Session
 from memtui.memory.snippets import best_line, marks_in, wanted_in
 from memtui.memory.timely import Timely
 from memtui.memory.toc import TocLine, TocNode
-from memtui.recall import fusing, listed
+from memtui.recall import fusing, listed, naming
 from memtui.recall.fusing import Candidate
 from memtui.recall.hearing import NO_WORD, Ears, Heard, Hearing
 from memtui.recall.teleport import Ranking, Teleport
 from memtui.search.documents import said_by
-from memtui.store import database, scopes, segments, sessions, toc
+from memtui.store import database, neighbours, scopes, segments, sessions, toc
 
 LIMIT = 20
 """How many moments are answered unless fewer or more are asked for."""
@@ -104,7 +105,7 @@ class Search:
         hearing = Hearing() if filters.is_of_nodes else self._ears.hear(query)
         ranking = Ranking() if filters.role else self._teleport.rank(query, NODES)
         led = fusing.led(ranking.matches, scopes.sessions_of(filters))
-        ranked = fusing.ranked(hearing, led, times)[: max(0, limit)]
+        ranked = fusing.ranked(hearing, led, times, query)[: max(0, limit)]
         unheard = [found for found in ranked if not found.heard]
         matches = [one.match for found in unheard for one in found.led.values()]
         hits = {hit.target_id: hit for hit in self._teleport.shown(matches, query)}
@@ -131,10 +132,11 @@ def _moments(
 ) -> Iterator[Moment]:
     """Candidates as what is shown of them."""
     known = sessions.of_numbers(one.session for one in ranked)
+    said = {one.session: _said(one) for one in ranked}
     at = {
-        one.session: (one.session, to_ms(one.heard.event.timestamp))
-        for one in ranked
-        if one.heard
+        session: (session, to_ms(event.timestamp))
+        for session, event in said.items()
+        if event
     }
     lies_in = segments.at(at.values())
     places = {one.session: _led_to(one) for one in ranked}
@@ -147,9 +149,28 @@ def _moments(
             place = places[one.session]
             yield replace(
                 _moment(one, known[one.session], lines.get(place), hits, query),
+                **_opening(one, said[one.session]),
                 is_unsummarised=place in doubtful
                 and not _is_summed_up(one.heard, nodes.get(place), query),
             )
+
+
+def _said(one: Candidate) -> Event | None:
+    """The message that answers; of a session that is only called so, its first one."""
+    if one.heard:
+        return one.heard.event
+    return neighbours.first(one.session) if one.is_named else None
+
+
+def _opening(one: Candidate, event: Event | None) -> dict[str, Any]:
+    """Where a moment is that leads to the first message of what is only called so."""
+    if event is None or not one.is_named:
+        return {}
+    return {
+        "at": event.timestamp,
+        "event_id": event.event_id,
+        "subagent": event.subagent,
+    }
 
 
 def _led_to(one: Candidate) -> str:
@@ -174,7 +195,7 @@ def _moment(
     elif hit:
         at, snippet = leds[0].at, hit.snippet
     else:
-        at, snippet = session.created_at, _snippet(session.title, query)
+        at, snippet = session.created_at, naming.snippet(session, query)
     return Moment(
         agent=session.agent,
         session_id=session.session_id,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
-from memtui.memory import queries, words
+from memtui.memory import queries
 from memtui.memory import timely as timing
 from memtui.memory.events import Event, EventRole
 from memtui.memory.filters import EVERYTHING, Filters
@@ -27,7 +27,7 @@ from memtui.memory.queries import Query
 from memtui.memory.sessions import Session
 from memtui.memory.snippets import marks_in
 from memtui.memory.timely import Timely
-from memtui.recall import listed
+from memtui.recall import listed, naming
 from memtui.recall.hearing import NO_WORD, Ears, Heard, Hearing
 from memtui.recall.looked import Weights
 from memtui.store import database, latest, neighbours, scopes, sessions
@@ -206,7 +206,7 @@ def _hits(
         if session is None:
             continue
         if one.event is None:
-            yield MessageHit(session, "", "", -1, _titled(session, query), ())
+            yield _named(one.session, session, query)
             continue
         event = one.event
         at = counts[event.event_id]
@@ -220,10 +220,18 @@ def _hits(
         )
 
 
-def _titled(session: Session, query: Query) -> float:
-    """How much of a query the title of a session holds."""
-    held = set(words.terms(session.title))
-    return sum(term in held for term in query.terms) / len(query.terms)
+def _named(number: int, session: Session, query: Query) -> MessageHit:
+    """A session that is only called so, or summed up so: its first message."""
+    first = neighbours.first(number)
+    return MessageHit(
+        session,
+        first.subagent if first else "",
+        first.event_id if first else "",
+        -1,
+        naming.share(session, query),
+        (),
+        naming.snippet(session, query),
+    )
 
 
 def _window(

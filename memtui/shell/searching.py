@@ -90,6 +90,8 @@ def _messages(found: Messages, of: Scope, zone: tzinfo) -> Iterator[str]:
     yield from _head(found.query, found.notes, found.times, of, len(found.hits))
     for hit in found.hits:
         yield f"{hit.score:.2f}  {_titled(hit)}"
+        if hit.match is None and hit.about.text != hit.session.title:
+            yield f"      {output.mark(hit.about.text, hit.about.marks)}"
         for said in hit.window:
             when = output.date(said.at, zone)
             text = output.mark(said.snippet.text, said.snippet.marks)

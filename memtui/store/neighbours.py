@@ -36,6 +36,20 @@ def messages(
     return [known[name] for name in reversed(first)], [known[name] for name in then]
 
 
+def first(number: int) -> Event | None:
+    """The first message of a session, of its main conversation if it has one.
+
+    Args:
+        number: The session's number in the store.
+    """
+    rows = db.execute_sql(
+        f"SELECT id FROM events WHERE session_id = ? AND {_MESSAGE}"
+        f" ORDER BY subagent != '', at_ms, ordinal, id LIMIT 1",
+        (number,),
+    ).fetchall()
+    return next(iter(events.get(name for (name,) in rows).values()), None)
+
+
 def counts_before(those: Iterable[tuple[int, Event]]) -> dict[str, int]:
     """How many messages of its conversation come before each of some events.
 

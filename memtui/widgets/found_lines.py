@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from memtui.memory import bands, words
 from memtui.memory.found import Findings, Layer, MessageHit, Messages, Moment, Said
-from memtui.memory.hits import Answer, Hit, HitKind, Snippet
+from memtui.memory.hits import NOTHING_SAID, Answer, Hit, HitKind, Snippet
 from memtui.memory.toc import TocLevel
 from memtui.recall.listed import LISTED
 from memtui.widgets import found_once, wording
@@ -31,8 +31,6 @@ LAYERS = {
 
 LEAD = 80
 """How much of its line is marked before a word that matched, in characters."""
-
-NOTHING_SAID = Snippet("")
 
 
 class View(StrEnum):
@@ -232,7 +230,7 @@ def _of_message(hit: MessageHit) -> Line:
         title=session.title or UNTITLED,
         fit=bands.of(hit.score).value,
         kind="message" if said else "session",
-        turn=_turn(said, session.agent),
+        turn=_turn(said, session.agent) or Turn("", hit.about),
         landing=Landing(
             node_id="",
             at=at,

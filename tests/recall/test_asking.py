@@ -11,18 +11,21 @@ import pytest
 
 from memtui.house import House
 from memtui.memory import budgets, events, replies, tokens
-from memtui.memory.events import Event, EventType
+from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.replies import Plain, Reply
 from memtui.memory.routes import Way
 from memtui.memory.scopes import Scope
 from memtui.memory.toc import TocLevel
 from memtui.paths import in_home
 from memtui.recall import navigation, seeking, walks
+from memtui.recall.retrieval import SUMMARY_CHARS
 from memtui.settings import Held, Settings
 from memtui.store import database, spans
 from memtui.store.tables.contents import NodeRow, SegmentRow
 from tests.conftest import HISTORY
 from tests.talking import AT, keep, line
+
+ASSISTANT = EventRole.ASSISTANT
 
 OWN = Settings(
     {
@@ -316,6 +319,66 @@ def test_memories_are_told_with_what_opens_them(full_house: House) -> None:
         assert data(asking.expand_grip(one["cite"]))["events"]
     none = data(asking.retrieve_memory("token refresh", detail_limit=0))["memories"]
     assert not any("details" in one for one in none)
+
+
+def test_a_memory_s_score_falls_with_its_rank_and_its_summary_is_no_speech(
+    full_house: House,
+) -> None:
+    keep(
+        line("The walrus wants herring and nothing else.", 1, session="zoo"),
+        line("Herring for the walrus it is.", 2, session="zoo", role=ASSISTANT),
+        line("Herring went up by the walrus tank: buy herring.", 3, session="fish"),
+        line("Sardines then. " * 200, 4, session="fish", role=ASSISTANT),
+    )
+    assert full_house.works.until_idle(lambda _: None) == []
+    ask = full_house.asking.retrieve_memory
+    whole = ask("walrus herring tokens", limit=5, detail_limit=5)
+    scores = [one["score"] for one in whole.items]
+    assert scores == sorted(scores, reverse=True)
+    assert len(scores) > 2
+    text = replies.fitted(whole, 500, tokens.ESTIMATED).text
+    assert '- user: "The walrus wants herring and nothing else."' in text
+    assert '- user: "Herring went up by the walrus tank: buy herring."' in text
+    for one in (*whole.items, *ask("walrus herring", detail_limit=0).items):
+        assert not any(f"{who}:" in one["summary"] for who in ("user", "assistant"))
+        assert len(one["summary"]) <= SUMMARY_CHARS
+
+
+def test_of_a_time_that_holds_it_only_that_is_told_else_so_is_that_it_does_not(
+    full_house: House,
+) -> None:
+    def told(question: str) -> tuple[Reply, set[str]]:
+        reply = full_house.asking.ask_route(question)
+        return reply, {one["at"][:7] for one in reply.items if "score" in one}
+
+    said = (f"Walrus number {n}!" for n in range(3))
+    keep(*(line(one, n * 3_456_000, session=one) for n, one in enumerate(said)))
+    assert full_house.works.until_idle(lambda _: None) == []
+    assert told("walrus")[1] == {"2025-03", "2025-04", "2025-06"}
+    reply, months = told("walrus in April 2025")
+    assert months == {"2025-04"}
+    assert not reply.notes
+    reply, months = told("walrus in January 2024")
+    elsewhere = "Nothing of January 2024 holds it; these are of other times."
+    assert list(reply.notes) == [elsewhere]
+    assert "2025-04" in months
+    best = max(one["score"] for one in reply.items if "score" in one)
+    assert reply.head["score"] == best
+    reply, _ = told("walrus in 1999")
+    assert list(reply.notes)[1:] == ["These are of other times."]
+
+
+def test_what_stands_around_several_messages_is_told_once(full_house: House) -> None:
+    said = [line(f"The walrus said {n}", n, session="zoo") for n in range(6)]
+    keep(*said, line("x " * 300 + "walrus", 7, session="zoo"))
+    ask = full_house.asking.search_sessions
+    hits = ask("walrus", before=4, after=4).items
+    around = [one for hit in hits for one in hit["window"] if not one.get("is_match")]
+    matches = [one for hit in hits for one in hit["window"] if one.get("is_match")]
+    assert sorted(one["msg_idx"] for one in matches) == list(range(7))
+    assert len(around) <= 1
+    opened = [hit["id"] for hit in hits] + [one["id"] for one in matches if "id" in one]
+    assert len(set(opened)) == len(matches)
 
 
 HARD = (

@@ -192,12 +192,14 @@ def test_what_tools_were_told_is_found_only_if_a_setting_says_so(house: House) -
 
 
 def test_a_session_is_found_by_its_title_alone_and_by_it_first(house: House) -> None:
-    keep(line("Where do ships land?", 1), line("Where do ships land?", 2, session="s2"))
+    opening = line("Where do ships land?", 2, session="s2")
+    keep(line("Where do ships land?", 1), opening)
     name("s1", title="In the morning")
     name("s2", title="Harbour of ships")
     listen(house)
     (hit,) = house.talk.find("harbour").hits
-    assert (hit.session.session_id, hit.event_id, hit.window) == ("s2", "", ())
+    assert (hit.session.session_id, hit.score, hit.window) == ("s2", 1.0, ())
+    assert (hit.event_id, hit.about.text) == (opening.event_id, "Harbour of ships")
     first, *_ = house.talk.find("ships land").hits
     assert first.session.session_id == "s2"
 

@@ -121,6 +121,18 @@ def test_a_title_and_a_summary_are_what_a_session_is_found_by(desk: Desk) -> Non
     assert "platypus" in desk.do("get_session_meta", session="shop-1")
     for word in ("platypus", "ornithorhynchus"):
         assert "shop-1" in desk.do("search_sessions", query=word)
+        for tool in ("search_sessions", "search_memory"):
+            told = desk.do(tool, query=word)
+            (line,) = [one for one in told.splitlines() if "evt:" in one]
+            assert line.startswith("1.00 evt:")
+            assert word in told.partition("evt:")[2]
+        routed = desk.house.asking.ask_route(word)
+        assert (routed.head["band"], routed.items[0]["score"]) == ("excellent", 1.0)
+        told = desk.do("retrieve_memory", query=word)
+        assert "score: 1.00" in told
+        assert word in told
+        (cite,) = re.findall(r"\[(evt:\w+)\]", told)
+        assert "> " in desk.do("expand_grip", grip_id=cite)
 
 
 def test_versions_are_accepted_released_and_asked_for(desk: Desk) -> None:
