@@ -42,12 +42,16 @@ def first(number: int) -> Event | None:
     Args:
         number: The session's number in the store.
     """
-    rows = db.execute_sql(
-        f"SELECT id FROM events WHERE session_id = ? AND {_MESSAGE}"
-        f" ORDER BY subagent != '', at_ms, ordinal, id LIMIT 1",
-        (number,),
-    ).fetchall()
-    return next(iter(events.get(name for (name,) in rows).values()), None)
+    # Each goes along the index and ends with the first that it meets.
+    for mine in (" AND subagent = ''", ""):
+        row = db.execute_sql(
+            f"SELECT id FROM events WHERE session_id = ?{mine} AND {_MESSAGE}"
+            f" {_UP} LIMIT 1",
+            (number,),
+        ).fetchone()
+        if row:
+            return events.get([row[0]]).get(row[0])
+    return None
 
 
 def counts_before(those: Iterable[tuple[int, Event]]) -> dict[str, int]:
