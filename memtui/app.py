@@ -20,12 +20,13 @@ from textual import on
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.content import Content
+from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from memtui import commands, drawing, garbage, palette, themes
+from memtui import commands, drawing, garbage, palette, replies, themes
 from memtui.answering import Answering
 from memtui.errors import MemtuiError
 from memtui.household import House
@@ -96,6 +97,10 @@ class MemtuiApp(Answering):
         for known in THEMES:
             self.register_theme(known)
         self.theme = theme
+
+    def get_driver_class(self) -> type[Driver]:
+        """Who reads the terminal: keys, and not what it answers by itself."""
+        return replies.unheard(super().get_driver_class())
 
     def compose(self) -> ComposeResult:
         """The first frame: seen until the house is open."""
