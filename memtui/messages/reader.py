@@ -162,9 +162,15 @@ class PlaceFound(Message):
 class RunLookedAt(Message):
     """It is known why a command cannot be run here; an empty text where it can."""
 
-    def __init__(self, why_not: str) -> None:
+    def __init__(self, why_not: str, *, is_gone: bool) -> None:
+        """Say so.
+
+        Args:
+            why_not: Why; "" where it can.
+            is_gone: Whether the folder it is run in is not there any more.
+        """
         super().__init__()
-        self.why_not = why_not
+        self.why_not, self.is_gone = why_not, is_gone
 
 
 class FileLookedAt(Message):

@@ -1,6 +1,7 @@
 """Asking before a session is taken up in its agent: the very command is shown."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,6 +19,10 @@ from memtui.widgets import threads
 
 LOOKING = "Looking whether it can be run here…"
 
+ANSWERS = "y runs it. esc goes back."
+ONLY_COPIES = "c copies the command. esc goes back."
+"""What the key that answers elsewhere says here, where a program would be started."""
+
 
 def why_not(resume: Resume) -> str:
     """Why the command cannot be run here; "" where it can."""
@@ -25,9 +30,17 @@ def why_not(resume: Resume) -> str:
         return resume.why_not
     if shutil.which(resume.program) is None:
         return f"{resume.program} is not installed on this machine."
-    if resume.folder and not Path(resume.folder).is_dir():
-        return f"The folder {resume.folder} is not there any more."
-    return ""
+    return of_the_folder(resume)
+
+
+def of_the_folder(resume: Resume) -> str:
+    """That the folder it is run in is gone; "" where it is not."""
+    if not resume.folder or Path(resume.folder).is_dir():
+        return ""
+    return (
+        f"The folder {resume.folder} is not there any more."
+        f" Run elsewhere, {resume.program} may not find the session."
+    )
 
 
 class ResumeScreen(ModalScreen[bool]):
@@ -36,6 +49,7 @@ class ResumeScreen(ModalScreen[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "run it", show=False),
         Binding("c", "copy", "copy it", show=False),
+        Binding("enter", "say_keys", "what answers", show=False),
         Binding("escape,n", "answer(False)", "leave it", show=False),
         Binding("q", "app.quit", "quit", show=False),
     ]
@@ -57,12 +71,15 @@ class ResumeScreen(ModalScreen[bool]):
             threads.ask(self, self._look, "look")
 
     def _look(self) -> None:
-        threads.tell(self, RunLookedAt(why_not(self._resume)))
+        why, is_gone = why_not(self._resume), bool(of_the_folder(self._resume))
+        threads.tell(self, RunLookedAt(why, is_gone=is_gone))
 
     @on(RunLookedAt)
     def show(self, message: RunLookedAt) -> None:
         """Show what stands against it, or ask."""
         self._why_not = message.why_not
+        if message.is_gone:  # To go there first would fail.
+            self._resume = replace(self._resume, folder="")
         self.query_one("#question", Static).update(self._question())
         self.query_one("#answers", Static).update(self._keys())
 
@@ -93,6 +110,14 @@ class ResumeScreen(ModalScreen[bool]):
             self.notify(self._why_not, markup=False)
         else:
             self.dismiss(is_yes)
+
+    def action_say_keys(self) -> None:
+        """Say which key answers."""
+        if not self._why_not:
+            said = ANSWERS
+        else:
+            said = ONLY_COPIES if self._resume.argv else "esc goes back."
+        self.notify(said, markup=False)
 
     def action_copy(self) -> None:
         """Copy the command, and go back."""

@@ -40,6 +40,11 @@ AGAIN_S = 2.0
 SLOW_S = 0.3
 """After so many seconds it is said that an answer takes its time."""
 
+NOTHING = (
+    "Nothing is kept yet: there is nothing to find.\n\n"
+    "Press esc and then i to import what agents keep on this machine."
+)
+
 ASKED, LANDING = "teleport", "landing"
 """The groups of the workers that answer, and that look where a line leads."""
 
@@ -127,8 +132,10 @@ class TeleportScreen(ModalScreen[Landing | None]):
 
     @on(PartsRead)
     def complete_with(self, message: PartsRead) -> None:
-        """Complete the names of what there is."""
+        """Complete the names of what there is; where nothing is, say what to do."""
         self._head.suggester.know(message.parts)
+        if not message.parts.agents:
+            self.query_one("#how", Static).update(NOTHING)
 
     def _say_view(self) -> None:
         self._head.say_view(self.view)

@@ -14,6 +14,7 @@ from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.events import Event, Place
+from memtui.memory.resuming import Resume
 from memtui.memory.sessions import Helper
 from memtui.memory.thoughts import make as thought
 from memtui.messages.house import WorkReported
@@ -406,7 +407,9 @@ async def test_the_command_is_shown_before_a_session_is_resumed(
         assert question == (
             "claude is not installed on this machine.\n\nclaude --resume shop-1"
         )
-        await press(pilot, settle, "y", "c")
+        await press(pilot, settle, "y", "enter")
+        assert notices(app)[-1] == "c copies the command. esc goes back."
+        await press(pilot, settle, "c")
         assert isinstance(app.screen, ReaderScreen)
         assert app.clipboard == "claude --resume shop-1"
         program = tmp_path / "claude"
@@ -414,8 +417,25 @@ async def test_the_command_is_shown_before_a_session_is_resumed(
         program.chmod(0o755)
         await press(pilot, settle, "r")
         assert said(app, "#question").startswith("Leave memtui for this")
+        await press(pilot, settle, "enter")
+        assert notices(app)[-1] == "y runs it. esc goes back."
         await press(pilot, settle, "y")
         assert notices(app)[-1].startswith("This terminal cannot be lent")
+
+
+async def test_what_is_copied_does_not_go_to_a_folder_that_is_gone(
+    app: MemtuiApp, settle: Settle, tmp_path: Path
+) -> None:
+    gone = str(tmp_path / "gone")
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        app.push_screen(ResumeScreen(Resume(("sh", "--resume", "x"), gone)))
+        await settle(pilot)
+        question = said(app, "#question")
+        assert question.startswith(f"The folder {gone} is not there any more.")
+        assert question.endswith("\n\nsh --resume x")
+        await press(pilot, settle, "c")
+        assert app.clipboard == "sh --resume x"
 
 
 async def test_a_disk_that_hangs_holds_up_neither_resuming_nor_exporting(

@@ -20,6 +20,7 @@ from memtui.widgets.source_pane import Reader, SourcePane
 from memtui.widgets.toc_tree import TocTree
 
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+AppOf = Callable[[House], MemtuiApp]
 SIZE = (120, 40)
 
 
@@ -247,3 +248,16 @@ async def test_a_click_on_a_line_goes_there(app: MemtuiApp, settle: Settle) -> N
         tree = app.screen.query_one(TocTree)
         assert tree.pointed_at is not None
         assert tree.pointed_at.node_id == wanted
+
+
+async def test_where_nothing_is_kept_it_is_said_what_to_do(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(house)
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("escape", "slash")
+        await settle(pilot)
+        assert isinstance(app.screen, TeleportScreen)
+        how = str(app.screen.query_one("#how", Static).visual)
+        assert how.startswith("Nothing is kept yet") and "i to import" in how
