@@ -7,7 +7,7 @@ still for as long.
 
 import gc
 
-YOUNG, MIDDLE, OLD = 5_000, 20, 20
+YOUNG, MIDDLE, OLD = 5_000, 5, 100
 """After how many new objects, or looks at younger ones, there is another look."""
 
 _is_tended = False
