@@ -17,6 +17,8 @@ from memtui.memory.filters import NAMES
 from memtui.memory.found import Findings, Messages
 from memtui.memory.hits import Answer
 from memtui.messages.found import LandingFound
+from memtui.recall import parts
+from memtui.recall.parts import Parts
 from memtui.screens.asked import Asked
 from memtui.screens.teleport import TeleportScreen
 from memtui.store import database, events, sessions
@@ -299,7 +301,10 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str], Answering]] = {
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_pictures(name: str, settle: Settle, snap_compare: Compare) -> None:
+def test_pictures(
+    name: str, settle: Settle, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "known", lambda: Parts(agents=(("codex", 1),)))
     size, theme, keys, answer = PICTURES[name]
     finders = {view.value: Fake(Findings) for view in View}
     shown = View.MESSAGES if name.startswith("messages") else View.ALL
