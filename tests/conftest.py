@@ -91,6 +91,14 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
 
 
+@pytest.fixture(autouse=True)
+def _no_store_left_open() -> Iterator[None]:
+    """No test asks the store of the one before."""
+    yield
+    database.close()
+    database.db.init(None)
+
+
 OWN = {
     "store.time_zone": Held("UTC", "test"),
     "summaries.provider": Held("extractive", "test"),

@@ -47,6 +47,12 @@ Answering = Callable[[str], Answer | Findings | Messages]
 SIZE = (120, 40)
 
 
+@pytest.fixture(autouse=True)
+def _something_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bar without a house is over a memory that holds something."""
+    monkeypatch.setattr(parts, "known", lambda: Parts(agents=(("codex", 1),)))
+
+
 def bar(pilot: Pilots) -> TeleportScreen:
     screen = pilot.app.screen
     assert isinstance(screen, TeleportScreen)
@@ -301,10 +307,7 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str], Answering]] = {
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_pictures(
-    name: str, settle: Settle, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parts, "known", lambda: Parts(agents=(("codex", 1),)))
+def test_pictures(name: str, settle: Settle, snap_compare: Compare) -> None:
     size, theme, keys, answer = PICTURES[name]
     finders = {view.value: Fake(Findings) for view in View}
     shown = View.MESSAGES if name.startswith("messages") else View.ALL
