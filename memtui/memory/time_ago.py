@@ -42,8 +42,8 @@ AROUND_CHARS = 60
 """How much on each side of a word is looked at for its language."""
 
 _WORDS = {
-    "recently": "recently|lately|the other day|the other night|the other evening"
-    "|the other week|kürzlich|neulich|récemment|recientemente|最近",
+    "the other": "the other day|the other night|the other evening|the other week",
+    "recently": "recently|lately|kürzlich|neulich|récemment|recientemente|最近",
     "tonight": "tonight|今晚",
     "last night": "昨晚",
     "0": "today|heute|aujourd'hui|hoy|今天",
@@ -93,14 +93,20 @@ def _back(here: Here, unit: int, most: int, least: int) -> Days:
 
 def _ago(match: "re.Match[str]", here: Here) -> Spoken | None:
     least, most = time_words.count(match[1])
-    unit = UNITS[match[2]]
+    return so_long(match, here, least, most, UNITS[match[2]])
+
+
+def so_long(
+    match: "re.Match[str]", here: Here, least: int, most: int, unit: int
+) -> Spoken | None:
+    """So many units ago, half a unit on each side."""
     if unit > HOUR:
-        return of_days(match, _back(here, unit, most, least), is_soft=least < most)
+        return of_days(match, _back(here, unit, most, least))
     size = timedelta(minutes=1) if unit == MINUTE else timedelta(hours=1)
     half = max(size / 2, LEAST_AROUND)
     until = min(here.now - least * size + half, here.now)
     bounds = here.now - most * size - half, until
-    return Spoken(*match.span(), exact=bounds, is_full=True, is_soft=least < most)
+    return Spoken(*match.span(), exact=bounds, is_full=True)
 
 
 def _half_hour(match: "re.Match[str]", here: Here) -> Spoken | None:
@@ -118,14 +124,18 @@ def _fortnight(match: "re.Match[str]", here: Here) -> Spoken | None:
 
 def _rolling(match: "re.Match[str]", here: Here) -> Spoken | None:
     most = time_words.count(match[1])[1]
-    return _last(match, here, most, match[2])
+    return last(match, here, most, match[2])
 
 
 def _whole(match: "re.Match[str]", here: Here) -> Spoken | None:
-    return _last(match, here, 1, match[1] or match[2])
+    word = match[1] or match[2] or match[3]
+    if word == "fortnight":
+        return last(match, here, 2, "week")
+    return last(match, here, 1, word)
 
 
-def _last(match: "re.Match[str]", here: Here, most: int, word: str) -> Spoken | None:
+def last(match: "re.Match[str]", here: Here, most: int, word: str) -> Spoken | None:
+    """So many units up to now."""
     unit = MONTH if word.startswith("quarter") else UNITS[word]
     if unit <= HOUR:
         back = timedelta(minutes=most) if unit == MINUTE else timedelta(hours=most)
@@ -139,7 +149,7 @@ def _last(match: "re.Match[str]", here: Here, most: int, word: str) -> Spoken | 
     return of_days(match, Days(first, here.today + DAY))
 
 
-def _unit(today: date, word: str, back: int) -> Days:
+def unit(today: date, word: str, back: int) -> Days:
     """The calendar's week, month, quarter or year that lies so many back."""
     if word == "week":
         return time_words.week(today - back * 7 * DAY)
@@ -152,7 +162,7 @@ def _unit(today: date, word: str, back: int) -> Days:
 
 
 def _begun(match: "re.Match[str]", here: Here) -> Spoken | None:
-    return of_days(match, _unit(here.today, match[1], 0).part(0, 1, 3))
+    return of_days(match, unit(here.today, match[1], 0).part(0, 1, 3))
 
 
 def _near(match: "re.Match[str]", here: Here) -> Spoken | None:
@@ -161,7 +171,7 @@ def _near(match: "re.Match[str]", here: Here) -> Spoken | None:
     if word in PARTS:
         return _part(match, here, word, 0 if is_this else 1)
     if word in ("week", "month", "quarter", "year"):
-        return of_days(match, _unit(here.today, word, 0 if is_this else 1))
+        return of_days(match, unit(here.today, word, 0 if is_this else 1))
     if word in VERBS | SHORT and not here.is_capital(match.start(2)):
         return None
     return _near_name(match, here, named(word), is_this)
@@ -173,7 +183,7 @@ def _near_name(
     found = name.latest(here.today)
     if found and is_this:
         around = "week" if isinstance(name, Weekday) else "year"
-        if found != name.inside(_unit(here.today, around, 0)):
+        if found != name.inside(unit(here.today, around, 0)):
             return None
     elif found and found.after > here.today:
         found = name.latest(found.first - DAY)
@@ -212,14 +222,14 @@ def _word(match: "re.Match[str]", here: Here) -> Spoken | None:
     if said == "hier" and not _is_french(match, here):
         return None
     meant = _MEANT[said]
-    if meant == "recently":
+    if meant in ("recently", "the other"):
         days = Days(here.today - RECENT, here.today + DAY)
-        return of_days(match, days, is_soft=True)
+        return of_days(match, days, is_soft=meant == "recently")
     if meant.endswith("night"):
         return _part(match, here, "night", 0 if meant == "tonight" else 1)
-    back, _, unit = meant.partition(" ")
-    if unit:
-        return of_days(match, _unit(here.today, unit, int(back)))
+    back, _, size = meant.partition(" ")
+    if size:
+        return of_days(match, unit(here.today, size, int(back)))
     return of_days(match, time_words.day(here.today - int(back) * DAY))
 
 
@@ -241,12 +251,12 @@ _SPACED = either(set(_MEANT) - _HAN).replace(r"\ ", BLANK)
 FORMS: Forms = {
     "ago": (
         rf"(?<!half )(?<!than )(?:(?:about|around|roughly){BLANK})?({COUNT}){BLANK}"
-        rf"((?:{_ENGLISH})s?){BLANK}ago",
+        rf"((?:{_ENGLISH})s?){BLANK}(?:ago|back)",
         _ago,
     ),
     "half_hour": (rf"half{BLANK}an{BLANK}hour{BLANK}ago", _half_hour),
     "half_year": (rf"half{BLANK}a{BLANK}year{BLANK}ago", _half_year),
-    "fortnight": (rf"(?:a|one){BLANK}fortnight{BLANK}ago", _fortnight),
+    "fortnight": (rf"(?:(?:a|one){BLANK})?fortnight{BLANK}ago", _fortnight),
     "vor": (rf"(?:vor|il y a|hace){BLANK}({FOREIGN_COUNT}){BLANK}({_OTHERS})", _ago),
     "rolling": (
         rf"(?:the{BLANK}|these{BLANK})?(?:last|past|previous){BLANK}"
@@ -254,18 +264,20 @@ FORMS: Forms = {
         _rolling,
     ),
     "whole": (
-        rf"(?:the{BLANK}|this{BLANK})?past{BLANK}({_UNIT}|hour)"
+        rf"(?:the{BLANK}|this{BLANK})?past{BLANK}({_UNIT}|hour|fortnight)"
         rf"|(?:in|over|during|within){BLANK}the{BLANK}last{BLANK}({_UNIT}|hour)"
+        rf"|(?:the{BLANK})?last{BLANK}(fortnight)"
         rf"(?!{BLANK}of\b)",
         _whole,
     ),
     "begun": (
-        rf"(?:beginning|start){BLANK}of{BLANK}the{BLANK}({_UNIT})(?!{BLANK}of\b)",
+        rf"(?:(?:beginning|start){BLANK}of|early{BLANK}(?:in|on)){BLANK}the{BLANK}"
+        rf"({_UNIT})(?!{BLANK}of\b)",
         _begun,
     ),
     "weekend": (rf"(last|past|previous|this|the){BLANK}weekend", _weekend),
     "near": (
-        rf"(last|this|previous|past){BLANK}"
+        rf"(last|this|previous|preceding|past){BLANK}"
         rf"({_UNIT}|{_CLEAR}|(?:{_UNCLEAR}){_GOES_ON})(?!{BLANK}of\b)",
         _near,
     ),

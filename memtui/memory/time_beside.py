@@ -74,7 +74,8 @@ _PARTS = {
     "second half of": (1, 2, 2),
 }
 _PART = re.compile(
-    rf"(?<!\w)({'|'.join(_PARTS)}|(first|last) week of)(?:-|{BLANK}(?:the{BLANK})?)$"
+    rf"(?<!\w)({'|'.join(_PARTS)}|(first|second|third|fourth|last)"
+    rf" week of)(?:-|{BLANK}(?:in{BLANK})?(?:the{BLANK})?)$"
 )
 _COUNTED = re.compile(
     rf"(?<!\w)(?:the{BLANK})?(days?|weeks?|months?|years?|hours?|minutes?|night|morning"
@@ -109,12 +110,11 @@ def _both(one: Spoken, two: Spoken, low: str, here: Here) -> Spoken | None:
 
 
 def _weekday_beside(one: Spoken, two: Spoken, way: str) -> Spoken | None:
-    """The Sunday before a date, or after it."""
-    is_day = two.days is not None and len(two.days) == 1
-    if not isinstance(one.name, Weekday) or two.days is None or not is_day:
+    """The Sunday before a date or a week, or after it."""
+    if not isinstance(one.name, Weekday) or two.days is None:
         return None
-    until = two.days.first - DAY if way == "before" else two.days.first + 7 * DAY
-    return replace(two, days=one.name.latest(until), name=None)
+    until = two.days.first - DAY if way == "before" else two.days.after + 6 * DAY
+    return replace(two, days=one.name.latest(until), name=None, needs="")
 
 
 def _hours_of(hours: Spoken, of: Spoken) -> Spoken | None:
@@ -177,9 +177,10 @@ def _part(days: Days, found: "re.Match[str]") -> Days | None:
         if len(days) < LEAST_WEEKS:
             return None
         week = timedelta(days=7)
-        if found[2] == "first":
-            return Days(days.first, days.first + week)
-        return Days(days.after - week, days.after)
+        if found[2] == "last":
+            return Days(days.after - week, days.after)
+        first = days.first + week * (time_words.ORDINALS[found[2]] - 1)
+        return Days(first, first + week)
     return days.part(*_PARTS[found[1]]) if len(days) >= LEAST_PARTED else None
 
 

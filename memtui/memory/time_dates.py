@@ -31,6 +31,7 @@ from memtui.memory.time_words import (
     SEASONS,
     SHORT,
     SHORT_WEEKDAYS,
+    THAT_YEAR,
     VERBS,
     WEEKDAYS,
     YEAR,
@@ -203,7 +204,6 @@ def _clock(match: "re.Match[str]", here: Here) -> Spoken | None:
 _MONTH = rf"({either(MONTHS)})"
 _NUMBER = r"([0-9]{1,2})"
 _SUFFIX = r"(st|nd|rd|th)?"
-_THAT_YEAR = rf"(?:,?{BLANK}(?:of{BLANK})?({YEAR}))?"
 _NO_NUMBER = r"(?!\s[0-9]{1,2}\s)"
 """What does not follow a month: of "11 May 14" the one date or the other is none."""
 
@@ -229,36 +229,36 @@ FORMS: Forms = {
     "dots": (rf"([0-9]{{1,2}})(\.)([0-9]{{1,2}})\.({YEAR})", _numeric),
     "days_month": (
         rf"{_FROM}{_NUMBER}(?:st|nd|rd|th)?{_TO}{_NUMBER}(?:st|nd|rd|th)?"
-        rf"\s(?:of\s)?{_MONTH}{_THAT_YEAR}",
+        rf"\s(?:of\s)?{_MONTH}{THAT_YEAR}",
         _days_month,
     ),
     "month_days": (
         rf"{_FROM}{_MONTH}\.?\s{_NUMBER}(?:st|nd|rd|th)?{_TO}{_NUMBER}(?:st|nd|rd|th)?"
-        rf"(?!\s(?:{either(MONTHS)})\b){_THAT_YEAR}",
+        rf"(?!\s(?:{either(MONTHS)})\b){THAT_YEAR}",
         _month_days,
     ),
     "day_month": (
         rf"(?:the{BLANK})?{_NUMBER}(st|nd|rd|th)?\s(?:of\s)?{_MONTH}"
-        rf"{_NO_NUMBER}{_THAT_YEAR}",
+        rf"{_NO_NUMBER}{THAT_YEAR}",
         _day_month,
     ),
     "month_day": (
-        rf"{_MONTH}\.?\s(?:the\s)?{_NUMBER}{_SUFFIX}{_THAT_YEAR}",
+        rf"{_MONTH}\.?\s(?:the\s)?{_NUMBER}{_SUFFIX}{THAT_YEAR}",
         _month_day,
     ),
-    "month": (rf"{_MONTH}{_THAT_YEAR}", _month),
+    "month": (rf"{_MONTH}{THAT_YEAR}", _month),
     "q": (rf"q([1-4])(?:(?:/|\s(?:of\s)?)({YEAR}))?", _quarter),
     "half": (rf"h([12])(?:/|\s(?:of\s)?)({YEAR})", _half),
     "quarter": (
-        rf"({either(ORDINALS)}){BLANK}quarter{_THAT_YEAR}(?!{BLANK}of\b)",
+        rf"({either(ORDINALS)}){BLANK}quarter{THAT_YEAR}(?!{BLANK}of\b)",
         _quarter,
     ),
     "week": (
-        rf"(week|kw|cw|iso{BLANK}week|calendar{BLANK}week){BLANK}([0-9]{{1,2}}){_THAT_YEAR}"
+        rf"(week|kw|cw|iso{BLANK}week|calendar{BLANK}week){BLANK}([0-9]{{1,2}}){THAT_YEAR}"
         rf"(?!{BLANK}of\b)",
         _week,
     ),
-    "season": (rf"({either(SEASONS)}){_THAT_YEAR}", _season),
+    "season": (rf"({either(SEASONS)}){THAT_YEAR}", _season),
     "weekday": (rf"({either(WEEKDAYS)}|{either(SHORT_WEEKDAYS)})", _weekday),
     "clock": (
         rf"((?:at|around|about|circa){BLANK}|~)?(?:(noon)"

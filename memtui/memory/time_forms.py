@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
-from memtui.memory.time_words import Days, Name, Yearly
+from memtui.memory.time_words import DAY, Days, Name, Yearly
 
 AT = timedelta(minutes=30)
 """A time of day means so much on each side of it."""
@@ -27,6 +27,13 @@ class Here:
     def is_capital(self, place: int) -> bool:
         """Whether the sign at a place is a capital letter."""
         return self.text[place].isupper()
+
+    def at(self, day: date, minutes: int, fold: int = 0) -> datetime:
+        """A local time of a day in UTC, one of two where the clocks change."""
+        days, minute = divmod(minutes, 24 * 60)
+        clock = time(minute // 60, minute % 60, fold=fold)
+        moment = datetime.combine(day + days * DAY, clock, self.zone)
+        return moment.astimezone(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,5 +98,5 @@ def yearly(
 ) -> Spoken | None:
     """What comes every year: the one of a year that is written, or the latest."""
     if year:
-        return of_days(match, of(int(year)))
+        return of_days(match, of(int(year.replace("'", "20"))))
     return latest(match, here, Yearly(of), needs)

@@ -37,7 +37,12 @@ YEAR = r"(?:19[7-9][0-9]|20[0-9]{2})"
 """Years that are read."""
 
 
-def _numbered(lines: str, first: int = 1) -> dict[str, int]:
+THAT_YEAR = rf"(?:,?{BLANK}(?:of{BLANK})?({YEAR}|'[0-9]{{2}}))?"
+"""A year that may stand behind what it is of."""
+
+
+def numbered(lines: str, first: int = 1) -> dict[str, int]:
+    """Words by the number of their line."""
     return {
         word: number
         for number, row in enumerate(lines.strip().split("\n"), first)
@@ -45,7 +50,7 @@ def _numbered(lines: str, first: int = 1) -> dict[str, int]:
     }
 
 
-MONTHS = _numbered("""
+MONTHS = numbered("""
     january jan
     february feb
     march mar
@@ -70,18 +75,16 @@ PEOPLE = {"april", "may", "june", "august", "jan"}
 VERBS = {"may", "march"}
 """Months that are verbs as well."""
 
-WEEKDAYS = _numbered(
-    "monday\ntuesday\nwednesday\nthursday\nfriday\nsaturday\nsunday", 0
-)
+WEEKDAYS = numbered("monday\ntuesday\nwednesday\nthursday\nfriday\nsaturday\nsunday", 0)
 """Days of the week, Monday first."""
 
-SHORT_WEEKDAYS = _numbered("mon\ntue tues\nwed\nthu thur thurs\nfri", 0)
+SHORT_WEEKDAYS = numbered("mon\ntue tues\nwed\nthu thur thurs\nfri", 0)
 """Their short names; "sat" and "sun" are words of their own."""
 
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """The first of a season's three months, in the north."""
 
-ORDINALS = _numbered("first 1st\nsecond 2nd\nthird 3rd\nfourth 4th last")
+ORDINALS = numbered("first 1st\nsecond 2nd\nthird 3rd\nfourth 4th last")
 """Quarters as they are counted."""
 
 PARTS = {
@@ -92,7 +95,7 @@ PARTS = {
 }
 """Parts of a day and their hours."""
 
-_COUNTS = _numbered(
+_COUNTS = numbered(
     "a an one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\ntwelve"
 )
 _VAGUE = {"couple": (2, 3), "few": (2, 5), "several": (3, 7)}
@@ -100,7 +103,7 @@ _FOREIGN_COUNTS = {"ein": 1, "einem": 1, "einer": 1, "zwei": 2, "drei": 3, "vier
 _FOREIGN_COUNTS |= {"un": 1, "une": 1, "una": 1, "deux": 2, "trois": 3, "dos": 2}
 _FOREIGN_COUNTS |= {"tres": 3, "一": 1, "两": 2, "三": 3, "四": 4}
 
-UNITS = _numbered("""
+UNITS = numbered("""
     minute minutes minuten minutos
     hour hours stunde stunden heure heures hora horas
     day days tag tagen jour jours día días 天
@@ -208,7 +211,7 @@ class Weekday:
 
     number: int
 
-    def latest(self, day_: date) -> Days | None:
+    def latest(self, day_: date) -> Days:
         """The last one up to a day, itself included."""
         return day(day_ - timedelta(days=(day_.weekday() - self.number) % 7))
 

@@ -9,14 +9,17 @@ store's zone and weeks with their Monday. A text is read in time linear in its l
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
 
 from memtui.memory import (
     time_ago,
     time_beside,
+    time_counted,
     time_dates,
     time_said,
+    time_spans,
+    time_tongues,
     time_turns,
     time_words,
 )
@@ -48,7 +51,8 @@ LONGEST = 1_000
 _LEFT = r"(?:(?<![\w./:#@\\$&=+-])(?<![0-9],)|(?<=\bmid-))"
 _RIGHT = r"(?![\w/\\@=(-]|[.:+]\w)"
 
-_SPACED = time_turns.FORMS | time_ago.FORMS | time_dates.FORMS
+_SPACED = time_counted.FORMS | time_turns.FORMS | time_ago.FORMS | time_spans.FORMS
+_SPACED |= time_dates.FORMS | time_tongues.FORMS
 _FORMS = _SPACED | time_ago.HAN_FORMS
 _YEAR = re.compile(rf"(?<![0-9]){time_words.YEAR}(?![0-9])")
 _FROM = time_beside.before("from|between|von|zwischen|de|du|desde|entre")
@@ -66,9 +70,12 @@ _OPEN = re.compile(
 )
 _BEGINS = {"since", "seit", "depuis", "desde"}
 _ENDS = {"before", "prior to"}
+_SINCE = time_beside.before("from")
+_ONWARDS = re.compile(rf"{BLANK}(?:onwards?|on(?=\s{{0,3}}(?:$|[?.!,;:)])))")
 _LEADING = re.compile(
-    r"(?<!\w)(?:(?:in|on|at|from|during|over|for|of|by|within|throughout|around|as of"
-    rf"|am|im|en){BLANK}(?:(?:the|der|el|la){BLANK})?|(?:the|le|la|el){BLANK})$"
+    rf"(?<!\w)(?:(?:earlier|later|sometime|some time|way back){BLANK})?"
+    r"(?:(?:in|on|at|from|during|over|for|of|by|within|throughout|around|as of"
+    rf"|am|im|en){BLANK}(?:(?:the|der|el|la){BLANK})?|(?:the|le|la|el){BLANK})?$"
 )
 
 
@@ -152,7 +159,7 @@ def _any() -> "re.Pattern[str]":
         )
         for forms in (_SPACED, time_ago.HAN_FORMS)
     )
-    return re.compile(f"{_LEFT}(?:{spaced}){_RIGHT}|{han}")
+    return re.compile(f"{_LEFT}(?=[0-9a-z~])(?:{spaced}){_RIGHT}|{han}")
 
 
 @cache
@@ -184,6 +191,7 @@ def _periods(found: list[Spoken], low: str, here: Here) -> Iterator[Period]:
         two = found[place + 1] if place + 1 < len(found) else None
         read = _range(one, two, low, here) if two else None
         place += 2 if read else 1
+        read = read or _onwards(one, low, here)
         if read is None and time_beside.is_meant(one, low):
             read = _single(one, low, here)
         if read and read.span[0] >= until and _has_begun(read, low, here.now):
@@ -216,6 +224,15 @@ def _single(one: Spoken, low: str, here: Here) -> Period:
     else:
         bounds = None, end
     return _period(bounds, (found.start(), one.end), one.is_soft, here)
+
+
+def _onwards(one: Spoken, low: str, here: Here) -> Period | None:
+    """All from a time on; None where that is not said."""
+    goes_on = _ONWARDS.match(low, one.end)
+    if not (goes_on and (begins := look(_SINCE, low, one.start))):
+        return None
+    span = begins.start(), goes_on.end()
+    return _period((_bounds(one, here)[0], None), span, one.is_soft, here)
 
 
 def _range(one: Spoken, two: Spoken, low: str, here: Here) -> Period | None:
@@ -260,21 +277,14 @@ def _bounds(one: Spoken, here: Here) -> tuple[datetime, datetime]:
         return one.exact[0].astimezone(UTC), one.exact[1].astimezone(UTC)
     if one.hours is None:
         days = one.days or time_words.day(here.today)
-        return _at(days.first, 0, here.zone), _at(days.after, 0, here.zone)
+        return here.at(days.first, 0), here.at(days.after, 0)
     day = one.days.first if one.days else here.today
-    if not one.days and _at(day, one.hours.start, here.zone) > here.now:
+    if not one.days and here.at(day, one.hours.start) > here.now:
         day -= DAY
     slack = one.hours.slack
-    starts = (_at(day, one.hours.start, here.zone, fold) for fold in (0, 1))
-    ends = (_at(day, one.hours.end, here.zone, fold) for fold in (0, 1))
+    starts = (here.at(day, one.hours.start, fold) for fold in (0, 1))
+    ends = (here.at(day, one.hours.end, fold) for fold in (0, 1))
     return min(starts) - slack, max(ends) + slack
-
-
-def _at(day: date, minutes: int, zone: tzinfo, fold: int = 0) -> datetime:
-    """A local time of a day in UTC, one of two where the clocks change."""
-    days, minute = divmod(minutes, 24 * 60)
-    clock = time(minute // 60, minute % 60, fold=fold)
-    return datetime.combine(day + days * DAY, clock, zone).astimezone(UTC)
 
 
 def _period(

@@ -280,6 +280,81 @@ def test_plain_times_are_read_in_other_languages(
 
 
 @pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("the Friday before last week", "2026-11-06", "2026-11-07"),
+        ("last Tuesday week", "2026-11-10", "2026-11-11"),
+        ("not last week but the week before", "2026-11-02", "2026-11-09"),
+        ("the night before last", "2026-11-19 18:00", "2026-11-20 05:00"),
+        ("the other day", "2026-11-07", "2026-11-22"),
+        ("this time last year", "2025-11-06", "2025-12-07"),
+        ("this time last week", "2026-11-14", "2026-11-15"),
+        ("around this time yesterday", "2026-11-20 22:00", "2026-11-21"),
+        ("the same day last year", "2025-11-21", "2025-11-22"),
+        ("two years ago today", "2024-11-21", "2024-11-22"),
+        ("three Fridays ago", "2026-11-06", "2026-11-07"),
+        ("two weekends ago", "2026-11-07", "2026-11-09"),
+        ("Friday the 13th", "2026-11-13", "2026-11-14"),
+        ("on the 3rd", "2026-11-03", "2026-11-04"),
+        ("the first Monday in June", "2026-06-01", "2026-06-02"),
+        ("the last Friday of October", "2026-10-30", "2026-10-31"),
+        ("the last day of last month", "2026-10-31", "2026-11-01"),
+        ("the second week of June", "2026-06-08", "2026-06-15"),
+        ("earlier this month", "2026-11-01", "2026-11-22"),
+        ("early in March", "2026-03-01", "2026-03-11"),
+        ("last 36h", "2026-11-20 11:00", "2026-11-21 23:00"),
+        ("2d ago", "2026-11-19", "2026-11-20"),
+        ("last fortnight", "2026-11-07", "2026-11-22"),
+        ("two months back", "2026-09-06", "2026-10-07"),
+    ],
+)
+def test_what_is_counted_out_is_not_taken_for_what_it_is_counted_from(
+    text: str, start: str, end: str
+) -> None:
+    assert bounds(f"what broke {text}") == [(start, end)]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("March to May 2025", "2025-03-01", "2025-06-01"),
+        ("Nov–Feb 2026", "2025-11-01", "2026-03-01"),
+        ("Mon-Wed", "2026-11-16", "2026-11-19"),
+        ("2025-06-03..2025-06-05", "2025-06-03", "2025-06-06"),
+        ("3-Jun-2025", "2025-06-03", "2025-06-04"),
+        ("June '25", "2025-06-01", "2025-07-01"),
+        ("yesterday between 2 and 4pm", "2026-11-20 14:00", "2026-11-20 16:00"),
+        ("yesterday, 11-2pm", "2026-11-20 11:00", "2026-11-20 14:00"),
+        ("3 June 15:00-16:30", "2026-06-03 15:00", "2026-06-03 16:30"),
+        ("from June onwards", "2026-06-01", None),
+        ("from Monday on", "2026-11-16", None),
+    ],
+)
+def test_a_stretch_may_be_written_as_one(
+    text: str, start: str, end: str | None
+) -> None:
+    assert bounds(text) == [(start, end)]
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("am 3. Juni 2025", "2025-06-03", "2025-06-04"),
+        ("vom 3.6.25", "2025-06-03", "2025-06-04"),
+        ("im März", "2026-03-01", "2026-04-01"),
+        ("letzten Samstag", "2026-11-14", "2026-11-15"),
+        ("am Samstag", "2026-11-21", "2026-11-22"),
+        ("le 3 juin", "2026-06-03", "2026-06-04"),
+        ("mardi dernier", "2026-11-17", "2026-11-18"),
+        ("el 3 de junio de 2025", "2025-06-03", "2025-06-04"),
+        ("en mars 2025", "2025-03-01", "2025-04-01"),
+    ],
+)
+def test_dates_are_read_in_other_languages(text: str, start: str, end: str) -> None:
+    assert bounds(text) == [(start, end)]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "may I run it, or march on",
@@ -320,6 +395,10 @@ def test_plain_times_are_read_in_other_languages(
         "yesterdays and Mondays",
         "11 may 14 files",
         "more than a minute ago",
+        "on the 3rd attempt, the 2nd of its kind",
+        "3 mars bars",
+        "from 3 to 5 and from 10 to 12 lines",
+        "mon-thu, 3-may-be and 1.2.25",
     ],
 )
 def test_what_may_be_another_thing_is_no_time(text: str) -> None:
@@ -422,8 +501,6 @@ def test_it_is_the_day_of_the_store_not_of_the_clock() -> None:
     "text",
     [
         "what broke recently",
-        "what broke the other day",
-        "a few days ago",
         "at 15:30",
         "3pm",
         "week 3",
@@ -475,6 +552,7 @@ def test_what_was_understood_is_told_for_a_person_to_check(
             "what changed between 3 and 5 June in the parser",
             "what changed in the parser",
         ),
+        ("what broke earlier today", "what broke"),
         ("Yesterday, who broke it?", "who broke it?"),
         ("last week", ""),
         ("  no time  here ", "  no time  here "),
@@ -530,8 +608,8 @@ def test_any_text_is_read(text: str, now: datetime) -> None:
 def test_a_long_text_is_read_in_time_that_grows_with_it(text: str) -> None:
     def took(length: int) -> float:
         whole = (text * length)[:length]
-        begun = time.perf_counter()
+        begun = time.process_time()
         read(whole)
-        return time.perf_counter() - begun
+        return time.process_time() - begun
 
     assert min(took(40_000) for _ in range(2)) < 2.0
