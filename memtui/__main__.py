@@ -5,12 +5,13 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import MemtuiError, SettingsError, StoreDamaged, StoreError
-from memtui.shell import dispatching, grammar
+from memtui.shell import dispatching, grammar, options
 
 if TYPE_CHECKING:
     from memtui.agents.desk import Desk
@@ -25,6 +26,9 @@ LOG_BYTES = 1_000_000
 
 EXIT_ERROR = 1
 """Something could not be done; the sentence on standard error says what."""
+
+EXIT_USAGE = 2
+"""The command line is wrong."""
 
 NO_TERMINAL = (
     "the app needs a terminal to draw on and to be typed at; without one:"
@@ -43,10 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     try:
         given = grammar.read(arguments)
-    except SystemExit as left:
-        asked = sys.argv[1:] if arguments is None else arguments
-        if left.code and "--json" in asked:
-            _say_usage()
+    except options.WrongLine as wrong:
+        if "--json" in (sys.argv[1:] if arguments is None else arguments):
+            _say_usage(wrong)
         raise
     try:
         return _enveloped(given) if getattr(given, "json", False) else _tried(given)[0]
@@ -55,14 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _say_usage() -> None:
-    """Tell a program that its command line is wrong; how stands on standard error."""
+def _say_usage(wrong: options.WrongLine) -> None:
+    """Tell a program what is wrong with its command line."""
     from memtui.memory import envelopes  # noqa: PLC0415 - seldom
     from memtui.shell import output  # noqa: PLC0415
 
-    says = "the command line is wrong; standard error says how"
     output.begin(0)
-    output.end(2, envelopes.Problem(envelopes.USAGE, says, "memtui COMMAND --help"))
+    hint = f"see how: {wrong.of} --help"
+    output.end(2, envelopes.Problem(envelopes.USAGE, wrong.says, hint))
 
 
 def _enveloped(given: argparse.Namespace) -> int:
@@ -80,18 +83,18 @@ def _tried(given: argparse.Namespace) -> "tuple[int, Problem | None]":
     try:
         return _run(given), None
     except MemtuiError as error:
-        from memtui.memory import envelopes  # noqa: PLC0415 - seldom
+        from memtui.memory import budgets, envelopes  # noqa: PLC0415 - seldom
 
-        print(f"memtui: {_short(str(error))}", file=sys.stderr)
-        return EXIT_ERROR, envelopes.problem(error)
+        # They may quote whatever was asked.
+        print(f"memtui: {budgets.cut(str(error), LONGEST)}", file=sys.stderr)
+        problem = envelopes.problem(error)
+        if problem.code != envelopes.USAGE:
+            return EXIT_ERROR, problem
+        hint = problem.hint or f"see how: memtui {given.command} --help"
+        return EXIT_USAGE, replace(problem, hint=hint)
     except KeyboardInterrupt:
         print("memtui: stopped; what was done is kept", file=sys.stderr)
         return STOPPED, None
-
-
-def _short(says: str) -> str:
-    """An error's words, which may quote whatever was asked."""
-    return says if len(says) <= LONGEST else f"{says[: LONGEST - 1]}…"
 
 
 def _run(given: argparse.Namespace) -> int:

@@ -1,6 +1,7 @@
 """What can go wrong.
 
 * MemtuiError
+  - UsageError      what was asked for is nothing that can be done
   - SettingsError   a setting is unknown or has a value it cannot have
   - StoreError      the database cannot be opened, read or written
     + StoreBusy     another process is writing and did not let go in time
@@ -21,6 +22,10 @@ NO_ROOM = "the disk is full: free some room"
 
 class MemtuiError(Exception):
     """The base of all our errors. The message is shown to the reader as it is."""
+
+
+class UsageError(MemtuiError):
+    """What was asked for is nothing that can be done, whatever is kept."""
 
 
 class SettingsError(MemtuiError):

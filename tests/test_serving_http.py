@@ -53,11 +53,15 @@ def test_memories_are_told_to_this_machine_alone(port: int) -> None:
         assert data_of(told) is None
     assert post(port, question, Content_Type="text/plain")[0] == 415
     strange = '{"query": "a", "colour": 1}'
-    wrong_number = '{"query": "a", "limit": -1}'
-    for body in ("", "[]", "{", '{"query": 1}', wrong_number, strange):
+    for body in ("", "[]", "{", '{"query": 1}', strange):
         status, told = post(port, body)
         assert status == 400
         assert json.loads(told)["error"]["code"] == "usage"
+    for name, wrong_number in (("limit", 0), ("limit", 1000), ("max_tokens", 10)):
+        status, told = post(port, json.dumps({"query": "a", name: wrong_number}))
+        error = json.loads(told)["error"]
+        assert (status, error["code"]) == (400, "usage")
+        assert error["message"].startswith(f"{name} is a whole number from ")
     assert post(port, '{"query": ""}')[0] == 200
     long = json.dumps({"query": "x" * http_serving.MOST_BYTES})
     assert post(port, long)[0] == 400

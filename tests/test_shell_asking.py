@@ -82,7 +82,8 @@ def test_lines_are_fenced_off_a_terminal(
 
 
 def test_the_command_line_knows_the_usual_budget() -> None:
-    assert options.DEFAULT == budgets.DEFAULT
+    mine = options.DEFAULT, options.LEAST, options.MOST
+    assert mine == (budgets.DEFAULT, budgets.LEAST, budgets.MOST)
 
 
 def test_json_tells_the_lines_of_the_contents_that_are_worth_most(
@@ -99,6 +100,25 @@ def test_json_tells_the_lines_of_the_contents_that_are_worth_most(
 def test_a_wrong_command_line_is_told_in_the_envelope(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with pytest.raises(SystemExit):
-        __main__.main(["show", "--nothing", "--json"])
-    assert json.loads(capsys.readouterr().out)["error"]["code"] == "usage"
+    for words, says in (
+        (["show", "--nothing"], "unrecognized arguments: --nothing"),
+        (["toc", "--max-tokens", "10"], "must be from 50 to 100,000"),
+        (["expand", "evt:1", "--before", "-1"], "must not be negative"),
+        (["search-sessions", "x", "--limit", "99"], "must be from 1 to 20"),
+        (["search", "x", "--lmit", "3"], "there is no --lmit, but --limit"),
+    ):
+        with pytest.raises(SystemExit) as left:
+            __main__.main([*words, "--json"])
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert (left.value.code, error["code"]) == (2, "usage")
+        assert says in error["message"]
+        assert error["hint"] == f"see how: memtui {words[0]} --help"
+
+
+def test_what_can_not_be_meant_is_a_wrong_command_line(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["jobs", "pause", "nosuch"], ["jobs", "fly"], ["quarantine", "x"]):
+        assert __main__.main(["--home", str(home), *words, "--json"]) == 2
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert (error["code"], error["hint"][-6:]) == ("usage", "--help")

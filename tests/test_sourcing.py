@@ -132,4 +132,4 @@ def test_folders_of_the_settings_are_listed_too(memtui: Run, tmp_path: Path) -> 
 def test_what_cannot_be_watched_is_said_so(
     memtui: Run, words: tuple[str, ...], says: str
 ) -> None:
-    assert says in memtui("sources", *words, code=1)
+    assert says in memtui("sources", *words, code=2)

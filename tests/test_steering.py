@@ -169,7 +169,7 @@ def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> Non
 def test_what_cannot_be_meant_is_said_with_what_can(
     home: Path, words: tuple[str, ...], said: str
 ) -> None:
-    assert said in memtui(home, "jobs", *words, code=1).stderr
+    assert said in memtui(home, "jobs", *words, code=2).stderr
     assert not any(one["asked_at"] for one in statuses(home).values())
 
 

@@ -14,7 +14,12 @@ from memtui.errors import MemtuiError
 VERSION = 1
 """Goes up when a field is taken away or comes to mean something else."""
 
+USAGE, UNDONE, STOPPED = "usage", "undone", "stopped"
+"""The codes of a wrong command line, and of what is no error of a kind: something found
+to be wrong, a part that could not be done, and what a person stopped."""
+
 CODES: dict[type[MemtuiError], tuple[str, str]] = {
+    errors.UsageError: (USAGE, ""),
     errors.SettingsError: ("settings", "see them: memtui config show"),
     errors.StoreBusy: ("store_busy", "try again in a moment"),
     errors.StoreTooNew: ("store_too_new", "use the memtui that made it"),
@@ -28,10 +33,6 @@ CODES: dict[type[MemtuiError], tuple[str, str]] = {
     MemtuiError: ("failed", "see what can be asked: memtui --help"),
 }
 """The code of each kind of error and what helps where its own words say nothing."""
-
-USAGE, UNDONE, STOPPED = "usage", "undone", "stopped"
-"""The codes of what is no error of a kind: a wrong command line, something found to be
-wrong, a part that could not be done, and what a person stopped."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,8 @@ class MessageHit:
     msg_idx: int
     """Its place among the messages of its conversation; -1 where none answers."""
     score: float
-    """0 to 1: the share of the query's own upper bound (decisions §8)."""
+    """0 to 1: the best share of the query's own upper bound that a message has
+    (decisions §8), by what this one is worth against the best; it falls as ranks do."""
     window: tuple[Said, ...]
     about: Snippet = NOTHING_SAID
     """What of the session's title and summary answers, where no message does."""
@@ -143,6 +144,8 @@ class Findings:
     """From how many messages that answer the moments were taken, one a session."""
     summaries: int = 0
     """From how many nodes and grips besides."""
+    is_listed: bool = False
+    """Whether no word was looked for: these are the newest, and no score is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +157,5 @@ class Messages:
     notes: tuple[str, ...] = ()
     times: tuple[Understood, ...] = ()
     took_ms: float = 0.0
+    is_listed: bool = False
+    """Whether no word was looked for: these are the newest, and no score is one."""

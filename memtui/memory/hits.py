@@ -86,3 +86,5 @@ class Answer:
     """The query with what seems misspelt written as the memory writes it, if any."""
     hints: tuple[str, ...] = ()
     """What of the query could not be understood, each a sentence."""
+    is_listed: bool = False
+    """Whether no word was looked for: these are the newest, and no score is one."""

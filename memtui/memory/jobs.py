@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from memtui.errors import MemtuiError
+from memtui.errors import UsageError
 from memtui.memory.toc import TocLevel
 
 EVERY = "all"
@@ -114,20 +114,20 @@ def named(word: str) -> Job:
     """The job of a name; of a roll-up the level is enough.
 
     Raises:
-        MemtuiError: There is none; names those there are.
+        UsageError: There is none; names those there are.
     """
     try:
         return Job(word if word in set(Job) else _ROLL_UP + word)
     except ValueError:
         known = ", ".join(Job)
-        raise MemtuiError(f"there is no job {word!r}: {known}") from None
+        raise UsageError(f"there is no job {word!r}: {known}") from None
 
 
 def all_named(words: Sequence[str]) -> list[Job]:
     """The jobs of some names, each once, or of ``all``, in their own order.
 
     Raises:
-        MemtuiError: One of them is no job's.
+        UsageError: One of them is no job's.
     """
     if EVERY in words:
         return list(Job)

@@ -36,7 +36,8 @@ class Memory:
     """One memory."""
 
     rank: int
-    score: float
+    score: float | None
+    """None where no word was looked for."""
     surprise: float | None
     """None before it was weighed."""
     at: datetime
@@ -81,7 +82,7 @@ def plain(memory: Memory) -> Plain:
     """A memory as JSON has it."""
     told: Plain = {
         "rank": memory.rank,
-        "score": round(memory.score, 2),
+        "score": None if memory.score is None else round(memory.score, 2),
         "is_key_moment": memory.is_key,
         "when": memory.when,
         "summary": fencing.line(memory.summary),
@@ -103,9 +104,10 @@ def markdown(told: Plain) -> str:
         told: What ``plain`` gives; its texts may have been cut.
     """
     key = ", key moment" if told["is_key_moment"] else ""
-    rank = told["rank"]
+    rank, score = told["rank"], told["score"]
+    fit = "" if score is None else f", score: {score:.2f}"
     lines = [
-        f"## Memory {rank} [rank: {rank}, score: {told['score']:.2f}{key}]",
+        f"## Memory {rank} [rank: {rank}{fit}{key}]",
         f"**When:** {told['when']}",
         f"**Summary:** {told['summary']}",
     ]

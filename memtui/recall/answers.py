@@ -74,7 +74,10 @@ class Answers:
             [f"Did you mean: {neutral(found.suggestion)}"] if found.suggestion else []
         )
         notes = [*map(neutral, filter(None, (found.note, *found.hints))), *meant]
-        told = [itemising.hit(one, self._zone) for one in found.hits]
+        is_listed = found.is_listed
+        told = [
+            itemising.hit(one, self._zone, is_listed=is_listed) for one in found.hits
+        ]
         return Reply(
             "hits", told, itemising.hit_line, notes=notes or ([] if told else [NOTHING])
         )
@@ -88,7 +91,7 @@ class Answers:
         notes = _notes(found.notes, found.times)
         if found.suggestion:
             notes.append(f"Did you mean: {neutral(found.suggestion)}")
-        told = itemising.quoted(quoted.quotes, self._zone)
+        told = itemising.quoted(quoted.quotes, self._zone, is_listed=found.is_listed)
         return Reply(
             "hits",
             told,
@@ -115,7 +118,11 @@ class Answers:
             is_one_each=is_one_each,
             filters=filters,
         )
-        told = windows.message_hits(found.hits, self._zone, around=AROUND_CHARS)
+        # Of a list, what stands around a message is listed itself.
+        around = 0 if found.is_listed else AROUND_CHARS
+        told = windows.message_hits(
+            found.hits, self._zone, around=around, is_listed=found.is_listed
+        )
         notes = _notes(found.notes, found.times)
         return Reply(
             "hits",

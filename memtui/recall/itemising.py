@@ -7,7 +7,7 @@ can be and still be opened (``memory.citations``).
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
-from memtui.memory import citations
+from memtui.memory import bands, citations
 from memtui.memory.events import Event
 from memtui.memory.fencing import line as neutral
 from memtui.memory.finds import Held
@@ -78,14 +78,25 @@ def part_line(told: Plain) -> str:
     return bullet_line(told) if "text" in told else node_line(told)
 
 
-def hit(one: Hit, zone: tzinfo) -> Plain:
-    """A hit of the teleport."""
+def scored(score: float, *, is_listed: bool) -> Plain:
+    """How well something answers; nothing of what no word was looked for in."""
+    if is_listed:
+        return {"score": None, "band": None}
+    return {"score": round(score, 2), "band": bands.of(score).value}
+
+
+def score(told: Plain) -> str:
+    """The same at the beginning of a line."""
+    return "" if told["score"] is None else f"{told['score']:.2f} "
+
+
+def hit(one: Hit, zone: tzinfo, *, is_listed: bool = False) -> Plain:
+    """A hit of the teleport, or a node of a list."""
     is_grip = one.kind is HitKind.GRIP
     cite = citations.of_grip if is_grip else citations.of_node
     told: Plain = {
         "id": cite(one.target_id),
-        "score": round(one.score, 2),
-        "band": one.band.value,
+        **scored(one.score, is_listed=is_listed),
         "at": clock(one.at, zone),
         "title": neutral(one.title),
         "snippet": neutral(one.snippet.text),
@@ -99,10 +110,10 @@ def hit_line(told: Plain) -> str:
     """The same as a line."""
     title, snippet = told["title"], told["snippet"]
     said = snippet if title in snippet else f"{title}: {snippet}"
-    return f"{told['score']:.2f} {told['id']} {told['at'][:10]} {said}"
+    return f"{score(told)}{told['id']} {told['at'][:10]} {said}"
 
 
-def moment(one: Moment, zone: tzinfo) -> Plain:
+def moment(one: Moment, zone: tzinfo, *, is_listed: bool = False) -> Plain:
     """A moment of the search over everything."""
     if one.event_id:
         cite = citations.of_event(one.event_id)
@@ -112,8 +123,7 @@ def moment(one: Moment, zone: tzinfo) -> Plain:
         cite = citations.of_node(one.node_id)
     told: Plain = {
         "id": cite,
-        "score": round(one.score, 2),
-        "band": one.band.value,
+        **scored(one.score, is_listed=is_listed),
         "at": clock(one.at, zone),
         "session": named(one.agent, one.session_id),
         "title": neutral(one.title),
@@ -128,12 +138,15 @@ def moment(one: Moment, zone: tzinfo) -> Plain:
     return told
 
 
-def quoted(several: Sequence[Moment], zone: tzinfo) -> list[Plain]:
+def quoted(
+    several: Sequence[Moment], zone: tzinfo, *, is_listed: bool = False
+) -> list[Plain]:
     """Quotes; what a segment is about is told with the first one of it."""
     told: list[Plain] = []
     known: set[tuple[str, str]] = set()
     for one in several:
-        item, of = moment(one, zone), (one.session_id, one.node_id)
+        item = moment(one, zone, is_listed=is_listed)
+        of = one.session_id, one.node_id
         again = OF_SEGMENT if of in known else ()
         told.append({key: item[key] for key in item if key not in again})
         known.add(of)
@@ -145,7 +158,7 @@ def quote_line(told: Plain) -> str:
     by = f"{told['role']}: " if "role" in told else ""
     about = f"{told['title']} | " if told.get("title", "") else ""
     about = "" if by == "" and told.get("title", "") in told["snippet"] else about
-    return f"{told['score']:.2f} {told['id']} {told['at']} {about}{by}{told['snippet']}"
+    return f"{score(told)}{told['id']} {told['at']} {about}{by}{told['snippet']}"
 
 
 def event(

@@ -45,7 +45,7 @@ def answer(query: Query, limit: int) -> Answer:
     """The newest nodes; inside ``connected()``."""
     names = [node.node_id for node in _nodes(query.filters, limit)]
     matches = [Match(HitKind.NODE, name, 1.0, name) for name in names]
-    return Answer(query.text, showing.hits(matches, query))
+    return Answer(query.text, showing.hits(matches, query), is_listed=True)
 
 
 def findings(query: Query, limit: int) -> Findings:
@@ -56,14 +56,14 @@ def findings(query: Query, limit: int) -> Findings:
     levels = query.filters.levels
     if levels and TocLevel.SEGMENT not in levels:
         wide = map(_wide, _nodes(query.filters, limit))
-        return Findings(query.text, tuple(wide))
+        return Findings(query.text, tuple(wide), is_listed=True)
     found = _nodes(query.filters, READ)
     places = segments.begun(node.node_id for node in found)
     newest: dict[int, TocNode] = {}
     for node in found:
         if node.node_id in places:
             newest.setdefault(places[node.node_id][0], node)
-    return Findings(query.text, tuple(_moments(newest, limit)))
+    return Findings(query.text, tuple(_moments(newest, limit)), is_listed=True)
 
 
 def _nodes(filters: Filters, limit: int) -> Sequence[TocNode]:

@@ -94,8 +94,13 @@ class Search:
             else:
                 found = listed.findings(query, limit)
         took_ms = (time.perf_counter() - began_s) * 1000
-        hits = found.hits
-        return replace(empty, hits=hits, notes=(*unknown, *notes), took_ms=took_ms)
+        return replace(
+            empty,
+            hits=found.hits,
+            notes=(*unknown, *notes),
+            took_ms=took_ms,
+            is_listed=True,
+        )
 
     def _answer(
         self, query: Query, times: Timely, findings: Findings, limit: int

@@ -120,9 +120,10 @@ class Talk:
                 if is_one_each:
                     ranked = _one_each(ranked)
                 some = ranked[: max(0, min(limit, HITS))]
-                hits = tuple(_hits(some, query, before, after))
+                hits = _scored(list(_hits(some, query, before, after)))
             notes = (*query.hints, *unknown, *heard)
-            found = replace(found, hits=hits, notes=notes)
+            is_listed = wanted is not None
+            found = replace(found, hits=hits, notes=notes, is_listed=is_listed)
         times_at = [hit.match.at for hit in found.hits if hit.match]
         found = replace(found, times=timely.understood(times_at))
         return replace(found, took_ms=(time.perf_counter() - began_s) * 1000)
@@ -137,6 +138,13 @@ class _Answer:
     event: Event | None
     score: float = 0.0
     """0 to 1, of a message."""
+
+
+def _scored(hits: Sequence[tuple[float, MessageHit]]) -> tuple[MessageHit, ...]:
+    """Hits with a score that falls as what they are worth does."""
+    best = max((hit.score for _, hit in hits), default=0.0)
+    most = max((worth for worth, _ in hits), default=0.0) or 1.0
+    return tuple(replace(hit, score=best * worth / most) for worth, hit in hits)
 
 
 def _latest(query: Query) -> list[_Answer]:
@@ -197,7 +205,8 @@ def _worth(hearing: Hearing, timely: Timely) -> Callable[[Heard], float]:
 
 def _hits(
     answers: Sequence[_Answer], query: Query, before: int, after: int
-) -> Iterator[MessageHit]:
+) -> Iterator[tuple[float, MessageHit]]:
+    """What is shown of each, with what it is worth."""
     known = sessions.of_numbers(one.session for one in answers)
     heard = [(one.session, one.event) for one in answers if one.event]
     counts = neighbours.counts_before(heard)
@@ -206,18 +215,13 @@ def _hits(
         if session is None:
             continue
         if one.event is None:
-            yield _named(one.session, session, query)
+            yield one.worth, _named(one.session, session, query)
             continue
         event = one.event
         at = counts[event.event_id]
-        yield MessageHit(
-            session,
-            event.subagent,
-            event.event_id,
-            at,
-            one.score,
-            tuple(_window(one.session, event, at, query, before, after)),
-        )
+        window = tuple(_window(one.session, event, at, query, before, after))
+        of = event.subagent, event.event_id
+        yield one.worth, MessageHit(session, *of, at, one.score, window)
 
 
 def _named(number: int, session: Session, query: Query) -> MessageHit:

@@ -11,15 +11,17 @@ from memtui.memory import citations
 from memtui.memory.fencing import line as neutral
 from memtui.memory.found import MessageHit, Said
 from memtui.memory.replies import Plain
-from memtui.recall.itemising import LEAD_CHARS, TEXT_CHARS, clock, named, short
+from memtui.recall.itemising import LEAD_CHARS, TEXT_CHARS, clock, named, score, short
 
 
-def message_hit(one: MessageHit, zone: tzinfo, *, around: int) -> Plain:
+def message_hit(
+    one: MessageHit, zone: tzinfo, *, around: int, is_listed: bool = False
+) -> Plain:
     """A message that answers, with so many characters of each one beside it."""
     match = one.match
     told: Plain = {
         "id": citations.of_event(one.event_id) if one.event_id else "",
-        "score": round(one.score, 2),
+        "score": None if is_listed else round(one.score, 2),
         "session": named(one.session.agent, one.session.session_id),
         "at": clock(match.at if match else one.session.created_at, zone),
         "title": neutral(one.session.title)[:LEAD_CHARS],
@@ -35,7 +37,11 @@ def message_hit(one: MessageHit, zone: tzinfo, *, around: int) -> Plain:
 
 
 def message_hits(
-    several: Sequence[MessageHit], zone: tzinfo, *, around: int
+    several: Sequence[MessageHit],
+    zone: tzinfo,
+    *,
+    around: int,
+    is_listed: bool = False,
 ) -> list[Plain]:
     """Messages that answer; what stands around several of them is told once.
 
@@ -45,6 +51,7 @@ def message_hits(
         several: The best first.
         zone: The calendar's.
         around: How much of each message beside one is told, in characters.
+        is_listed: Whether no word was looked for: then none has a score.
     """
     told: list[Plain] = []
     known: dict[str, Plain] = {}
@@ -54,7 +61,9 @@ def message_hits(
             before |= {"is_match": True, "id": citations.of_event(one.event_id)}
             continue
         new = [it for it in one.window if it.is_match or it.event_id not in known]
-        item = message_hit(replace(one, window=tuple(new)), zone, around=around)
+        item = message_hit(
+            replace(one, window=tuple(new)), zone, around=around, is_listed=is_listed
+        )
         given = [said for said in new if said.is_match or around]
         known |= {
             it.event_id: said for it, said in zip(given, item["window"], strict=True)
@@ -71,7 +80,7 @@ def _said(one: Said, most: int) -> Plain:
 
 def message_hit_line(told: Plain) -> str:
     """The same as lines."""
-    head = f"{told['score']:.2f} {told['id']} {told['at']} {told['session']}"
+    head = f"{score(told)}{told['id']} {told['at']} {told['session']}"
     said = [f"  {_by(one)}: {one['text']}" for one in told["window"]]
     title, about = told["title"], told.get("snippet", "")
     named = title if about in title else f"{title} | {about}"

@@ -2,7 +2,7 @@
 
 import argparse
 
-from memtui.shell.options import AddCommand, budget, natural, scope
+from memtui.shell.options import AddCommand, between, budget, natural, positive, scope
 
 ASKING = (
     "ask-route",
@@ -26,10 +26,10 @@ def add(command: AddCommand) -> None:
     route = command("ask-route", "answer a question by the way that fits it")
     _question(route, "a question: what did we do about retries last week?", 8)
     retrieve = command("retrieve-memory", "the memories that answer, as Markdown")
-    _question(retrieve, "a question", 5)
+    _question(retrieve, "a question", 5, 20)
     retrieve.add_argument(
         "--detail-limit",
-        type=natural,
+        type=between(0, 20),
         metavar="N",
         help="how many are told with their messages (default: key moments of the two"
         " best; 0 for none)",
@@ -68,10 +68,15 @@ def _add_finding(command: AddCommand) -> None:
         _question(one, "words", 10)
 
 
-def _question(command: argparse.ArgumentParser, says: str, limit: int) -> None:
+def _question(
+    command: argparse.ArgumentParser, says: str, limit: int, most: int = 1_000
+) -> None:
     command.add_argument("query", nargs="+", help=says)
     command.add_argument(
-        "--limit", type=natural, default=limit, help=f"how many (default {limit})"
+        "--limit",
+        type=between(1, most),
+        default=limit,
+        help=f"how many, {most:,} at most (default {limit})",
     )
     scope(command)
     budget(command)
@@ -79,7 +84,7 @@ def _question(command: argparse.ArgumentParser, says: str, limit: int) -> None:
 
 def _paged(command: argparse.ArgumentParser, limit: int) -> None:
     command.add_argument(
-        "--limit", type=natural, default=limit, help=f"how many (default {limit})"
+        "--limit", type=positive, default=limit, help=f"how many (default {limit})"
     )
     command.add_argument("--token", help="go on from here, as the page before said")
     scope(command)

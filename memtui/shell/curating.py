@@ -9,7 +9,7 @@ from memtui.curate import subjects
 from memtui.curate.forget import Forget, Forgotten
 from memtui.curate.redact import Redact, Redacted
 from memtui.curate.traces import Places
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, UsageError
 from memtui.house import House
 from memtui.shell import confirming, output, working
 from memtui.store import cursors, database, tombstones, unfinished
@@ -31,7 +31,7 @@ def run(house: House, given: argparse.Namespace) -> int:
     if given.list:
         return forgotten(house, as_json=given.json)
     if not given.kind or not given.subjects:
-        raise MemtuiError(
+        raise UsageError(
             "name what to forget: memtui forget event ID… | session NAME… |"
             " project NAME… | before DATE"
         )

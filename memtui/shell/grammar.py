@@ -16,7 +16,7 @@ from memtui.shell import (
 )
 
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+    Commands = argparse._SubParsersAction[options.Parser]
 
 AGENTS = ("claude-code", "codex", "gemini-cli", "copilot-cli", "opencode")
 """The agents whose hooks can be installed: those of ``memtui.agents.known``."""
@@ -36,7 +36,7 @@ LISTS = {
 
 def parser() -> argparse.ArgumentParser:
     """The command line's grammar."""
-    top = argparse.ArgumentParser(
+    top = options.Parser(
         prog="memtui",
         description="Keeps your conversations with coding agents and makes them"
         " readable: a table of contents from year to segment, where every line leads"
@@ -186,6 +186,7 @@ def _command(
     )
     if json:
         command.add_argument("--json", action="store_true", help="answer in JSON")
+    command.set_defaults(of=command)
     return command
 
 
@@ -193,18 +194,20 @@ def read(arguments: Sequence[str] | None) -> argparse.Namespace:
     """What was asked for on the command line; ends the process where it is wrong."""
     top = parser()
     given, rest = top.parse_known_args(arguments)
+    of = given.of if given.command else top
     # argparse takes what stands behind an option for no part of a list before it.
     behind = LISTS.get(given.command or "")
     if behind and not any(word.startswith("-") for word in rest):
         getattr(given, behind).extend(rest)
     elif rest and given.command in SEARCHES:
         # What begins with a hyphen belongs to the question: ``-draft``, ``--force``.
+        options.refuse_mistyped(of, rest)
         given.query.extend(rest)
     elif rest:
-        top.error(f"unrecognized arguments: {' '.join(rest)}")
+        of.error(f"unrecognized arguments: {' '.join(rest)}")
     agents = given.agents if given.command == "hooks" else ()
     if unknown := [name for name in agents if name not in AGENTS]:
-        top.error(f"no agent is called {unknown[0]!r}: {', '.join(AGENTS)}")
+        of.error(f"no agent is called {unknown[0]!r}: {', '.join(AGENTS)}")
     if wrong := serving_grammar.wrong(given):
-        top.error(wrong)
+        of.error(wrong)
     return given

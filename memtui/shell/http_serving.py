@@ -18,14 +18,20 @@ from memtui.house import House
 from memtui.memory import budgets, envelopes, memories, replies
 from memtui.memory.envelopes import Problem
 from memtui.memory.fencing import line as neutral
+from memtui.memory.tokens import ESTIMATED
+from memtui.recall import retrieval
 
 HOST = "127.0.0.1"
 PATH = "/api/v0/retrieve_memory"
 MOST_BYTES = 64 * 1024
 """The longest request, in bytes."""
 
-FIELDS = ("query", "limit", "detail_limit", "max_tokens")
-"""What can be asked for."""
+BOUNDS = {
+    "limit": (1, retrieval.MOST),
+    "detail_limit": (0, retrieval.MOST),
+    "max_tokens": (budgets.LEAST, budgets.MOST),
+}
+"""What can be asked for beside a question: the least and the most of each."""
 
 PATIENCE_S = 10.0
 """How long a request may take to arrive, in seconds."""
@@ -161,26 +167,27 @@ class _Handler(BaseHTTPRequestHandler):
             raise ValueError("the body is not JSON") from None
         if not isinstance(given, dict) or not isinstance(given.get("query"), str):
             raise ValueError("query is missing, or no text")
-        if strange := [name for name in given if name not in FIELDS]:
+        if strange := [name for name in given if name not in ("query", *BOUNDS)]:
             raise ValueError(f"there is no {neutral(strange[0])[:40]!r} here")
         return given
 
     def _answer(self, given: dict[str, Any]) -> str:
-        limit = _number(given, "limit", memories.LIMIT)
-        details = _number(given, "detail_limit", None)
-        most = _number(given, "max_tokens", budgets.DEFAULT) or budgets.DEFAULT
+        limit = _number(given, "limit")
+        details = _number(given, "detail_limit")
+        most = _number(given, "max_tokens")
         house = self.asked.house()
         if house is None:
             return replies.text(replies.none_kept(), 0, None, "")
         reply = house.asking.retrieve_memory(
             given["query"],
-            limit=memories.LIMIT if limit is None else limit,
+            limit=limit or memories.LIMIT,
             detail_limit=details,
         )
-        return replies.fitted(reply, most, house.counter).text
+        return replies.fitted(reply, most or budgets.DEFAULT, house.counter).text
 
     def _fail(self, status: HTTPStatus, problem: Problem) -> None:
         told = envelopes.wrapped(None, tokens=0, ms=0, failing=problem)
+        told["meta"]["tokens"] = budgets.cost(replies.dumped(told), ESTIMATED)
         self._send(status, replies.dumped(told), "application/json")
 
     def _send(self, status: HTTPStatus, text: str, kind: str) -> None:
@@ -200,10 +207,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: a question is nobody else's matter."""
 
 
-def _number(given: dict[str, Any], name: str, usual: int | None) -> int | None:
-    value = given.get(name)
+def _number(given: dict[str, Any], name: str) -> int | None:
+    value, (least, most) = given.get(name), BOUNDS[name]
     if value is None:
-        return usual
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{name} is not a number of 0 or more")
-    return value
+        return None
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if not is_number or not least <= value <= most:
+        raise ValueError(f"{name} is a whole number from {least:,} to {most:,}")
+    return int(value)

@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from memtui.curate.quarantine import Became, Dropped, Outcome, Page, Retried
 from memtui.curate.refusals import Entry, Kind, Shown
-from memtui.errors import MemtuiError
+from memtui.errors import UsageError
 from memtui.house import House
 from memtui.shell import confirming, output, working
 
@@ -28,17 +28,17 @@ def run(house: House, given: argparse.Namespace) -> int:
     if action == "drop" and bool(names) != given.all:
         return drop(house, names or None, given)
     if action == "list":
-        raise MemtuiError(
+        raise UsageError(
             "list takes no names: memtui quarantine list names all there is, and"
             " memtui quarantine show NAME… shows some of it"
         )
     if action in ("show", "retry", "drop") and not (names and given.all):
         every = "" if action == "show" else ", or --all"
-        raise MemtuiError(
+        raise UsageError(
             f"say what to {action}: memtui quarantine {action} NAME…{every};"
             " memtui quarantine list names all there is"
         )
-    raise MemtuiError(
+    raise UsageError(
         "say what to do: memtui quarantine list | show NAME… | retry NAME…|--all |"
         " drop NAME…|--all"
     )

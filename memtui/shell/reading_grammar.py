@@ -2,7 +2,15 @@
 
 import argparse
 
-from memtui.shell.options import AddCommand, budget, natural, paged, positive, scope
+from memtui.shell.options import (
+    AddCommand,
+    between,
+    budget,
+    natural,
+    paged,
+    positive,
+    scope,
+)
 
 ROLES = ("user", "assistant", "system", "tool")
 """Who can have said something: the values of ``memory.events.EventRole``."""
@@ -26,8 +34,8 @@ def add(command: AddCommand) -> None:
     _add_sessions(command)
     expand = command("expand", "print the events behind a bullet")
     expand.add_argument("grip_id", help="a grip's id, as show prints them")
-    expand.add_argument("--before", type=int, default=3, help="events before it")
-    expand.add_argument("--after", type=int, default=3, help="events after it")
+    expand.add_argument("--before", type=natural, default=3, help="events before it")
+    expand.add_argument("--after", type=natural, default=3, help="events after it")
     budget(expand)
     command("stats", "print how much is kept")
 
@@ -37,11 +45,11 @@ def _add_search(command: AddCommand) -> None:
     _asked(search, 10)
     says = "find messages, each with what was said around it"
     talk = command("search-sessions", says)
-    _asked(talk, 20)
+    _asked(talk, 20, 20)
     for name, where in (("before", "before"), ("after", "after")):
         talk.add_argument(
             f"--context-{name}",
-            type=natural,
+            type=between(0, 15),
             default=4,
             metavar="N",
             help=f"messages {where} each (default 4; 16 in all at most)",
@@ -51,15 +59,15 @@ def _add_search(command: AddCommand) -> None:
     )
 
 
-def _asked(command: argparse.ArgumentParser, limit: int) -> None:
+def _asked(command: argparse.ArgumentParser, limit: int, most: int = 1_000) -> None:
     """What both searches are asked."""
     says = 'words, "exact words", refr*, -not, agent:codex, after:2025-03, last week'
     command.add_argument("query", nargs="+", help=says)
     command.add_argument(
         "--limit",
-        type=positive,
+        type=between(1, most),
         default=limit,
-        help=f"how many (default {limit})",
+        help=f"how many, {most:,} at most (default {limit})",
     )
     scope(command)
     command.add_argument(

@@ -71,7 +71,8 @@ def _moments(found: Findings, of: Scope, zone: tzinfo) -> Iterator[str]:
     if found.suggestion:
         yield f"Did you mean: {found.suggestion}"
     for hit in found.hits:
-        yield f"{hit.score:.2f} {hit.band:<9}  {output.date(hit.at, zone)}  {hit.title}"
+        fit = "" if found.is_listed else f"{hit.score:.2f} {hit.band:<9}  "
+        yield f"{fit}{output.date(hit.at, zone)}  {hit.title}"
         said = output.mark(hit.snippet.text, hit.snippet.marks)
         yield f"      {f'{hit.role}: ' if hit.role else ''}{said}"
         yield f"      {_where(hit)}"
@@ -89,7 +90,7 @@ def _where(hit: Moment) -> str:
 def _messages(found: Messages, of: Scope, zone: tzinfo) -> Iterator[str]:
     yield from _head(found.query, found.notes, found.times, of, len(found.hits))
     for hit in found.hits:
-        yield f"{hit.score:.2f}  {_titled(hit)}"
+        yield _titled(hit) if found.is_listed else f"{hit.score:.2f}  {_titled(hit)}"
         if hit.match is None and hit.about.text != hit.session.title:
             yield f"      {output.mark(hit.about.text, hit.about.marks)}"
         for said in hit.window:

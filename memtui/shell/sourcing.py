@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
-from memtui.errors import MemtuiError
+from memtui.errors import UsageError
 from memtui.house import House
 from memtui.paths import transcripts
 from memtui.recall import origins
@@ -89,19 +89,19 @@ def _chosen(names: Sequence[str]) -> list[str]:
     """The agents that are meant.
 
     Raises:
-        MemtuiError: None is, or one that is not known or has no place of its own.
+        UsageError: None is, or one that is not known or has no place of its own.
     """
     placed = [name for name in AGENTS if name in transcripts()]
     if not names:
-        raise MemtuiError(f"name the agents, or say all: {', '.join(placed)}")
+        raise UsageError(f"name the agents, or say all: {', '.join(placed)}")
     for name in names:
         if name == "aider":
-            raise MemtuiError(
+            raise UsageError(
                 "Aider's histories lie in the folders it works in: name those in the"
                 " setting capture.folders"
             )
         if name not in (*placed, EVERY):
-            raise MemtuiError(f"no agent is called {name!r}: {', '.join(placed)}")
+            raise UsageError(f"no agent is called {name!r}: {', '.join(placed)}")
     return placed if EVERY in names else list(dict.fromkeys(names))
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, tzinfo
 
 from memtui import promises
 from memtui.curate import jobs as steered
-from memtui.errors import MemtuiError
+from memtui.errors import UsageError
 from memtui.house import House
 from memtui.memory.jobs import Job, Reason, Run, all_named, named
 from memtui.recall import jobs
@@ -36,8 +36,8 @@ def run(house: House, given: argparse.Namespace) -> int:
     if action in ("pause", "resume", "run") and names:
         return steer(house, action, all_named(names), as_json=given.json)
     if action in ("pause", "resume", "run"):
-        raise MemtuiError(f"say which: memtui jobs {action} NAME…|all: {_known()}")
-    raise MemtuiError(
+        raise UsageError(f"say which: memtui jobs {action} NAME…|all: {_known()}")
+    raise UsageError(
         "say what to do: memtui jobs | jobs pause NAME…|all | jobs resume NAME…|all |"
         " jobs run NAME…|all | jobs history [NAME]"
     )

@@ -62,7 +62,8 @@ def _lines(answer: Answer, reasons: Reasons, of: Scope, zone: tzinfo) -> Iterato
         yield f"Did you mean: {answer.suggestion}"
     for hit in answer.hits:
         when = output.date(hit.at, zone)
-        yield f"{hit.score:.2f} {hit.band:<9}  {when}  {hit.title}  [{hit.level}]"
+        fit = "" if answer.is_listed else f"{hit.score:.2f} {hit.band:<9}  "
+        yield f"{fit}{when}  {hit.title}  [{hit.level}]"
         yield f"      {output.mark(hit.snippet.text, hit.snippet.marks)}"
         leads = hit.leads_to if hit.leads_to != hit.target_id else ""
         yield f"      {hit.target_id}{f' → {leads}' if leads else ''}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from memtui import promises
 from memtui.curate import versions as chosen
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, UsageError
 from memtui.house import House
 from memtui.memory.summaries import Facts
 from memtui.memory.toc import Status, TocEdition, TocHistory, TocNode
@@ -44,7 +44,7 @@ def edition(node_id: str | None, version: int) -> TocNode:
         MemtuiError: There is no such node or version.
     """
     if not node_id:
-        raise MemtuiError("say of which node: memtui show NODE_ID --version N")
+        raise UsageError("say of which node: memtui show NODE_ID --version N")
     found = versions.edition(node_id, version)
     if found is None:
         editions = _history(node_id).editions

@@ -13,7 +13,6 @@ from memtui.memory import bands, words
 from memtui.memory.found import Findings, Layer, MessageHit, Messages, Moment, Said
 from memtui.memory.hits import NOTHING_SAID, Answer, Hit, HitKind, Snippet
 from memtui.memory.toc import TocLevel
-from memtui.recall.listed import LISTED
 from memtui.widgets import found_once, wording
 
 Finder = Callable[[str], Answer | Findings | Messages]
@@ -118,6 +117,8 @@ class Sheet:
     """The times that were understood, each a sentence."""
     joined: tuple[int, int] = (0, 0)
     """The messages and the summaries of which one a session is shown."""
+    is_listed: bool = False
+    """Whether no word was looked for: these are the newest."""
 
     @property
     def is_passing(self) -> bool:
@@ -127,8 +128,8 @@ class Sheet:
 
 def of(found: Answer | Findings | Messages) -> Sheet:
     """What one of the searches found."""
-    sheet = _sheet(found)
-    if LISTED not in sheet.notes:
+    sheet = replace(_sheet(found), is_listed=found.is_listed)
+    if not found.is_listed:
         return sheet
     # Nothing was asked that they could answer well or badly.
     return replace(sheet, lines=tuple(replace(x, fit="") for x in sheet.lines))

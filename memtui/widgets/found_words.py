@@ -101,7 +101,7 @@ def notes(sheet: Sheet, asked: str, view: View, zone: tzinfo) -> list[str]:
     if is_empty:
         why = ONLY_A_TIME if sheet.times else NOTHING_TO_LOOK_UP
         told.insert(0, why.format(_short(asked)))
-    elif not sheet.lines and LISTED in told:
+    elif not sheet.lines and sheet.is_listed:
         told.remove(LISTED)
         told.insert(0, f"Nothing is kept of “{_short(asked)}”.")
     elif not sheet.lines:

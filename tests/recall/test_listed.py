@@ -50,6 +50,28 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
             assert min(times) >= datetime(2024, 1, 20, tzinfo=UTC)
 
 
+def test_what_is_listed_has_no_score(full_house: House) -> None:
+    ask, asked = full_house.asking, "after:2024-01-01"
+    for reply in (
+        ask.search_memory(asked),
+        ask.teleport(asked),
+        ask.search_sessions(asked),
+        ask.retrieve_memory(asked),
+    ):
+        assert reply.items and not {one["score"] for one in reply.items} - {None}
+        assert not {one.get("band") for one in reply.items} - {None}
+        for one in reply.items:
+            assert "1.00" not in reply.line(one)
+
+
+def test_what_is_found_has_a_score_that_falls_as_its_rank_does(
+    full_house: House,
+) -> None:
+    scores = [hit.score for hit in full_house.talk.find("the token or a retry").hits]
+    assert len(scores) > 2 and scores == sorted(scores, reverse=True)
+    assert 0 < scores[0] <= 1
+
+
 def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
     full_house: House,
 ) -> None:
