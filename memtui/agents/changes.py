@@ -42,7 +42,7 @@ class Writing(Protocol):
         """What stands there of ours."""
 
     def added(self, text: str, machine: Machine) -> str:
-        """The file with ours in it; ``NotJson`` where there is no place for it."""
+        """The file with ours anew in it; ``NotJson`` where there is no place for it."""
 
     def removed(self, text: str) -> str:
         """The file without it."""
@@ -103,10 +103,9 @@ def install(agent: Writing, machine: Machine) -> Change:
     if kept and kept.fits(now):
         base = kept.before
     try:
-        clean = agent.removed(_text(base, file))
-        after = agent.added(clean, machine).encode()
+        after = agent.added(text, machine).encode()
         if agent.ours(_text(base, file)):
-            base = clean.encode() or None
+            base = agent.removed(_text(base, file)).encode() or None
     except NotJson as error:
         raise _refused(file, str(error)) from None
     return Change(agent.name, file, target, now, after, base)

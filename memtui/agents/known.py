@@ -65,7 +65,8 @@ class Agent:
         Raises:
             NotJson: They have something else where hooks belong.
         """
-        return entries.added(text or self.skeleton, self.wanted(machine))
+        clean = entries.removed(text) or self.skeleton
+        return entries.added(clean, self.wanted(machine))
 
     def removed(self, text: str) -> str:
         """The settings without our hooks."""

@@ -6,6 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 
+def project_of(folder: Path) -> Path:
+    """The project a folder belongs to: the root of its repository, else itself.
+
+    A worktree is a project of its own here: agents read their settings in it.
+    """
+    above = (one for one in (folder, *folder.parents) if (one / ".git").exists())
+    return next(above, folder)
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """A person's home, their environment, and the hook that is to be run."""

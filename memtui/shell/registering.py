@@ -10,7 +10,7 @@ from pathlib import Path
 from memtui.agents import changes, files
 from memtui.agents.changes import Change, Writing
 from memtui.agents.json_text import NotJson
-from memtui.agents.machine import Machine
+from memtui.agents.machine import Machine, project_of
 from memtui.agents.registering.clients import Client, clients
 from memtui.errors import HooksError
 from memtui.paths import Paths
@@ -38,7 +38,7 @@ class Standing:
 
 def asked(given: argparse.Namespace, places: Paths) -> int:
     """Do what the command line says."""
-    project = Path.cwd() if given.project else None
+    project = project_of(Path.cwd()) if given.project else None
     wish = Wish(project, given.dry_run, given.yes, given.json)
     named = os.environ.get("MEMTUI_HOME")
     home = given.home or (Path(named) if named else None)
@@ -165,14 +165,13 @@ def _status(known: Sequence[Client], here: Machine, *, as_json: bool) -> int:
 
 
 def _look(client: Client, here: Machine) -> Standing:
-    problem, is_installed, is_current, has_skill = "", False, False, False
+    problem, is_installed, is_current = "", False, False
     try:
         text = _text(client.server, here)
         ours = client.server.ours(text)
         is_installed = bool(ours)
         wanted = client.server.with_own(text).wanted(here)
         is_current = changes.is_current(ours, wanted)
-        has_skill = bool(client.skill.ours(_text(client.skill, here)))
         if is_installed and not is_current:
             problem = f"another command than this memtui's: mcp install {client.name}"
     except HooksError as error:
@@ -184,9 +183,17 @@ def _look(client: Client, here: Machine) -> Standing:
         client.server.file(here),
         is_installed,
         is_current,
-        has_skill,
+        _has_skill(client, here),
         problem,
     )
+
+
+def _has_skill(client: Client, here: Machine) -> bool:
+    """Whether there is a skill of ours, whatever becomes of the settings."""
+    try:
+        return bool(client.skill.ours(_text(client.skill, here)))
+    except HooksError:
+        return False
 
 
 def _text(writing: Writing, here: Machine) -> str:

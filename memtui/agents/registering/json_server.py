@@ -72,7 +72,7 @@ class JsonServer:
         Raises:
             NotJson: They have something else where servers belong.
         """
-        text = text or self.skeleton
+        text = self.removed(text) or self.skeleton
         if json_text.find(self._plain(text), self.under) is None:
             root = json_text.root(self._plain(text))
             text = jsonc_text.append(text, root, {}, self.under)

@@ -1,13 +1,15 @@
 """The server in settings that are TOML, as Codex has them: a table of its own.
 
-The table is put behind all others, and cut out as lines. Whatever is done is read back:
-if the rest of the settings would not mean what it meant, nothing is done.
+The table is put behind all others, said anew where it stands, and cut out as lines.
+Whatever is done is read back: if the rest of the settings would not mean what it meant,
+nothing is done.
 """
 
 import json
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, time
 from pathlib import Path
@@ -16,13 +18,16 @@ from typing import Any
 from memtui.agents.entries import Entry
 from memtui.agents.json_text import NotJson
 from memtui.agents.machine import Machine
-from memtui.agents.registering.json_server import SERVER, with_own
+from memtui.agents.registering.json_server import OURS, SERVER, with_own
 
 UNDER = "mcp_servers"
 
 _NAME = rf"(?:{SERVER}|\"{SERVER}\"|'{SERVER}')"
 _HEADER = re.compile(rf"^[ \t]*\[[ \t]*{UNDER}[ \t]*\.[ \t]*{_NAME}[ \t]*[\].]")
 """How our table begins, and those within it."""
+
+_TOP = re.compile(rf"^[ \t]*\[[ \t]*{UNDER}[ \t]*\.[ \t]*{_NAME}[ \t]*\]")
+"""How our table itself begins."""
 
 _TABLE = re.compile(r"^[ \t]*\[")
 
@@ -67,13 +72,14 @@ class TomlServer:
             NotJson: They keep servers in another manner.
         """
         end = "\r\n" if "\r\n" in text else "\n"
+        meaning = _with(_read(text), self.server)
+        if renewed := _renewed(text, self.server, end):
+            return _proven(renewed, meaning)
+        text = self.removed(text)
         lead = "" if not text else end if text.endswith("\n") else end * 2
-        rows = [f"[{UNDER}.{SERVER}]"]
-        rows += [
-            f"{_key(name)} = {_said(value)}" for name, value in self.server.items()
-        ]
+        rows = [f"[{UNDER}.{SERVER}]", *_rows(self.server)]
         told = text + lead + "".join(f"{row}{end}" for row in rows)
-        return _proven(told, _with(_read(text), self.server))
+        return _proven(told, meaning)
 
     def removed(self, text: str) -> str:
         """The settings without the server.
@@ -92,6 +98,57 @@ class TomlServer:
             NotJson: It cannot.
         """
         _read(text)
+
+
+def _renewed(text: str, server: Mapping[str, object], end: str) -> str:
+    """The text with our table said anew: its place, and what a person wrote, stay.
+
+    Returns:
+        "" where there is no such table.
+    """
+    lines = text.splitlines(keepends=True)
+    start = next((n + 1 for n, one in enumerate(lines) if _TOP.match(one)), 0)
+    if not start:
+        return ""
+    told = {name: said for name, said in server.items() if name in OURS}
+    kept: list[str] = []
+    at = start
+    while at < len(lines) and not _TABLE.match(lines[at]):
+        after = _statement_end(lines, at)
+        statement = "".join(lines[at:after])
+        name = next(iter(_read(statement)), "")
+        if name in told:
+            row = f"{_key(name)} = {_said(told.pop(name))}"
+            kept.append(f"{row}{_comment(statement)}{end}")
+        elif not name or name not in OURS:
+            kept.append(statement)
+        at = after
+    new = [f"{row}{end}" for row in _rows(told)]
+    head = lines[start - 1].rstrip("\r\n") + end
+    return "".join([*lines[: start - 1], head, *new, *kept, *lines[at:]])
+
+
+def _statement_end(lines: Sequence[str], start: int) -> int:
+    """Behind which line a statement ends that may take several."""
+    for end in range(start + 1, len(lines) + 1):
+        with suppress(tomllib.TOMLDecodeError):
+            tomllib.loads("".join(lines[start:end]))
+            return end
+    raise NotJson(_NO_TABLES)
+
+
+def _comment(statement: str) -> str:
+    """What a person noted behind a value, with the blanks before it; "" for nothing."""
+    meaning = _read(statement)
+    for found in re.finditer(r"[ \t]*#[^\n]*\s*$", statement):
+        with suppress(tomllib.TOMLDecodeError):
+            if tomllib.loads(statement[: found.start()]) == meaning:
+                return found[0].rstrip("\r\n")
+    return ""
+
+
+def _rows(server: Mapping[str, object]) -> list[str]:
+    return [f"{_key(name)} = {_said(value)}" for name, value in server.items()]
 
 
 def _cut(text: str) -> str:

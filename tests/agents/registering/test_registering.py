@@ -10,7 +10,7 @@ import pytest
 
 from memtui.agents import changes, jsonc_text, known
 from memtui.agents.changes import Writing
-from memtui.agents.machine import Machine
+from memtui.agents.machine import Machine, project_of
 from memtui.agents.registering.clients import Client, clients
 from memtui.errors import HooksError
 from memtui.shell import grammar, serving_grammar
@@ -222,6 +222,39 @@ def test_what_a_person_has_set_for_the_server_stays(here: Machine) -> None:
         assert held["command"] != "old"
 
 
+MIDST = """\
+[mcp_servers.memtui] # asked by all
+# Why it is slow: # the disk's fault.
+command = "old" # it's "mine"
+url = "https://old.example"
+args = [
+  "-x", # fast
+  "#",
+]
+enabled = true
+
+[mcp_servers.memtui.env]
+A = "1" # set by hand
+
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_table_is_said_anew_where_it_stands(end: str, here: Machine) -> None:
+    head, middle, tail = TOML.partition("[profiles")
+    text = f"{head}{MIDST}{middle}{tail}".replace("\n", end)
+    file = settled(CODEX.server, here, text)
+    for client in (CODEX, *clients(["/opt/memtui", "mcp"])):
+        if client.name == "codex":
+            put(client.server, here)
+    expected = text.replace('"old"', '"/opt/memtui"')
+    args = re.compile(r"url.*?(?=enabled)", re.DOTALL)
+    expected = args.sub(f'args = ["mcp"]{end}', expected)
+    assert file.read_bytes().decode() == expected
+    take(CODEX.server, here)
+    assert file.read_bytes().decode() == TOML.replace("\n", end)
+
+
 @pytest.mark.parametrize(
     ("client", "text", "says"),
     [
@@ -292,6 +325,31 @@ def test_the_command_shows_asks_and_writes(
     assert "another command" in codex["problem"]
     memtui(home, "mcp", "uninstall", "--yes")
     assert list((person / ".codex").iterdir()) == []
+
+
+def test_a_skill_is_seen_and_taken_out_whatever_became_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person, home = tmp_path / "ada", tmp_path / "home"
+    (person / ".gemini").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(person))
+    monkeypatch.setenv("PATH", "/usr/bin")
+    memtui(home, "mcp", "install", "gemini-cli", "--yes")
+    file = person / ".gemini" / "settings.json"
+    file.write_text("{\n  // mine\n}\n", "utf-8")
+    told = data_of(memtui(home, "mcp", "status", "--json", code=1).stdout)
+    (gemini,) = [one for one in told["servers"] if one["problem"]]
+    assert gemini["has_skill"]
+    memtui(home, "mcp", "uninstall", "--yes", code=1)
+    assert list((person / ".gemini").iterdir()) == [file]
+
+
+def test_a_folder_within_a_repository_is_of_its_project(tmp_path: Path) -> None:
+    shop = tmp_path / "shop"
+    (shop / "src" / "till").mkdir(parents=True)
+    assert project_of(shop / "src") == shop / "src"
+    (shop / ".git").mkdir()
+    assert project_of(shop / "src" / "till") == project_of(shop) == shop
 
 
 def test_an_unknown_agent_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
