@@ -159,18 +159,21 @@ def _has_tab() -> bool:
 
 
 def _hooks(given: argparse.Namespace, places: "Paths") -> int:
+    from memtui.agents.machine import project_of  # noqa: PLC0415
     from memtui.shell import hooking  # noqa: PLC0415
 
-    project = Path.cwd() if given.project else None
+    project = project_of(Path.cwd()) if given.project else None
     wish = hooking.Wish(project, given.dry_run, given.yes, given.json)
     return hooking.run(given.action, given.agents, places, wish)
 
 
 def _mcp(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
-    from memtui.shell import registering, serving  # noqa: PLC0415
-
     if given.action != "serve":
+        from memtui.shell import registering  # noqa: PLC0415
+
         return registering.asked(given, places)
+    from memtui.shell import serving  # noqa: PLC0415
+
     return serving.serve(
         lambda: _open(places, settings),
         lambda: _missing(places, settings) is None,

@@ -15,6 +15,10 @@ HASH_CHARS = 4
 EVENT_CHARS = 14
 """How much of an event's id tells it from others: its time and 20 bits."""
 
+AROUND = 3
+"""How many events are shown on each side of those that one stands for, unless more are
+asked for."""
+
 SEGMENT = "toc:segment:"
 """How a segment's id begins."""
 

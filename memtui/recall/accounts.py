@@ -8,6 +8,8 @@ from memtui.memory.replies import Plain, Reply
 from memtui.memory.scopes import ALL, Scope
 from memtui.recall import itemising, sessions
 
+SEE_SESSIONS = "Those there are: list_sessions."
+
 
 class Accounts:
     """Answers what is asked of sessions."""
@@ -53,7 +55,7 @@ class Accounts:
         try:
             known = sessions.facts(*sessions.find(session))
         except sessions.NotOne as error:
-            return _nobody("about", error)
+            return nobody("about", error)
         one = known.session
         about = itemising.session(one, self._zone) | {
             "began": itemising.clock(one.created_at, self._zone),
@@ -100,7 +102,7 @@ class Accounts:
         try:
             known = sessions.facts(*sessions.find(session))
         except sessions.NotOne as error:
-            return _nobody("messages", error)
+            return nobody("messages", error)
         page = sessions.page(
             known,
             offset=max(0, offset),
@@ -123,9 +125,15 @@ class Accounts:
         )
 
 
-def _nobody(name: str, error: sessions.NotOne) -> Reply:
-    """What is answered of a session that is not there."""
+def nobody(name: str, error: sessions.NotOne) -> Reply:
+    """What is answered of a session that is not there, or could be any of several.
+
+    Args:
+        name: What the items would be called.
+        error: Why it is not one.
+    """
     said = envelopes.problem(error).message.splitlines()
+    said += [SEE_SESSIONS] if isinstance(error, sessions.Unknown) else []
     return Reply(name, (), str, notes=[neutral(line) for line in said])
 
 

@@ -6,23 +6,24 @@ legal question and any id a legal id: what is not there gives an empty reply wit
 note that says what to do.
 
 The contents: ``get_toc_root``, ``get_node``, ``browse_toc``, ``search_node``,
-``search_children``, ``by_keyword``, ``in_time``. What they rest on: ``expand_grip``,
-``get_events``, ``list_sessions``, ``get_session_meta``, ``list_messages``. By words:
+``search_children``, ``by_keyword``, ``in_time``, ``list_versions``. What they rest on:
+``expand_grip``, ``get_events``, ``list_sessions``, ``get_session_meta``,
+``list_messages``. By words:
 ``ask_route``, ``teleport``, ``search_memory``, ``search_sessions`` and
 ``retrieve_memory``.
 """
 
 from memtui.recall.accounts import Accounts
 from memtui.recall.answers import Answers
+from memtui.recall.editions import Editions
 from memtui.recall.finders import Finders
-from memtui.recall.walks import Walks
 
 
-class Asking(Walks, Accounts, Answers):
+class Asking(Editions, Accounts, Answers):
     """Answers an agent's questions."""
 
     def __init__(self, by: Finders) -> None:
         """Remember whom to ask."""
-        Walks.__init__(self, by.zone, by.clock)
+        Editions.__init__(self, by.zone, by.clock)
         Accounts.__init__(self, by.zone)
         Answers.__init__(self, by)

@@ -5,10 +5,10 @@ from memtui.memory.events import Event, clean
 from memtui.memory.grips import Expansion, Grip
 from memtui.store import database, events, grips, sessions, spans
 
-BEFORE = 3
+BEFORE = citations.AROUND
 """How many events are shown before the excerpt unless more are asked for."""
 
-AFTER = 3
+AFTER = citations.AROUND
 """How many events are shown after it."""
 
 SEARCH = "search"

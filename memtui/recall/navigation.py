@@ -131,13 +131,17 @@ def get_events(
         token: The id of the last event of the page before, or as it is cited; what
             is no token is taken for the beginning.
         of: Whose work.
-        session: Only of the sessions named by ``[agent:]id`` or how that begins.
+        session: Only of the session named by ``[agent:]id`` or how that begins.
+
+    Raises:
+        NotOne: There is no such session, or more than one.
     """
     limit = max(1, limit)
+    if session:
+        agent, session = sessions.find(session)
+        of = replace(of, agent=agent)
     with database.connected():
         after = _last_seen(token or "")
-        agent, session = sessions.parted(session)
-        of = replace(of, agent=agent or of.agent)
         found = spans.events_in(
             to_ms(start) if start else None,
             to_ms(end) if end else None,

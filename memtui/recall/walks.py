@@ -13,14 +13,16 @@ from memtui.memory.scopes import ALL, Scope
 from memtui.memory.times import Period
 from memtui.memory.toc import TocLevel, TocLine, TocNode
 from memtui.recall import browse, itemising, navigation, seeking
+from memtui.recall.accounts import nobody
 from memtui.recall.expand import AFTER, BEFORE
 from memtui.recall.expand import expand as expanded
+from memtui.recall.sessions import NotOne
 
 EXCERPT_CHARS = 900
 """How much of an event that a grip quotes is told, in characters."""
 
 NO_NODE = "There is no such node. Start from the top: get_toc_root."
-NO_GRIP = "There is no such grip or event. Search again: ids come from answers."
+NO_GRIP = "There is no such grip or event. Ids come from answers; get_node opens toc:…"
 NOTHING = "Nothing answers. Fewer or other words find more; so does browsing."
 NO_TOKEN = "There is no such token: this is the beginning."
 LEFT_OUT = "Bullets that rest on other work than {} are left out: {}."
@@ -114,10 +116,12 @@ class Walks:
         session: str = "",
     ) -> Reply:
         """A page of events of a stretch of time, oldest first."""
-        page = navigation.get_events(
-            start, end, limit=limit, token=token, of=of, session=session
-        )
-
+        try:
+            page = navigation.get_events(
+                start, end, limit=limit, token=token, of=of, session=session
+            )
+        except NotOne as error:
+            return nobody("events", error)
         lost = _lost(token, is_known=not token or navigation.is_seen(token))
 
         def after(kept: int) -> Plain:

@@ -6,13 +6,12 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui import promises
 from memtui.errors import MemtuiError
-from memtui.house import House
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memtui.house import House
     from memtui.memory.schedules import Plan
     from memtui.memory.tokens import Counter
     from memtui.recall.asking import Asking
@@ -38,10 +37,9 @@ AT_A_TERMINAL = (
 class Served:
     """An open house, as the server needs it."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: "House") -> None:
         """Remember the house."""
         self._house = house
-        self.taken: dict[tuple[str, ...], datetime] = {}
 
     @property
     def zone(self) -> tzinfo:
@@ -74,10 +72,14 @@ class Served:
 
     def is_worked(self) -> bool | None:
         """Whether any process works the store."""
+        from memtui import promises  # noqa: PLC0415 - not before it is asked
+
         return promises.is_worked(self._house.paths)
 
     def promise(self) -> str:
         """Who will do what is asked of a model, and when."""
+        from memtui import promises  # noqa: PLC0415
+
         return promises.told(self._house.settings, self.is_worked())
 
 

@@ -31,6 +31,11 @@ def _make(
     role: EventRole | None = None,
     subagent: str = "",
 ) -> Event:
+    # Who leaves events on its own account may name them: what is left again under its
+    # name is known by it, whenever that is.
+    named = payload.text("source_key")
+    if named:
+        key = f"{named}\x1f{text}"
     return events.make(
         agent=payload.agent,
         session_id=payload.session_id,
@@ -41,6 +46,7 @@ def _make(
         role=role,
         metadata={k: v for k, v in (metadata or {}).items() if v},
         subagent=subagent,
+        origin=f"{payload.session_id}\x1f{named}" if named else "",
     )
 
 

@@ -114,7 +114,7 @@ def _met(
         Those that are told again, by their ids; and the kept ones that are to give
         way, each with what takes its place.
     """
-    seconds = tellings.copies(fresh, numbers)
+    seconds = tellings.copies(fresh, numbers, route)
     others = [e for e in fresh if sessions[e.agent, e.session_id].other_routes(route)]
     told = tellings.twins(others, numbers, route)
     worse = {
@@ -123,9 +123,8 @@ def _met(
         if tellings.is_better(route, known.route)
     }
     seconds = {i: known for i, known in told.items() if i not in worse} | seconds
-    if len(numbers) > 1:
-        rest = [event for event in fresh if event.event_id not in seconds]
-        seconds |= tellings.copies_within(rest, numbers, route)
+    rest = [event for event in fresh if event.event_id not in seconds]
+    seconds |= tellings.copies_within(rest, numbers, route)
     by_id = {event.event_id: event for event in others} if worse else {}
     gone = {}
     for event_id, hooked in worse.items():

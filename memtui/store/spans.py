@@ -121,9 +121,9 @@ def events_in(
         after: Only those behind this id; "" for all.
         limit: The most.
         of: Whose work.
-        session: Only of the sessions whose id begins so.
+        session: Only of the sessions of this id.
     """
-    key, name = EventRow.id, SessionRow.name
+    key = EventRow.id
     rows = EventRow.select(key).join(SessionRow).order_by(key).limit(limit)
     if start_ms is not None:
         rows = rows.where(key >= first_id(start_ms))
@@ -136,9 +136,7 @@ def events_in(
     if of.project:
         rows = rows.where(SessionRow.project == of.project)
     if session:
-        begins = fn.SUBSTR(name, 1, len(session)) == session
-        mine = SessionRow.select(SessionRow.id).where(name >= session, begins)
-        rows = rows.where(EventRow.session.in_(mine))
+        rows = rows.where(SessionRow.name == session)
     names = [name for (name,) in rows.tuples()]
     found = events.get(names)
     return [found[name] for name in names if name in found]

@@ -176,11 +176,13 @@ def _owners(numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
 
 
 def copies(
-    batch: Sequence[Event], numbers: Mapping[tuple[str, str], int]
+    batch: Sequence[Event], numbers: Mapping[tuple[str, str], int], route: str
 ) -> dict[str, Known]:
     """Events that another session of the same agent has told, under the same name.
 
-    A name is not trusted alone: who says other words under it says something else.
+    So are those that their own session told before, where it is by hooks: their times
+    are when they were told. A name is not trusted alone: who says other words under it
+    says something else.
     """
     named: dict[bytes, list[Event]] = {}
     for event in batch:
@@ -195,7 +197,7 @@ def copies(
             known = Known(*about)
             for event in named[bytes(origin)]:
                 is_elsewhere = known.session != numbers[event.agent, event.session_id]
-                if is_elsewhere and event.text == text:
+                if event.text == text and (is_elsewhere or route == _HOOK):
                     found[event.event_id] = known
     return found
 
@@ -203,15 +205,15 @@ def copies(
 def copies_within(
     batch: Sequence[Event], numbers: Mapping[tuple[str, str], int], route: str
 ) -> dict[str, Known]:
-    """Events of a batch that say what one before them says for another session."""
+    """Events of a batch that say what one before them says, as ``copies`` tells it."""
     first: dict[tuple[bytes, str], Known] = {}
     found: dict[str, Known] = {}
-    for event in batch:
+    for event in batch if len(numbers) > 1 or route == _HOOK else ():
         if origin := origin_of(event):
             number = numbers[event.agent, event.session_id]
             me = Known(event.event_id, route, number, event.timestamp_ms)
             known = first.setdefault((origin, event.text), me)
-            if known.session != number:
+            if known is not me and (known.session != number or route == _HOOK):
                 found[event.event_id] = known
     return found
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from memtui.agents.serving import parameters, resources
+from memtui.agents.serving import hints, parameters, resources
 from memtui.agents.serving.memory import Memory
 from memtui.agents.serving.parameters import BadArguments
 from memtui.agents.serving.tools import MAX_TOKENS, Tool
@@ -136,10 +136,10 @@ class Calls:
 
 def failed(error: MemtuiError) -> Failed:
     """An error as an agent is told it."""
-    if isinstance(error, BadArguments):
-        return Failed(BAD_ARGUMENTS, _said(str(error)), "see the tool's schema")
     found = envelopes.problem(error)
-    return Failed(found.code, _said(found.message), _said(found.hint))
+    code = BAD_ARGUMENTS if isinstance(error, BadArguments) else found.code
+    said = hints.for_agents(found.message)
+    return Failed(code, _said(said), _said(hints.hint(found.hint)))
 
 
 def _said(text: str) -> str:

@@ -33,10 +33,6 @@ class Memory(Protocol):
     def spool(self) -> Path:
         """Where events are left that are to be kept."""
 
-    @property
-    def taken(self) -> dict[tuple[str, ...], datetime]:
-        """When what a client gave a name of its own was taken, by those names."""
-
     def now(self) -> datetime:
         """The time."""
 

@@ -1,13 +1,13 @@
 """All tools, in the order agents are shown them."""
 
-from memtui.agents.serving import reading, scheduling, writing
+from memtui.agents.serving import reading, writing
 from memtui.agents.serving.tools import Tool
 
 TOOLS: tuple[Tool, ...] = (
     *reading.FINDING,
     *reading.WALKING,
     *reading.CONVERSATIONS,
-    *scheduling.TOOLS,
+    *reading.JOBS,
     *writing.TOOLS,
 )
 """Every tool, whether it only reads or writes too."""

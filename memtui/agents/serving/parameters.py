@@ -45,6 +45,8 @@ class Parameter:
     least: int | None = None
     most: int | None = None
     choices: tuple[str, ...] = ()
+    longest: int = LONGEST
+    """Of a text, in characters."""
 
     def schema(self) -> dict[str, Any]:
         """It as JSON Schema."""
@@ -57,6 +59,8 @@ class Parameter:
         if self.says:
             told["description"] = self.says
         bounds = {"minimum": self.least, "maximum": self.most}
+        if self.longest != LONGEST:
+            bounds["maxLength"] = self.longest
         told |= {name: bound for name, bound in bounds.items() if bound is not None}
         if self.default not in (None, "", ()):
             told["default"] = self.default
@@ -87,8 +91,9 @@ class Parameter:
 
     def _of_kind(self, value: Any) -> Any:
         if self.kind == "string" and isinstance(value, str):
-            if len(value) > LONGEST:
-                raise BadArguments(f"{self.name} has more than {LONGEST:,} characters")
+            if len(value) > self.longest:
+                most = f"{self.longest:,} characters"
+                raise BadArguments(f"{self.name} has more than {most}; say it shorter")
             return clean(value)
         if self.kind == "boolean" and isinstance(value, bool):
             return value

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from memtui.agents.serving.memory import Memory
 from memtui.agents.serving.parameters import Given, Parameter
-from memtui.agents.serving.tools import OFFSET, TOKEN, Tool, limit
+from memtui.agents.serving.tools import OFFSET, TOKEN, Tool, deed, limit
+from memtui.memory.citations import AROUND
 from memtui.memory.replies import Reply
 from memtui.memory.scopes import Scope
-from memtui.recall.expand import AFTER, BEFORE
 
 if TYPE_CHECKING:
     from memtui.recall.asking import Asking
@@ -24,9 +24,8 @@ _WORDS = Parameter("query", is_required=True)
 _WHEN = Parameter(
     "when", says='"last week", "in March", "2025-03-14"', is_required=True
 )
-_SESSION = Parameter(
-    "session", says="agent:id, or as much of the id as is clear", is_required=True
-)
+_NAMED = "agent:id, or how that id begins"
+_SESSION = Parameter("session", says=_NAMED, is_required=True)
 _PROJECT = Parameter("project")
 
 
@@ -107,7 +106,17 @@ WALKING = (
     Tool(
         "get_node",
         "A year, month, week, day or segment: bullets with citations, its children.",
-        lambda memory, given: memory.asking.get_node(given["node_id"]),
+        lambda memory, given: (
+            memory.asking.get_version(given["node_id"], given["version"])
+            if given["version"]
+            else memory.asking.get_node(given["node_id"])
+        ),
+        (_NODE, Parameter("version", "integer", "the one shown without it", least=1)),
+    ),
+    Tool(
+        "list_versions",
+        "The versions there are of a node's bullets, and which is shown.",
+        lambda memory, given: memory.asking.list_versions(given["node_id"]),
         (_NODE,),
     ),
     Tool(
@@ -161,8 +170,8 @@ WALKING = (
         ),
         (
             Parameter("grip_id", is_required=True),
-            _around("before", BEFORE, 20),
-            _around("after", AFTER, 20),
+            _around("before", AROUND, 20),
+            _around("after", AROUND, 20),
         ),
     ),
 )
@@ -179,11 +188,11 @@ CONVERSATIONS = (
             of=Scope("", given["project"]),
             session=given["session"],
         ),
-        (_WHEN, limit(20, 200), TOKEN, _PROJECT, Parameter("session")),
+        (_WHEN, limit(20, 200), TOKEN, _PROJECT, Parameter("session", says=_NAMED)),
     ),
     Tool(
         "list_sessions",
-        "Past conversations, the latest first.",
+        "Past conversations, the latest first: what was worked on last.",
         lambda memory, given: memory.asking.list_sessions(
             offset=given["offset"],
             limit=given["limit"],
@@ -210,3 +219,12 @@ CONVERSATIONS = (
     ),
 )
 """What reads conversations."""
+
+JOBS = (
+    Tool(
+        "scheduler_status",
+        "When summaries are made, and whether a memtui is at work.",
+        deed("scheduling.status"),
+    ),
+)
+"""What tells of the jobs."""

@@ -4,7 +4,6 @@ from memtui.agents.serving.memory import Memory
 from memtui.errors import MemtuiError
 from memtui.memory.fencing import line
 from memtui.memory.replies import Reply
-from memtui.recall import browse
 
 SCHEME = "memtui://"
 
@@ -67,4 +66,6 @@ def read(memory: Memory, uri: str) -> Reply:
 
 def roots() -> list[tuple[str, str]]:
     """The years as (URI, title)."""
+    from memtui.recall import browse  # noqa: PLC0415 - the store: not before it is asked
+
     return [(uri_of(one.node_id), one.title) for one in browse.years()]

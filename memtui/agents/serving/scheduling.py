@@ -1,10 +1,9 @@
-"""The tools for the model's jobs: how they stand; to pause, resume and run them."""
+"""Scheduling: how the model's jobs stand; to pause, resume and run them."""
 
 from collections.abc import Sequence
 
 from memtui.agents.serving.memory import Memory
-from memtui.agents.serving.parameters import Given, Parameter
-from memtui.agents.serving.tools import Tool
+from memtui.agents.serving.parameters import Given
 from memtui.curate import jobs as steered
 from memtui.memory import jobs as named
 from memtui.memory.fencing import line
@@ -12,8 +11,6 @@ from memtui.memory.jobs import Job
 from memtui.memory.replies import Plain, Reply
 from memtui.recall import jobs
 from memtui.recall.jobs import Status
-
-_JOBS = Parameter("jobs", "array", choices=(*Job, named.EVERY))
 
 
 def status(memory: Memory, given: Given) -> Reply:
@@ -85,28 +82,3 @@ def _line(told: Plain) -> str:
     if "next" in told:
         said.append(f"next {told['next']}")
     return "; ".join(said)
-
-
-TOOLS = (
-    Tool(
-        "scheduler_status",
-        "When summaries are made, and whether a memtui is at work.",
-        status,
-    ),
-    Tool("scheduler_pause", "Let summary jobs rest.", pause, (_JOBS,), is_writing=True),
-    Tool(
-        "scheduler_resume",
-        "Let summary jobs run again.",
-        resume,
-        (_JOBS,),
-        is_writing=True,
-    ),
-    Tool(
-        "scheduler_run_now",
-        "Ask for a run of summary jobs now.",
-        run_now,
-        (_JOBS,),
-        is_writing=True,
-    ),
-)
-"""What looks after the jobs."""

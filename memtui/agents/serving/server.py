@@ -15,7 +15,11 @@ from memtui.agents.serving import parameters, prompts, resources
 from memtui.agents.serving.calls import Calls, Failed, failed
 from memtui.agents.serving.offered import offered
 from memtui.agents.serving.tools import Tool
+from memtui.agents.serving.wire import Heard
 from memtui.errors import MemtuiError
+
+NAME_CHARS = 80
+"""How much of an unknown name is given back, in characters."""
 
 
 def run(calls: Calls, *, with_writing: bool) -> None:
@@ -27,7 +31,10 @@ def run(calls: Calls, *, with_writing: bool) -> None:
     """
     # What waits for a line cannot be told to stop; nothing here is ever half done.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    anyio.run(functools.partial(_serve, _Desk(calls, with_writing)))
+    try:
+        anyio.run(functools.partial(_serve, _Desk(calls, with_writing)))
+    except* BrokenPipeError:
+        pass  # the client went without a word: there is nobody to tell
 
 
 async def _serve(desk: "_Desk") -> None:
@@ -44,7 +51,8 @@ async def _serve(desk: "_Desk") -> None:
         on_get_prompt=desk.get_prompt,
     )
     async with stdio_server() as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
+        heard = Heard(reading, writing)
+        await server.run(heard, writing, server.create_initialization_options())
 
 
 class _Desk:
@@ -64,7 +72,9 @@ class _Desk:
     ) -> types.CallToolResult:
         tool = self._tools.get(told.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {told.name!r}")
+            raise MCPError(
+                types.INVALID_PARAMS, f"there is no tool {told.name[:NAME_CHARS]!r}"
+            )
         answer = await anyio.to_thread.run_sync(
             self._calls.call, tool, told.arguments or {}
         )
@@ -129,7 +139,9 @@ class _Desk:
         self, context: object, told: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         if told.name != prompts.NAME:
-            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {told.name!r}")
+            raise MCPError(
+                types.INVALID_PARAMS, f"there is no prompt {told.name[:NAME_CHARS]!r}"
+            )
         text = prompts.text((told.arguments or {}).get(prompts.ARGUMENT, ""))
         said = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompts.SAYS, messages=[said])

@@ -1,5 +1,6 @@
 """A tool: what an agent can ask for, what it takes, and who answers."""
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -25,6 +26,22 @@ MAX_TOKENS: Final = Parameter(
 
 TOKEN: Final = Parameter("token", says="where the page before ended")
 OFFSET: Final = Parameter("offset", "integer", default=0, least=0, most=10_000_000)
+
+
+def deed(name: str) -> Run:
+    """What a tool does, loaded when it is first asked: the server starts without it.
+
+    Args:
+        name: The function and its module beside this one: ``keeping.new_session``.
+    """
+    module, _, function = name.partition(".")
+
+    def run(memory: Memory, given: Given) -> Reply:
+        there = importlib.import_module(f"{__package__}.{module}")
+        told: Reply = getattr(there, function)(memory, given)
+        return told
+
+    return run
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 import json
 import re
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,14 @@ from memtui.shell.serving import Served
 from tests.agents.serving.conftest import GOLDEN, Agent, described, filled, said, served
 
 DAY = "toc:day:2024-01-15"
+VERSION = {"jsonrpc": "2.0"}
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+ASKED = {"name": "search_memory", "arguments": {"query": "basket \ud83d"}}
+"""A question with half a character, as clients leave one that cut texts."""
 
 
 def test_the_tools_are_told_as_they_were_agreed(agent: Agent) -> None:
@@ -169,8 +179,21 @@ def test_stored_text_is_fenced_with_a_number_of_its_own(agent: Agent) -> None:
 def test_a_session_that_is_not_there_is_an_answer_too(
     agent: Agent, session: str
 ) -> None:
-    for tool in ("list_messages", "get_session_meta"):
-        assert "there is no session" in agent.ask(tool, session=session)
+    for tool in ("list_messages", "get_session_meta", "get_events"):
+        when = {"when": "2024"} if tool == "get_events" else {}
+        told = agent.ask(tool, session=session, **when)
+        assert "there is no session" in told
+        assert "list_sessions" in told
+
+
+def test_events_of_a_session_are_of_one_that_is_clear(agent: Agent) -> None:
+    asked = {"when": "2024", "max_tokens": 2_000}
+    told = agent.ask("get_events", session="shop", **asked)
+    assert "any of 4 sessions" in told
+    assert "claude-code:shop-2" in told
+    assert "evt:" not in told
+    assert "basket" in agent.ask("get_events", session="shop-1", **asked)
+    assert "evt:" in agent.ask("get_events", session="grep", **asked)
 
 
 @pytest.mark.parametrize(
@@ -335,6 +358,42 @@ def test_resources_of_a_damaged_store_are_an_error_in_words(tmp_path: Path) -> N
         pytest.raises(MCPError, match=r"error store.*memtui doctor"),
     ):
         agent.get(agent.client.list_resources)
+
+
+def test_every_line_is_answered_and_a_client_that_goes_leaves_no_trace(
+    full_home: Path,
+) -> None:
+    words = [sys.executable, "-m", "memtui", "--home", str(full_home), "mcp"]
+    lines: list[dict[str, object] | str] = [
+        {"id": 1, "method": "initialize", "params": HELLO},
+        "this is no JSON",
+        "",
+        {"id": 2, "method": "tools/call", "params": "these are none"},
+        {"id": 3, "method": "tools/call", "params": {"name": "x" * 9_000}},
+        {"id": 4, "method": "tools/call", "params": ASKED},
+    ]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as server:
+        assert server.stdin and server.stdout and server.stderr
+        told = ""
+        for line in lines:
+            told = line if isinstance(line, str) else json.dumps(VERSION | line)
+            server.stdin.write(f"{told}\n".encode())
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(5)]
+        codes = {a["id"]: a["error"]["code"] for a in answers if "error" in a}
+        assert codes == {None: -32600, 3: -32602}
+        assert [a["error"]["code"] for a in answers if a["id"] is None] == [
+            -32700,
+            -32600,
+        ]
+        (found,) = [a["result"] for a in answers if a["id"] == 4]
+        assert not found["isError"]
+        server.stdout.close()
+        server.stdin.write(f"{told}\n".encode())
+        server.stdin.close()
+        assert server.wait(30) == 0
+        assert server.stderr.read() == b""
 
 
 def test_without_the_sdk_it_says_how_to_get_it(

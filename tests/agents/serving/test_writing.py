@@ -16,6 +16,7 @@ from memtui.recall import sessions
 from memtui.shell import curating
 from memtui.shell.serving import Served
 from memtui.store import database
+from memtui.store.tables.contents import VersionRow
 from memtui.store.tables.conversations import EventRow
 from memtui.store.tombstones import Kind
 from tests.agents.serving.conftest import GOLDEN, described, served
@@ -98,16 +99,27 @@ def test_a_session_is_begun_filled_and_found(desk: Desk) -> None:
 
 def test_what_is_sent_again_under_a_name_of_its_own_is_kept_once(desk: Desk) -> None:
     session = begun(desk.do("new_session"))
-    for name in ("one", "one", "two"):
-        desk.do(
-            "append_message",
-            session=session,
-            role="user",
-            text="The walrus agrees.",
-            message_id=name,
-        )
+
+    def say(name: str, text: str) -> None:
+        told = {"session": session, "role": "user", "text": text}
+        # Each is asked of a server that has just been started.
+        Desk(desk.house).do("append_message", **told, message_id=name)
+        tool = told | {"event_type": "tool_result", "tool_use_id": name}
+        del tool["role"]
+        Desk(desk.house).do("ingest_event", **tool)
+
+    say("one", "The walrus agrees.")
+    say("one", "The walrus agrees.")
     desk.work()
-    assert texts().count("The walrus agrees.") == 2
+    say("one", "The walrus agrees.")
+    say("two", "The walrus agrees.")
+    say("two", "The walrus disagrees.")
+    desk.work()
+    for start in ("", "tool\n"):
+        assert texts().count(f"{start}The walrus agrees.") == 2
+        assert texts().count(f"{start}The walrus disagrees.") == 1
+    facts = sessions.facts(*sessions.find(session))
+    assert facts.session.message_count == 3
 
 
 def test_a_title_and_a_summary_are_what_a_session_is_found_by(desk: Desk) -> None:
@@ -139,9 +151,35 @@ def test_versions_are_accepted_released_and_asked_for(desk: Desk) -> None:
     assert "version 1 shown" in desk.do("accept_version", node_id=DAY)
     assert "newest" in desk.do("release_version", node_id=DAY)
     assert "None was pinned" in desk.do("release_version", node_id=DAY)
-    assert "has no version 9" in desk.fail("accept_version", node_id=DAY, version=9)
+    told = desk.fail("accept_version", node_id=DAY, version=9)
+    assert "has no version 9" in told
+    assert f'Hint: they are listed by list_versions(node_id="{DAY}")' in told
     assert "asked for" in desk.do("summarise_again", node_id=DAY)
-    assert "no node" in desk.fail("summarise_again", node_id="toc:day:1999-01-01")
+    told = desk.fail("summarise_again", node_id="toc:day:1999-01-01")
+    assert "no node" in told
+    assert "get_toc_root()" in told
+
+
+def test_versions_are_listed_read_and_accepted(desk: Desk) -> None:
+    with database.writing():
+        row = VersionRow.get(VersionRow.node_id == DAY, VersionRow.version == 1)
+        named = {"version": 2, "rejected": "it names a seal", "is_models": True}
+        row = {**row.__data__, **named, "id": None}
+        VersionRow.insert(row).execute()
+    told = desk.do("list_versions", node_id=DAY)
+    first, second = [one for one in told.splitlines() if one.startswith("version ")]
+    assert first.startswith("version 2 ")
+    assert "(rejected: it names a seal; " in first
+    assert "(shown; " in second
+    assert "Version 2, rejected: it names a seal." in desk.do(
+        "get_node", node_id=DAY, version=2
+    )
+    told = desk.fail("accept_version", node_id=DAY, version=2)
+    assert "even_rejected=true" in told
+    desk.do("accept_version", node_id=DAY, version=2, even_rejected=True)
+    assert "pinned" in desk.do("list_versions", node_id=DAY)
+    assert "list_versions(" in desk.fail("get_node", node_id=DAY, version=9)
+    assert "no such node" in desk.do("list_versions", node_id="toc:day:1999-01-01")
 
 
 def test_a_session_that_was_just_begun_can_be_called_something(desk: Desk) -> None:
@@ -172,6 +210,8 @@ def test_jobs_are_paused_resumed_and_asked_for(desk: Desk) -> None:
         ("append_message", {"timestamp": "2999-01-01"}, "lies in the future"),
         ("append_message", {"timestamp": "1960-01-01"}, "lies before 2000"),
         ("append_message", {"session": "a b"}, "there is no session"),
+        ("append_message", {"session": "a b"}, "Hint: see them: list_sessions()"),
+        ("append_message", {"message_id": "x" * 201}, "more than 200 characters"),
     ],
 )
 def test_what_cannot_be_kept_says_why(
@@ -201,9 +241,13 @@ def test_a_message_never_goes_to_a_session_that_is_meant_by_half_a_name(
 
 
 def test_a_session_that_is_not_kept_has_no_title(house: House) -> None:
-    assert "no session" in Desk(house).fail(
-        "set_session_title", session="mcp:s1", title="x"
-    )
+    desk = Desk(house)
+    told = desk.fail("set_session_title", session="mcp:s1", title="x")
+    assert "no session" in told
+    told = desk.fail("set_session_title", session="mcp:s1", title="x" * 201)
+    assert "bad_arguments: title has more than 200 characters" in told
+    told = desk.fail("set_session_summary", session="mcp:s1", summary="x" * 2_001)
+    assert "summary has more than 2,000 characters" in told
     with pytest.raises(MemtuiError):
         sessions.find("mcp:s1")
 

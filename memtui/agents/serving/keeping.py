@@ -1,0 +1,144 @@
+"""Keeping: what is said, left in the spool, by the door of everything that is captured.
+
+Every answer says what was done and when it shows.
+"""
+
+import re
+from datetime import datetime
+from typing import Final
+
+import ulid
+
+from memtui.agents.serving.memory import Memory
+from memtui.agents.serving.parameters import BadArguments, Given
+from memtui.curate import leaving
+from memtui.errors import MemtuiError
+from memtui.memory.events import EARLIEST, EventType, is_event_id, is_too_late
+from memtui.memory.replies import Reply
+from memtui.recall import sessions
+from memtui.recall.itemising import named
+from memtui.sources.records import time_of
+
+AGENT: Final = "mcp"
+"""Whose sessions are that name no agent."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
+"""What an agent or a session may be called that is made here."""
+
+_SPEAKERS: Final = {
+    "user": EventType.USER_MESSAGE,
+    "assistant": EventType.ASSISTANT_MESSAGE,
+}
+
+
+def new_session(memory: Memory, given: Given) -> Reply:
+    """Begin a session."""
+    agent = given["agent"] or AGENT
+    if not _PLAIN.fullmatch(agent):
+        raise BadArguments("agent is a plain word")
+    at = _time(memory, given)
+    name = str(ulid.ULID.from_datetime(memory.now())).lower()
+    said = {"cwd": given["cwd"], "source": "mcp"}
+    leaving.leave(memory.spool, leaving.SESSION_START, agent, name, at, said)
+    if given["title"]:
+        told = {"title": given["title"]}
+        leaving.leave(memory.spool, leaving.SESSION_INFO, agent, name, at, told)
+    return _left(memory, agent, name, at, "Begun")
+
+
+def append_message(memory: Memory, given: Given) -> Reply:
+    """Add a message to a session."""
+    said = {"text": given["text"], "source_key": given["message_id"]}
+    return _add(memory, given, _SPEAKERS[given["role"]], said)
+
+
+def ingest_event(memory: Memory, given: Given) -> Reply:
+    """Add an event of any type to a session."""
+    kind = EventType(given["event_type"])
+    said = {
+        "content": given["text"],
+        "tool_name": given["tool_name"],
+        "tool_use_id": given["tool_use_id"],
+        "cwd": given["cwd"],
+        "source_key": given["message_id"] or given["tool_use_id"],
+    }
+    return _add(memory, given, kind, said)
+
+
+def set_title(memory: Memory, given: Given) -> Reply:
+    """Say what a session is called."""
+    return _inform(memory, given, {"title": given["title"]})
+
+
+def set_summary(memory: Memory, given: Given) -> Reply:
+    """Say what a session was about."""
+    return _inform(memory, given, {"summary": given["summary"]})
+
+
+def _inform(memory: Memory, given: Given, said: dict[str, object]) -> Reply:
+    agent, name, is_kept = _named(given["session"])
+    if not (is_kept or _is_given(name)):
+        raise MemtuiError(f"there is no session {given['session']!r}")
+    at = memory.now()
+    leaving.leave(memory.spool, leaving.SESSION_INFO, agent, name, at, said)
+    return _left(memory, agent, name, at, "Noted; searches rank by it")
+
+
+def _add(
+    memory: Memory, given: Given, kind: EventType, said: dict[str, object]
+) -> Reply:
+    is_silent = not given["text"].strip()
+    if is_silent and kind in (*_SPEAKERS.values(), EventType.TOOL_RESULT):
+        raise BadArguments("text is empty")
+    agent, name, is_kept = _named(given["session"])
+    at = _time(memory, given)
+    leaving.leave(memory.spool, kind.value, agent, name, at, said)
+    is_meant = is_kept or _is_given(name)
+    done = "Taken" if is_meant else "Taken; a session of that name begins with it"
+    return _left(memory, agent, name, at, done)
+
+
+def _named(asked: str) -> tuple[str, str, bool]:
+    """A session, by its whole name: what is half a name may be meant of another.
+
+    Returns:
+        Its agent and name, and whether it is kept: it need not be yet.
+    """
+    try:
+        agent, name = sessions.find(asked)
+    except sessions.Unknown:
+        agent, _, name = asked.rpartition(":")
+        agent = agent or AGENT
+        if not (_PLAIN.fullmatch(agent) and _PLAIN.fullmatch(name)):
+            raise
+        return agent, name, False
+    if asked not in (name, named(agent, name)):
+        raise BadArguments(f"{asked!r} is half a name; say {named(agent, name)}")
+    return agent, name, True
+
+
+def _is_given(name: str) -> bool:
+    """Whether ``new_session`` may have given a session this name."""
+    return is_event_id(name.upper())
+
+
+def _time(memory: Memory, given: Given) -> datetime:
+    now = memory.now()
+    if not given["timestamp"]:
+        return now
+    at = time_of(given["timestamp"])
+    if at is None:
+        raise BadArguments("timestamp is none of ISO 8601, as 2025-03-14T10:05:00Z")
+    if is_too_late(at, now):
+        raise BadArguments("timestamp lies in the future")
+    if at < EARLIEST:
+        raise BadArguments(f"timestamp lies before {EARLIEST:%Y}")
+    return at
+
+
+def _left(memory: Memory, agent: str, name: str, at: datetime, done: str) -> Reply:
+    works = "in a moment" if memory.is_worked() else "as soon as a memtui works"
+    told = {"session": named(agent, name), "timestamp": at.isoformat()}
+    lead = [f"{key}: {value}" for key, value in told.items()]
+    notes = (f"{done}. It shows {works}.",)
+    return Reply("done", (), str, told, lead, notes, is_quoted=False)
