@@ -78,7 +78,8 @@ def set_summary(memory: Memory, given: Given) -> Reply:
 def _inform(memory: Memory, given: Given, said: dict[str, object]) -> Reply:
     agent, name, is_kept = _named(given["session"])
     if not (is_kept or _is_given(name)):
-        raise MemtuiError(f"there is no session {given['session']!r}")
+        known = "those that are kept: list_sessions()"
+        raise MemtuiError(f"there is no session {given['session']!r} yet; {known}")
     at = memory.now()
     leaving.leave(memory.spool, leaving.SESSION_INFO, agent, name, at, said)
     return _left(memory, agent, name, at, "Noted; searches rank by it")
@@ -112,6 +113,8 @@ def _named(asked: str) -> tuple[str, str, bool]:
         if not (_PLAIN.fullmatch(agent) and _PLAIN.fullmatch(name)):
             raise
         return agent, name, False
+    except sessions.NotOne as error:
+        raise BadArguments(f"{error}; say one of these whole") from None
     if asked not in (name, named(agent, name)):
         raise BadArguments(f"{asked!r} is half a name; say {named(agent, name)}")
     return agent, name, True

@@ -234,7 +234,9 @@ def test_a_message_never_goes_to_a_session_that_is_meant_by_half_a_name(
         assert "a session of that name begins with it" in told
     desk.work()
     message = {"role": "user", "text": "More."}
-    assert "any of 2" in desk.fail("append_message", session="mcp:walrus", **message)
+    told = desk.fail("append_message", session="mcp:walrus", **message)
+    assert "any of 2" in told
+    assert "Hint: say one of these whole" in told
     assert "half a name" in desk.fail("append_message", session="mcp:seal", **message)
     told = desk.do("append_message", session="mcp:walrus-1", **message)
     assert "begins with it" not in told
@@ -244,6 +246,7 @@ def test_a_session_that_is_not_kept_has_no_title(house: House) -> None:
     desk = Desk(house)
     told = desk.fail("set_session_title", session="mcp:s1", title="x")
     assert "no session" in told
+    assert "list_sessions()" in told
     told = desk.fail("set_session_title", session="mcp:s1", title="x" * 201)
     assert "bad_arguments: title has more than 200 characters" in told
     told = desk.fail("set_session_summary", session="mcp:s1", summary="x" * 2_001)
