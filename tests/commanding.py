@@ -1,4 +1,4 @@
-"""The command line as a person gives it: another process, and what it says."""
+"""The command line as a person gives it, and what it says."""
 
 import json
 import os
@@ -6,8 +6,14 @@ import subprocess
 import sys
 import tty
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import Any, TextIO
+
+from memtui.__main__ import main
+from tests import surroundings
 
 
 def data_of(printed: str) -> Any:
@@ -20,10 +26,57 @@ def data_of(printed: str) -> Any:
     return told["data"]
 
 
-def memtui(
-    home: Path, *words: str, code: int = 0
-) -> "subprocess.CompletedProcess[str]":
-    """Run a command in a home, and see that it ends as it should."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a command printed, where nobody looks."""
+
+    stdout: str
+    stderr: str
+
+
+def memtui(home: Path, *words: str, code: int = 0) -> Told:
+    """Run a command in a home, within this process, and see that it ends as it should.
+
+    To start another one takes ten times as long.
+    """
+    with surroundings.as_found(), _files() as (told, said):
+        try:
+            ended = main(["--home", str(home), *words])
+        except SystemExit as left:  # so the grammar answers
+            ended = int(left.code or 0)
+        answer = Told(_read(told), _read(said))
+    assert ended == code, answer
+    assert "Traceback" not in answer.stderr
+    return answer
+
+
+@contextmanager
+def _files() -> Iterator[tuple[TextIO, TextIO]]:
+    """Standard input that is empty, and files for what is printed."""
+    names = "stdin", "stdout", "stderr"
+    before = [getattr(sys, name) for name in names]
+    with (
+        Path(os.devnull).open(encoding="utf-8") as given,
+        TemporaryFile("w+", encoding="utf-8", newline="") as told,
+        TemporaryFile("w+", encoding="utf-8", newline="") as said,
+    ):
+        files = given, told, said
+        for name, file in zip(names, files, strict=True):
+            setattr(sys, name, file)
+        try:
+            yield told, said
+        finally:
+            for name, file in zip(names, before, strict=True):
+                setattr(sys, name, file)
+
+
+def _read(file: TextIO) -> str:
+    file.seek(0)
+    return file.read()
+
+
+def apart(home: Path, *words: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
+    """Run a command in a process of its own, as a person does."""
     told = subprocess.run(
         [sys.executable, "-m", "memtui", "--home", str(home), *words],
         stdin=subprocess.DEVNULL,

@@ -1,5 +1,6 @@
 """Fixtures every test may use, and where snapshots go."""
 
+import gc
 import os
 import shutil
 import sys
@@ -27,6 +28,7 @@ from memtui.shell.output import plain
 from memtui.stages.progress import Progress
 from memtui.store import database
 from memtui.store.tables.conversations import EventRow, SessionRow
+from tests import surroundings
 
 TESTS = Path(__file__).parent
 SNAPSHOTS = TESTS.parent / "snapshots"
@@ -55,6 +57,8 @@ trying.load_profile("short")
 """The short one tries the same examples in every run, so that what fails was changed;
 ``make test ARGS="--hypothesis-profile=long …"`` tries fifty times as many, new ones."""
 
+surroundings.begin()
+
 NOT_THE_MEMORY = {"created_at"}
 """When a version was made differs from run to run; what it says must not."""
 
@@ -80,7 +84,17 @@ pytest_textual_snapshot.SVGImageExtension = TopLevelSVG
 
 
 @pytest.fixture(autouse=True)
-def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _surroundings_as_found() -> Iterator[None]:
+    """No test finds what the one before it did to the process."""
+    with surroundings.as_found():
+        surroundings.leave_store()
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _own_surroundings(
+    _surroundings_as_found: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No test reads or writes a person's own memory."""
     for name in [name for name in os.environ if name.startswith("MEMTUI_")]:
         monkeypatch.delenv(name)
@@ -89,14 +103,6 @@ def _own_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"XDG_{name}_HOME", raising=False)
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
-
-
-@pytest.fixture(autouse=True)
-def _no_store_left_open() -> Iterator[None]:
-    """No test asks the store of the one before."""
-    yield
-    database.close()
-    database.db.init(None)
 
 
 OWN = {
@@ -287,3 +293,8 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The slow ones first: at the end, they would be all there is to wait for."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: nobody looks for garbage among it."""
+    gc.freeze()

@@ -166,11 +166,12 @@ def test_it_quits_at_once_while_nobody_takes_its_call(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as deaf:
         place = deaf.getsockname()
-        first = socket.create_connection(place)
-        with working(home, f"http://127.0.0.1:{place[1]}") as process:
+        with (
+            socket.create_connection(place),
+            working(home, f"http://127.0.0.1:{place[1]}") as process,
+        ):
             until(lambda: is_calling(place[1]))
             record_property("quit_s", interrupted(process))
-        first.close()
     is_untouched(home).close()
 
 

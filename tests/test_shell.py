@@ -14,23 +14,9 @@ import pytest
 from memtui import __version__
 from memtui.memory import budgets, fencing
 from memtui.memory.tokens import ESTIMATED
-from tests.commanding import data_of, read_by_a_person
+from tests.commanding import data_of, memtui, read_by_a_person
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
-
-
-def memtui(
-    home: Path, *words: str, code: int = 0
-) -> "subprocess.CompletedProcess[str]":
-    told = subprocess.run(
-        [sys.executable, "-m", "memtui", "--home", str(home), *words],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == code, told.stderr
-    assert "Traceback" not in told.stderr
-    return told
 
 
 def asked(home: Path, *words: str, code: int = 0) -> Any:

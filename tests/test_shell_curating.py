@@ -15,24 +15,9 @@ from typing import Any
 import pytest
 
 from memtui.stages.claim import Claim
-from tests.commanding import data_of, read_by_a_person
+from tests.commanding import data_of, memtui, read_by_a_person
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
-
-
-def memtui(
-    home: Path, *words: str, code: int = 0
-) -> "subprocess.CompletedProcess[str]":
-    told = subprocess.run(
-        [sys.executable, "-m", "memtui", "--home", str(home), *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == code, told.stderr
-    assert "Traceback" not in told.stderr
-    return told
 
 
 def at_a_terminal(home: Path, *words: str, answer: str) -> tuple[str, str]:

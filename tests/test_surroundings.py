@@ -1,0 +1,91 @@
+"""No test finds what another did to the process they share."""
+
+import ast
+import gc
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+
+import memtui
+from memtui import garbage
+from memtui.house import House
+from memtui.paths import in_home
+from memtui.settings import Settings
+from memtui.shell import output
+from memtui.store import database, presence
+from tests import surroundings
+
+SOURCES = Path(memtui.__file__).parent
+
+
+def look() -> dict[str, object]:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return {
+        "mask": mask,
+        "folder": Path.cwd(),
+        "environment": dict(os.environ),
+        "path": list(sys.path),
+        "signal": signal.getsignal(signal.SIGHUP),
+        "looks": gc.get_threshold(),
+        "log": (logging.raiseExceptions, list(logging.getLogger().handlers)),
+        "level": (logging.getLogger().level, logging.getLogger("watchfiles").level),
+        "tended": garbage._is_tended,
+        "opened": presence._opened,
+        "answer": output._answer,
+    }
+
+
+def spoil(folder: Path, settings: Settings) -> None:
+    os.umask(0o011)
+    os.chdir(folder)
+    os.environ["HOME"] = "/nowhere"
+    os.environ["MEMTUI_LOG__LEVEL"] = "debug"
+    del os.environ["PATH"]
+    sys.path.insert(0, "/nowhere")
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    garbage.tend()
+    logging.raiseExceptions = False
+    logging.getLogger().addHandler(logging.FileHandler(folder / "log"))
+    logging.getLogger().setLevel(1)
+    logging.getLogger("watchfiles").setLevel(1)
+    output.begin(7)
+    House(in_home(folder / "home"), settings).stop()
+
+
+def test_whatever_a_test_does_to_its_process_is_undone(
+    tmp_path: Path, settings: Settings
+) -> None:
+    before = look()
+    with surroundings.as_found():
+        spoil(tmp_path, settings)
+        spoiled = look()
+    assert [name for name in before if before[name] == spoiled[name]] == []
+    assert look() == before
+
+
+def test_no_test_asks_the_store_of_the_one_before(
+    tmp_path: Path, settings: Settings
+) -> None:
+    with surroundings.as_found():
+        House(in_home(tmp_path / "home"), settings)
+        with database.connected():
+            assert not database.db.is_closed()
+    assert database.db.is_closed() and database.db.database is None
+
+
+def test_all_that_memtui_sets_anew_for_a_whole_process_is_known() -> None:
+    known = {(module.__name__, name) for module, name in surroundings.OURS}
+    assert {
+        (_name_of(file), name)
+        for file in SOURCES.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Global)
+        for name in node.names
+    } == known
+
+
+def _name_of(file: Path) -> str:
+    return ".".join(file.relative_to(SOURCES.parent).with_suffix("").parts)
