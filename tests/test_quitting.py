@@ -27,6 +27,16 @@ from tests.stub.server import Stub, serving
 GENEROUS_S = 5.0
 """Far more than quitting takes (see the property ``quit_s``), on a busy machine too."""
 
+PATIENT = """
+import sys
+from memtui.__main__ import main
+from memtui.stages.works import Works
+Works.stop.__kwdefaults__["wait_s"] = 4.0
+sys.exit(main())
+"""
+"""memtui, which waits longer for its threads to note that they were stopped: on a busy
+machine half a second may pass before they run at all."""
+
 SETTINGS = Settings({"store.time_zone": Held("UTC", "test")})
 
 
@@ -52,7 +62,7 @@ def working(home: Path, url: str) -> Iterator["subprocess.Popen[str]"]:
     """A process that works, ended in any case."""
     told = {"MEMTUI_SUMMARIES__PROVIDER": "auto", "MEMTUI_SUMMARIES__URL": url}
     process = subprocess.Popen(
-        [sys.executable, "-m", "memtui", "--home", str(home), "work"],
+        [sys.executable, "-c", PATIENT, "--home", str(home), "work"],
         env={**os.environ, **told},
         stderr=subprocess.PIPE,
         text=True,

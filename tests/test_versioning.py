@@ -173,7 +173,7 @@ def test_what_is_not_there_is_named_with_what_is(home: Path) -> None:
     for command in ("versions", "pin", "unpin", "anew"):
         told = memtui(home, command, "toc:day:1999-01-01", code=1).stderr
         assert "there is no node toc:day:1999-01-01; see the years: memtui show" in told
-    assert "say of which node" in memtui(home, "show", "--version", "2", code=1).stderr
+    assert "say of which node" in memtui(home, "show", "--version", "2", code=2).stderr
 
 
 def test_what_is_not_summarised_yet_says_so(home: Path) -> None:
