@@ -59,3 +59,12 @@ def test_the_way_to_the_first_screen_is_free_of_what_it_does_not_need() -> None:
 
 def test_a_model_is_at_hand_without_what_asks_it() -> None:
     assert loaded("import memtui.llm.ollama").isdisjoint(HEAVY)
+
+
+def test_a_server_that_nobody_asked_yet_has_loaded_nothing_of_the_memory() -> None:
+    asked = ("house", "store", "recall", "curate", "sources", "stages", "search")
+    known = loaded(
+        "import memtui.shell.serving, memtui.agents.serving.calls,"
+        " memtui.agents.serving.offered"
+    )
+    assert known.isdisjoint({"peewee", *HEAVY, *(f"memtui.{one}" for one in asked)})

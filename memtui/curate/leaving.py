@@ -30,7 +30,8 @@ def leave(
 ) -> None:
     """Leave one event.
 
-    The same event left twice with the same time is kept once.
+    The same event left twice with the same time is kept once; so is one that has a
+    ``source_key``, whenever it is left again under it.
 
     Args:
         spool: Where.
