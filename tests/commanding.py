@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import subprocess
 import sys
 import tty
@@ -35,13 +36,18 @@ class Told:
 
 
 def memtui(home: Path, *words: str, code: int = 0) -> Told:
-    """Run a command in a home, within this process, and see that it ends as it should.
+    """Run a command in a home; see ``run``."""
+    return run("--home", str(home), *words, code=code)
+
+
+def run(*words: str, code: int = 0) -> Told:
+    """Run a command within this process, and see that it ends as it should.
 
     To start another one takes ten times as long.
     """
     with surroundings.as_found(), _files() as (told, said):
         try:
-            ended = main(["--home", str(home), *words])
+            ended = main(words)
         except SystemExit as left:  # so the grammar answers
             ended = int(left.code or 0)
         answer = Told(_read(told), _read(said))
@@ -87,6 +93,23 @@ def apart(home: Path, *words: str, code: int = 0) -> "subprocess.CompletedProces
     assert told.returncode == code, (told.stdout, told.stderr)
     assert "Traceback" not in told.stderr
     return told
+
+
+def at_a_terminal(home: Path, *words: str, answer: str) -> tuple[str, str]:
+    """What is printed, and what is shown to a person who gives an answer."""
+    ours, theirs = pty.openpty()
+    os.write(ours, f"{answer}\n".encode())
+    told = subprocess.run(
+        [sys.executable, "-m", "memtui", "--home", str(home), *words],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        check=True,
+    )
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(theirs)
+    os.close(ours)
+    return told.stdout.decode(), shown
 
 
 def read_by_a_person(home: Path, *words: str, code: int = 0) -> str:

@@ -12,7 +12,9 @@ import pytest
 
 from memtui.agents import known
 from memtui.shell.grammar import AGENTS
+from tests import commanding
 from tests.commanding import data_of
+from tests.surroundings import as_found
 
 
 @pytest.fixture
@@ -26,18 +28,12 @@ def person(tmp_path: Path) -> Path:
 
 def memtui(
     person: Path, *words: str, code: int = 0, cwd: Path | None = None
-) -> "subprocess.CompletedProcess[str]":
-    told = subprocess.run(
-        [sys.executable, "-m", "memtui", *words],
-        env=surroundings(person),
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert told.returncode == code, told.stdout + told.stderr
-    assert "Traceback" not in told.stderr
-    return told
+) -> commanding.Told:
+    with as_found():
+        os.environ.clear()
+        os.environ.update(surroundings(person))
+        os.chdir(cwd or Path.cwd())
+        return commanding.run(*words, code=code)
 
 
 def surroundings(person: Path) -> dict[str, str]:

@@ -2,36 +2,16 @@
 
 import json
 import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memtui.stages.claim import Claim
-from tests.commanding import data_of, memtui
+from tests.commanding import at_a_terminal, data_of, memtui
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
 NAME = "1763.7.0a1b.codex.Stop.json"
-
-
-def at_a_terminal(home: Path, *words: str, answer: str) -> tuple[str, str]:
-    """What is printed, and what is shown to a person who gives an answer."""
-    ours, theirs = pty.openpty()
-    os.write(ours, f"{answer}\n".encode())
-    told = subprocess.run(
-        [sys.executable, "-m", "memtui", "--home", str(home), *words],
-        stdin=theirs,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        check=True,
-    )
-    shown = os.read(ours, 1 << 16).decode()
-    os.close(theirs)
-    os.close(ours)
-    return told.stdout.decode(), shown
 
 
 def entries(home: Path) -> list[Any]:

@@ -14,7 +14,7 @@ import pytest
 from memtui import __version__
 from memtui.memory import budgets, fencing
 from memtui.memory.tokens import ESTIMATED
-from tests.commanding import data_of, memtui, read_by_a_person
+from tests.commanding import apart, data_of, memtui, read_by_a_person
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
@@ -29,7 +29,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("imported") / "home"
     home.mkdir()
     (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
-    told = memtui(home, "import", str(HISTORY))
+    told = apart(home, "import", str(HISTORY))
     assert told.stdout.startswith("1 file read (0 unchanged since last time): 44 new")
     return home
 
@@ -41,8 +41,8 @@ def home(imported: Path, tmp_path: Path) -> Path:
 
 
 def test_help_and_version_explain_themselves(tmp_path: Path) -> None:
-    assert "COMMAND" in memtui(tmp_path, "--help").stdout
-    assert memtui(tmp_path, "--version").stdout == f"memtui {__version__}\n"
+    assert "COMMAND" in apart(tmp_path, "--help").stdout
+    assert apart(tmp_path, "--version").stdout == f"memtui {__version__}\n"
 
 
 def test_an_empty_memory_says_what_to_do(tmp_path: Path) -> None:
@@ -58,8 +58,8 @@ def test_a_question_makes_no_memory(tmp_path: Path) -> None:
     assert f"no memory in {tmp_path / 'typo' / 'deep'} yet" in told.stderr
     assert list(tmp_path.iterdir()) == []
     for changing in (("forget", "project", "x"), ("jobs", "pause"), ("reindex",)):
-        told = memtui(tmp_path / "typo", *changing, code=1)
-        assert "there is no memory in" in told.stderr
+        said = apart(tmp_path / "typo", *changing, code=1).stderr
+        assert "there is no memory in" in said
     memtui(tmp_path / "typo", "sources")
     assert list(tmp_path.iterdir()) == []
 

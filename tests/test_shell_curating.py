@@ -1,13 +1,9 @@
 """Forgetting and copying from a shell: what is asked, said and refused."""
 
 import json
-import os
-import pty
 import shutil
 import sqlite3
 import stat
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,26 +11,9 @@ from typing import Any
 import pytest
 
 from memtui.stages.claim import Claim
-from tests.commanding import data_of, memtui, read_by_a_person
+from tests.commanding import at_a_terminal, data_of, memtui, read_by_a_person
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
-
-
-def at_a_terminal(home: Path, *words: str, answer: str) -> tuple[str, str]:
-    """What is printed, and what is shown to a person who gives an answer."""
-    ours, theirs = pty.openpty()
-    os.write(ours, f"{answer}\n".encode())
-    told = subprocess.run(
-        [sys.executable, "-m", "memtui", "--home", str(home), *words],
-        stdin=theirs,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        check=True,
-    )
-    shown = os.read(ours, 1 << 16).decode()
-    os.close(theirs)
-    os.close(ours)
-    return told.stdout.decode(), shown
 
 
 def events(home: Path) -> Any:
@@ -108,7 +87,7 @@ def test_while_another_memtui_works_nothing_is_forgotten(home: Path) -> None:
 
 
 def test_what_to_forget_must_be_named(home: Path) -> None:
-    assert "name what to forget" in memtui(home, "forget", code=1).stderr
+    assert "name what to forget" in memtui(home, "forget", code=2).stderr
     told = memtui(home, "forget", "session", "nobody", "--yes", code=1)
     assert told.stderr.startswith("memtui: there is no session 'nobody'")
 

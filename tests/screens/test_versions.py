@@ -1,8 +1,10 @@
 """The versions of a node, on the screen: looked at, pinned, let go, asked for anew."""
 
-from collections.abc import Awaitable, Callable
+import shutil
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Protocol
 
 import pytest
@@ -18,11 +20,12 @@ from memtui.house import House
 from memtui.memory.summarizers import Condition, Health
 from memtui.memory.toc import TocHistory
 from memtui.messages.house import WorkReported
+from memtui.paths import in_home
 from memtui.recall import versions
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.help import HelpScreen
 from memtui.screens.versions import VersionsScreen
-from memtui.settings import Held
+from memtui.settings import Held, Settings
 from memtui.stages.progress import Model, Progress
 from memtui.stages.works import Works
 from memtui.store import database, dirty
@@ -35,7 +38,7 @@ from memtui.widgets.status_line import StatusLine
 from memtui.widgets.toc_tree import TocTree
 from memtui.widgets.version_list import VersionList
 from tests import modelled
-from tests.conftest import HISTORY, NOW
+from tests.conftest import HISTORY, NOW, OWN
 
 AppOf = Callable[[House], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
@@ -59,15 +62,32 @@ class Compare(Protocol):
     ) -> bool: ...
 
 
-@pytest.fixture
-def dated(house: House) -> House:
-    """The full house, all of it made at one time."""
+def at_one_time(house: House) -> House:
+    """A house whose works take the same time for now."""
     setup = replace(house._setup(), clock=lambda: NOW - timedelta(days=2, hours=3))
     house._works = Works(setup)
+    return house
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the history, all of it made at one time."""
+    home = tmp_path_factory.mktemp("made") / "home"
+    house = at_one_time(House(in_home(home), Settings(OWN)))
     for _ in house.works.importer().run([HISTORY]):
         pass
     assert house.works.until_idle(lambda _: None) == []
-    return house
+    house.stop()
+    return home
+
+
+@pytest.fixture
+def dated(made: Path, tmp_path: Path, settings: Settings) -> Iterator[House]:
+    """The full house, all of it made at one time."""
+    shutil.copytree(made, tmp_path / "home")
+    house = at_one_time(House(in_home(tmp_path / "home"), settings))
+    yield house
+    house.stop()
 
 
 @pytest.fixture
