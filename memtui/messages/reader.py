@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from memtui.memory.events import Place
     from memtui.recall.conversation import About, Measure, News, Stretch
     from memtui.widgets.turn_lines import Laid, Look
+    from memtui.widgets.turn_view import Spot
 
 
 class Where(Enum):
@@ -36,6 +37,7 @@ class TurnsWanted(Message):
         *,
         number: int = 0,
         followed_from: "Place | None" = None,
+        spot: "Spot | None" = None,
     ) -> None:
         """Say which.
 
@@ -45,10 +47,11 @@ class TurnsWanted(Message):
             rank: How many turns stand before it, where no place is known.
             number: Which of the jumps it is; those before the last do not count.
             followed_from: The place the cursor must still be at when it is read.
+            spot: What is to be seen then as it was.
         """
         super().__init__()
         self.where, self.place, self.rank = where, place, rank
-        self.number, self.followed_from = number, followed_from
+        self.number, self.followed_from, self.spot = number, followed_from, spot
 
     @property
     def is_jump(self) -> bool:
@@ -124,11 +127,15 @@ class QuestionFound(Message):
 
 
 class WordsAsked(Message):
-    """Words are to be looked for in the whole conversation; none to let go of them."""
+    """Words are to be looked for in the whole conversation; none are found nowhere."""
 
     def __init__(self, words: str) -> None:
         super().__init__()
         self.words = words
+
+
+class WordsKept(Message):
+    """No more words are typed: the keys go on from what was found."""
 
 
 class WordsFound(Message):

@@ -26,7 +26,7 @@ from memtui.messages.days import (
 from memtui.messages.house import WorkReported
 from memtui.messages.narrowing import Narrowed
 from memtui.recall import days
-from memtui.screens.following import Following
+from memtui.screens.following import AGAIN, Following
 from memtui.widgets import day_words, wording
 from memtui.widgets.day_grid import DayGrid
 from memtui.widgets.key_line import KeyLine
@@ -163,10 +163,11 @@ class CalendarScreen(Following[str]):
         """Say why the days could not be read."""
         if event.state is WorkerState.ERROR:
             why = f"✗ The days could not be read:\n{wording.why(event.worker.error)}"
-            then = "\nPress esc and then c to try again."
             self.add_class("-failing")
-            told = Content.styled(why, "$error") + then
+            told = Content.styled(why, "$error") + f"\n{AGAIN}"
             self.query_one("#day", Static).update(told)
+            self._changed |= {*self._grid.shown}
+            self.look_soon()
 
     # What changes by itself
 
@@ -184,7 +185,7 @@ class CalendarScreen(Following[str]):
 
     def read_anew(self) -> None:
         """Read again the years in which something has changed."""
-        self._renewed |= self._changed & {*self._grid.years}
+        self._renewed |= self._changed & {*self._grid.years, *self._grid.shown}
         self._changed = set()
         read = sorted(self._renewed)
         self.ask(partial(self._load, self._of, read, is_again=True), "changed")

@@ -1,7 +1,8 @@
 """Screens that show what the workers change, while they change it.
 
 All is asked on threads. The store is looked at again when something may have changed,
-and then not for a while, however often that is said meanwhile.
+and then not for a while, however often that is said meanwhile; also where it could not
+be read, until it can.
 """
 
 from collections.abc import Callable
@@ -11,6 +12,9 @@ from textual.message import Message
 from textual.screen import Screen, ScreenResultType
 
 from memtui.widgets import threads
+
+AGAIN = "It is tried again by itself; esc goes back."
+"""What is said where nothing could be read."""
 
 
 class Following(Screen[ScreenResultType]):
@@ -42,6 +46,10 @@ class Following(Screen[ScreenResultType]):
         """Look now, or as soon as the screen has rested."""
         self._is_due = True
         self._look_if_rested()
+
+    def look_soon(self) -> None:
+        """Look again after a rest: this time it could not be read."""
+        self.set_timer(self.REST_S, self.look_again)
 
     def _look_if_rested(self) -> None:
         if self._is_due and not self._rests:

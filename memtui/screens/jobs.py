@@ -23,6 +23,7 @@ from memtui.memory.jobs import Job
 from memtui.messages.house import WorkReported
 from memtui.messages.jobs import JobSteered, WorkSeen
 from memtui.screens.choosing import Choosing
+from memtui.screens.following import AGAIN
 from memtui.widgets import job_words, model_told, wording
 from memtui.widgets.job_list import JobList
 from memtui.widgets.job_words import Seen, Told
@@ -170,11 +171,15 @@ class JobsScreen(Choosing[None]):
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:
         """Say why it could not be looked at, or not be steered."""
-        if event.state is WorkerState.ERROR:
-            why = f"✗ {wording.why(event.worker.error)}"
-            then = "\nPress esc and then w to try again."
-            told = Content.styled(why, "$error") + then
+        if event.state is not WorkerState.ERROR:
+            return
+        why = f"✗ {wording.why(event.worker.error)}"
+        if event.worker.group == "steer":
+            self.notify(why, severity="error", markup=False)
+        else:
+            told = Content.styled(why, "$error") + f"\n{AGAIN}"
             self.query_one("#job", Static).update(told)
+            self.look_soon()
 
     # What changes by itself
 

@@ -28,6 +28,7 @@ from memtui.messages.quarantine import (
 )
 from memtui.screens.choosing import Choosing
 from memtui.screens.drop import ONE, DropScreen
+from memtui.screens.following import AGAIN
 from memtui.widgets import refusals, wording
 from memtui.widgets.failures import Failures
 from memtui.widgets.key_line import KeyLine
@@ -175,6 +176,8 @@ class QuarantineScreen(Choosing[None]):
         )
         if not page.total:
             self._say("Why", Content(""))
+        elif self._said[0] == "Why":
+            self.point()
         if self._tried and {*self._tried} == {one.name for one in message.outcomes}:
             self._judge(message.outcomes)
 
@@ -206,11 +209,15 @@ class QuarantineScreen(Choosing[None]):
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:
         """Say why something could not be read or dropped."""
-        if event.state is WorkerState.ERROR:
+        if event.state is not WorkerState.ERROR:
+            return
+        why = f"✗ {wording.why(event.worker.error)}"
+        if event.worker.group == "drop":
+            self.notify(why, severity="error", markup=False)
+        else:
             self._list.loading = False
-            why = f"✗ {wording.why(event.worker.error)}"
-            then = "\n\nPress esc and then Q to try again."
-            self._say("Why", Content.styled(why, "$error") + then)
+            self._say("Why", Content.styled(why, "$error") + f"\n\n{AGAIN}")
+            self.look_soon()
 
     # What changes by itself
 

@@ -12,6 +12,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.events import DescendantFocus
 from textual.widgets import Static
 
 from memtui import commands
@@ -23,18 +24,19 @@ from memtui.messages.reader import (
     TurnOpened,
     WordsAsked,
     WordsFound,
+    WordsKept,
 )
 from memtui.messages.sessions import SessionWanted
 from memtui.recall import conversation
 from memtui.recall.conversation import Whose
 from memtui.screens.layouts import LAYOUTS
-from memtui.screens.reading import Reading, around
+from memtui.screens.reading import FIND, Reading, around
 from memtui.widgets import turn_lines
 from memtui.widgets.find_line import FindLine
 from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.status_line import StatusLine
-from memtui.widgets.turn_view import TurnView
+from memtui.widgets.turn_view import Spot, TurnView
 
 
 class ReaderScreen(Reading):
@@ -77,6 +79,7 @@ class ReaderScreen(Reading):
             is_demo: Whether this is the made-up memory.
         """
         super().__init__(whose, zone, now, event_id=event_id, is_demo=is_demo)
+        self._left: tuple[Spot | None, frozenset[str]] = None, frozenset()
 
     def compose(self) -> ComposeResult:
         """The transcript, and under it the line to type in."""
@@ -171,33 +174,49 @@ class ReaderScreen(Reading):
 
     def action_find_here(self) -> None:
         """Type words to find in this session."""
+        self._left = self.view.spot, frozenset(self._unfolded)
         self.set_class(True, "-finding")
         self._finding.ask()
 
     @on(WordsAsked)
     def find(self, message: WordsAsked) -> None:
         """Look for them in the whole session."""
-        self.view.focus()
-        if message.words:
-            self.ask(partial(self._find, message.words), "find")
-        else:
-            self._let_go()
+        self.ask(partial(self._find, message.words), FIND)
 
     def _find(self, words: str) -> None:
-        found = conversation.holding(self.whose, words)
+        found = conversation.holding(self.whose, words) if words else ()
         self.tell(WordsFound(words, found))
 
     @on(WordsFound)
     def show_found(self, message: WordsFound) -> None:
-        """Mark them, and go to the first from here on."""
-        if not self.has_class("-finding"):
-            return  # It was let go of meanwhile.
+        """Mark them, and go to the first from where one was."""
         finding = self._finding
-        finding.show(message.words, message.places)
+        if not finding.takes(message.words, message.places):
+            return
+        spot, _ = self._left
+        here = spot.cursor if spot else None
+        self._return(finding.first(here) if finding.found else None)
+        self.number()
+
+    def _return(self, place: Place | None = None) -> None:
+        """See all as it was when finding began, or a place from there."""
+        spot, unfolded = self._left
+        self._unfolded = {*unfolded}
         self._lay_anew()
-        if finding.found:
-            self._go_to(finding.first(self.view.cursor))
-            self.number()
+        number = self.view.set_out()
+        is_seen = spot is None or self.view.return_to(spot)
+        if place is not None:
+            self._go_to(place)
+        elif spot is not None and not is_seen:
+            self.post_message(around(spot.anchor[0], number, spot))
+
+    @on(WordsKept)
+    def keep_found(self) -> None:
+        """Go on from there; without words, look for nothing any more."""
+        if self._finding.typed:
+            self.view.focus()
+        else:
+            self._let_go()
 
     def action_next_match(self) -> None:
         """Go to the next match."""
@@ -209,7 +228,9 @@ class ReaderScreen(Reading):
 
     def _step_match(self, by: int) -> None:
         here, finding = self.view.cursor, self._finding
-        if not finding.found or here is None:
+        if finding.is_looking:
+            self.notify("One moment: these words are being looked for.", markup=False)
+        elif not finding.found or here is None:
             self.notify("Look for something first: press /.", markup=False)
         elif place := finding.beyond(here, by):
             self._go_to(place)
@@ -219,6 +240,7 @@ class ReaderScreen(Reading):
             self.notify(f"This is the {which} match.", markup=False)
 
     @on(CursorMoved)
+    @on(DescendantFocus)
     def number(self) -> None:
         """Say which of the matches the cursor is on."""
         self._finding.number(self.view.cursor)
@@ -246,8 +268,10 @@ class ReaderScreen(Reading):
             self.look_for_news()
 
     def action_back(self) -> None:
-        """Stop finding, or leave."""
+        """Stop finding, and be again where one was while typing; or leave."""
         if self.has_class("-finding"):
+            if self._finding.is_typed_in:
+                self._return()
             self._let_go()
         else:
             self.dismiss(None)

@@ -31,17 +31,19 @@ from memtui.recall.conversation import (
     Whose,
 )
 from memtui.screens.deeds import PLACE, WRITE
+from memtui.screens.following import AGAIN
 from memtui.screens.laying import Laying
 from memtui.widgets import turn_reading, wording
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.turn_lines import Look
 from memtui.widgets.turn_reading import Known
+from memtui.widgets.turn_view import Spot
 from memtui.widgets.turn_window import MOST
 
 LIVE = timedelta(minutes=30)
 """A session that was heard of since is opened at its end: it may still go on."""
 
-TURNS, MEASURE, NEWS = "turns", "measure", "news"
+TURNS, MEASURE, NEWS, FIND = "turns", "measure", "news", "find"
 """What threads read; of each the last answer counts."""
 
 EMPTY = "Nothing of this session is kept but its name."
@@ -123,6 +125,8 @@ class Reading(Laying):
             place = stretch.turns[len(stretch.turns) // 2].place
         guess = Measure(self._total, self._guess(wanted, stretch))
         self.view.show(stretch, message.laid, guess, place)
+        if wanted.spot is not None:
+            self.view.return_to(wanted.spot)
         self._show_match()
         self._ask_measure()
 
@@ -184,14 +188,17 @@ class Reading(Laying):
         if group == TURNS:
             self._is_jumping = False
             self.view.missed()
+        if group == FIND:
+            self._finding.fail()
+            self._lay_anew()
         if group in (PLACE, WRITE):
             self.notify(wording.why(error), severity="error", markup=False)
         elif isinstance(error, Forgotten):
             self.say(Content(GONE))
         elif not self.view.window.turns:
             why = f"✗ This session could not be read: {wording.why(error)}"
-            then = "\n\nesc goes back; open it again to try once more."
-            self.say(Content.styled(why, "$error") + then)
+            self.say(Content.styled(why, "$error") + f"\n\n{AGAIN}")
+            self.look_soon()
         elif group not in (NEWS, MEASURE):
             why = f"✗ Not read: {wording.why(error)}."
             self.notify(why, severity="error", markup=False)
@@ -249,6 +256,6 @@ class Reading(Laying):
             self._ask_measure()
 
 
-def around(place: Place, number: int = 0) -> TurnsWanted:
-    """What is wanted to go to a place."""
-    return TurnsWanted(Where.AROUND, place, number=number)
+def around(place: Place, number: int = 0, spot: Spot | None = None) -> TurnsWanted:
+    """What is wanted to go to a place, and to see it as it was."""
+    return TurnsWanted(Where.AROUND, place, number=number, spot=spot)

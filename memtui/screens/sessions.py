@@ -26,7 +26,7 @@ from memtui.messages.narrowing import Narrowed
 from memtui.messages.sessions import StretchRead, StretchWanted
 from memtui.recall import listings
 from memtui.recall.listings import Listing
-from memtui.screens.following import Following
+from memtui.screens.following import AGAIN, Following
 from memtui.screens.layouts import LAYOUTS
 from memtui.widgets import session_rows, wording
 from memtui.widgets.key_line import KeyLine
@@ -174,12 +174,13 @@ class SessionsScreen(Following[None]):
         if event.worker.group.startswith(STRETCH):
             self._list.fail(int(event.worker.group.removeprefix(STRETCH)), reason)
             self.set_timer(self.REST_S, self._list.try_again)
-        elif self._list.known:
+            return
+        self.look_soon()
+        if self._list.known:
             self.query_one(PaneTitle).measure = f"✗ not read: {reason}"
         else:
             why = f"✗ The sessions could not be read: {reason}"
-            then = "\n\nPress esc and then s to try again."
-            self._say(Content.styled(why, "$error") + then)
+            self._say(Content.styled(why, "$error") + f"\n\n{AGAIN}")
 
     # What is listed
 

@@ -35,7 +35,7 @@ PAUSE_S = 0.03
 """How long typing must rest before the question is asked, in seconds."""
 
 AGAIN_S = 2.0
-"""How soon it is asked again what was answered without an index, in seconds."""
+"""How soon it is asked again what was not answered, or without an index, in seconds."""
 
 SLOW_S = 0.3
 """After so many seconds it is said that an answer takes its time."""
@@ -245,6 +245,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
             if self._is_answered(*self._asking):
                 failed = f"The search failed: {reason}."
                 self._show(Sheet(), [f"{failed} The contents are still there: esc."])
+                self.set_timer(AGAIN_S, partial(self._ask_again, self.sheet))
         elif event.worker.group == LANDING:
             self._note([f"This could not be opened: {reason}"])
 

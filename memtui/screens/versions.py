@@ -25,6 +25,7 @@ from memtui.messages.house import WorkReported
 from memtui.messages.versions import EditionRead, HistoryRead, VersionChosen
 from memtui.recall import versions
 from memtui.screens.choosing import Choosing
+from memtui.screens.following import AGAIN
 from memtui.widgets import editions, wording
 from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
@@ -174,7 +175,8 @@ class VersionsScreen(Choosing[bool]):
             self._list.loading = False
             why = wording.why(event.worker.error)
             if self._history is None:
-                self._say(f"✗ Not read: {why}. Leave with esc and come back to retry.")
+                self._say(f"✗ Not read: {why}. {AGAIN}")
+                self.look_soon()
             else:
                 self.notify(f"✗ {why}", severity="error", markup=False)
 

@@ -1,10 +1,12 @@
 """The line to find words in a session with, and which of the matches is shown.
 
-Words are looked for when enter is pressed, in all of the session.
+Words are looked for as they are typed, in all of the session. One question is asked at
+a time; an answer counts while its own words stand here, else these are asked next.
 """
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,8 +15,11 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from memtui.memory.events import Place
-from memtui.messages.reader import WordsAsked
+from memtui.messages.reader import WordsAsked, WordsKept
 from memtui.widgets import wording
+
+SLOW_S = 0.3
+"""After so many seconds it is said that an answer takes its time."""
 
 
 class FindLine(Horizontal):
@@ -24,6 +29,7 @@ class FindLine(Horizontal):
         super().__init__(id="finding")
         self.words = ""
         self.found: Sequence[Place] = ()
+        self._asking: str | None = None
 
     def compose(self) -> ComposeResult:
         """A line to type in, and what was found at its end."""
@@ -35,18 +41,42 @@ class FindLine(Horizontal):
     def _input(self) -> Input:
         return self.query_one("#words", Input)
 
+    @property
+    def typed(self) -> str:
+        """The words that stand here."""
+        return self._input.value.strip()
+
+    @property
+    def is_typed_in(self) -> bool:
+        """Whether the keys go here."""
+        return self._input.has_focus
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether words are looked for just now."""
+        return self._asking is not None
+
     def ask(self) -> None:
         """Have words typed."""
         self._input.focus()
 
-    @on(Input.Submitted)
-    def look(self, event: Input.Submitted) -> None:
-        """Have them looked for."""
-        event.stop()
-        words = event.value.strip()
-        if words:
+    @on(Input.Changed)
+    def look(self) -> None:
+        """Have them looked for, unless others are: then they are next."""
+        if self._asking is None and self.words != self.typed:
+            words = self._asking = self.typed
+            self.set_timer(SLOW_S, partial(self._say_slow, words))
+            self.post_message(WordsAsked(words))
+
+    def _say_slow(self, words: str) -> None:
+        if self._asking == words:
             self._say("looking…")
-        self.post_message(WordsAsked(words))
+
+    @on(Input.Submitted)
+    def keep(self) -> None:
+        """Stay at what is found, or is going to be."""
+        self.look()
+        self.post_message(WordsKept())
 
     def let_go(self) -> None:
         """Look for nothing any more."""
@@ -54,11 +84,19 @@ class FindLine(Horizontal):
         self._input.value = ""
         self._say("")
 
-    def show(self, words: str, found: Sequence[Place]) -> None:
-        """Take what was found."""
+    def takes(self, words: str, found: Sequence[Place]) -> bool:
+        """Take what was found, unless other words stand here by now."""
+        self._asking = None
+        if words != self.typed:
+            self.look()
+            return False
         self.words, self.found = words, found
-        if not found:
-            self._say("nowhere in this session")
+        return True
+
+    def fail(self) -> None:
+        """Nothing is known of these words: enter asks once more."""
+        self._asking, self.words, self.found = None, "", ()
+        self._say("not looked through")
 
     def first(self, here: Place | None) -> Place:
         """The first match from here on, or the first of all."""
@@ -75,14 +113,18 @@ class FindLine(Horizontal):
         return self.found[at] if 0 <= at < len(self.found) else None
 
     def number(self, here: Place | None) -> None:
-        """Say which of the matches this is."""
+        """Say which of the matches this is, once it is known."""
+        if self.is_looking:
+            return
         if not self.found:
+            self._say("nowhere in this session" if self.words else "")
             return
         total = wording.count(len(self.found))
         at = bisect_left(self.found, here) if here else len(self.found)
         is_one = at < len(self.found) and self.found[at] == here
         which = f"{wording.count(at + 1)} of {total}" if is_one else f"in {total}"
-        self._say(f"{which} · n next · p previous")
+        typing, moving = "enter stays · esc goes back", "n next · p previous"
+        self._say(f"{which} · {typing if self.is_typed_in else moving}")
 
     def _say(self, words: str) -> None:
         self.query_one("#told", Static).update(Content(words))

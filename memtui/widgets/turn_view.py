@@ -3,6 +3,7 @@
 A turn that is higher than the screen is gone through line by line before the next one.
 """
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
@@ -10,11 +11,20 @@ from textual.binding import BindingType
 
 from memtui import commands
 from memtui.memory.events import Place
-from memtui.messages.reader import TurnOpened, TurnsWanted, Where
+from memtui.messages.reader import CursorMoved, TurnOpened, TurnsWanted, Where
 from memtui.widgets.turn_scroll import TurnScroll
 
 WHEEL = 3
 """How far a turn of the wheel scrolls, in lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where one is: the cursor, and what stands where on the screen."""
+
+    cursor: Place | None
+    anchor: tuple[Place, int, int]
+    """A turn in sight, which of its lines, and on which line of the screen."""
 
 
 class TurnView(TurnScroll, inherit_bindings=False):
@@ -33,6 +43,21 @@ class TurnView(TurnScroll, inherit_bindings=False):
             return False
         self._put_cursor(at)
         self._bring_into_sight(at, line)
+        return True
+
+    @property
+    def spot(self) -> Spot | None:
+        """Where one is; None where nothing has been read."""
+        anchor = self._anchor()
+        return anchor and Spot(self.cursor, anchor)
+
+    def return_to(self, spot: Spot) -> bool:
+        """See all as it was; False if that is unread."""
+        if self.window.find(spot.anchor[0]) is None:
+            return False
+        self.cursor = spot.cursor
+        self._hold(spot.anchor)
+        self.post_message(CursorMoved())
         return True
 
     def _bring_into_sight(self, at: int, line: int | None = None) -> None:

@@ -1,7 +1,7 @@
 """The reader: opened anywhere in a session of any length, never moving by itself."""
 
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -93,6 +93,13 @@ async def press(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> 
     for key in keys:
         await pilot.press(key)
         await settle(pilot)
+
+
+async def type_words(
+    pilot: Pilot[str | MemtuiError], settle: Settle, words: str, *then: str
+) -> None:
+    await pilot.press(*words)
+    await press(pilot, settle, *then or ("end",))
 
 
 def event_at(rank: int) -> str:
@@ -353,7 +360,7 @@ async def test_words_are_found_in_all_of_the_session_and_marked(
     app = app_of(house)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
-        await press(pilot, settle, "slash", *"WHEEL 249", "enter")
+        await type_words(pilot, settle, "/WHEEL 249", "enter")
         assert pointed(app).ordinal == 249
         assert said(app, "#told") == "1 of 5 · n next · p previous"
         here = view(app)
@@ -367,10 +374,74 @@ async def test_words_are_found_in_all_of_the_session_and_marked(
         assert pointed(app).ordinal == 249
         await press(pilot, settle, "escape", "n")
         assert notices(app)[-1] == "Look for something first: press /."
-        await press(pilot, settle, "slash", *"100%", "enter")
+        await type_words(pilot, settle, "/100%", "enter")
         assert said(app, "#told") == "nowhere in this session"
         await press(pilot, settle, "escape", "escape")
         assert isinstance(app.screen, ContentsScreen)
+
+
+async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    long.keep(3_000)
+    app = app_of(house)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot, settle, event_at(1_000))
+        view(app).scroll_to(y=view(app).scroll_offset.y - 3, animate=False)
+        await settle(pilot)
+        before = lines(app)
+        await type_words(pilot, settle, "/wheel 249")
+        told = "2 of 5 · enter stays · esc goes back"
+        assert (pointed(app).ordinal, said(app, "#told")) == (2_493, told)
+        await press(pilot, settle, "8")
+        assert pointed(app).ordinal == 2_498
+        await press(pilot, settle, "x")
+        assert said(app, "#told") == "nowhere in this session"
+        assert (pointed(app).ordinal, lines(app)) == (1_000, before[:-1])
+        await press(pilot, settle, *["backspace"] * 2)
+        assert pointed(app).ordinal == 2_493
+        await press(pilot, settle, "escape")
+        assert (pointed(app).ordinal, lines(app)) == (1_000, before)
+        await type_words(pilot, settle, "/wheel 249", "enter")
+        assert said(app, "#told") == "2 of 5 · n next · p previous"
+        await press(pilot, settle, "n", "escape")
+        assert pointed(app).ordinal == 2_494, "enter keeps the place"
+
+
+async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
+    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long.keep(500)
+    app = app_of(house)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot, settle)
+        asked: list[str] = []
+        go_on = threading.Event()
+        look = conversation.holding
+
+        def slowly(whose: Whose, words: str) -> Sequence[Place]:
+            asked.append(words)
+            go_on.wait()
+            if words == "wheel 49":
+                raise MemtuiError("the memory is away")
+            return look(whose, words)
+
+        monkeypatch.setattr(conversation, "holding", slowly)
+        await pilot.press(*"/wheel 49", "enter", "n")
+        while said(app, "#told") != "looking…":
+            await pilot.pause()
+        assert notices(app) == ["One moment: these words are being looked for."]
+        assert (asked, pointed(app).ordinal) == (["w"], 0)
+        go_on.set()
+        await settle(pilot)
+        assert asked == ["w", "wheel 49"]
+        assert said(app, "#told") == "not looked through"
+        await type_words(pilot, settle, "/wheel 48", "enter")
+        assert asked[-1] == "wheel 48" and pointed(app).ordinal == 48
+        await press(pilot, settle, "slash", "backspace")
+        assert pointed(app).ordinal == 48
+        await press(pilot, settle, "enter", "n")
+        assert notices(app)[-1] == "Look for something first: press /."
 
 
 async def test_one_gets_from_the_list_to_a_session_and_to_its_place_in_the_contents(
