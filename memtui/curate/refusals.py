@@ -55,7 +55,7 @@ class Entry:
     """What it is called in the list: no path."""
     kind: Kind
     at: datetime
-    """When the hook left it; of a transcript, when it was last noticed."""
+    """When the hook left it; of a transcript, when the last record was noticed."""
     agent: str
     event: str
     file: str

@@ -34,7 +34,7 @@ from memtui.store import (
     tombstones,
 )
 from memtui.store.cursors import Look, Place, look_of
-from memtui.store.problems import Count, Kind
+from memtui.store.problems import Count, Kind, Noted
 
 log = logging.getLogger(__name__)
 
@@ -162,8 +162,8 @@ class Files:
         said = reason.removeprefix(f"{name} ").removeprefix(f"{name}: ")
         with database.writing():
             now_ms = to_ms(self._clock())
-            problems.clear(name)
-            problems.count_up(name, [Count(said, Kind.FAULT, 0, 1)], now_ms)
+            noted = problems.clear(name)
+            problems.count_up(name, [Count(said, Kind.FAULT, 0, 1)], now_ms, noted)
             if file and file.exists():
                 status = file.stat()
                 look = Look(status.st_size, status.st_mtime_ns)
@@ -183,6 +183,7 @@ class _Telling:
         self._files, self._name, self._source = files, name, source
         self._gate, self._is_first = gate, not began
         self._offset = began
+        self._noted: Noted = {}
         self._has_forgotten = False
         self._bare = Cursor()
         """How far the file was read when there were no words to remember."""
@@ -250,11 +251,11 @@ class _Telling:
     def _count(self, now_ms: int) -> None:
         batch, imported = self.batch, self._files.imported
         if self._is_first or batch.restarted:
-            problems.clear(self._name)
+            self._noted = problems.clear(self._name)
             self._is_first = False
         else:
             problems.clear(self._name, Kind.AWAITED)
-        problems.count_up(self._name, batch.counts(), now_ms)
+        problems.count_up(self._name, batch.counts(), now_ms, self._noted)
         for (_, kind), number in batch.missed.items():
             if kind is Kind.FAULT:
                 imported.refused += number

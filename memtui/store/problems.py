@@ -1,6 +1,6 @@
 """What was not taken, by source and reason; counted, never silently dropped."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -27,8 +27,12 @@ _COUNT_UP = """
     INSERT INTO problems (source, reason, line, count, last_ms, kind)
     VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (source, reason) DO UPDATE SET
-        count = count + excluded.count, line = excluded.line, last_ms = excluded.last_ms
+        count = count + excluded.count, line = excluded.line,
+        last_ms = CASE WHEN count + excluded.count <= ? THEN ? ELSE ? END
 """
+
+Noted = Mapping[str, tuple[int, int]]
+"""Of a source, how many records were counted for a reason, and when the last was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +59,39 @@ class Problem:
     last_at: datetime
 
 
-def count_up(source: str, counts: Iterable[Count], now_ms: int) -> None:
-    """Count more records that were not taken."""
-    name = clean(source)
-    db.connection().executemany(
-        _COUNT_UP,
-        [
-            (name, clean(c.reason), c.line, c.count, now_ms, c.kind.value)
-            for c in counts
-        ],
-    )
+def count_up(
+    source: str, counts: Iterable[Count], now_ms: int, noted: Noted | None = None
+) -> None:
+    """Count more records that were not taken.
+
+    Args:
+        source: The file, or ``hooks``.
+        counts: How many, and why.
+        now_ms: The time.
+        noted: What was counted before the source was read anew: as many records as
+            these are the same, which were noticed then.
+    """
+    rows = []
+    for c in counts:
+        reason = clean(c.reason)
+        before, then = (noted or {}).get(reason, (0, now_ms))
+        at = then if c.count <= before else now_ms
+        row = clean(source), reason, c.line, c.count, at, c.kind.value
+        rows.append((*row, before, then, now_ms))
+    db.connection().executemany(_COUNT_UP, rows)
 
 
-def clear(source: str, *kinds: Kind) -> None:
-    """Take back what was counted of a source, of some kinds or of all."""
-    said = kinds or tuple(Kind)
-    ProblemRow.delete().where(
-        ProblemRow.source == clean(source), ProblemRow.kind.in_([k.value for k in said])
-    ).execute()
+def clear(source: str, *kinds: Kind) -> Noted:
+    """Take back what was counted of a source, of some kinds or of all; what it was."""
+    said = [kind.value for kind in kinds or Kind]
+    mine = (ProblemRow.source == clean(source)) & ProblemRow.kind.in_(said)
+    counted = (ProblemRow.reason, ProblemRow.count, ProblemRow.last_ms)
+    noted = {
+        reason: (count, last_ms)
+        for reason, count, last_ms in ProblemRow.select(*counted).where(mine).tuples()
+    }
+    ProblemRow.delete().where(mine).execute()
+    return noted
 
 
 def take_back(source: str, reason: str, count: int = 1) -> None:

@@ -283,6 +283,21 @@ def test_a_mended_transcript_is_read_again(
     file.unlink()
 
 
+def test_what_is_refused_again_was_noticed_when_it_was_first(
+    house: House, quarantine: Quarantine, tmp_path: Path
+) -> None:
+    bring_in(house, transcript(tmp_path, "{half", "[1, 2]"))
+    with database.writing():
+        database.db.execute_sql("UPDATE problems SET last_ms = 1700000000000")
+    listed = quarantine.page().entries
+    bring_in(house, quarantine.retry([listed[0].name]).files[0])
+    assert quarantine.page().entries == listed
+    bring_in(house, transcript(tmp_path, "{half", "[1, 2]", "[3, 4]"))
+    newer, older = quarantine.page().entries
+    assert (newer.count, older) == (2, next(e for e in listed if e.name == older.name))
+    assert newer.at > older.at
+
+
 def test_a_transcript_that_is_gone_cannot_be_tried(
     house: House, quarantine: Quarantine, tmp_path: Path
 ) -> None:
