@@ -11,10 +11,10 @@ from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.memory.toc import TocLevel
 from memtui.paths import transcripts
+from memtui.recall import health
 from memtui.shell import output
 from memtui.stages.importing import Imported
 from memtui.stages.progress import Progress
-from memtui.stages.reporting import counts
 from memtui.store import database, wanted
 
 STAGES = {
@@ -136,7 +136,7 @@ def _report(imported: Imported, errors: list[Exception] | None) -> list[str]:
     if errors is None:
         told.append("Another memtui works this store: it digests what was stored.")
     told += [f"error: {error}" for error in errors or ()]
-    if errors is not None and (waiting := counts()[0]):
+    if errors is not None and (waiting := health.stats().queued):
         told.append(
             f"{output.number_of(waiting, 'piece')} of work wait for another try."
         )

@@ -119,8 +119,12 @@ def _words(error: Exception) -> str:
 
 
 def counts() -> tuple[int, int]:
-    """How much waits, and how many records could not be taken; 0 without a store."""
+    """How many steps wait, and how many records were not taken; 0 without a store.
+
+    A segment is summed up and indexed, and its day after it: a number that only counted
+    what waits now would grow with each.
+    """
     with suppress(StoreGone), database.connected():
-        queued = outbox.length() + segments.count_waiting() + dirty.count()
-        return queued, problems.faults()
+        steps = 4 * segments.count_waiting() + 2 * dirty.count() + outbox.length()
+        return steps, problems.faults()
     return 0, 0

@@ -231,6 +231,21 @@ def test_a_setting_gives_subagents_segments(
     assert browse.years()[0].tally.events == 2
 
 
+def test_what_is_said_to_wait_grows_less_with_each_stretch_that_is_summed_up(
+    works: Works, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtui.stages.summarize.SEGMENTS_AT_ONCE", 1)
+    monkeypatch.setattr("memtui.stages.reporting.REPORT_S", 0.0)
+    lines = [line(at, "Fix the ferry importer", f"s{at}") for at in range(8)]
+    bring(works, tmp_path, "one", lines)
+    told: list[Progress] = []
+    works.until_idle(told.append)
+    # With the first of a day comes the work on all that it is part of.
+    queued = [one.queued for one in told if one.stage == "summarize"][2:]
+    assert len(queued) == 6 and queued == sorted({*queued}, reverse=True)
+    assert told[-1].queued == 0
+
+
 class Poisoned(Extractive):
     """A summariser that fails on some segments."""
 
