@@ -1,12 +1,15 @@
 """What a terminal answers by itself is no key: it is left out of what is typed.
 
-Such an answer comes late over a slow line, or after another program that asked for it.
-Only what is whole is taken for one, and none that a key or the mouse sends.
+Such an answer comes late over a slow line, or after another program that asked for it,
+and in parts: what is begun is held until its end comes, for a moment. A key that begins
+like an answer is held no longer than Textual itself holds it.
 """
 
 import re
+import time
 from collections.abc import Iterable
 
+from textual import constants
 from textual._xterm_parser import (
     BRACKETED_PASTE_END,
     BRACKETED_PASTE_START,
@@ -21,19 +24,39 @@ _REPLY = re.compile(
     r"|\x1b\[(?!48;)\d+(?:;\d+){2}t|\x1b\[[03]n"  # its size and state
     r"|\x1b\[<[\d;-]*(?=[^\d;\-Mm])"  # the mouse, cut off
 )
-_UNDONE = re.compile(r"\x1b\[[<?>=][\d;:-]*\Z")
+_UNDONE = re.compile(r"\x1b(?:\[[<?>=]?[\d;:-]*|[\]P_^][^\x00-\x1f\x7f]*\x1b?)?\Z")
+"""What may be the beginning of an answer, or of a key."""
+
+_PASTE_UNDONE = re.compile(r"\x1b(?:\[\d*)?\Z")
+"""What may be the beginning of a paste's end."""
+
+_SURE = re.compile(r"\x1b(?:\[[<?>=]|\]\d+;|P[\d>!+]|_G)")
 """The beginning of an answer or of what the mouse sends: no key begins so."""
+
+LATE_S = 1.0
+"""How long the end of an answer is waited for, in seconds; then it is let go of."""
 
 
 class Parser(XTermParser):
     """Reads keys, pastes and the mouse, and nothing else."""
 
     _held = ""
+    _until_s = 0.0
     _is_pasting = False
 
     def feed(self, data: str) -> Iterable[Message]:
         """Parse what was read, without the terminal's answers; "" at its end."""
         return super().feed(kept) if (kept := self._kept(data)) or not data else ()
+
+    def tick(self) -> Iterable[Message]:
+        """Let go of what was held, and tell the keys in it."""
+        if self._held and time.monotonic() >= self._until_s:
+            held, self._held = self._held, ""
+            if not _SURE.match(held):
+                yield from super().feed(held)
+                if self._timeout_time is not None:
+                    self._timeout_time = 0.0  # it has been waited for
+        yield from super().tick()
 
     def _kept(self, data: str) -> str:
         data, self._held = (self._held + data if data else ""), ""
@@ -43,11 +66,12 @@ class Parser(XTermParser):
         )
         if begun != ended:
             self._is_pasting = begun > ended
-        if was_pasting or begun >= 0:
-            return data
-        data = _REPLY.sub("", data)
-        if undone := _UNDONE.search(data):
+        is_paste = was_pasting or begun >= 0
+        data = data if is_paste else _REPLY.sub("", data)
+        if undone := (_PASTE_UNDONE if is_paste else _UNDONE).search(data):
             data, self._held = data[: undone.start()], undone.group()
+            wait_s = LATE_S if _SURE.match(self._held) else constants.ESCAPE_DELAY
+            self._until_s = time.monotonic() + wait_s
         return data
 
 
