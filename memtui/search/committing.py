@@ -5,8 +5,13 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from whoosh.index import clean_files
+
 from memtui.search import merging, postings, schema
 from memtui.search.documents import Document
+
+HALF_LISTED = ".toc."
+"""In the names of lists of what is in the index, until they are written whole."""
 
 MEMORY_MB = 64
 """How much of what is written is held in memory."""
@@ -32,7 +37,7 @@ def commit(opened: Any, documents: Sequence[Document], gone: Sequence[str]) -> N
         most = merging.LARGE if len(documents) >= MANY else merging.SMALL
         writer.commit(mergetype=partial(merging.merge, largest=most))
     except BaseException:
-        _drop(writer)
+        _drop(opened, writer)
         raise
 
 
@@ -50,9 +55,20 @@ def _delete(writer: Any, node_ids: Sequence[str]) -> None:
         reader.close()
 
 
-def _drop(writer: Any) -> None:
-    """Drop what was not committed, and the lock: a commit that fails keeps it."""
+def _drop(opened: Any, writer: Any) -> None:
+    """Drop what was not committed, with its files and the lock.
+
+    The next commit would delete the files: on a full disk that may be long in coming.
+    """
+    if writer.is_closed:
+        return
     with suppress(Exception):
-        writer.cancel()
-    if not writer.is_closed:
-        writer._finish()
+        writer._close_segment()
+    with suppress(Exception):
+        latest, storage = opened._read_toc(), opened.storage
+        kept = latest.generation, latest.segments
+        clean_files(storage, opened.indexname, *kept)
+        for name in storage.list():
+            if HALF_LISTED in name:
+                storage.delete_file(name)
+    writer._finish()

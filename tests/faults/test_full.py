@@ -1,5 +1,6 @@
 """A disk that is full at any stage: once there is room again, nothing is missing."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -8,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from memtui.errors import SearchError
+from memtui.search.index import Index
 from tests.conftest import HISTORY
 from tests.faults.conftest import Nursery
+from tests.search.writing import document
 
 HomeOf = Callable[[str], Path]
 Kept = Callable[[Path], str]
@@ -57,6 +61,35 @@ def test_a_disk_without_a_byte_is_said_to_have_no_room(
     told = subprocess.run([*memtui, *words], capture_output=True, check=False)
     assert told.returncode == 1
     assert b"the disk is full: free some room" in told.stderr
+
+
+# What Whoosh cannot flush it leaves open.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
+    disk_of: Disk, tmp_path: Path
+) -> None:
+    disk, folder = tmp_path / "disk", tmp_path / "disk" / "index"
+    disk_of(disk, 600)
+    index = Index(folder)
+    index.make("fed")
+    index.put([document(number) for number in range(30)], [])
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    more = [document(number) for number in range(30, 60)]
+    for left in range(0, 24_576, 4096):
+        with suppress(OSError), (disk / "full").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(b"0" * 4096)
+        size = (disk / "full").stat().st_size
+        os.truncate(disk / "full", size - left)
+        with pytest.raises(SearchError):
+            index.put(more, [])
+        now = {file.name: file.read_bytes() for file in folder.iterdir()}
+        assert now == before, f"{left} bytes were left"
+    (disk / "full").unlink()
+    index.put(more, [])
+    assert index.count() == 60
+    index.close()
 
 
 @pytest.mark.slow
