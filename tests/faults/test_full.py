@@ -1,5 +1,6 @@
 """A disk that is full at any stage: once there is room again, nothing is missing."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -63,7 +64,7 @@ def test_a_disk_without_a_byte_is_said_to_have_no_room(
     assert b"the disk is full: free some room" in told.stderr
 
 
-# What Whoosh cannot flush it leaves open.
+# What Whoosh cannot flush it leaves to be collected.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
@@ -90,6 +91,7 @@ def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
     index.put(more, [])
     assert index.count() == 60
     index.close()
+    gc.collect()
 
 
 @pytest.mark.slow
