@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
 from memtui.memory import bands, citations
-from memtui.memory.events import Event
+from memtui.memory.events import Event, EventType
 from memtui.memory.fencing import line as neutral
 from memtui.memory.finds import Held
 from memtui.memory.found import Moment
@@ -181,11 +181,16 @@ def event(
         "id": citations.of_event(one.event_id),
         "at": clock(one.timestamp, zone),
         "role": one.role.value,
-        "text": f"…{said}" if start else said,
+        "text": f"…{said}" if start else said or f"({_plain(one.event_type)})",
     }
     if tool := one.metadata.get("tool_name", ""):
         told["tool"] = neutral(tool)
     return told
+
+
+def _plain(kind: EventType) -> str:
+    """What stands for an event that says nothing: ``session start``."""
+    return kind.value.replace("_", " ")
 
 
 def event_line(told: Plain) -> str:

@@ -89,7 +89,11 @@ class Calls:
             return failed(error)
         except Exception as error:  # the edge: nobody else would hear of it
             log.exception("%s failed", tool.name)
-            return Failed(INTERNAL, type(error).__name__, "see memtui's log")
+            return Failed(
+                INTERNAL,
+                type(error).__name__,
+                "ask the person to look into memtui's log",
+            )
 
     def read(self, uri: str) -> Told:
         """Read a resource.

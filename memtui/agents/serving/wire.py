@@ -5,6 +5,7 @@ as clients leave that cut a text, is such a thing: it is mended here.
 """
 
 import json
+from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
@@ -32,12 +33,15 @@ class Heard:
             item: SessionMessage | Exception = await self._reading.receive()
             if not isinstance(item, ValidationError):
                 return item
-            first = item.errors()[0]
-            is_json = first["type"] != "json_invalid"
-            if not is_json and (mended := _mended(first["input"])):
+            wrong = [(one["type"], one["input"]) for one in item.errors()]
+            kind, line = wrong[0]
+            if kind != "json_invalid":
+                ids = [told.get("id") for _, told in wrong if isinstance(told, dict)]
+                await self._writing.send(_refusal(ids, types.INVALID_REQUEST))
+            elif mended := _mended(line):
                 return mended
-            if is_json or first["input"].strip():
-                await self._writing.send(_refusal(is_json=is_json))
+            elif line.strip():
+                await self._writing.send(_refusal((), types.PARSE_ERROR))
 
     async def aclose(self) -> None:
         """Hear nothing more."""
@@ -78,8 +82,21 @@ def _mended(line: str) -> SessionMessage | None:
         return None
 
 
-def _refusal(*, is_json: bool) -> SessionMessage:
-    code = types.INVALID_REQUEST if is_json else types.PARSE_ERROR
-    says = "this is no request of JSON-RPC" if is_json else "this is no JSON"
-    error = types.ErrorData(code=code, message=says)
-    return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=error))
+_SAYS = {
+    types.INVALID_REQUEST: "this is no request of JSON-RPC",
+    types.PARSE_ERROR: "this is no JSON",
+}
+
+
+def _refusal(ids: Iterable[object], code: int) -> SessionMessage:
+    """What is said of a message that cannot be read.
+
+    Args:
+        ids: What it may be called.
+        code: Why it cannot.
+    """
+    ids = (one for one in ids if not isinstance(one, bool))
+    known = (one for one in ids if isinstance(one, int | str))
+    error = types.ErrorData(code=code, message=_SAYS[code])
+    refused = types.JSONRPCError(jsonrpc="2.0", id=next(known, None), error=error)
+    return SessionMessage(refused)

@@ -95,6 +95,8 @@ def test_a_session_is_begun_filled_and_found(desk: Desk) -> None:
     assert facts.session.title == "A walrus plan"
     assert facts.session.message_count == 1
     assert "herring" in desk.do("search_sessions", query="herring")
+    told = desk.do("get_events", when="20 February 2024", session=session)
+    assert "system: (session start)" in told
 
 
 def test_what_is_sent_again_under_a_name_of_its_own_is_kept_once(desk: Desk) -> None:
