@@ -34,27 +34,17 @@ def by_day(of: Scope, days: Days) -> dict[str, Share]:
         of: The part of the memory.
         days: Which days.
     """
-    above = NodeRow.parent_id
-    rows = (
-        NodeRow.select(
-            above,
-            fn.COUNT(NodeRow.node_id),
-            fn.SUM(VersionRow.events),
-            fn.SUM(VersionRow.messages),
-            fn.SUM(VersionRow.subagent_events),
-            fn.SUM(NodeRow.is_live),
-            fn.GROUP_CONCAT(VersionRow.agents.distinct()),
-            fn.GROUP_CONCAT(VersionRow.projects.distinct()),
-            # The only greatest of its kind here: what stands beside it is its row's.
-            fn.MAX(VersionRow.messages),
-            NodeRow.node_id,
-        )
-        .join(VersionRow)
-        .where(above >= days[0], above < days[1], *_mine(of))
-        # By the day they are under, which an index has in order.
-        .group_by(above)
+    rows = tallies.of_days(
+        *days,
+        fn.SUM(NodeRow.is_live),
+        fn.GROUP_CONCAT(VersionRow.agents.distinct()),
+        fn.GROUP_CONCAT(VersionRow.projects.distinct()),
+        # The only greatest of its kind here: what stands beside it is its row's.
+        fn.MAX(VersionRow.messages),
+        NodeRow.node_id,
+        where=_mine(of),
     )
-    return {row[0]: _share(*row[1:]) for row in rows.tuples()}
+    return {day: _share(*told) for day, *told in rows}
 
 
 def lines_under(

@@ -5,6 +5,7 @@ Such a node has no version to count for it; its segments are counted, by day.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from peewee import fn
 
@@ -53,28 +54,35 @@ def under(node_ids: Iterable[str]) -> dict[str, Tally]:
         return {}
     first = min(here.first for here in asked.values())
     end = max(here.end for here in asked.values())
-    found = _by_day(calendar.day_id(first), calendar.day_id(end))
+    rows = of_days(calendar.day_id(first), calendar.day_id(end))
+    found = {day: Share(Tally(*told)) for day, *told in rows}
     told: dict[str, Share] = {}
     for level in {here.level for here in asked.values()}:
         told |= shares.at(level, found)
     return {name: told[name].tally for name in asked if name in told}
 
 
-def _by_day(first: str, after: str) -> dict[str, Share]:
+def of_days(first: str, after: str, *more: Any, where: Iterable[Any] = ()) -> Any:
+    """Rows of days: the id, how much is finished there, and what else is asked.
+
+    Args:
+        first: The id of the first day.
+        after: The id of the day after the last.
+        more: What else is asked of a day's segments, joined with their versions.
+        where: The conditions on these.
+    """
     above = NodeRow.parent_id
-    rows = (
-        NodeRow.select(
-            above,
-            fn.COUNT(NodeRow.node_id),
-            fn.SUM(VersionRow.events),
-            fn.SUM(VersionRow.messages),
-            fn.SUM(VersionRow.subagent_events),
-        )
-        .join(VersionRow)
-        .where(above >= first, above < after)
-        .group_by(above)
+    rows = NodeRow.select(
+        above,
+        fn.COUNT(NodeRow.node_id),
+        fn.SUM(VersionRow.events),
+        fn.SUM(VersionRow.messages),
+        fn.SUM(VersionRow.subagent_events),
+        *more,
     )
-    return {day: Share(Tally(*told)) for day, *told in rows.tuples()}
+    mine = rows.join(VersionRow).where(above >= first, above < after, *where)
+    # By the day they are under, which an index has in order.
+    return mine.group_by(above).tuples()
 
 
 def _is_waiting(level: TocLevel, status: Status) -> bool:

@@ -1,0 +1,56 @@
+"""What doctor answers, and how its tests change what it looks at."""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.stages.claim import LOCKS
+
+Ask = Callable[..., Any]
+
+NOBODY = 65534
+"""Whom the superuser becomes, to be refused something."""
+
+
+listing = pytest.mark.skipif(
+    not LOCKS.exists(), reason="this system does not list who holds a lock"
+)
+
+
+def ill(answer: Any) -> dict[str, Any]:
+    """What is wrong, by its name."""
+    return {one["name"]: one for one in answer["findings"] if not one["is_well"]}
+
+
+def of(answer: Any, name: str) -> Any:
+    return next(one for one in answer["findings"] if one["name"] == name)
+
+
+def named(answer: Any, name: str) -> list[Any]:
+    return [one for one in answer["findings"] if one["name"] == name]
+
+
+def store(home: Path) -> Path:
+    return home / "memory.db"
+
+
+@contextmanager
+def changing(home: Path) -> Iterator[sqlite3.Connection]:
+    """The store as somebody has it who minds none of memtui's rules."""
+    connection = sqlite3.connect(store(home))
+    try:
+        yield connection
+        connection.commit()
+    finally:
+        connection.close()
+
+
+def aged(file: Path, age: timedelta) -> None:
+    at_s = (datetime.now(UTC) - age).timestamp()
+    os.utime(file, (at_s, at_s))

@@ -1,0 +1,61 @@
+"""``memtui doctor`` on memories that are sound, and on such as are really broken."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui import __main__
+from memtui.house import House
+from memtui.paths import in_home
+from memtui.settings import Held, Settings
+from tests.commanding import data_of
+from tests.conftest import HISTORY
+from tests.doctor.asking import Ask
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the history in it, to be copied."""
+    home = tmp_path_factory.mktemp("made") / "home"
+    house = House(in_home(home), Settings({"store.time_zone": Held("UTC", "test")}))
+    for _ in house.works.importer().run([HISTORY]):
+        pass
+    assert house.works.until_idle(lambda _: None) == []
+    house.stop()
+    return home
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path) -> Path:
+    """A home of the test's own, to be broken."""
+    return Path(shutil.copytree(made, tmp_path / "home"))
+
+
+@pytest.fixture(autouse=True)
+def no_ollama(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None answers, whatever runs on this machine."""
+    monkeypatch.setenv("MEMTUI_SUMMARIES__URL", "http://127.0.0.1:1")
+
+
+@pytest.fixture
+def ask(home: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """Runs doctor; what it answered, after its exit code was compared with that."""
+
+    def asked(*options: str, words: bool = False) -> Any:
+        capsys.readouterr()
+        asking = ["--home", str(home), *options, "doctor"]
+        code = __main__.main(asking if words else [*asking, "--json"])
+        told = capsys.readouterr()
+        if words:
+            assert code == ("✗" in told.out)
+            return told.out
+        answer = data_of(told.out)
+        assert code == (not answer["is_well"])
+        ill = [one for one in answer["findings"] if not one["is_well"]]
+        assert answer["is_well"] == (not ill)
+        assert all(one["cure"] for one in ill)
+        return answer
+
+    return asked

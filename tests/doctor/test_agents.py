@@ -1,0 +1,167 @@
+"""Transcripts that nobody reads, and hooks that are broken or silent."""
+
+import json
+import os
+import shutil
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.commanding import memtui
+from tests.doctor.asking import Ask, aged, ill, of
+
+
+@pytest.fixture
+def transcript() -> Path:
+    """A conversation with Claude Code that was never read."""
+    folder = Path.home() / ".claude" / "projects" / "shop"
+    folder.mkdir(parents=True)
+    record = {
+        "type": "user",
+        "uuid": "u1",
+        "sessionId": "s1",
+        "timestamp": "2025-03-14T10:00:00Z",
+        "message": {"content": "Fix the cart"},
+    }
+    file = folder / "s1.jsonl"
+    file.write_text(json.dumps(record) + "\n")
+    return file
+
+
+def test_transcripts_nobody_reads_are_named_and_no_fault_until_they_go(
+    ask: Ask, transcript: Path
+) -> None:
+    told = ask()
+    assert told["is_well"]
+    assert "1 of 1 were never read" in of(told, "transcripts")["says"]
+    aged(transcript, timedelta(days=22))
+    assert ask()["is_well"]
+    aged(transcript, timedelta(days=25))
+    found = ill(ask())["transcripts"]
+    assert "Claude Code deletes 1 transcript from" in found["says"]
+    assert "memtui sources watch claude-code" in found["cure"]
+    aged(transcript, timedelta(days=40))
+    assert "at any moment" in ill(ask())["transcripts"]["says"]
+
+
+def test_how_long_transcripts_are_kept_is_claude_code_s_own_setting(
+    ask: Ask, transcript: Path
+) -> None:
+    aged(transcript, timedelta(days=40))
+    settings = Path.home() / ".claude" / "settings.json"
+    settings.write_text('{"cleanupPeriodDays": 365}')
+    assert ask()["is_well"]
+    settings.write_text('{"cleanupPeriodDays": 45}')
+    assert "transcripts" in ill(ask())
+
+
+def test_without_a_store_transcripts_that_go_are_found_too(
+    home: Path, ask: Ask, transcript: Path
+) -> None:
+    shutil.rmtree(home)
+    aged(transcript, timedelta(days=25))
+    assert "transcripts" in ill(ask())
+    assert not home.exists()
+
+
+def test_a_transcript_that_was_read_may_go(
+    home: Path, ask: Ask, transcript: Path
+) -> None:
+    aged(transcript, timedelta(days=25))
+    memtui(home, "import")
+    assert ask()["is_well"]
+
+
+def test_a_transcript_that_grew_unread_is_found(
+    home: Path, ask: Ask, transcript: Path
+) -> None:
+    memtui(home, "import")
+    with transcript.open("a") as file:
+        file.write('{"type": "mode", "sessionId": "s1"}\n')
+    assert ask()["is_well"], "it may be about to be read"
+    aged(transcript, timedelta(hours=1))
+    found = ill(ask())["transcripts"]
+    assert "1 transcript changed since" in found["says"]
+    memtui(home, "sources", "watch", "codex")
+    assert ask()["is_well"], "a person decided against it"
+    memtui(home, "sources", "watch", "claude-code")
+    cure = ill(ask())["transcripts"]["cure"]
+    memtui(home, *cure.split()[1:])
+    assert ask()["is_well"]
+
+
+def test_a_new_transcript_is_given_the_time_to_be_read(
+    home: Path, ask: Ask, transcript: Path
+) -> None:
+    memtui(home, "sources", "watch", "claude-code")
+    assert ask()["is_well"]
+    aged(transcript, timedelta(hours=1))
+    assert "1 transcript changed since" in ill(ask())["transcripts"]["says"]
+
+
+@pytest.fixture
+def hooked(home: Path, transcript: Path) -> Path:
+    """Claude Code's settings, with the hooks installed a day ago."""
+    memtui(home, "hooks", "install", "claude-code", "--yes")
+    settings = Path.home() / ".claude" / "settings.json"
+    aged(settings, timedelta(days=1))
+    aged(transcript, timedelta(days=2))
+    memtui(home, "import")
+    return settings
+
+
+def test_hooks_that_run_are_well(ask: Ask, hooked: Path) -> None:
+    told = ask()
+    assert told["is_well"]
+    assert "the command runs; nothing heard yet" in of(told, "hooks")["says"]
+
+
+def test_a_hook_whose_command_is_gone_is_found(ask: Ask, hooked: Path) -> None:
+    there = json.loads(hooked.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+    hooked.write_text(hooked.read_text().replace(there, "/no/such/python"))
+    found = ill(ask())["hooks"]
+    assert "the command it names does not run" in found["says"]
+    assert found["cure"] == "memtui hooks install claude-code"
+
+
+def test_hooks_of_the_project_are_looked_at_and_none_twice(
+    home: Path, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looked_at() -> list[str]:
+        found = ask()["findings"]
+        return [one["subject"] for one in found if one["name"] == "hooks"]
+
+    memtui(home, "hooks", "install", "codex", "--yes")
+    monkeypatch.chdir(Path.home())
+    assert looked_at() == ["codex"]
+    (tmp_path / "shop").mkdir()
+    monkeypatch.chdir(tmp_path / "shop")
+    memtui(home, "hooks", "install", "gemini-cli", "--project", "--yes")
+    assert looked_at() == ["codex", "gemini-cli"]
+
+
+def test_settings_of_an_agent_that_are_broken_are_found(ask: Ask, hooked: Path) -> None:
+    hooked.write_text("{")
+    assert ill(ask())["hooks"]["cure"] == f"mend {hooked}"
+
+
+def test_hooks_that_are_installed_and_silent_are_found(
+    home: Path, ask: Ask, hooked: Path, transcript: Path
+) -> None:
+    os.utime(transcript)
+    found = ill(ask())["hooks"]
+    assert "installed, but silent" in found["says"]
+    payload = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "s2",
+        "prompt": "And the basket",
+        "transcript_path": str(transcript),
+    }
+    (home / "spool" / "new" / "2.json").write_text(json.dumps(payload))
+    assert "hooks" not in ill(ask()), "what waits was heard"
+    memtui(home, "work", "--until-idle")
+    told = ask()
+    assert "hooks" not in ill(told)
+    assert "last heard" in of(told, "hooks")["says"]
+    assert "hooks" in {one["source"] for one in told["heard"]}

@@ -1,0 +1,73 @@
+"""Indexes that are missing, broken, another store's or short."""
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.commanding import memtui
+from tests.conftest import HISTORY
+from tests.doctor.asking import Ask, changing, ill, of
+
+
+# Whoosh leaves open what it cannot read.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("toc", ["_MAIN_1.toc", "_MAIN_99.toc"])
+def test_an_index_whose_contents_are_no_more_is_found_and_made_anew(
+    home: Path, ask: Ask, toc: str
+) -> None:
+    (home / "index" / toc).write_text("junk\n")
+    found = ill(ask())["index"]
+    assert "it is broken" in found["says"] and found["cure"] == "memtui reindex"
+    memtui(home, "import", str(HISTORY))
+    assert "index" not in ill(ask())
+
+
+def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
+    shutil.rmtree(home / "index")
+    found = ill(ask())["index"]
+    assert (found["says"], found["cure"]) == ("there is no index", "memtui reindex")
+    memtui(home, "reindex")
+    assert ask()["is_well"]
+
+
+def test_a_broken_index_is_found(home: Path, ask: Ask) -> None:
+    for file in (home / "index").glob("*.seg"):
+        file.unlink()
+    assert ill(ask())["index"]["says"] == "it is broken"
+
+
+def test_an_index_of_another_store_is_found(home: Path, ask: Ask) -> None:
+    mark = home / "index" / "memtui-index"
+    mark.write_text(mark.read_text()[:-3] + "xy\n")
+    assert "of another store" in ill(ask())["index"]["says"]
+
+
+def test_an_index_that_lacks_something_is_found(home: Path, ask: Ask) -> None:
+    with changing(home) as connection:
+        connection.execute(
+            "CREATE TEMP TABLE one AS"
+            " SELECT * FROM toc_latest WHERE NOT is_dirty LIMIT 1"
+        )
+        connection.execute("UPDATE one SET node_id = 'toc:day:2024-02-28'")
+        connection.execute("INSERT INTO toc_latest SELECT * FROM one")
+    assert "it holds" in ill(ask())["index"]["says"]
+
+
+def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
+    home: Path, ask: Ask
+) -> None:
+    file = home / "index-messages.db"
+    assert "in step" in of(ask(), "messages")["says"]
+    with sqlite3.connect(file) as index:
+        index.execute("UPDATE facts SET value = value - 1 WHERE name = 'messages'")
+    index.close()
+    assert "it holds" in ill(ask())["messages"]["says"]
+    file.write_bytes(b"junk" * 5000)
+    assert "it is broken" in ill(ask())["messages"]["says"]
+    file.unlink()
+    found = ill(ask())["messages"]
+    assert (found["says"], found["cure"]) == ("there is no index", "memtui reindex")
+    memtui(home, "reindex")
+    assert ask()["is_well"]

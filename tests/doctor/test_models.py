@@ -1,0 +1,185 @@
+"""The model: where it runs, and what is wrong with it."""
+
+import fcntl
+import socket
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.house import House
+from memtui.memory.summarizers import Condition
+from memtui.paths import in_home
+from memtui.settings import Settings
+from memtui.shell import checking_model
+from memtui.store import database, facts
+from tests.doctor.asking import Ask, ill, listing, named, of
+from tests.stub.models import Model
+from tests.stub.server import serving
+
+Set = Callable[..., None]
+
+
+@pytest.fixture
+def summaries(monkeypatch: pytest.MonkeyPatch) -> Set:
+    """Sets who summarises."""
+
+    def put(**values: str) -> None:
+        for name, value in values.items():
+            monkeypatch.setenv(f"MEMTUI_SUMMARIES__{name.upper()}", value)
+
+    return put
+
+
+def test_the_model_is_named_with_its_window_and_where_it_runs(
+    ask: Ask, summaries: Set, connected: list[tuple[Any, ...]]
+) -> None:
+    with serving(Model("qwen3:4b"), Model("far", remote_host="https://x")) as stub:
+        summaries(url=stub.url, provider="ollama")
+        found = of(ask(), "model")
+        assert found["is_well"]
+        assert "qwen3:4b, not loaded now, with a window of 8,192" in found["says"]
+        assert f"Ollama 0.33.0 at {stub.url}" in found["says"]
+        assert {one.path for one in stub.received} == {
+            *("/api/version", "/api/tags", "/api/ps", "/api/show")
+        }
+    assert {host for host, *_ in connected} == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    ("on_gpu", "words"), [(True, "a graphics card"), (False, "the CPU alone")]
+)
+def test_of_a_loaded_model_it_is_said_what_it_runs_on(
+    ask: Ask, summaries: Set, on_gpu: bool, words: str
+) -> None:
+    model = Model(on_gpu=on_gpu)
+    with serving(model) as stub:
+        stub.memory.load(model, {"num_ctx": 4096})
+        summaries(url=stub.url)
+        told = ask()
+    assert f"loaded, on {words}, with a window of 4,096" in of(told, "model")["says"]
+    health = told["model"]["health"]
+    assert (health["is_loaded"], health["on_cpu"]) == (True, not on_gpu)
+    assert health["condition"] == "ready"
+
+
+@listing
+def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
+    home: Path, ask: Ask
+) -> None:
+    at = datetime(2026, 1, 2, 21, 20, tzinfo=UTC)
+    until = at + timedelta(minutes=14)
+    opened = House(in_home(home), Settings({}))
+    with database.writing():
+        found = facts.Found(Condition.RESTING, "its minutes are used", until, at)
+        facts.set_model(found)
+    opened.stop()
+    assert [one["subject"] for one in named(ask(), "model")] == [""]
+    with (home / "work.lock").open("w") as claim:
+        fcntl.flock(claim, fcntl.LOCK_EX)
+        ours, theirs = named(ask(), "model")
+    assert ours["subject"] == "" and theirs["is_well"]
+    words = "the memtui that works: resting until {}, its minutes are used (seen at {})"
+    times = [f"{when.astimezone(opened.zone):%H:%M}" for when in (until, at)]
+    assert theirs["says"] == words.format(*times)
+
+
+def test_a_model_that_has_no_minutes_is_told_from_one_that_is_unwell(
+    ask: Ask, summaries: Set
+) -> None:
+    model = Model(on_gpu=False)
+    with serving(model) as stub:
+        stub.memory.load(model, {"num_ctx": 4096})
+        summaries(url=stub.url, provider="ollama", cpu_minutes="0")
+        found = of(ask(), "model")
+    assert "without one it must not work" in found["says"]
+    assert "summaries.cpu_minutes above 0" in found["cure"]
+
+
+@pytest.mark.parametrize("provider", ["auto", "ollama"])
+def test_the_want_of_a_model_is_wrong_where_one_is_asked_for(
+    ask: Ask, summaries: Set, provider: str
+) -> None:
+    summaries(provider=provider)
+    found = of(ask(), "model")
+    assert found["is_well"] == (provider == "auto")
+    assert "no Ollama answers at http://127.0.0.1:1" in found["says"]
+    assert "memtui's own summariser is used" in found["says"]
+    assert "install it from ollama.com, then: ollama pull qwen3:4b" in found["cure"]
+
+
+@pytest.mark.parametrize("named", ["", "gemma3:4b"])
+def test_a_model_that_is_missing_is_to_be_pulled(
+    ask: Ask, summaries: Set, named: str
+) -> None:
+    with serving(Model("nomic-embed-text", size="137M")) as stub:
+        summaries(url=stub.url, provider="ollama", model=named)
+        found = ill(ask())["model"]
+    assert found["cure"] == f"ollama pull {named or 'qwen3:4b'}"
+
+
+def test_a_model_that_must_not_summarise_is_to_be_named_otherwise(
+    ask: Ask, summaries: Set
+) -> None:
+    with serving(Model("tiny:1b", size="1.0B")) as stub:
+        summaries(url=stub.url, provider="ollama", model="tiny:1b")
+        found = ill(ask())["model"]
+    assert "too small" in found["says"]
+    assert "summaries.model" in found["cure"]
+
+
+def test_a_model_in_the_cloud_is_not_asked(ask: Ask, summaries: Set) -> None:
+    with serving(Model("far", remote_host="https://x")) as stub:
+        summaries(url=stub.url, provider="ollama", model="far")
+        found = ill(ask())["model"]
+        assert not stub.chats()
+    assert "does not run on this machine" in found["says"]
+    assert "summaries.model" in found["cure"]
+
+
+@pytest.mark.parametrize(
+    "named", ["http://203.0.113.5:11434", "https://ollama.example", "http://[::", "x:y"]
+)
+def test_no_ollama_elsewhere_is_asked(
+    ask: Ask, summaries: Set, connected: list[tuple[Any, ...]], named: str
+) -> None:
+    summaries(url=named, provider="ollama")
+    found = ill(ask())["model"]
+    assert "summaries.url" in found["cure"]
+    assert "summaries.allowed_hosts" in found["cure"]
+    assert connected == []
+
+
+def test_what_the_environment_says_of_ollama_is_not_looked_at(
+    ask: Ask, summaries: Set, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving() as stub, serving() as other:
+        monkeypatch.setenv("OLLAMA_HOST", other.url)
+        monkeypatch.setenv("HTTP_PROXY", other.url)
+        summaries(url=stub.url)
+        assert "qwen3:4b" in of(ask(), "model")["says"]
+        assert other.received == []
+
+
+@pytest.mark.parametrize("provider", ["auto", "ollama"])
+def test_an_ollama_that_never_answers_is_not_waited_for(
+    ask: Ask, summaries: Set, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking_model, "PATIENCE_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        summaries(url=url, provider=provider)
+        found = of(ask(), "model")
+    assert found["is_well"] == (provider == "auto")
+    assert f"{url} does not answer within 0.2 s" in found["says"]
+
+
+def test_where_no_model_is_wanted_nobody_is_asked(ask: Ask, summaries: Set) -> None:
+    with serving() as stub:
+        summaries(url=stub.url, provider="extractive")
+        told = ask()
+        assert stub.received == []
+    assert "no model is asked (summaries.provider)" in of(told, "model")["says"]
+    assert told["model"]["health"] is None

@@ -1,0 +1,51 @@
+"""What is said of a sound memory, and what looking leaves alone."""
+
+import fcntl
+import os
+from pathlib import Path
+
+from memtui.shell import doctoring
+from tests.commanding import memtui
+from tests.doctor.asking import Ask, listing, of
+
+
+def test_a_sound_memory_is_said_to_be_well(ask: Ask) -> None:
+    told = ask()
+    assert told["is_well"]
+    assert "44 events in 6 sessions" in of(told, "store")["says"]
+    assert "in step" in of(told, "index")["says"]
+    assert {one["agent"] for one in told["heard"]} == {"claude-code", "codex"}
+
+
+def test_what_is_told_fits_80_columns(ask: Ask) -> None:
+    lines = ask(words=True).splitlines()
+    assert "All is well." in lines
+    assert max(len(line) for line in lines if "/" not in line) <= doctoring.WIDTH
+
+
+def test_before_anything_is_kept_nothing_is_made(tmp_path: Path) -> None:
+    told = memtui(tmp_path / "new", "doctor").stdout
+    assert "nothing is kept yet" in told
+    assert not (tmp_path / "new").exists()
+
+
+def test_looking_changes_no_file_of_the_memory(home: Path, ask: Ask) -> None:
+    def contents() -> dict[Path, bytes]:
+        files = (f for f in home.rglob("*") if f.is_file())
+        return {f: f.read_bytes() for f in files if f.suffix not in (".db-shm",)}
+
+    before = contents()
+    ask()
+    after = contents()
+    assert {f: said for f, said in after.items() if f in before} == before
+    assert [said for f, said in after.items() if f not in before] in ([], [b""])
+
+
+@listing
+def test_the_right_to_work_is_not_taken_and_its_holder_is_named(
+    home: Path, ask: Ask
+) -> None:
+    with (home / "work.lock").open("w") as claim:
+        fcntl.flock(claim, fcntl.LOCK_EX)
+        assert f"process {os.getpid()}" in of(ask(), "work")["says"]
+    assert "at work" not in of(ask(), "work")["says"]

@@ -1,0 +1,111 @@
+"""Work that nobody does, what waits too long, and what could not be taken."""
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from datetime import timedelta
+from pathlib import Path
+
+from tests.commanding import memtui
+from tests.doctor.asking import Ask, aged, changing, ill, listing, of
+
+
+def test_work_that_nobody_does_is_found(home: Path, ask: Ask) -> None:
+    hour_ago = int((time.time() - 3600) * 1000)
+    with changing(home) as connection:
+        connection.execute(
+            "INSERT INTO outbox (action, subject_id, at_ms) SELECT 'index_node',"
+            " node_id, ? FROM toc_latest LIMIT 2",
+            (hour_ago,),
+        )
+    found = ill(ask())["work"]
+    assert "2 nodes to index (oldest 1 hour ago)" in found["says"]
+    assert "no memtui is at work" in found["says"]
+    memtui(home, *found["cure"].split()[1:])
+    assert ask()["is_well"]
+
+
+def test_what_fails_again_and_again_is_found(home: Path, ask: Ask) -> None:
+    later = int((time.time() + 3600) * 1000)
+    with changing(home) as connection:
+        connection.execute(
+            "UPDATE toc_latest SET is_dirty = 1, attempts = 3, retry_ms = ?"
+            " WHERE level = 'day'",
+            (later,),
+        )
+    assert "could not be done and are tried again" in ill(ask())["work"]["says"]
+
+
+def test_what_lies_in_the_spool_for_days_is_found(home: Path, ask: Ask) -> None:
+    letter = home / "spool" / "new" / "1.json"
+    letter.write_text("{}")
+    assert ask()["is_well"]
+    four_days_ago = time.time() - 4 * 86_400
+    os.utime(letter, (four_days_ago, four_days_ago))
+    found = ill(ask())["spool"]
+    assert "1 event of hooks waiting (oldest 4 days ago)" in found["says"]
+    assert found["cure"] == "memtui work --until-idle"
+
+
+@listing
+def test_what_a_working_memtui_does_not_take_is_found(home: Path, ask: Ask) -> None:
+    letter = home / "spool" / "new" / "1.json"
+    letter.write_text("{}")
+    hour_ago = time.time() - 3600
+    os.utime(letter, (hour_ago, hour_ago))
+    with (home / "work.lock").open("w") as claim:
+        fcntl.flock(claim, fcntl.LOCK_EX)
+        assert "does not take them" in ill(ask())["spool"]["says"]
+
+
+def test_what_hooks_never_finished_is_counted(home: Path, ask: Ask) -> None:
+    draft = home / "spool" / "tmp" / "1.json"
+    draft.write_text('{"promp')
+    assert "never finished" not in of(ask(), "spool")["says"]
+    aged(draft, timedelta(hours=1))
+    assert "1 file that hooks never finished" in of(ask(), "spool")["says"]
+
+
+def test_a_spool_that_is_no_folder_is_found(home: Path, ask: Ask) -> None:
+    shutil.rmtree(home / "spool")
+    (home / "spool").write_text("")
+    assert "is not a folder" in ill(ask())["spool"]["says"]
+
+
+def test_the_quarantined_are_counted_by_their_reasons(home: Path, ask: Ask) -> None:
+    for number, said in enumerate(("{", "{", '{"hook_event_name": "Sneeze"}')):
+        (home / "spool" / "new" / f"{number}.json").write_text(said)
+    memtui(home, "work", "--until-idle")
+    told = ask()
+    assert "3 files" in ill(told)["quarantine"]["says"]
+    reasons = {row["name"]: row["count"] for row in told["quarantined"]}
+    assert reasons["not valid JSON"] == 2
+    assert {"name": "Sneeze", "count": 1} in told["unknown"]
+
+
+def test_what_was_taken_out_and_left_out_is_counted(
+    home: Path, ask: Ask, tmp_path: Path
+) -> None:
+    records = [
+        {"type": "zork", "sessionId": "s1", "timestamp": "2025-03-14T10:00:00Z"},
+        {
+            "type": "user",
+            "uuid": "u1",
+            "sessionId": "s1",
+            "timestamp": "2025-03-14T10:00:00Z",
+            "message": {"content": "Use ghp_16C7e42F292c6912E7710c838347Ae178B4a"},
+        },
+    ]
+    file = tmp_path / "s1.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in records) + "[1]\n")
+    memtui(home, "import", str(file))
+    told = ask()
+    assert told["unknown"] == [{"name": "zork", "count": 1}]
+    assert [row["count"] for row in told["redacted"]] == [1]
+    assert {row["kind"] for row in told["not_taken"]} == {"fault", "left"}
+    assert told["latest"][0]["source"] == str(file)
+    words = ask(words=True)
+    assert "zork" in words
+    assert "ghp_" not in words
