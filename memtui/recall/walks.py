@@ -22,7 +22,9 @@ EXCERPT_CHARS = 900
 """How much of an event that a grip quotes is told, in characters."""
 
 NO_NODE = "There is no such node. Start from the top: get_toc_root."
-NO_GRIP = "There is no such grip or event. Ids come from answers; get_node opens toc:…"
+NO_GRIP = "There is no such grip or event. Search again: ids come from answers."
+A_GRIP = "That is no node but a citation: expand_grip opens it."
+A_NODE = "That is no citation but a node: get_node opens it."
 NOTHING = "Nothing answers. Fewer or other words find more; so does browsing."
 NO_TOKEN = "There is no such token: this is the beginning."
 LEFT_OUT = "Bullets that rest on other work than {} are left out: {}."
@@ -77,7 +79,8 @@ class Walks:
         """A node: what it says, each bullet with its grips, then its children."""
         kept = navigation.part(node_id, of)
         if kept is None:
-            return Reply("parts", (), itemising.part_line, notes=(NO_NODE,))
+            note = A_GRIP if node_id.startswith(("grip:", "evt:")) else NO_NODE
+            return Reply("parts", (), itemising.part_line, notes=(note,))
         notes = (LEFT_OUT.format(of, kept.hidden),) if kept.hidden else ()
         return replace(self.told_of(kept.node, of=of), notes=notes)
 
@@ -175,7 +178,8 @@ class Walks:
         """
         found = expanded(grip_id, before=before, after=after)
         if found.grip is None:
-            return Reply("events", (), itemising.event_line, notes=(NO_GRIP,))
+            note = A_NODE if grip_id.startswith("toc:") else NO_GRIP
+            return Reply("events", (), itemising.event_line, notes=(note,))
         told = [
             itemising.event(e, self._zone, about=found.grip.excerpt, most=EXCERPT_CHARS)
             | {"is_excerpt": True}

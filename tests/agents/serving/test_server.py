@@ -235,6 +235,8 @@ def test_an_unknown_node_gives_an_empty_answer_that_says_what_to_do(
 
 def test_an_unknown_grip_is_no_error(agent: Agent) -> None:
     assert "no such grip" in agent.ask("expand_grip", grip_id="grip:1:0")
+    assert "get_node opens it" in agent.ask("expand_grip", grip_id=DAY)
+    assert "expand_grip opens it" in agent.ask("get_node", node_id="evt:01HMCSS5T0")
 
 
 @pytest.mark.parametrize(
