@@ -1,7 +1,6 @@
 """The command line: reads it, opens the house, and turns exit reasons into words."""
 
 import argparse
-import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import MemtuiError, SettingsError, StoreDamaged, StoreError
-from memtui.shell import dispatching, grammar, options
+from memtui.shell import dispatching, grammar, opening, options
 
 if TYPE_CHECKING:
     from memtui.agents.desk import Desk
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from memtui.paths import Paths
     from memtui.settings import Settings
     from memtui.settings_desk import Desk as SettingsDesk
-
-LOG_BYTES = 1_000_000
-"""When the log is full: it is put aside then, in place of the one before it."""
 
 EXIT_ERROR = 1
 """Something could not be done; the sentence on standard error says what."""
@@ -175,34 +171,11 @@ def _mcp(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
     from memtui.shell import serving  # noqa: PLC0415
 
     return serving.serve(
-        lambda: _open(places, settings),
-        lambda: _missing(places, settings) is None,
+        lambda: opening.house(places, settings),
+        lambda: opening.missing(places, settings) is None,
         with_writing=given.allow_write,
         is_structured=given.structured,
     )
-
-
-def _open(places: "Paths", settings: "Settings", *, is_demo: bool = False) -> "House":
-    from memtui.house import House  # noqa: PLC0415 - what only prints needs no store
-
-    os.umask(0o077)
-    house = House(places, settings, is_demo=is_demo)
-    _log_to(places.log, settings.log_level.upper())
-    return house
-
-
-def _log_to(file: Path, level: str) -> None:
-    from logging.handlers import RotatingFileHandler  # noqa: PLC0415 - after --help
-
-    logging.raiseExceptions = False  # a full disk must not write over the screen
-    # Opened by the first line: a disk that takes none must not stop who only reads.
-    handler = RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=1, delay=True)
-    logging.basicConfig(
-        handlers=[handler],
-        level=level,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
-    logging.getLogger("watchfiles").setLevel(logging.WARNING)  # it tells every change
 
 
 def _doctor(given: argparse.Namespace, places: "Paths", config: Path | None) -> int:
@@ -216,7 +189,7 @@ def _doctor(given: argparse.Namespace, places: "Paths", config: Path | None) -> 
         settings = configuration.load(places.config, given_file=config, given=given.set)
     except SettingsError as error:
         settings, problem = Settings({}), error
-    _log_to(places.log, settings.log_level.upper())
+    opening.log_to(places.log, settings.log_level.upper())
     return doctoring.doctor(places, settings, problem=problem, as_json=given.json)
 
 
@@ -224,17 +197,17 @@ def _serve(given: argparse.Namespace, places: "Paths", settings: "Settings") -> 
     from memtui.shell import http_serving  # noqa: PLC0415
 
     return http_serving.serve(
-        lambda: _open(places, settings),
-        lambda: _missing(places, settings) is None,
+        lambda: opening.house(places, settings),
+        lambda: opening.missing(places, settings) is None,
         given.port,
     )
 
 
 def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
     makes = dispatching.makes_memory(given, has_spool=places.spool.exists())
-    missing = None if makes else _missing(places, settings)
+    missing = None if makes else opening.missing(places, settings)
     if missing is None:
-        return dispatching.run(given, _open(places, settings))
+        return dispatching.run(given, opening.house(places, settings))
     says = f"there is no memory in {missing} yet; memtui import makes it"
     if not dispatching.is_answered_of_nothing(given):
         raise StoreError(says)
@@ -245,21 +218,8 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
     print(f"memtui: {says}", file=sys.stderr)
     # An empty one that is thrown away answers as any other.
     with tempfile.TemporaryDirectory(prefix="memtui-nothing-") as folder:
-        nothing = _open(in_home(Path(folder)), settings.without("store.path"))
+        nothing = opening.house(in_home(Path(folder)), settings.without("store.path"))
         return dispatching.run(given, nothing)
-
-
-def _missing(places: "Paths", settings: "Settings") -> Path | None:
-    """The folder of a store that is not there but could be: a question makes none."""
-    from memtui import settling  # noqa: PLC0415
-
-    _, places = settling.settled(places, settings)
-    folder = places.store.parent
-    try:
-        above = next(one for one in (folder, *folder.parents) if one.exists())
-        return None if places.store.exists() or not above.is_dir() else folder
-    except OSError:
-        return None
 
 
 def _app(
@@ -272,7 +232,7 @@ def _app(
     chosen: str | MemtuiError | None = "demo"
     if not is_demo:
         app = MemtuiApp(
-            lambda: _open(places, settings),
+            lambda: opening.house(places, settings),
             theme=settings.theme,
             hooks=lambda: _desk(places),
             settings=desk,
@@ -309,15 +269,15 @@ def _demo(settings: "Settings", desk: "SettingsDesk") -> str | MemtuiError | Non
             from memtui.shell import demonstrating  # noqa: PLC0415
 
             home = in_home(Path(folder))
-            house = _open(home, settings.without("store.path"), is_demo=True)
+            house = opening.house(home, settings.without("store.path"), is_demo=True)
             demonstrating.fill(house)
             return house
 
-        opening = "making three months of work up…"
+        words = "making three months of work up…"
         return MemtuiApp(
             opened,
             theme=desk.theme,
-            opening=opening,
+            opening=words,
             settings=desk,
             ascii=desk.ascii,
         ).run()

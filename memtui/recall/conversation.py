@@ -12,7 +12,7 @@ from memtui.errors import MemtuiError
 from memtui.memory.events import Event, Place, from_ms, to_ms
 from memtui.memory.sessions import Helper, Session
 from memtui.memory.thoughts import Thought
-from memtui.store import conversations, database, events, sessions, thoughts
+from memtui.store import conversations, database, events, sessions, subagents, thoughts
 
 PAGE = 60
 """How many events are read at once, on each side of a place."""
@@ -105,7 +105,7 @@ def about(whose: Whose) -> About:
         number = _number(whose)
         found = sessions.get(whose.agent, whose.session_id)
         assert found is not None
-        helpers = tuple(sessions.helpers(whose.agent, whose.session_id))
+        helpers = tuple(subagents.of(whose.agent, whose.session_id))
         return About(found, helpers, conversations.thoughts(number, whose.subagent))
 
 

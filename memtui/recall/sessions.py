@@ -7,7 +7,7 @@ from memtui.errors import MemtuiError
 from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.sessions import Helper, Session
 from memtui.memory.thoughts import Thought
-from memtui.store import database, pages, sessions, thoughts
+from memtui.store import database, pages, sessions, subagents, thoughts
 
 LIMIT = 50
 """How many messages, or sessions, are a page unless fewer or more are asked for."""
@@ -135,7 +135,7 @@ def facts(agent: str, session_id: str) -> Facts:
     with database.connected():
         number, session = _known(agent, session_id)
         counts = pages.by_subagent(number)
-        told = {one.subagent: one for one in sessions.helpers(agent, session_id)}
+        told = {one.subagent: one for one in subagents.of(agent, session_id)}
         names = sorted({*told, *counts} - {""})
         helpers = [told.get(name) or Helper(agent, session_id, name) for name in names]
         return Facts(

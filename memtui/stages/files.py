@@ -29,7 +29,7 @@ from memtui.store import (
     problems,
     retelling,
     seen,
-    sessions,
+    subagents,
     thoughts,
     tombstones,
 )
@@ -211,7 +211,7 @@ class _Telling:
             added = retelling.add(told, route=self._source.route, complete=count)
             thoughts.add(batch.thoughts)
             learn(batch.facts)
-            sessions.meet(batch.helpers)
+            subagents.meet(batch.helpers)
             new = set(added.created)
             seen.note(self._source.name, [e for e in told if e.event_id in new], now_ms)
             if is_last:

@@ -16,7 +16,7 @@ from memtui.memory.sessions import Helper, SessionFacts, folder_of
 from memtui.memory.thoughts import Thought
 from memtui.sources import hook_dialects, projects
 from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, text_of
-from memtui.store import redactions, tombstones
+from memtui.store import forgotten_titles, redactions, tombstones
 
 TELLING = (
     "branch",
@@ -167,4 +167,4 @@ class Gate:
     def _strings(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
         # What waits is counted when it is stored as an event.
         cleaned, _ = secrets.redact_strings(state)
-        return tombstones.without_titles(cleaned) if isinstance(cleaned, dict) else {}
+        return forgotten_titles.without(cleaned) if isinstance(cleaned, dict) else {}

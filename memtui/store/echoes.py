@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memtui.memory import words
-from memtui.store import tombstones
+from memtui.store import forgotten_titles, tombstones
 from memtui.store.database import db
 from memtui.store.tombstones import Kind, Tombstone
 
@@ -28,7 +28,7 @@ def of_chosen(kind: Kind) -> Iterator[Tombstone]:
     if kind is Kind.EVENT:
         yield from _twins()
     for _, title in titles():
-        yield tombstones.title_stone(title)
+        yield forgotten_titles.stone(title)
     for key in helpers():
         yield tombstones.helper_stone(*key)
 

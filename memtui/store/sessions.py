@@ -8,12 +8,11 @@ from peewee import fn
 
 from memtui.memory import openings
 from memtui.memory.events import Event, EventRole, clean, from_ms, to_ms
-from memtui.memory.sessions import Helper, Session, SessionFacts
-from memtui.store import outbox, tombstones, unsettled
+from memtui.memory.sessions import Session, SessionFacts
+from memtui.store import forgotten_titles, outbox, unsettled
 from memtui.store.database import db
 from memtui.store.tables.conversations import (
     EventRow,
-    HelperRow,
     SessionRow,
     TellingRow,
 )
@@ -164,39 +163,6 @@ _IS_MESSAGE = (
 )
 
 
-def meet(helpers: Iterable[Helper]) -> None:
-    """Keep what a source says of subagents; its silence changes nothing."""
-    for told in helpers:
-        names = clean(told.agent), clean(told.session_id), clean(told.subagent)
-        if tombstones.covers_helper(*names):
-            continue
-        said = [clean(text) for text in (told.kind, told.started_by, told.task)]
-        row = HelperRow.get_or_none(
-            HelperRow.agent == names[0],
-            HelperRow.session_name == names[1],
-            HelperRow.subagent == names[2],
-        )
-        before = (row.kind, row.started_by, row.task) if row else ("", "", "")
-        kept = [new or old for new, old in zip(said, before, strict=True)]
-        fields = ("agent", "session_name", "subagent", "kind", "started_by", "task")
-        HelperRow.insert(
-            dict(zip(fields, (*names, *kept), strict=True))
-        ).on_conflict_replace().execute()
-
-
-def helpers(agent: str, session_id: str) -> list[Helper]:
-    """The subagents of a session, by their names."""
-    rows = (
-        HelperRow.select()
-        .where(HelperRow.agent == agent, HelperRow.session_name == session_id)
-        .order_by(HelperRow.subagent)
-    )
-    return [
-        Helper(agent, session_id, row.subagent, row.kind, row.started_by, row.task)
-        for row in rows
-    ]
-
-
 def learn(facts: SessionFacts) -> int | None:
     """Keep what a source says of a session that has events; silence changes nothing.
 
@@ -217,12 +183,12 @@ def learn(facts: SessionFacts) -> int | None:
         "branch": clean(facts.branch) or row.branch,
         "model": clean(facts.model) or row.model,
     }
-    if facts.title and not tombstones.covers_title(facts.title):
+    if facts.title and not forgotten_titles.is_covered(facts.title):
         told["title"] = clean(facts.title) or row.title
     if facts.project and (row.place_ms is None or at_ms < row.place_ms):
         told |= {"cwd": clean(facts.cwd), "project": clean(facts.project)}
         told |= {"root": clean(facts.root), "place_ms": at_ms}
-    if facts.summary and not tombstones.covers_title(facts.summary):
+    if facts.summary and not forgotten_titles.is_covered(facts.summary):
         told["summary"] = clean(facts.summary)
     changed = {n: value for n, value in told.items() if getattr(row, n) != value}
     if changed:

@@ -5,7 +5,6 @@ was forgotten. Those hashes are its echoes; they share the moment of what they b
 to, and go when it may come back.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from memtui.memory.events import Event, clean, from_ms, to_ms
+from memtui.memory.events import Event, from_ms, to_ms
 from memtui.memory.thoughts import Thought
 from memtui.store.database import db
 from memtui.store.tables.keeping import TombstoneRow
@@ -236,40 +235,6 @@ def covers_helper(agent: str, session_id: str, subagent: str) -> bool:
 def helper_stone(agent: str, session_id: str, subagent: str) -> Tombstone:
     """The echo of a subagent."""
     return Tombstone(Kind.HELPER, f"{session_id}\x1f{subagent}", agent)
-
-
-def title_stone(title: str) -> Tombstone:
-    """The echo of a title."""
-    return Tombstone(Kind.TITLE, _title_hash(title))
-
-
-def covers_title(title: str) -> bool:
-    """Whether a title says what was forgotten."""
-    return bool(title) and has(title_stone(title))
-
-
-def without_titles(state: object) -> Any:
-    """A value of JSON's types without the titles that say what was forgotten."""
-    rows = TombstoneRow.select(TombstoneRow.subject).where(
-        TombstoneRow.kind == Kind.TITLE.value
-    )
-    hashes = {subject for (subject,) in rows.tuples()}
-    return _blanked(state, hashes) if hashes else state
-
-
-def _blanked(value: object, hashes: set[str]) -> object:
-    if isinstance(value, str):
-        return "" if value and _title_hash(value) in hashes else value
-    if isinstance(value, dict):
-        return {name: _blanked(held, hashes) for name, held in value.items()}
-    if isinstance(value, list | tuple):
-        return [_blanked(held, hashes) for held in value]
-    return value
-
-
-def _title_hash(title: str) -> str:
-    plain = " ".join(clean(title).split()).encode("utf-8", "replace")
-    return hashlib.blake2b(plain, digest_size=12).hexdigest()
 
 
 def any_at_all() -> bool:

@@ -13,9 +13,8 @@ from memtui.memory import events, thoughts
 from memtui.memory.events import Event, EventType
 from memtui.memory.sessions import Helper
 from memtui.recall import sessions
-from memtui.store import database, forks
+from memtui.store import database, forks, subagents
 from memtui.store import events as kept
-from memtui.store import sessions as known
 from memtui.store import thoughts as thought
 from memtui.store.database import db
 
@@ -150,7 +149,7 @@ def test_a_helper_s_conversation_is_read_by_its_name(house: House) -> None:
     keep(*(said(n) for n in range(8)), *(said(n, subagent="a7") for n in range(4)))
     helper = Helper("claude-code", "s1", "a7", "Explore", "toolu_1", "Find the cart")
     with database.writing():
-        known.meet([helper])
+        subagents.meet([helper])
     found = facts("s1")
     (one,) = found.subagents
     assert (one.name, one.kind, one.task, one.started_by) == (

@@ -28,7 +28,7 @@ from memtui.screens.reader import ReaderScreen
 from memtui.screens.resume import ResumeScreen
 from memtui.screens.sessions import SessionsScreen
 from memtui.stages.progress import Progress
-from memtui.store import conversations, database, sessions, thoughts
+from memtui.store import conversations, database, subagents, thoughts
 from memtui.widgets import turn_reading
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.turn_view import TurnView
@@ -322,7 +322,7 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
             f"INSERT INTO events ({', '.join(columns)}) SELECT {asked} FROM events"
             " WHERE ordinal < 4"
         )
-        sessions.meet([helper])
+        subagents.meet([helper])
     app = app_of(house)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle, event_at(3))
