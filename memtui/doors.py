@@ -129,7 +129,7 @@ class Doors(App[str | MemtuiError]):
         if self._hooks is None:
             self.notify("The demo leaves your agents alone.", markup=False)
         elif self._may_show(HooksScreen):
-            self.push_screen(HooksScreen(self._hooks()))
+            self._show(HooksScreen(self._hooks()))
 
     def action_see_quarantine(self) -> None:
         """Show what could not be taken."""
@@ -239,8 +239,13 @@ class Doors(App[str | MemtuiError]):
             self.read_session(spot.session)
 
     def action_import_histories(self) -> None:
-        """Offer the histories found on this machine."""
-        self._offer_import(is_first=False)
+        """Offer the histories found on this machine, unless they are read elsewhere."""
+        from memtui.widgets.status_line import IMPORT_THERE  # noqa: PLC0415
+
+        if self._last is not None and not self._last.is_ours:
+            self.notify(IMPORT_THERE, markup=False)
+        else:
+            self._offer_import(is_first=False)
 
     def _offer_import(self, *, is_first: bool) -> None:
         from memtui.screens.welcome import DEMO, Wanted, WelcomeScreen  # noqa: PLC0415
@@ -258,14 +263,9 @@ class Doors(App[str | MemtuiError]):
         self._show(screen, answer)
 
     def _import(self, wanted: "Wanted") -> None:
-        from memtui.widgets.status_line import READ_ONLY  # noqa: PLC0415
-
-        if self._last is not None and not self._last.is_ours:
-            self.notify(f"{READ_ONLY}. Import there.", markup=False)
-        else:
-            self.house.start_import(
-                wanted.histories, self._report, is_watched=wanted.is_watched
-            )
+        self.house.start_import(
+            wanted.histories, self._report, is_watched=wanted.is_watched
+        )
 
     def action_help(self) -> None:
         """Show the keys that work here."""

@@ -7,7 +7,6 @@ import pytest
 from textual.binding import Binding
 from textual.events import Key
 from textual.pilot import Pilot
-from textual.widgets import Static
 
 from memtui import commands
 from memtui.app import MemtuiApp
@@ -19,8 +18,8 @@ from memtui.screens.filter import FilterScreen
 from memtui.screens.help import HelpScreen
 from memtui.screens.sessions import SessionsScreen
 from memtui.stages.progress import Progress
-from memtui.widgets.hanging import Hanging
 from memtui.widgets.status_line import StatusLine
+from tests.screens import helped
 
 AppOf = Callable[[House], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
@@ -77,17 +76,12 @@ async def test_the_help_holds_the_keys_that_work_where_the_focus_is(
         await pilot.press("question_mark")
         await settle(pilot)
         assert isinstance(app.screen, HelpScreen)
-        table = app.screen.query_one("#help")
-        rows = [row.visual for row in table.query(Static)]
-        keys = [str(row.mark).strip() for row in rows if isinstance(row, Hanging)]
+        keys = helped.keys(app)
         assert {"/", "enter", "space", "n", "?", "✗"} <= {*keys}
         assert "d" not in keys
         assert keys[0] == "enter"
-        headings = [
-            str(one.visual) for one in app.screen.query(".heading").results(Static)
-        ]
         parts = ["On this screen", "Everywhere", "Moving", "Marks"]
-        assert headings == ["In the contents", *parts]
+        assert helped.headings(app) == ["In the contents", *parts]
         await pilot.press("escape")
         assert not isinstance(app.screen, HelpScreen)
 

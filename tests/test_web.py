@@ -17,7 +17,7 @@ from memtui.stages.claim import Claim
 from tests.browser import CHROMIUM, page
 from tests.serving import PATIENCE_S, Served, fill, is_running, serving, until
 
-READ_ONLY = "read-only"
+ELSEWHERE = "another memtui is at work here"
 FIRST_WORDS = "segments"
 """Among the words that the contents begin with."""
 
@@ -130,7 +130,7 @@ async def test_each_tab_is_a_process_that_ends_with_it(home: Path) -> None:
                 await seen(one, FIRST_WORDS)
                 (first,) = served.tabs()
                 another = await session.ws_connect(socket, headers=told)
-                await seen(another, READ_ONLY)
+                await seen(another, ELSEWHERE)
                 (second,) = served.tabs() - {first}
             until(lambda: served.tabs() == {second})
             served.process.send_signal(signal.SIGINT)

@@ -196,6 +196,7 @@ class ContentsScreen(JumpingScreen):
                 self._jump(Spot(landing))
 
         screen = TeleportScreen(self._finders, self._zone, self._now, self._asked)
+        screen.set_class(self.has_class("-zoomed"), "-over-one")
         self.app.push_screen(screen, arrive)
 
     @property

@@ -13,13 +13,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
 from memtui.memory import dates
 from memtui.messages.days import NearestFound
 from memtui.recall import days
+from memtui.screens.dialog import Dialog
 from memtui.widgets import wording
 
 FORMS = (
@@ -31,11 +31,12 @@ FORMS = (
 NOTHING = "Nothing is kept yet: there is no day to go to."
 
 
-class DateScreen(ModalScreen[str]):
+class DateScreen(Dialog[str]):
     """Asks for a date; answers with the id of a node that is there, or nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "back", show=False),
+        Binding("enter", "submit", "go there", key_display="enter", priority=True),
+        Binding("escape", "leave", "back"),
     ]
 
     def __init__(self, now: datetime) -> None:
@@ -47,7 +48,7 @@ class DateScreen(ModalScreen[str]):
         super().__init__()
         self._now = now
 
-    def compose(self) -> ComposeResult:
+    def ask(self) -> ComposeResult:
         """A line to type in, what is understood of it, and what can be typed."""
         with Vertical(id="date"):
             yield Input(placeholder=f"{self._now:%Y-%m-%d}", compact=True, id="day")

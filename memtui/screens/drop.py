@@ -6,9 +6,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from memtui.screens.dialog import Dialog
 from memtui.widgets import wording
 from memtui.widgets.refusals import how_much, place
 
@@ -19,14 +19,14 @@ ONE, ALL = "one", "all"
 """What may be dropped."""
 
 
-class DropScreen(ModalScreen[str]):
+class DropScreen(Dialog[str]):
     """Says what would be deleted; answers with what may be, or nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", f"answer('{ONE}')", "drop it", show=False),
-        Binding("a", f"answer('{ALL}')", "drop all", show=False),
-        Binding("escape,n", "answer('')", "keep it", show=False),
-        Binding("q", "app.quit", "quit", show=False),
+        Binding("y", f"answer('{ONE}')", "drop it"),
+        Binding("a", f"answer('{ALL}')", "drop all"),
+        Binding("escape,n", "answer('')", "keep it", key_display="esc"),
+        Binding("q", "app.quit", "quit"),
     ]
 
     def __init__(self, entry: "Entry", total: int) -> None:
@@ -39,11 +39,10 @@ class DropScreen(ModalScreen[str]):
         super().__init__()
         self._entry, self._total = entry, total
 
-    def compose(self) -> ComposeResult:
-        """What would happen, and the keys."""
+    def ask(self) -> ComposeResult:
+        """What would happen."""
         with Vertical(id="drop"):
             yield Static(self._question(), id="question")
-            yield Static(self._keys(), id="answers")
 
     def _question(self) -> Content:
         entry = self._entry
@@ -53,18 +52,14 @@ class DropScreen(ModalScreen[str]):
         else:
             what = f"Delete this hook's file for good, {how_much(entry)}?\n\n"
             then = "\n\nWhat it says is kept nowhere else."
+        if self._total > 1:
+            then += f" a drops all {wording.count(self._total)} entries."
         return Content.assemble((what, "bold"), entry.name, (then, "$context"))
 
-    def _keys(self) -> Content:
-        keys = [("y", "drop it")]
-        if self._total > 1:
-            keys.append(("a", f"drop all {wording.count(self._total)} entries"))
-        keys.append(("esc", "keep it"))
-        return Content("   ").join(
-            Content.assemble((key, "bold $accent"), f" {says}") for key, says in keys
-        )
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """One entry is not dropped as all."""
+        return parameters != (ALL,) or self._total > 1
 
     def action_answer(self, answer: str) -> None:
         """Answer."""
-        if answer != ALL or self._total > 1:
-            self.dismiss(answer)
+        self.dismiss(answer)

@@ -9,20 +9,21 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from memtui.messages.reader import FileLookedAt
+from memtui.screens.dialog import Dialog
 from memtui.widgets import threads, wording
 
-HOW = "enter writes all that was said there, as Markdown; esc does not."
+HOW = "All that was said there, as Markdown, is written into this file."
 
 
-class ExportScreen(ModalScreen[Path | None]):
+class ExportScreen(Dialog[Path | None]):
     """Names the file; answers with it, or with nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "back", show=False),
+        Binding("enter", "submit", "write it", key_display="enter", priority=True),
+        Binding("escape", "leave", "back"),
     ]
 
     def __init__(self, file: Path) -> None:
@@ -30,11 +31,15 @@ class ExportScreen(ModalScreen[Path | None]):
         self._file = file
         self._agreed = ""
 
-    def compose(self) -> ComposeResult:
+    def ask(self) -> ComposeResult:
         """The file's name, to be changed or taken."""
         with Vertical(id="export"):
             yield Input(str(self._file), compact=True, id="file", select_on_focus=False)
             yield Static(HOW, id="how", markup=False)
+
+    def on_mount(self) -> None:
+        """Show how the file is called, where its folder leaves no room for that."""
+        self.call_after_refresh(self.query_one(Input).action_end)
 
     @on(Input.Submitted)
     def go(self, event: Input.Submitted) -> None:

@@ -2,13 +2,11 @@
 
 from typing import ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 
@@ -16,10 +14,10 @@ from memtui.memory.scopes import ALL, Scope
 from memtui.messages.narrowing import PartsRead
 from memtui.recall import parts
 from memtui.recall.parts import Parts
+from memtui.screens.dialog import Dialog
 from memtui.widgets import part_list, wording
 from memtui.widgets.part_list import PartList
 
-KEYS = "enter show it   tab add it   ↑ ↓ choose   F show all   esc back"
 CLEAR = "F"
 """The key that shows everything, while nothing is typed."""
 
@@ -28,26 +26,24 @@ NOTHING = "Nothing is kept yet: there is nothing to choose."
 
 
 class Asking(Input):
-    """A line to type in; the key that opened it, pressed first, means it is empty."""
+    """A line to type in; the key that opened it, pressed first, is no letter."""
 
-    class Cleared(Message):
-        """Nothing is to be left out any more."""
-
-    async def on_key(self, event: events.Key) -> None:
-        """Say that ``F`` was pressed before anything was typed."""
-        if event.key == CLEAR and not self.value:
-            event.prevent_default().stop()
-            self.post_message(self.Cleared())
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Whether a key is typed."""
+        is_first = key == CLEAR and not self.value
+        return not is_first and super().check_consume_key(key, character)
 
 
-class FilterScreen(ModalScreen[Scope | None]):
+class FilterScreen(Dialog[Scope | None]):
     """Answers with what is to be shown, or nothing if that stays as it is."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "back", show=False),
-        Binding("down", "choose(1)", "next", show=False),
+        Binding("enter", "submit", "show it", key_display="enter", priority=True),
+        Binding("tab", "add", "add it", priority=True),
+        Binding("down", "choose(1)", "choose", key_display="↑ ↓", priority=True),
+        Binding(CLEAR, "clear", "show all", key_display=CLEAR, priority=True),
         Binding("up", "choose(-1)", "before", show=False),
-        Binding("tab", "add", "add it", show=False, priority=True),
+        Binding("escape", "leave", "back"),
     ]
 
     def __init__(self, scope: Scope) -> None:
@@ -60,14 +56,13 @@ class FilterScreen(ModalScreen[Scope | None]):
         self._current = self._draft = scope
         self._parts = Parts()
 
-    def compose(self) -> ComposeResult:
+    def ask(self) -> ComposeResult:
         """What is chosen, a line to type in, and what can be chosen."""
         with Vertical(id="filter"):
             yield Static(id="chosen")
             yield Asking(placeholder="an agent, a project or a keyword", compact=True)
             yield PartList()
             yield Static(Content(READING), id="note")
-            yield Static(Content(KEYS), id="keys")
 
     def on_mount(self) -> None:
         """Read what there is."""
@@ -114,6 +109,7 @@ class FilterScreen(ModalScreen[Scope | None]):
     @on(Input.Changed)
     def narrow_list(self) -> None:
         """Show what holds what is typed."""
+        self.refresh_bindings()
         self._draw()
 
     @on(Input.Submitted)
@@ -136,8 +132,7 @@ class FilterScreen(ModalScreen[Scope | None]):
             self.query_one(Input).value = ""
         self._draw()
 
-    @on(Asking.Cleared)
-    def clear(self) -> None:
+    def action_clear(self) -> None:
         """Show everything; where that is so already, there was nothing to clear."""
         if self._current.is_narrow:
             self.dismiss(ALL)

@@ -7,11 +7,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from memtui.commands import Group
+from memtui.screens.dialog import Dialog
 from memtui.widgets.hanging import Hanging
+from memtui.widgets.reflowing import Reflowing
 
 if TYPE_CHECKING:
     from memtui.palette import Able
@@ -45,14 +46,30 @@ MARKS = (
 """What the marks mean."""
 
 
-class HelpScreen(ModalScreen[None]):
+class Page(Reflowing):
+    """Headings, and under each what is said of its keys or marks; drawn as one."""
+
+    def __init__(self, parts: Sequence[tuple[str, Sequence[Hanging]]]) -> None:
+        self._parts = [(heading, rows) for heading, rows in parts if rows]
+
+    def lay_out(self, width: int) -> Content:
+        """The parts under each other."""
+        return Content("\n\n").join(
+            Content("\n").join(
+                [Content.styled(heading, "bold"), *(one.lay_out(width) for one in rows)]
+            )
+            for heading, rows in self._parts
+        )
+
+
+class HelpScreen(Dialog[None]):
     """Written from what can be done where the reader is, the nearest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark,enter", "dismiss", "close", show=False),
-        Binding("q", "app.quit", "quit", show=False),
-        Binding("j,down", "scroll(1)", "down", show=False),
+        Binding("escape,question_mark,enter", "dismiss", "back", key_display="esc"),
+        Binding("j,down", "scroll(1)", "move", key_display="↑ ↓"),
         Binding("k,up", "scroll(-1)", "up", show=False),
+        Binding("q", "app.quit", "quit"),
     ]
 
     def __init__(self, able: "Sequence[Able]", pane: str, *, with_marks: bool) -> None:
@@ -67,30 +84,29 @@ class HelpScreen(ModalScreen[None]):
         self._able, self._pane = able, pane or PANE
         self._with_marks = with_marks
 
-    def compose(self) -> ComposeResult:
+    def ask(self) -> ComposeResult:
         """What the pane does, what the screen, what all do; then the marks."""
         moves = [one for one in self._able if one.command.group is Group.MOVE]
+        rest = [one for one in self._able if one not in moves]
+        parts = [
+            (heading, [_row(one) for one in rest if one.near == near])
+            for near, heading in enumerate((self._pane, SCREEN, EVERYWHERE))
+        ]
+        parts.append((MOVING, [_row(one) for one in moves]))
+        if self._with_marks:
+            parts.append(("Marks", [_hanging(*one) for one in MARKS]))
         with VerticalScroll(id="help"):
-            for near, heading in enumerate((self._pane, SCREEN, EVERYWHERE)):
-                some = [one for one in self._able if one.near == near]
-                yield from _part(heading, [one for one in some if one not in moves])
-            yield from _part(MOVING, moves)
-            if self._with_marks:
-                yield Static("Marks", classes="heading", markup=False)
-                for mark, meaning in MARKS:
-                    yield Static(Hanging(_key(mark), Content(meaning)))
+            yield Static(Page(parts))
 
     def action_scroll(self, step: int) -> None:
         """Scroll a line."""
         self.query_one("#help").scroll_relative(y=step, animate=False)
 
 
-def _part(heading: str, some: "Sequence[Able]") -> ComposeResult:
-    if some:
-        yield Static(heading, classes="heading", markup=False)
-    for one in some:
-        yield Static(Hanging(_key(one.command.shown), Content(one.says)))
+def _row(one: "Able") -> Hanging:
+    return _hanging(one.command.shown, one.says)
 
 
-def _key(shown: str) -> Content:
-    return Content.styled(f"{shown:<{KEY_CELLS}}", "bold $accent")
+def _hanging(key: str, says: str) -> Hanging:
+    shown = Content.styled(f"{key:<{KEY_CELLS}}", "bold $accent")
+    return Hanging(shown, Content(says))

@@ -3,7 +3,7 @@
 Nothing is written by looking: a change is shown first, and a second key writes it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
@@ -20,10 +20,12 @@ from textual.worker import Worker, WorkerState
 
 from memtui import commands
 from memtui.messages.hooks import ChangePlanned, ChangeWritten, HooksFound
+from memtui.messages.house import WorkReported
 from memtui.widgets import wording
 from memtui.widgets.key_line import KeyLine
 from memtui.widgets.options import Options
 from memtui.widgets.pane_title import PaneTitle
+from memtui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from memtui.agents.changes import Change
@@ -85,12 +87,23 @@ class HooksScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """The agents above, the change below."""
+        yield StatusLine(is_demo=False)
         yield PaneTitle("Hooks: who tells memtui what happens")
         yield AgentList(id="agents")
         yield self._title
         with VerticalScroll(id="change-pane"):
             yield Static(NOTHING_SHOWN, id="change", markup=False)
         yield KeyLine()
+
+    @property
+    def refused(self) -> Collection[str]:
+        """Nothing is written before it is shown."""
+        return () if self._change is not None else ("write_change",)
+
+    @on(WorkReported)
+    def follow_work(self, message: WorkReported) -> None:
+        """Say what the workers do."""
+        self.query_one(StatusLine).say(message.progress)
 
     def on_mount(self) -> None:
         """Look how it stands."""
@@ -155,6 +168,7 @@ class HooksScreen(Screen[None]):
             Content("\n").join(_diff_line(line) for line in lines)
         )
         self.query_one("#change-pane").scroll_home(animate=False)
+        self.refresh_bindings()
 
     @on(ChangeWritten)
     def say_written(self, message: ChangeWritten) -> None:
@@ -174,6 +188,7 @@ class HooksScreen(Screen[None]):
 
     def _clear(self, said: str) -> None:
         self._change = None
+        self.refresh_bindings()
         self._title.say("Change")
         self.query_one("#change", Static).update(Content(said))
 
@@ -183,6 +198,7 @@ class HooksScreen(Screen[None]):
             self.notify("Nothing is shown that could be written.", markup=False)
             return
         change, self._change = self._change, None
+        self.refresh_bindings()
         self._ask(partial(self._write, change))
 
     def action_page_down(self) -> None:

@@ -4,7 +4,7 @@ Jobs are steered here where this memtui works the store; what is noted is done b
 workers between two pieces of work.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
@@ -30,7 +30,7 @@ from memtui.widgets.job_words import Seen, Told
 from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.source_pane import Reader
-from memtui.widgets.status_line import READ_ONLY, StatusLine
+from memtui.widgets.status_line import ELSEWHERE, StatusLine
 
 if TYPE_CHECKING:
     from memtui.recall.works import Work
@@ -186,7 +186,10 @@ class JobsScreen(Choosing[None]):
     @on(WorkReported)
     def follow_work(self, message: WorkReported) -> None:
         """Say at once what is reported, and look again at what waits."""
-        self._last = progress = message.progress
+        before, self._last = self.refused, message.progress
+        progress = message.progress
+        if self.refused != before:
+            self.refresh_bindings()
         self.query_one(StatusLine).say(progress)
         for seen in self._told.seen.values():
             seen.is_busy = False
@@ -199,6 +202,12 @@ class JobsScreen(Choosing[None]):
 
     # Steering
 
+    @property
+    def refused(self) -> Collection[str]:
+        """Where another works, jobs are steered there."""
+        is_ours = self._last is None or self._last.is_ours
+        return () if is_ours else ("pause_job", "run_now")
+
     def _chosen(self, does: str) -> Job | None:
         """The job the cursor is on, if it can be steered here; if not, say why."""
         name, why = self._list.pointed_at, ""
@@ -208,7 +217,7 @@ class JobsScreen(Choosing[None]):
             why = self._note
         elif self._last is not None and not self._last.is_ours:
             command = f"memtui jobs {does} {name}"
-            why = f"{READ_ONLY}. Do it there, or in a shell: {command}"
+            why = f"{ELSEWHERE.capitalize()}. Do it there, or in a shell: {command}"
         if why:
             self.notify(why, markup=False)
         return None if why else Job(name)

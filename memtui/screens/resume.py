@@ -1,6 +1,7 @@
 """Asking before a session is taken up in its agent: the very command is shown."""
 
 import shutil
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -10,11 +11,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from memtui.memory.resuming import Resume
 from memtui.messages.reader import RunLookedAt
+from memtui.screens.dialog import Dialog
 from memtui.widgets import threads
 
 LOOKING = "Looking whether it can be run here…"
@@ -43,15 +44,15 @@ def of_the_folder(resume: Resume) -> str:
     )
 
 
-class ResumeScreen(ModalScreen[bool]):
+class ResumeScreen(Dialog[bool]):
     """Shows the command; answers whether it is to be run."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", "run it", show=False),
-        Binding("c", "copy", "copy it", show=False),
+        Binding("y", "answer(True)", "run it"),
+        Binding("c", "copy", "copy the command"),
         Binding("enter", "say_keys", "what answers", show=False),
-        Binding("escape,n", "answer(False)", "leave it", show=False),
-        Binding("q", "app.quit", "quit", show=False),
+        Binding("escape,n", "answer(False)", "go back", key_display="esc"),
+        Binding("q", "app.quit", "quit"),
     ]
 
     def __init__(self, resume: Resume) -> None:
@@ -59,11 +60,10 @@ class ResumeScreen(ModalScreen[bool]):
         self._resume = resume
         self._why_not = LOOKING if resume.argv else why_not(resume)
 
-    def compose(self) -> ComposeResult:
-        """The command, what stands against it, and the keys."""
+    def ask(self) -> ComposeResult:
+        """The command, and what stands against it."""
         with Vertical(id="resume"):
             yield Static(self._question(), id="question")
-            yield Static(self._keys(), id="answers")
 
     def on_mount(self) -> None:
         """Look whether it can be run: its folder may lie on a disk that is slow."""
@@ -81,7 +81,7 @@ class ResumeScreen(ModalScreen[bool]):
         if message.is_gone:  # To go there first would fail.
             self._resume = replace(self._resume, folder="")
         self.query_one("#question", Static).update(self._question())
-        self.query_one("#answers", Static).update(self._keys())
+        self.refresh_bindings()
 
     def _question(self) -> Content:
         said = str(self._resume)
@@ -94,15 +94,11 @@ class ResumeScreen(ModalScreen[bool]):
             "Leave memtui for this, and come back when it ends?\n\n", (said, "bold")
         )
 
-    def _keys(self) -> Content:
-        keys = [("esc", "go back")]
-        if self._resume.argv:
-            keys.insert(0, ("c", "copy the command"))
-        if not self._why_not:
-            keys.insert(0, ("y", "run it"))
-        return Content("   ").join(
-            Content.assemble((key, "bold $accent"), f" {says}") for key, says in keys
-        )
+    @property
+    def refused(self) -> Collection[str]:
+        """It is run where it can be, and copied where there is a command."""
+        is_told = {"answer(True)": not self._why_not, "copy": bool(self._resume.argv)}
+        return [action for action, can_be in is_told.items() if not can_be]
 
     def action_answer(self, is_yes: bool) -> None:
         """Answer, as far as the command can be run."""

@@ -9,24 +9,25 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
 from memtui.messages.settings import SettingWritten
+from memtui.screens.dialog import Dialog
 from memtui.widgets import wording
 
 if TYPE_CHECKING:
     from memtui.setting import Entry
 
 
-class SettingScreen(ModalScreen["Entry | None"]):
+class SettingScreen(Dialog["Entry | None"]):
     """Answers with the setting as it stands once it is written."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "back", show=False),
-        Binding("down", "step(1)", "next choice", show=False),
+        Binding("enter", "submit", "write it", key_display="enter", priority=True),
+        Binding("down", "step(1)", "choose", key_display="↑ ↓", priority=True),
         Binding("up", "step(-1)", "choice before", show=False),
+        Binding("escape", "leave", "back"),
     ]
 
     def __init__(
@@ -49,7 +50,7 @@ class SettingScreen(ModalScreen["Entry | None"]):
         elif not isinstance(setting.default, tuple):
             self._choices = setting.choices
 
-    def compose(self) -> ComposeResult:
+    def ask(self) -> ComposeResult:
         """What it means, a line to type in, and what can be typed."""
         setting = self._entry.setting
         unit = f", in {setting.unit}" if setting.unit else ""
@@ -69,16 +70,19 @@ class SettingScreen(ModalScreen["Entry | None"]):
         elif isinstance(setting.default, tuple):
             what = f": {', '.join(setting.choices)}" if setting.choices else ""
             forms.insert(0, f"with commas between{what}")
-        return "\n".join([*forms, f"enter writes it to {self._file} · esc leaves it"])
+        return "\n".join([*forms, f"It will stand in {self._file}."])
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """There is nothing to step through where anything can be typed."""
+        return action != "step" or bool(self._choices)
 
     def action_step(self, by: int) -> None:
         """Type the choice after the one that stands there, or before it."""
         line = self.query_one(Input)
-        if self._choices:
-            known = line.value in self._choices
-            at = self._choices.index(line.value) + by if known else 0
-            line.value = self._choices[at % len(self._choices)]
-            line.cursor_position = len(line.value)
+        known = line.value in self._choices
+        at = self._choices.index(line.value) + by if known else 0
+        line.value = self._choices[at % len(self._choices)]
+        line.cursor_position = len(line.value)
 
     @on(Input.Changed)
     def forget(self) -> None:

@@ -14,7 +14,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
@@ -25,7 +24,7 @@ from memtui.messages.narrowing import PartsRead
 from memtui.recall import landing as landings
 from memtui.recall import parts
 from memtui.screens.asked import Asked
-from memtui.screens.layouts import LAYOUTS
+from memtui.screens.layouts import HEIGHTS, LAYOUTS
 from memtui.widgets import found_lines, found_words, wording
 from memtui.widgets.found_head import FoundHead
 from memtui.widgets.found_lines import Finder, Landing, Line, Sheet, View
@@ -55,7 +54,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
     Answers with where that leads.
     """
 
-    HORIZONTAL_BREAKPOINTS = LAYOUTS
+    HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS = LAYOUTS, HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "back", show=False),
         Binding("down", "choose(1)", "next hit", show=False),
@@ -114,7 +113,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
             yield FoundList(self._zone)
             yield Static(found_words.HowToAsk(), id="how")
             yield Static("", id="note", markup=False)
-            yield Static(id="keys", markup=False)
+        yield Static(id="keys", markup=False)
 
     def on_mount(self) -> None:
         """Have the focus where one types."""
@@ -140,7 +139,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
     def _say_view(self) -> None:
         self._head.say_view(self.view)
         keys = found_words.keys(self.view, is_one_each=self._asked.is_one_each)
-        self.query_one("#keys", Static).update(Content(keys))
+        self.query_one("#keys", Static).update(keys)
 
     @property
     def _list(self) -> FoundList:

@@ -1,6 +1,6 @@
 """The first start: what can be imported, what the demo is, how hooks are installed."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -18,7 +18,7 @@ from memtui import commands
 from memtui.messages.house import HistoriesFound, WorkReported
 from memtui.widgets import wording
 from memtui.widgets.key_line import KeyLine
-from memtui.widgets.status_line import StatusLine
+from memtui.widgets.status_line import IMPORT_THERE, StatusLine
 
 if TYPE_CHECKING:
     from memtui.house import History
@@ -93,6 +93,7 @@ class WelcomeScreen(Screen["Wanted | str | None"]):
         self._find, self._looked_in = find, looked_in
         self._is_first, self._is_demo = is_first, is_demo
         self._found: Sequence[History] | None = None
+        self._is_ours = True
 
     def compose(self) -> ComposeResult:
         """A few lines in the middle of the screen."""
@@ -120,28 +121,37 @@ class WelcomeScreen(Screen["Wanted | str | None"]):
     def show(self, message: HistoriesFound) -> None:
         """Say what was found, and what to press."""
         self._found = [one for one in message.histories if one.sessions]
-        offer = self.query_one("#offer", Static)
         if not self._found:
-            offer.update(self._offer("No agent's conversations were found here."))
+            words = "No agent's conversations were found here."
+            self.query_one("#offer", Static).update(self._offer(words))
             places = self._looked_in().items()
             self.query_one("#histories", Static).update(_nowhere(places))
             self.query_one("#further", Static).update(_further(OTHER_WAYS))
             return
-        offer.update(
-            self._offer(
-                "Press ",
-                ("i", "bold $accent"),
-                f" to import {_all_of(self._found)} and read on as they grow.",
-            )
-        )
         self.query_one("#histories", Static).update(
             Content("\n").join(_history(one) for one in self._found)
         )
+        self._say_found()
+
+    def _say_found(self) -> None:
+        """Say who can import what was found, and how."""
+        if not self._found:
+            return
+        what = f" to import {_all_of(self._found)} and read on as they grow."
+        words = ("Press ", ("i", "bold $accent"), what)
+        offer = self._offer(*(words if self._is_ours else (IMPORT_THERE,)))
+        ways = [one for one in WAYS if self._is_ours or one[0] != "I"]
+        self.query_one("#offer", Static).update(offer)
+        self.query_one("#further", Static).update(_further(ways))
 
     @on(WorkReported)
     def follow_work(self, message: WorkReported) -> None:
         """Say what the workers do; make way for the first thing that is kept."""
         self.query_one(StatusLine).say(message.progress)
+        if message.progress.is_ours != self._is_ours:
+            self._is_ours = message.progress.is_ours
+            self.refresh_bindings()
+            self._say_found()
         if self._is_first and message.progress.changed:
             self.dismiss(None)
 
@@ -164,8 +174,15 @@ class WelcomeScreen(Screen["Wanted | str | None"]):
         """Import all that was found as it is now."""
         self._import(is_watched=False)
 
+    @property
+    def refused(self) -> Collection[str]:
+        """Where another works, it is imported there."""
+        return () if self._is_ours else ("import_histories", "import_once")
+
     def _import(self, *, is_watched: bool) -> None:
-        if self._found is None:
+        if not self._is_ours:
+            self.notify(IMPORT_THERE, markup=False)
+        elif self._found is None:
             self.notify("Still looking: one moment.", markup=False)
         elif not self._found:
             self.notify(NOTHING_FOUND, markup=False)

@@ -1,10 +1,13 @@
 """Stages that failed: what, since when, and what happens now, as long as it is news."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from textual.content import Content
+
+from memtui.errors import NO_ROOM
 
 if TYPE_CHECKING:
     from memtui.stages.progress import Progress
@@ -47,8 +50,13 @@ class Failures:
         self.known = (*over[max(0, len(over) - least) :], *on)
 
     def told(self, zone: tzinfo) -> Content:
-        """The newest first; empty if nothing failed."""
-        return Content("\n").join(_told(one, zone) for one in reversed(self.known))
+        """The newest first; stages that fail alike are told of together."""
+        alike: dict[tuple[str, bool], list[Failure]] = {}
+        for one in reversed(self.known):
+            # Of a full disk each store tells with its own name.
+            error = NO_ROOM if one.error.startswith(NO_ROOM) else one.error
+            alike.setdefault((error, one.until is None), []).append(one)
+        return Content("\n").join(_told(some, zone) for some in alike.values())
 
 
 def _now(
@@ -63,14 +71,17 @@ def _now(
     return replace(one, until=now) if is_over else one
 
 
-def _told(one: Failure, zone: tzinfo) -> Content:
+def _told(some: Sequence[Failure], zone: tzinfo) -> Content:
     from memtui.widgets import wording  # noqa: PLC0415 - the app's start knows no words
     from memtui.widgets.status_line import DOING  # noqa: PLC0415
 
-    doing, since = DOING.get(one.stage, "working"), wording.clock(one.since, zone)
-    if one.until is None:
-        what = f"✗ Failing since {since}, {doing}: {one.error}."
+    stages = dict.fromkeys(DOING.get(one.stage, "working") for one in some)
+    doing = ", ".join(stages)
+    since = wording.clock(min(one.since for one in some), zone)
+    error, ends = some[0].error, [one.until for one in some if one.until is not None]
+    if not ends:
+        what = f"✗ Failing since {since}, {doing}: {error}."
         return Content.assemble((what, "$error"), f" {NOW}")
-    until = wording.clock(one.until, zone)
-    said = f"  Failed at {since}, {doing}: {one.error}; {THEN}, from {until} on."
+    until = wording.clock(max(ends), zone)
+    said = f"  Failed at {since}, {doing}: {error}; {THEN}, from {until} on."
     return Content.styled(said, "$context")

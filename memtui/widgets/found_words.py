@@ -44,8 +44,9 @@ ASK_CELLS = 19
 SHOWN_CHARS = 40
 """How much of a question is said again, in characters."""
 
-KEYS = "enter go   ↑ ↓ choose   tab view   {}alt+↑ asked before   esc back"
-ONE_EACH, ALL_OF = "ctrl+o one each   ", "ctrl+o all   "
+KEYS = (("enter", "go"), ("↑ ↓", "choose"), ("tab", "view"))
+OF_HITS, ONE_EACH, ALL_OF = "ctrl+o", "one each", "all"
+LAST_KEYS = (("alt+↑", "asked before"), ("esc", "back"))
 """The keys, and the one that stands among them where messages are looked through."""
 
 OF_MESSAGES = (
@@ -64,12 +65,14 @@ ONLY_A_TIME = (
 NOTHING_TO_LOOK_UP = "There is no word in “{}” that could be looked up: type one."
 
 
-def keys(view: View, *, is_one_each: bool) -> str:
+def keys(view: View, *, is_one_each: bool) -> Content:
     """The keys that can be pressed."""
-    if view is not View.MESSAGES:
-        return KEYS.format("")
-    told = KEYS.format(ALL_OF if is_one_each else ONE_EACH)
-    return told.replace("alt+↑ asked before", "alt+↑ before")
+    turn = (OF_HITS, ALL_OF if is_one_each else ONE_EACH)
+    hits = (turn,) if view is View.MESSAGES else ()
+    return Content("  ").join(
+        Content.assemble((key, "bold $footer-key-foreground"), f" {does}")
+        for key, does in (*KEYS, *hits, *LAST_KEYS)
+    )
 
 
 def views(current: View, known: Collection[View]) -> Content:

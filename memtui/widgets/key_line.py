@@ -15,7 +15,11 @@ GAP = 2
 
 
 class KeyLine(Footer):
-    """Leaves out what matters least where it is narrow; some keys always stay."""
+    """Leaves out what matters least where it is narrow; some keys always stay.
+
+    What a screen would refuse just now it names as ``refused``: the key says why, and
+    is not offered.
+    """
 
     def __init__(self, *also: str) -> None:
         """Make the line.
@@ -30,10 +34,12 @@ class KeyLine(Footer):
         """The entries that fit, in the order of the keys."""
         if not self._bindings_ready:
             return
+        refused = getattr(self.screen, "refused", ())
         wanted = {
             one.binding.action: one
             for one in self.screen.active_bindings.values()
             if one.binding.show or one.binding.id in self._also
+            if one.binding.action not in refused
         }
         some = [*wanted.values()]
         sizes = [(_rank(one.binding), self._cells(one.binding)) for one in some]

@@ -36,8 +36,10 @@ GAP = 3
 NARROWED_CELLS = 30
 """How much of what is shown alone is said even where there is little room."""
 
-READ_ONLY = "read-only: another memtui is at work"
+ELSEWHERE = "another memtui is at work here"
+"""What is said where this one reads, and does what a person asks, but works nothing."""
 
+IMPORT_THERE = f"{ELSEWHERE.capitalize()}: import there."
 
 SEPARATOR = " · "
 
@@ -73,7 +75,7 @@ def _stages(progress: "Progress") -> tuple[Content, bool]:
     if progress.is_gone:
         return Content.styled(f"✗ {progress.error}", "$error"), False
     if not progress.is_ours:
-        return Content(READ_ONLY), False
+        return Content(ELSEWHERE), False
     if fault := _fault(progress):
         return Content.styled(f"✗ {fault}", "$error"), False
     if progress.stage == "import" and progress.done < progress.total:

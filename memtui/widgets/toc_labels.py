@@ -14,7 +14,7 @@ COUNT_CELLS = 5
 """How wide the column of counts is, with a space: "9,999"; a segment has none."""
 
 
-LEAST_CELLS = 12
+LEAST_CELLS = 28
 """What a headline must have left of its own, so that there is room for a spark."""
 
 

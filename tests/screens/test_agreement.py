@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 import pytest
 from textual import events
 from textual.pilot import Pilot
-from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Input, Static
 from textual.widgets._footer import FooterKey
 
 from memtui import commands, configuration, palette, screens
@@ -16,12 +16,12 @@ from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
 from memtui.screens.contents import ContentsScreen
-from memtui.screens.help import HelpScreen
 from memtui.settings_desk import Desk
 from memtui.store import database, problems
 from memtui.themes import THEMES
-from memtui.widgets.hanging import Hanging
+from memtui.widgets.status_line import StatusLine
 from tests.conftest import NOW
+from tests.screens import helped
 
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
@@ -137,13 +137,6 @@ def called(row: commands.Command) -> str:
     return f"{name}  ({row.shown})" if row.shown else name
 
 
-def said_in_help(app: MemtuiApp) -> list[str]:
-    """What stands behind keys, from above."""
-    told = [one.visual for one in app.screen.query(Static)]
-    said = [str(row.paragraph) for row in told if isinstance(row, Hanging)]
-    return [words for words in said if words.endswith(".")]
-
-
 async def test_all_that_names_the_commands_names_the_same(
     app: MemtuiApp, settle: Settle
 ) -> None:
@@ -157,15 +150,14 @@ async def test_all_that_names_the_commands_names_the_same(
             offered = {called(row) for row in able if row.in_palette}
             assert said_in_palette(app) == offered, name
             says = [one.says for one in palette.able(app.screen)]
-            if app.screen.query(Footer):
+            if not isinstance(app.screen, ModalScreen):
                 footer = said_in_footer(app)
                 assert {row.label for row in table if row.in_footer} <= footer, name
                 assert footer <= {row.label for row in table}, name
             if "help" in here:
                 await pilot.press("question_mark")
                 await settle(pilot)
-                assert isinstance(app.screen, HelpScreen)
-                assert sorted(said_in_help(app)) == sorted(says), name
+                assert sorted(helped.says(app)) == sorted(says), name
 
 
 async def test_help_tells_first_what_the_focused_pane_does(
@@ -182,11 +174,9 @@ async def test_help_tells_first_what_the_focused_pane_does(
             await settle(pilot)
             await pilot.press("question_mark")
             await settle(pilot)
-            headings = [
-                str(one.visual) for one in app.screen.query(".heading").results(Static)
-            ]
-            assert [heading, "On this screen", "Everywhere"] == headings[:3]
-            assert said_in_help(app)[0] == first
+            parts = [heading, "On this screen", "Everywhere"]
+            assert parts == helped.headings(app)[:3]
+            assert helped.says(app)[0] == first
             await pilot.press("escape")
 
 
@@ -197,10 +187,30 @@ async def test_a_narrow_footer_leaves_out_whole_entries(
         await settle(pilot)
         for name in OPENED:
             await go_to(pilot, settle, name)
-            if line := [*app.screen.query(FooterKey)]:
-                assert line[-1].region.right <= 79, name
+            line = [*app.screen.query(FooterKey)]
+            assert not line or line[-1].region.right <= 79, name
+            if not isinstance(app.screen, ModalScreen):
+                assert app.screen.query_one(StatusLine).region.y == 0, name
+                assert "write" not in said_in_footer(app), name
                 assert [key.key_display for key in line][-2:] == ["?", "q"], name
                 assert name == "ContentsScreen" or "back" in said_in_footer(app), name
+
+
+async def test_a_question_shows_its_own_keys_over_those_of_the_screen_below(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        for name in OPENED:
+            await go_to(pilot, settle, name)
+            if not isinstance(app.screen, ModalScreen):
+                continue
+            told = {key.key_display for key in app.screen.query(FooterKey)}
+            for line in app.screen.query("#keys").results(Static):
+                told |= {*str(line.visual).split()}
+            last, _ = app.screen.get_widget_at(0, 23)
+            assert last is not app.screen, name
+            assert "esc" in told and "/" not in told, name
 
 
 async def test_a_key_that_can_do_nothing_says_why(

@@ -316,7 +316,7 @@ async def test_another_memtui_at_work_is_named(app: MemtuiApp, settle: Settle) -
         app.post_message(WorkReported(Progress("", is_ours=False)))
         await settle(pilot)
         status = app.screen.query_one(StatusLine)
-        assert status.work.plain == "read-only: another memtui is at work"
+        assert status.work.plain == "another memtui is at work here"
 
 
 async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(

@@ -175,7 +175,7 @@ async def test_keys_that_cannot_act_say_why(
     async with app.run_test() as pilot:
         await steps(settle, "w", "x", "end", told=onlooker)(pilot)
         await steps(settle, "space", "x")(pilot)
-        why = "read-only: another memtui is at work. Do it there, or in a shell: "
+        why = "Another memtui is at work here. Do it there, or in a shell: "
         assert notices(app) == [
             "A stage works by itself whenever something waits for it.",
             f"{why}memtui jobs pause rollup_year",

@@ -39,6 +39,7 @@ from memtui.widgets.toc_tree import TocTree
 from memtui.widgets.version_list import VersionList
 from tests import modelled
 from tests.conftest import HISTORY, NOW, OWN
+from tests.screens import helped
 
 AppOf = Callable[[House], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
@@ -429,13 +430,7 @@ async def test_the_keys_are_those_of_the_help(
     async with writing.run_test(size=SIZE) as pilot:
         await steps(settle, "question_mark")(pilot)
         assert isinstance(writing.screen, HelpScreen)
-        texts = [str(row.visual) for row in writing.screen.query(Static)]
-        told = " ".join(
-            row.visual.lay_out(110).plain
-            for row in writing.screen.query(Static)
-            if isinstance(row.visual, Hanging)
-        )
-        assert texts
+        told = " ".join(helped.says(writing))
         for words in ("Show this version, whatever", "Ask for a new version"):
             assert words in told
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
+from textual.widgets._footer import FooterKey
 
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
@@ -14,7 +15,7 @@ from memtui.messages.house import WorkReported
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.welcome import WelcomeScreen
 from memtui.stages.progress import Progress
-from memtui.widgets.status_line import StatusLine
+from memtui.widgets.status_line import IMPORT_THERE, StatusLine
 
 AppOf = Callable[[House], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
@@ -121,8 +122,10 @@ async def test_nothing_is_imported_while_another_memtui_works_the_store(
         await settle(pilot)
         app.post_message(WorkReported(Progress("", is_ours=False)))
         await settle(pilot)
-        await pilot.press("i")
+        assert offer(app) == f"Nothing kept yet. {IMPORT_THERE}"
+        assert "import" not in {key.description for key in app.screen.query(FooterKey)}
+        await pilot.press("i", "escape", "i")
         await settle(pilot)
-        assert not asked
+        assert isinstance(app.screen, ContentsScreen) and not asked
         notices = [notice.message for notice in app._notifications]
-        assert notices == ["read-only: another memtui is at work. Import there."]
+        assert notices == [IMPORT_THERE]

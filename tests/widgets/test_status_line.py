@@ -51,7 +51,7 @@ def said(progress: Progress, room: int = ROOM) -> str:
             "● importing 3 of 20 · qwen3:4b: writing · 6 not taken: press Q",
         ),
         (Progress("index", error="no room", model=WRITING), "✗ indexing: no room"),
-        (Progress("", is_ours=False, model=WRITING), status_line.READ_ONLY),
+        (Progress("", is_ours=False, model=WRITING), status_line.ELSEWHERE),
         (
             Progress("", is_ours=False, error="the memory is gone", is_gone=True),
             "✗ the memory is gone",

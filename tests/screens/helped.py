@@ -1,0 +1,35 @@
+"""What the page of all keys says."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from textual.app import App
+from textual.widgets import Static
+
+from memtui.errors import MemtuiError
+from memtui.screens.help import KEY_CELLS, HelpScreen, Page
+
+
+def lines(app: App[str | MemtuiError]) -> Sequence[str]:
+    """All of it, from above, where there is room for each line."""
+    assert isinstance(app.screen, HelpScreen)
+    page = app.screen.query_one("#help Static", Static).visual
+    assert isinstance(page, Page)
+    return page.lay_out(300).plain.splitlines()
+
+
+def headings(app: App[str | MemtuiError]) -> Sequence[str]:
+    """What its parts are called."""
+    return [line for before, line in pairwise(["", *lines(app)]) if not before]
+
+
+def keys(app: App[str | MemtuiError]) -> Sequence[str]:
+    """The keys and the marks, as they are shown."""
+    parts = headings(app)
+    told = [line for line in lines(app) if line and line not in parts]
+    return [line[:KEY_CELLS].strip() for line in told]
+
+
+def says(app: App[str | MemtuiError]) -> Sequence[str]:
+    """The sentences behind the keys."""
+    return [line[KEY_CELLS:] for line in lines(app) if line.endswith(".")]
