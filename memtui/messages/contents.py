@@ -21,6 +21,10 @@ class PageRead(Message):
         self.node_id, self.offset, self.lines, self.of = node_id, offset, lines, of
 
 
+class NotRead(Message):
+    """Something of the contents could not be read."""
+
+
 class PathRead(Message):
     """The way down to a node is known; empty when the node is not kept."""
 

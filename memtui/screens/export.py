@@ -39,7 +39,9 @@ class ExportScreen(Dialog[Path | None]):
 
     def on_mount(self) -> None:
         """Show how the file is called, where its folder leaves no room for that."""
-        self.call_after_refresh(self.query_one(Input).action_end)
+        line = self.query_one(Input)
+        line.cursor_position = 0
+        self.call_after_refresh(line.action_end)
 
     @on(Input.Submitted)
     def go(self, event: Input.Submitted) -> None:

@@ -8,12 +8,13 @@ from datetime import tzinfo
 from textual import events, on
 from textual.widget import Widget
 
-from memtui.messages.contents import NodeOpened
-from memtui.messages.page import SourceOpened, WentBack
+from memtui.messages.contents import BranchesRead, NodeOpened, NotRead, PageRead
+from memtui.messages.page import NodeRead, SourceOpened, WentBack
 from memtui.screens.following import Following
 from memtui.widgets.crumbs import Crumbs
 from memtui.widgets.node_page import NodePage
 from memtui.widgets.source_pane import Reader, SourcePane
+from memtui.widgets.status_line import StatusLine
 from memtui.widgets.toc_tree import TocTree
 
 PANES = ("tree", "page", "source")
@@ -41,6 +42,20 @@ class PanedScreen(Following[None]):
     @property
     def _source(self) -> SourcePane:
         return self.query_one(SourcePane)
+
+    # Whether the memory can be read
+
+    @on(NotRead)
+    def say_not_read(self) -> None:
+        """Say at the top that it cannot."""
+        self.query_one(StatusLine).is_read = False
+
+    @on(PageRead)
+    @on(BranchesRead)
+    @on(NodeRead)
+    def say_read(self) -> None:
+        """Say what is done behind, again."""
+        self.query_one(StatusLine).is_read = True
 
     # From pane to pane
 

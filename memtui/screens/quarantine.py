@@ -4,7 +4,7 @@ It can be tried again, or dropped once a second question is answered. The transc
 that are named here are their agents' own: nothing here changes them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Protocol
@@ -122,6 +122,12 @@ class QuarantineScreen(Choosing[None]):
         yield KeyLine()
 
     @property
+    def refused(self) -> Collection[str]:
+        """Where nothing lies, nothing is tried or dropped."""
+        is_empty = self.has_class("-empty")
+        return ("retry", "retry_all", "drop", "open") if is_empty else ()
+
+    @property
     def _list(self) -> QuarantineList:
         return self.query_one(QuarantineList)
 
@@ -134,10 +140,8 @@ class QuarantineScreen(Choosing[None]):
 
     def _say_failures(self) -> None:
         """Say which stages failed, and what happens now."""
-        told, line = (
-            self._failures.told(self._zone),
-            self.query_one("#failures", Static),
-        )
+        told = self._failures.told(self._zone)
+        line = self.query_one("#failures", Static)
         line.update(told)
         line.display = bool(told)
 
@@ -167,7 +171,8 @@ class QuarantineScreen(Choosing[None]):
             self._list.add(page.entries, page.total)
         else:
             self._list.show(page.entries, page.total, self._returning)
-        self.set_class(not page.total, "-empty")
+        if self.has_class("-empty") is bool(page.total):
+            self.toggle_class("-empty").refresh_bindings()
         measure = wording.counted(page.total, "entry", "entries")
         if page.records > page.total:
             measure += f" · {wording.counted(page.records, 'record')}"

@@ -121,6 +121,7 @@ class WelcomeScreen(Screen["Wanted | str | None"]):
     def show(self, message: HistoriesFound) -> None:
         """Say what was found, and what to press."""
         self._found = [one for one in message.histories if one.sessions]
+        self.refresh_bindings()
         if not self._found:
             words = "No agent's conversations were found here."
             self.query_one("#offer", Static).update(self._offer(words))
@@ -176,8 +177,9 @@ class WelcomeScreen(Screen["Wanted | str | None"]):
 
     @property
     def refused(self) -> Collection[str]:
-        """Where another works, it is imported there."""
-        return () if self._is_ours else ("import_histories", "import_once")
+        """What another works is imported there; and nothing where nothing is."""
+        can_import = self._is_ours and self._found != []
+        return () if can_import else ("import_histories", "import_once")
 
     def _import(self, *, is_watched: bool) -> None:
         if not self._is_ours:

@@ -16,6 +16,7 @@ from memtui.memory.scopes import ALL, Scope
 from memtui.memory.shares import Part
 from memtui.memory.toc import Status, TocLevel, TocNode
 from memtui.memory.tokens import estimate
+from memtui.messages.contents import NotRead
 from memtui.messages.page import NodeCosted, NodeRead
 from memtui.recall import browse, versions
 from memtui.widgets import day_words, threads, wording
@@ -203,6 +204,7 @@ class NodePage(Vertical):
         """Say why the node could not be read."""
         if event.state is WorkerState.ERROR:
             event.stop()
+            self.post_message(NotRead())
             self.node, self._part, self._wanted = None, None, ""
             self._say(
                 f"This page could not be read: {wording.why(event.worker.error)}\n"

@@ -39,6 +39,8 @@ NARROWED_CELLS = 30
 ELSEWHERE = "another memtui is at work here"
 """What is said where this one reads, and does what a person asks, but works nothing."""
 
+IDLE, UNREAD = "idle", "✗ the memory cannot be read"
+
 IMPORT_THERE = f"{ELSEWHERE.capitalize()}: import there."
 
 SEPARATOR = " · "
@@ -84,7 +86,7 @@ def _stages(progress: "Progress") -> tuple[Content, bool]:
     if progress.queued:
         queued = f"{wording.count(progress.queued)} queued"
         return Content(f"● {doing}{SEPARATOR}{queued}"), False
-    return Content("idle"), True
+    return Content(IDLE), True
 
 
 def _fault(progress: "Progress") -> str:
@@ -121,6 +123,9 @@ class StatusLine(Widget):
     scope: reactive[Scope | None] = reactive(None)
     """What part of the memory is shown; None where that is no matter."""
 
+    is_read = reactive(True)
+    """Whether the screen could read what it shows."""
+
     work = reactive(Content("starting"))
     """What the workers do."""
 
@@ -139,6 +144,10 @@ class StatusLine(Widget):
         """Leave the work the room that is left."""
         self._write()
 
+    def watch_is_read(self) -> None:
+        """Do not call idle what does not work."""
+        self._write()
+
     def on_resize(self) -> None:
         """Say as much as there is room for."""
         self._write()
@@ -155,7 +164,9 @@ class StatusLine(Widget):
 
     def _write(self) -> None:
         if self._calm.shown is not None:
-            self.work = state(self._calm.shown, self._room or 80)
+            work = state(self._calm.shown, self._room or 80)
+            is_told = self.is_read or work.plain != IDLE
+            self.work = work if is_told else Content.styled(UNREAD, "$error")
 
     @property
     def _lead(self) -> Content:

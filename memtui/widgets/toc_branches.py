@@ -11,7 +11,14 @@ from textual.worker import Worker, WorkerState
 from memtui.memory import calendar
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLine
-from memtui.messages.contents import AllRead, BranchesRead, PageRead, PathRead, Revealed
+from memtui.messages.contents import (
+    AllRead,
+    BranchesRead,
+    NotRead,
+    PageRead,
+    PathRead,
+    Revealed,
+)
 from memtui.recall import browse
 from memtui.widgets import threads, toc_rows, wording
 from memtui.widgets.toc_rows import More, Row
@@ -106,6 +113,7 @@ class TocBranches(Tree[Row], inherit_bindings=False):
         """Say in the tree itself what could not be read, and how to try again."""
         if event.state is not WorkerState.ERROR:
             return
+        self.post_message(NotRead())
         reason = wording.why(event.worker.error)
         if event.worker.group != READ:
             self.notify(

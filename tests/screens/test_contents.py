@@ -331,8 +331,13 @@ async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(
             await settle(pilot)
             row = tree(pilot).render_line(0).text
             assert "Not read (enter tries again): disk on fire" in row
+            line = app.screen.query_one(StatusLine)
+            app.post_message(WorkReported(Progress("index")))
+            await settle(pilot)
+            assert line.work.plain == "✗ the memory cannot be read"
             patch.undo()
             await press(pilot, settle, "enter")
+            assert line.work.plain == "idle"
             assert here(pilot).node_id == "toc:year:2024"
 
 

@@ -550,6 +550,7 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
         await opened(pilot, settle, whose=Whose("claude-code", SHOP))
         await press(pilot, settle, "e")
         assert isinstance(app.screen, ExportScreen)
+        assert ".md" in app.screen.query_one(Input).render_line(0).text
         await press(pilot, settle, "enter")
         (file,) = tmp_path.glob("2024-01-15-*.md")
         assert "**09:02 you**" in file.read_text()

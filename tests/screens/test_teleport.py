@@ -14,6 +14,7 @@ from memtui.messages.found import Answered
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.teleport import TeleportScreen
 from memtui.widgets.bullet_list import BulletList
+from memtui.widgets.crumbs import Crumbs
 from memtui.widgets.found_lines import Line, Sheet, View
 from memtui.widgets.found_words import Notes
 from memtui.widgets.source_pane import Reader, SourcePane
@@ -57,6 +58,22 @@ def note(screen: TeleportScreen) -> str:
 
 def first(screen: TeleportScreen, kind: str) -> tuple[int, Line]:
     return next((at, one) for at, one in enumerate(screen.lines) if one.kind == kind)
+
+
+async def test_the_bar_covers_whole_panes_and_cuts_nothing_through(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        below = app.screen
+        await ask(pilot, settle, "session")
+        bar = app.screen.query_one("#teleport").region
+        assert bar.x == below.query_one("#reading").region.x
+        assert bar.y == below.query_one(Crumbs).region.bottom
+        assert bar.bottom == app.size.height - 1
+        await pilot.press("escape", "z", "slash")
+        await settle(pilot)
+        assert app.screen.query_one("#teleport").region.width == 100
 
 
 async def test_typing_finds_and_enter_goes_to_the_node_however_deep(

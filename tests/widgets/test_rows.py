@@ -55,6 +55,8 @@ def test_a_spark_stands_before_the_count_where_the_headline_keeps_its_room() -> 
     busy = replace(line(TocLevel.YEAR, "Token refresh fixed"), activity=(1, 0, 4, 8))
     assert drawn(busy, 50).endswith("fixed            ▂·▅█ 1,204   ")
     assert drawn(busy, 30) == drawn(replace(busy, activity=()), 30)
+    full = replace(busy, headline="A headline that is longer than all it could have")
+    assert "▂·▅█" in drawn(full, 50) and "▂" not in drawn(full, 47)
     assert sparks.spark((0, 0)) == "··"
 
 
