@@ -13,6 +13,10 @@ LEAST_CELLS = 6
 class Options(OptionList):
     """A list that stands still until it is there to be seen."""
 
+    def watch_loading(self) -> None:
+        """Have its keys offered once it is there: before, they do nothing."""
+        self.refresh_bindings()
+
     def action_page_down(self) -> None:
         """Move down a page."""
         if is_drawn(self):
