@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _say_usage(wrong)
         raise
     try:
-        return _enveloped(given) if getattr(given, "json", False) else _tried(given)[0]
+        return _answered(given) if hasattr(given, "json") else _tried(given)[0]
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -64,13 +64,14 @@ def _say_usage(wrong: options.WrongLine) -> None:
     output.end(2, envelopes.Problem(envelopes.USAGE, wrong.says, hint))
 
 
-def _enveloped(given: argparse.Namespace) -> int:
-    """Run a command that answers a program."""
+def _answered(given: argparse.Namespace) -> int:
+    """Run a command that has an answer, for a program too."""
     from memtui.shell import output  # noqa: PLC0415 - after --help
 
-    output.begin(getattr(given, "max_tokens", 0))
+    output.begin(given.max_tokens)
     code, problem = _tried(given)
-    output.end(code, problem)
+    if given.json:
+        output.end(code, problem)
     return code
 
 

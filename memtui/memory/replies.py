@@ -35,6 +35,13 @@ NOTHING_KEPT = "Nothing kept yet. Bring past sessions in: memtui import"
 """What is answered where there is no memory."""
 
 
+MORE = "ask for more tokens"
+"""How to get what did not fit."""
+
+SHORT_MORE = "more tokens"
+"""The same where there is little room."""
+
+
 def _nothing(_: int) -> Plain:
     return {}
 
@@ -53,14 +60,16 @@ class Reply:
     """The same as lines."""
     notes: Sequence[str] = ()
     """Sentences on the answer: what a time was understood as, that an index is old."""
-    how: str = "ask for more tokens"
+    how: str = MORE
     """How to get what is left out."""
+    more: str = ""
+    """How to get what there is besides these items, where it is not by ``after``."""
     after: Callable[[int], Plain] = _nothing
     """What is said after so many items were given, a token to go on with say."""
     gap: str = "\n"
     """What stands between two items in text."""
     ahead: bool = False
-    """Whether there are more items than these, to be had by what ``after`` gives."""
+    """Whether there are more items than these, by what ``after`` or ``more`` says."""
     spare: str = ""
     """The field of an item whose list it can do without; "" if it has none."""
     is_headed: bool = False
@@ -243,10 +252,12 @@ def _left(
     else:
         what = f"{spared} {reply.spare} left out" if spared > 0 else "more"
     if not _has(width, budgets.PAGED):
-        return what
+        return f"{what}: {SHORT_MORE}"
     after = reply.after(min(kept, len(reply.items)))
-    how = reply.how
-    if left > 0 or reply.ahead:
+    how = reply.how if spared > 0 else reply.more or reply.how
+    if not kept and reply.items:
+        how = MORE
+    elif left > 0 or reply.ahead:
         on, offset = after.get("continuation_token"), after.get("next_offset")
         if offset is not None:
             how = f"go on with offset {offset}" if with_place else "go on there"

@@ -8,6 +8,9 @@ from memtui.memory.queries import Query
 CHARS = 200
 """The most a snippet shows, in characters."""
 
+ASIDE = CHARS // 3
+"""How much is shown before what answers, and at the least from it on."""
+
 
 def best_line(lines: Sequence[str], asked: Query) -> str:
     """The line that holds most of the terms asked for; the first one among equals.
@@ -30,11 +33,14 @@ def best_line(lines: Sequence[str], asked: Query) -> str:
     first = min((folded.find(one) for one in sought if one in folded), default=-1)
     if first < 0:
         first = marks[0][0] if marks else 0
-    start = max(first - CHARS // 3, 0)
-    start = best.rfind(" ", 0, start) + 1 if start else 0
+    # At a blank where there is one near; what matched is never cut off with a long run.
+    start = max(first - ASIDE, 0)
+    blank = best.rfind(" ", max(0, start - ASIDE), start)
+    start = blank + 1 if blank >= 0 else start
     end = start + CHARS
-    cut = best[start:end].rsplit(" ", 1)[0] if end < len(best) else best[start:]
-    return f"{'…' if start else ''}{cut}{'…' if end < len(best) else ''}"
+    blank = best.rfind(" ", first + ASIDE, end)
+    end = blank if blank >= 0 and end < len(best) else end
+    return f"{'…' if start else ''}{best[start:end]}{'…' if end < len(best) else ''}"
 
 
 def _typed(asked: Query) -> list[str]:

@@ -236,9 +236,7 @@ def held(one: Held, zone: tzinfo) -> Plain:
 def held_line(told: Plain) -> str:
     """The same as a line."""
     cited = f" [{told['grip_ids'][0]}]" if told["grip_ids"] else ""
-    return (
-        f"{told['score']:.2f} {told['node_id']} {told['field']}: {told['text']}{cited}"
-    )
+    return f"{score(told)}{told['node_id']} {told['field']}: {told['text']}{cited}"
 
 
 def grip(one: Grip, zone: tzinfo) -> Plain:

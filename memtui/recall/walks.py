@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
 
-from memtui.memory import citations, times
+from memtui.memory import citations, replies, times
 from memtui.memory.fencing import line as neutral
 from memtui.memory.finds import Field
 from memtui.memory.replies import Plain, Reply
@@ -105,7 +105,9 @@ class Walks:
         lead = f"{about['title']} ({about['status']}): {', '.join(about['keywords'])}"
         parts = [itemising.bullet(one) for one in node.bullets]
         parts += [self._node(one) for one in page.nodes]
-        how = f"browse_toc {node.node_id} pages through its children"
+        how = replies.MORE
+        if page.nodes:
+            how += f"; browse_toc {node.node_id} pages through its children"
         return Reply("parts", parts, itemising.part_line, about, (lead,), how=how)
 
     def get_events(
@@ -196,7 +198,7 @@ class Walks:
         if found.session:
             about["session"] = itemising.session(found.session, self._zone)
         lead = itemising.session_line(about["session"]) if found.session else ""
-        how = "fewer events around it need fewer tokens"
+        how = f"{replies.MORE}, or for fewer before and after"
         return Reply("events", told, _placed_line, about, (lead,), how=how)
 
     def search_node(
@@ -249,7 +251,9 @@ class Walks:
     ) -> Reply:
         """The segments whose keywords hold a word, newest first."""
         page = seeking.by_keyword(keyword, under=under, limit=limit, of=of)
-        return self._held(page)
+        held = self._held(page)
+        # All hold it: the newest come first, and no score says a thing.
+        return replace(held, items=[one | {"score": None} for one in held.items])
 
     def _held(self, page: seeking.HeldPage) -> Reply:
         return Reply(
@@ -257,7 +261,7 @@ class Walks:
             [itemising.held(one, self._zone) for one in page.nodes],
             itemising.held_line,
             notes=[page.note] if page.note else () if page.nodes else (NOTHING,),
-            how="a larger limit gives more",
+            more="a larger limit gives more",
             ahead=page.has_more,
         )
 

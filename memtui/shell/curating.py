@@ -160,7 +160,7 @@ def _say(
     else:
         named = [] if done == "forgotten" else _titles(found)
         told = [*_told(found, done), *named]
-        output.lines([*told, *(f"error: {error}" for error in errors)])
+        output.bounded([*told, *(f"error: {error}" for error in errors)])
 
 
 def _told(found: Forgotten, done: str) -> list[str]:
@@ -199,7 +199,7 @@ def forgotten(house: House, *, as_json: bool) -> int:
         return 0
     if not stones:
         output.lines(["Nothing was forgotten."])
-    output.lines(
+    output.bounded(
         f"{output.date(at, house.zone)}  {stone.kind:<8} {named(stone, house.zone)}"
         for stone, at in stones
     )

@@ -106,10 +106,13 @@ def doctor(
         report = _look(patient, problem)
     finally:
         database.close()
+    if as_json or not output.is_read():
+        # What must be done first: what is well can be left out.
+        report.findings.sort(key=lambda one: (one.is_well, not one.cure))
     if as_json:
         output.as_json(_plain(report))
     else:
-        output.lines(_told(report))
+        output.bounded(_told(report))
     return 0 if report.is_well else 1
 
 
@@ -188,14 +191,14 @@ def _count(report: Report) -> None:
 def _plain(report: Report) -> dict[str, object]:
     return {
         "is_well": report.is_well,
-        "findings": report.findings,
-        "heard": report.heard,
-        "not_taken": report.not_taken,
-        "unknown": report.unknown,
-        "redacted": report.redacted,
-        "quarantined": report.quarantined,
-        "latest": report.latest,
         "model": report.model,
+        "findings": report.findings,
+        "latest": report.latest,
+        "quarantined": report.quarantined,
+        "heard": report.heard,
+        "redacted": report.redacted,
+        "unknown": report.unknown,
+        "not_taken": report.not_taken,
     }
 
 

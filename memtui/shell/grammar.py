@@ -65,6 +65,9 @@ def parser() -> argparse.ArgumentParser:
     asking_grammar.add_serving(partial(_command, commands, json=False))
     curating_grammar.add(partial(_command, commands))
     serving_grammar.add(partial(_command, commands))
+    for one in commands.choices.values():
+        if one.get_default("json") is not None and not one.get_default("max_tokens"):
+            options.budget(one)
     return top
 
 

@@ -104,7 +104,7 @@ def _one(action: str, agent: Agent, here: Machine, wish: Wish) -> Outcome:
     try:
         change = _PLANS[action](agent, here)
         if not wish.as_json:
-            output.lines(_shown(action, agent, change))
+            output.bounded(_shown(action, agent, change))
         is_written = not change.is_nothing and is_wanted(wish)
         copy = changes.write(change, here) if is_written else None
     except HooksError as error:

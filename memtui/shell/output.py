@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from memtui.memory import budgets, envelopes, fencing, replies
+from memtui.memory import budgets, envelopes, fencing, replies, trimming
 from memtui.memory.envelopes import Problem
 from memtui.memory.replies import Reply
 from memtui.memory.tokens import ESTIMATED, Counter
@@ -47,7 +47,7 @@ def begin(limit: int) -> None:
         limit: The budget of the answer in tokens, where it has one.
     """
     global _answer
-    _answer = _Answer(limit=limit, began_s=time.perf_counter())
+    _answer = _Answer(limit=limit or budgets.DEFAULT, began_s=time.perf_counter())
 
 
 def as_json(value: Any) -> None:
@@ -58,6 +58,16 @@ def as_json(value: Any) -> None:
 def as_reply(reply: Reply, counter: Counter = ESTIMATED) -> None:
     """Answer with a reply, within the budget."""
     _answer.reply, _answer.counter = reply, counter
+
+
+def bounded(told: Iterable[str]) -> None:
+    """Print lines; where no person reads them, as many as the budget holds."""
+    if is_read():
+        lines(told)
+        return
+    some = trimming.lines([*told], _answer.limit, ESTIMATED)
+    _answer.limit -= budgets.cost("\n".join(some), ESTIMATED)
+    lines(some)
 
 
 def is_read() -> bool:
@@ -85,18 +95,21 @@ def end(code: int, failing: Problem | None = None) -> None:
     if failing and _answer.data is None:
         failing = _brief(failing, ms, counter)
 
-    def wrap(data: Any, tokens: int = _answer.limit) -> dict[str, Any]:
-        return envelopes.wrapped(data, tokens=tokens, ms=ms, failing=failing)
+    def wrap(data: Any, left: str = "", tokens: int = _answer.limit) -> dict[str, Any]:
+        told = envelopes.wrapped(data, tokens=tokens, ms=ms, failing=failing)
+        told["meta"] |= {"left_out": left} if left else {}
+        return told
 
-    data = _answer.data
+    data, left = trimming.fitted(_answer.data, _answer.limit, counter, wrap)
     if reply is not None:
         told = replies.fitted_json(reply, _answer.limit, counter, wrap)
         data = replies.data(reply, told.kept, told.width)
-    tokens = budgets.cost(replies.dumped(wrap(data)), counter)
+    tokens = budgets.cost(replies.dumped(wrap(data, left)), counter)
+    whole = wrap(data, left, tokens)
     if is_read():
-        print(json.dumps(wrap(data, tokens), ensure_ascii=False, indent=2))
+        print(json.dumps(whole, ensure_ascii=False, indent=2))
     else:
-        print(replies.dumped(wrap(data, tokens)))
+        print(replies.dumped(whole))
 
 
 _CODES = {
@@ -110,7 +123,7 @@ _CODES = {
 def _brief(failing: Problem, ms: float, counter: Counter) -> Problem:
     """A problem whose words keep within the budget; they may quote what was asked."""
     says, hint = fencing.neutral(failing.message), fencing.neutral(failing.hint)
-    limit = budgets.clamped(_answer.limit or budgets.DEFAULT)
+    limit = _answer.limit
     for width in _CUTS:
         # What to do is worth more than what was wrong, and is short.
         told = Problem(failing.code, budgets.cut(says, width), budgets.cut(hint, 150))

@@ -50,7 +50,7 @@ def show_all(house: House, offset: int, limit: int, *, as_json: bool) -> int:
     if as_json:
         output.as_json(page)
     elif page.entries:
-        output.lines(_list(page, house.zone))
+        output.bounded(_list(page, house.zone))
     elif page.total:
         output.lines([f"There are {page.total:,} entries, no more."])
     else:
@@ -103,7 +103,7 @@ def show(house: House, names: Sequence[str], *, as_json: bool) -> int:
         return 0
     for place, one in enumerate(shown):
         output.lines([""] * bool(place))
-        output.lines(_whole(one, house.zone))
+        output.bounded(_whole(one, house.zone))
     return 0
 
 

@@ -116,12 +116,16 @@ def tell(house: House, job: Job | None, limit: int, *, as_json: bool) -> int:
     if as_json:
         output.as_json({"runs": found})
     elif found:
-        for one in found:
-            output.lines([f"{one.job:<13} {_line(one, house.zone)} · {_counts(one)}"])
-            output.lines([f"    error: {one.error}"] * bool(one.error))
+        output.bounded(_runs(found, house.zone))
     else:
         output.lines([f"{job} has not run yet." if job else "No job has run yet."])
     return 0
+
+
+def _runs(found: Sequence[Run], zone: tzinfo) -> Iterator[str]:
+    for one in found:
+        yield f"{one.job:<13} {_line(one, zone)} · {_counts(one)}"
+        yield from [f"    error: {one.error}"] * bool(one.error)
 
 
 def steer(house: House, action: str, chosen: Sequence[Job], *, as_json: bool) -> int:

@@ -9,6 +9,7 @@ from memtui import promises
 from memtui.curate import versions as chosen
 from memtui.errors import MemtuiError, UsageError
 from memtui.house import House
+from memtui.memory import fencing
 from memtui.memory.summaries import Facts
 from memtui.memory.toc import Status, TocEdition, TocHistory, TocNode
 from memtui.recall import versions
@@ -57,10 +58,12 @@ def show(house: House, node_id: str, *, as_json: bool) -> int:
     """Print the versions of a node, the latest first."""
     found = _history(node_id)
     if as_json:
-        output.as_json({"node": found.line, **_asked(found), "versions": _plain(found)})
+        notice = {"notice": fencing.NOTICE}
+        told = {"node": found.line, **_asked(found), "versions": _plain(found)}
+        output.as_json(notice | told)
     else:
         promise = promises.told(house.settings, promises.is_worked(house.paths))
-        output.lines(_list(found, house.zone, promise))
+        output.bounded(_list(found, house.zone, promise))
     return 0
 
 

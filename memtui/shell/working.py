@@ -2,7 +2,8 @@
 
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -27,6 +28,10 @@ STAGES = {
     "messages": "indexing messages",
 }
 """What each stage does, in words."""
+
+
+RESTING = "all is done that can be"
+"""What is said while nothing waits."""
 
 
 class Bar(Protocol):
@@ -59,6 +64,17 @@ class _Rich:
         self._drawn.stop()
 
 
+@contextmanager
+def _bar(*, as_json: bool = False) -> Iterator[Bar]:
+    """A bar where a person looks on."""
+    bar = _Rich() if sys.stderr.isatty() and not as_json else None
+    try:
+        yield bar or _Silent()
+    finally:
+        if bar:
+            bar.close()
+
+
 def bring_in(house: House, paths: Sequence[Path], *, as_json: bool) -> int:
     """Import files and folders, then digest them unless another memtui does."""
     missing = [path for path in paths if not path.exists()]
@@ -70,14 +86,9 @@ def bring_in(house: House, paths: Sequence[Path], *, as_json: bool) -> int:
         raise MemtuiError(
             "no agent's transcripts were found here; name files: memtui import PATH…"
         )
-    bar = _Rich() if sys.stderr.isatty() and not as_json else None
-    shown: Bar = bar or _Silent()
-    try:
-        imported = _store(house, wanted, shown)
-        errors = _digest(house, shown)
-    finally:
-        if bar:
-            bar.close()
+    with _bar(as_json=as_json) as bar:
+        imported = _store(house, wanted, bar)
+        errors = _digest(house, bar)
     if as_json:
         output.as_json({"imported": imported, "errors": [str(e) for e in errors or ()]})
     else:
@@ -98,17 +109,23 @@ def _digest(house: House, bar: Bar) -> list[Exception] | None:
     """Do the work behind; None if another memtui does it."""
     if not house.works.claim.take():
         return None
+    try:
+        return house.works.until_idle(_teller(bar))
+    finally:
+        house.works.claim.drop()
+
+
+def _teller(bar: Bar) -> Callable[[Progress], None]:
+    """What shows the work as it goes on."""
     most = 1
 
     def tell(progress: Progress) -> None:
         nonlocal most
         most = max(most, progress.queued)
-        bar.show(STAGES.get(progress.stage, ""), most - progress.queued, most)
+        said = STAGES.get(progress.stage, "" if progress.queued else RESTING)
+        bar.show(said, most - progress.queued, most)
 
-    try:
-        return house.works.until_idle(tell)
-    finally:
-        house.works.claim.drop()
+    return tell
 
 
 def digest(house: House) -> list[Exception] | None:
@@ -149,7 +166,8 @@ def work(house: House, *, until_idle: bool, as_json: bool) -> int:
         raise MemtuiError("another memtui works this store already")
     if not until_idle:
         return _forever(house)
-    errors = _digest(house, _Silent()) or []
+    with _bar(as_json=as_json) as bar:
+        errors = _digest(house, bar) or []
     waiting = 0 if house.asks_nobody else _waiting_for_model()
     if as_json:
         said = [str(error) for error in errors]
@@ -169,15 +187,17 @@ def _waiting_for_model() -> int:
 
 
 def _forever(house: House) -> int:
-    said = threading.Event()
-
-    def tell(progress: Progress) -> None:
-        if progress.error:
-            print(f"memtui: {progress.error}", file=sys.stderr)
-
-    house.start(tell)
     print("memtui works; stop it with ctrl+c", file=sys.stderr)
-    said.wait()
+    with _bar() as bar:
+        show = _teller(bar)
+
+        def tell(progress: Progress) -> None:
+            show(progress)
+            if progress.error:
+                print(f"memtui: {progress.error}", file=sys.stderr)
+
+        house.start(tell)
+        threading.Event().wait()
     return 0
 
 
@@ -186,6 +206,7 @@ def reindex(house: House) -> int:
     if not house.works.claim.take():
         raise MemtuiError("another memtui works this store; stop it to reindex")
     house.works.reindex()
-    errors = _digest(house, _Silent()) or []
+    with _bar() as bar:
+        errors = _digest(house, bar) or []
     output.lines(f"error: {error}" for error in errors)
     return 1 if errors else 0

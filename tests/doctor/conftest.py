@@ -45,7 +45,7 @@ def ask(home: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
 
     def asked(*options: str, words: bool = False) -> Any:
         capsys.readouterr()
-        asking = ["--home", str(home), *options, "doctor"]
+        asking = ["--home", str(home), *options, "doctor", "--max-tokens", "9000"]
         code = __main__.main(asking if words else [*asking, "--json"])
         told = capsys.readouterr()
         if words:

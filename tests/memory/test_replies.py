@@ -145,7 +145,14 @@ def test_what_is_told_beside_items_is_told_while_there_is_room() -> None:
     assert read["notice"] == fencing.NOTICE
     assert read["notes"] == notes
     assert read["continuation_token"] == "0"
-    assert read["left_out"] == "3 left out: go on there"
+    assert read["left_out"] == "3 left out: ask for more tokens"
+
+
+def test_what_a_limit_left_out_is_told_apart_from_what_did_not_fit() -> None:
+    more = {"more": "a larger limit gives more", "ahead": True}
+    asked = Reply("hits", [{"text": "x " * 90}] * 3, str, **more)  # type: ignore[arg-type]
+    for most, says in ((900, "(more: a larger"), (120, "left out: ask for more")):
+        assert says in replies.fitted(asked, most, tokens.ESTIMATED).text
 
 
 def test_an_answer_that_says_more_than_its_items_keeps_its_head() -> None:

@@ -1,0 +1,101 @@
+"""Trimming: what is answered of memtui itself, as much of its lists as a budget holds.
+
+Items go whole from the end, those of the last list first, and what an item can do
+without (``SPARE``) before any; what was left out is counted, and the budget that holds
+all of it is named.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from memtui.memory import budgets, replies
+from memtui.memory.tokens import Counter
+
+SPARE = "diff"
+"""The field of an item whose list it can do without."""
+
+Wrap = Callable[[Any, str], Mapping[str, Any]]
+"""Puts data, and what was left out of it, into what is printed."""
+
+
+def fitted(data: Any, limit: int, counter: Counter, wrap: Wrap) -> tuple[Any, str]:
+    """A value with as much of its lists as fits, and what was left out of it.
+
+    An object says so itself; of a list it is told beside it.
+
+    Args:
+        data: What is answered, in JSON's own types.
+        limit: The budget in tokens.
+        counter: Of tokens.
+        wrap: Puts the data into what is printed: the budget is of all of it.
+    """
+    whole = budgets.cost(replies.dumped(wrap(data, "")), counter)
+    lists = {name: one for name, one in _named(data).items() if isinstance(one, list)}
+    spared = _spared(lists)
+    count = sum(map(len, lists.values())) + spared
+    if whole <= limit or not count:
+        return data, ""
+
+    def made(kept: int, width: int | None) -> tuple[Any, str]:
+        told = replies.brief(_kept(lists, kept), width)
+        left = f"{_left(lists, told)}: --max-tokens {round(whole, -2) + 100} gives all"
+        if isinstance(data, list):
+            return told[""], left
+        return replies.brief(data, width) | told | {"left_out": left}, ""
+
+    def render(kept: int, width: int | None) -> str:
+        return replies.dumped(wrap(*made(kept, width)))
+
+    found = budgets.fit(render, count, limit, counter)
+    return made(found.kept, found.width)
+
+
+def lines(told: Sequence[str], limit: int, counter: Counter) -> list[str]:
+    """As many of some lines as fit, and how many there are besides."""
+    whole = budgets.cost("\n".join(told), counter)
+
+    def kept(count: int) -> list[str]:
+        rest = len(told) - count
+        more = (
+            f"({rest} lines left out: --max-tokens {round(whole, -2) + 100} gives all)"
+        )
+        return [*told[:count], *([more] if rest else [])]
+
+    found = budgets.fit(
+        lambda count, _: "\n".join(kept(count)), len(told), limit, counter
+    )
+    return kept(found.kept)
+
+
+def _named(data: Any) -> dict[str, Any]:
+    return data if isinstance(data, dict) else {"": data}
+
+
+def _spared(lists: Mapping[str, list[Any]]) -> int:
+    return sum(len(_spare(item)) for one in lists.values() for item in one)
+
+
+def _spare(item: Any) -> list[Any]:
+    return item.get(SPARE, []) if isinstance(item, dict) else []
+
+
+def _kept(lists: Mapping[str, list[Any]], kept: int) -> dict[str, list[Any]]:
+    """The lists with so many parts: whole items, then what these can do without."""
+    told: dict[str, list[Any]] = {}
+    for name, one in lists.items():
+        told[name] = one[: max(0, kept)]
+        kept -= len(one)
+    for name, one in told.items():
+        for at, item in enumerate(one):
+            if some := _spare(item):
+                told[name][at] = item | {SPARE: some[: max(0, kept)]}
+                kept -= len(some)
+    return told
+
+
+def _left(lists: Mapping[str, list[Any]], told: Mapping[str, list[Any]]) -> str:
+    gone = {name: len(one) - len(told[name]) for name, one in lists.items()}
+    parts = [f"{count} {name}".strip() for name, count in gone.items() if count]
+    if lines := _spared(lists) - _spared(told):
+        parts.append(f"{lines} lines")
+    return f"{', '.join(parts)} left out"

@@ -1,0 +1,50 @@
+"""What memtui answers of itself keeps within a budget, and says what it left out."""
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.memory import budgets, replies, trimming
+from memtui.memory.tokens import ESTIMATED
+
+ITEM = st.fixed_dictionaries(
+    {"name": st.text(max_size=90)}, optional={"diff": st.lists(st.text(), max_size=9)}
+)
+
+
+def wrap(data: Any, left: str) -> dict[str, Any]:
+    return {"data": data, "left": left}
+
+
+@given(
+    st.dictionaries(st.sampled_from("abc"), st.lists(ITEM, max_size=20)),
+    st.integers(100, 900),
+)
+def test_whole_items_go_from_the_end_and_are_counted(
+    lists: dict[str, list[dict[str, Any]]], limit: int
+) -> None:
+    told, _ = trimming.fitted(lists, limit, ESTIMATED, wrap)
+    assert budgets.cost(replies.dumped(wrap(told, "")), ESTIMATED) <= limit
+    gone = {name: len(one) - len(told[name]) for name, one in lists.items()}
+    for name, count in gone.items():
+        assert not count or f"{count} {name}" in told["left_out"]
+    if "left_out" in told:
+        most = int(told["left_out"].split("--max-tokens ")[1].split()[0])
+        assert trimming.fitted(lists, most, ESTIMATED, wrap) == (lists, "")
+    else:
+        assert told == lists
+
+
+def test_of_a_list_it_is_told_beside_it() -> None:
+    told, left = trimming.fitted([{"n": n} for n in range(400)], 99, ESTIMATED, wrap)
+    assert told[0] == {"n": 0} and left.startswith(f"{400 - len(told)} left out: ")
+
+
+def test_lines_are_left_out_from_the_end() -> None:
+    told = trimming.lines([f"line {n}" for n in range(400)], 100, ESTIMATED)
+    assert told[0] == "line 0"
+    assert told[-1].startswith(f"({401 - len(told)} lines left out: --max-tokens ")
+    assert budgets.cost("\n".join(told), ESTIMATED) <= 100
+    assert json.dumps(trimming.lines(["one"], 50, ESTIMATED)) == '["one"]'

@@ -1,0 +1,25 @@
+"""What is left out of an answer is counted, with the call that gets it."""
+
+from memtui.house import House
+from memtui.memory import replies
+from memtui.memory.tokens import ESTIMATED
+from memtui.recall import browse
+
+
+def test_a_budget_is_not_told_as_a_limit(full_house: House) -> None:
+    ask = full_house.asking
+    years = [line.node_id for line in browse.years()]
+    for reply in (
+        ask.get_node(years[0]),
+        ask.search_children(None, "token"),
+        ask.by_keyword("token"),
+        ask.list_sessions(),
+        ask.browse_toc(None),
+    ):
+        assert reply.items
+        told = replies.fitted(reply, 50, ESTIMATED)
+        if told.kept < len(reply.items):
+            assert "left out: " in told.text and "more tokens" in told.text
+        left = len(reply.items) - told.kept
+        assert not left or f"({left} left out: " in told.text
+
