@@ -201,7 +201,7 @@ def test_the_doctor_finds_nothing_wrong_and_then_something(home: Path) -> None:
     assert all(found["is_well"] for found in asked(home, "doctor")["findings"])
     (home / "spool" / "new" / "1.json").write_text("{")
     memtui(home, "work", "--until-idle")
-    told = asked(home, "doctor", code=1)
+    told = asked(home, "doctor", "--max-tokens", "9000", code=1)
     ill = [found["name"] for found in told["findings"] if not found["is_well"]]
     assert ill == ["quarantine"]
     reasons = {row["reason"]: row["count"] for row in told["not_taken"]}

@@ -55,7 +55,7 @@ def test_every_version_is_a_line_that_tells_whose_it_is_and_how_it_stands(
 
 
 def test_programs_read_the_versions_too(home: Path) -> None:
-    told = asked(home, "versions", DAY)
+    told = asked(home, "versions", DAY, *WHOLE)
     assert (told["node"]["node_id"], told["asked_at"]) == (DAY, None)
     rejected, model, _ = told["versions"]
     assert (rejected["version"], rejected["rejected"]) == (3, WHY)
@@ -124,7 +124,7 @@ def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) ->
         " wording is in the source"
     )
     assert told[at + 2].startswith("    grip:")
-    versions = asked(home, "versions", DAY)["versions"]
+    versions = asked(home, "versions", DAY, *WHOLE)["versions"]
     (number,) = [one["version"] for one in versions if one["is_shown"]]
     node = asked(home, "show", DAY, "--version", str(number), *WHOLE)
     first, second, *_ = node["parts"]

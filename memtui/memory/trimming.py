@@ -1,7 +1,7 @@
 """Trimming: what is answered of memtui itself, as much of its lists as a budget holds.
 
 Items go whole from the end, those of the last list first, and what an item can do
-without (``SPARE``) before any; what was left out is counted, and the budget that holds
+without (``SPARES``) before any; what was left out is counted, and the budget that holds
 all of it is named.
 """
 
@@ -11,8 +11,8 @@ from typing import Any
 from memtui.memory import budgets, replies
 from memtui.memory.tokens import Counter
 
-SPARE = "diff"
-"""The field of an item whose list it can do without."""
+SPARES = ("diff", "facts")
+"""The fields of an item whose contents it can do without."""
 
 Wrap = Callable[[Any, str], Mapping[str, Any]]
 """Puts data, and what was left out of it, into what is printed."""
@@ -31,8 +31,8 @@ def fitted(data: Any, limit: int, counter: Counter, wrap: Wrap) -> tuple[Any, st
     """
     whole = budgets.cost(replies.dumped(wrap(data, "")), counter)
     lists = {name: one for name, one in _named(data).items() if isinstance(one, list)}
-    spared = _spared(lists)
-    count = sum(map(len, lists.values())) + spared
+    count = sum(map(len, lists.values()))
+    count += sum(_spared(lists, name) for name in SPARES)
     if whole <= limit or not count:
         return data, ""
 
@@ -71,31 +71,40 @@ def _named(data: Any) -> dict[str, Any]:
     return data if isinstance(data, dict) else {"": data}
 
 
-def _spared(lists: Mapping[str, list[Any]]) -> int:
-    return sum(len(_spare(item)) for one in lists.values() for item in one)
-
-
-def _spare(item: Any) -> list[Any]:
-    return item.get(SPARE, []) if isinstance(item, dict) else []
-
-
 def _kept(lists: Mapping[str, list[Any]], kept: int) -> dict[str, list[Any]]:
     """The lists with so many parts: whole items, then what these can do without."""
     told: dict[str, list[Any]] = {}
     for name, one in lists.items():
         told[name] = one[: max(0, kept)]
         kept -= len(one)
-    for name, one in told.items():
+    for one in told.values():
         for at, item in enumerate(one):
-            if some := _spare(item):
-                told[name][at] = item | {SPARE: some[: max(0, kept)]}
-                kept -= len(some)
+            for name in SPARES:
+                some = _parts(item, name)
+                if some > max(0, kept):
+                    one[at] = one[at] | {name: _first(item[name], kept)}
+                kept -= some
     return told
+
+
+def _first(some: Any, kept: int) -> Any:
+    """As much of a list; of an object all or nothing."""
+    return some[: max(0, kept)] if isinstance(some, list) else {}
+
+
+def _parts(item: Any, name: str) -> int:
+    """Of how many parts a field of an item is: an object is one."""
+    some = item.get(name) if isinstance(item, dict) else None
+    return len(some) if isinstance(some, list) else int(bool(some))
+
+
+def _spared(lists: Mapping[str, list[Any]], name: str) -> int:
+    return sum(_parts(item, name) for one in lists.values() for item in one)
 
 
 def _left(lists: Mapping[str, list[Any]], told: Mapping[str, list[Any]]) -> str:
     gone = {name: len(one) - len(told[name]) for name, one in lists.items()}
     parts = [f"{count} {name}".strip() for name, count in gone.items() if count]
-    if lines := _spared(lists) - _spared(told):
-        parts.append(f"{lines} lines")
+    spared = {one: _spared(lists, one) - _spared(told, one) for one in SPARES}
+    parts += [f"{count} of {name}" for name, count in spared.items() if count]
     return f"{', '.join(parts)} left out"

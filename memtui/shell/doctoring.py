@@ -193,12 +193,12 @@ def _plain(report: Report) -> dict[str, object]:
         "is_well": report.is_well,
         "model": report.model,
         "findings": report.findings,
-        "latest": report.latest,
         "quarantined": report.quarantined,
+        "not_taken": sorted(report.not_taken, key=lambda one: one.kind != Kind.FAULT),
+        "latest": report.latest,
         "heard": report.heard,
         "redacted": report.redacted,
         "unknown": report.unknown,
-        "not_taken": report.not_taken,
     }
 
 

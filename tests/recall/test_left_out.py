@@ -22,4 +22,3 @@ def test_a_budget_is_not_told_as_a_limit(full_house: House) -> None:
             assert "left out: " in told.text and "more tokens" in told.text
         left = len(reply.items) - told.kept
         assert not left or f"({left} left out: " in told.text
-
