@@ -43,7 +43,7 @@ def run(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def secrets_said(home: Path) -> dict[str, Any]:
-    told = data_of(run(home, "doctor", "--json").stdout)
+    told = data_of(run(home, "doctor", "--json", "--max-tokens", "9000").stdout)
     (found,) = [one for one in told["findings"] if one["name"] == "secrets"]
     return dict(found)
 
