@@ -38,7 +38,7 @@ def memtui(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         home = str(tmp_path / "memtui")
         assert __main__.main(["--home", home, *words]) == code
         told = capsys.readouterr()
-        return data_of(told.out) if "--json", "--max-tokens", "9000" in words else told.out + told.err
+        return data_of(told.out) if "--json" in words else told.out + told.err
 
     return run
 
@@ -95,7 +95,9 @@ def test_what_was_agreed_is_remembered_and_taken_back(
     assert of(told, "claude-code")["is_watched"]
     assert of(told, "codex")["why"] == "you did not agree"
     memtui("sources", "unwatch", "claude-code")
-    assert not of(memtui("sources", "--json", "--max-tokens", "9000"), "claude-code")["is_watched"]
+    assert not of(memtui("sources", "--json", "--max-tokens", "9000"), "claude-code")[
+        "is_watched"
+    ]
 
 
 def test_all_are_watched_but_the_one_that_has_no_place(memtui: Run) -> None:
@@ -106,7 +108,9 @@ def test_all_are_watched_but_the_one_that_has_no_place(memtui: Run) -> None:
 
 def test_where_settings_go_first_that_is_said(memtui: Run) -> None:
     setting = ("--set", "capture.sources=codex")
-    told = memtui(*setting, "sources", "unwatch", "codex", "--json", "--max-tokens", "9000")
+    told = memtui(
+        *setting, "sources", "unwatch", "codex", "--json", "--max-tokens", "9000"
+    )
     assert of(told, "codex")["is_watched"]
     assert "capture.sources" in of(told, "codex")["why"]
     assert "the settings go before it for Codex" in told["note"]
@@ -116,7 +120,9 @@ def test_where_settings_go_first_that_is_said(memtui: Run) -> None:
 def test_folders_of_the_settings_are_listed_too(memtui: Run, tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     setting = ("--set", f"capture.folders={tmp_path / 'old'}")
-    folders = of(memtui(*setting, "sources", "--json", "--max-tokens", "9000"), "folders")
+    folders = of(
+        memtui(*setting, "sources", "--json", "--max-tokens", "9000"), "folders"
+    )
     assert folders["is_watched"]
     assert folders["places"] == [str(tmp_path / "old")]
 
