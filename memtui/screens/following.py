@@ -13,14 +13,14 @@ from textual.screen import Screen, ScreenResultType
 
 from memtui.widgets import threads
 
-AGAIN = "It is tried again by itself; esc goes back."
+AGAIN = f"{threads.TRIED_AGAIN[:-1]}; esc goes back."
 """What is said where nothing could be read."""
 
 
 class Following(Screen[ScreenResultType]):
     """A screen that looks again, and rests between."""
 
-    REST_S: ClassVar[float] = 1.0
+    REST_S: ClassVar[float] = threads.AGAIN_S
     """How long it rests before it looks again, in seconds."""
 
     _is_due = False

@@ -29,15 +29,13 @@ from memtui.widgets import found_lines, found_words, wording
 from memtui.widgets.found_head import FoundHead
 from memtui.widgets.found_lines import Finder, Landing, Line, Sheet, View
 from memtui.widgets.found_list import FoundList
+from memtui.widgets.threads import SLOW_S
 
 PAUSE_S = 0.03
 """How long typing must rest before the question is asked, in seconds."""
 
 AGAIN_S = 2.0
 """How soon it is asked again what was not answered, or without an index, in seconds."""
-
-SLOW_S = 0.3
-"""After so many seconds it is said that an answer takes its time."""
 
 NOTHING = (
     "Nothing is kept yet: there is nothing to find.\n\n"

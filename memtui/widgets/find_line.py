@@ -17,9 +17,7 @@ from textual.widgets import Input, Static
 from memtui.memory.events import Place
 from memtui.messages.reader import WordsAsked, WordsKept
 from memtui.widgets import wording
-
-SLOW_S = 0.3
-"""After so many seconds it is said that an answer takes its time."""
+from memtui.widgets.threads import SLOW_S
 
 
 class FindLine(Horizontal):

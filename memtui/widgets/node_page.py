@@ -17,7 +17,7 @@ from memtui.memory.shares import Part
 from memtui.memory.toc import Status, TocLevel, TocNode
 from memtui.memory.tokens import estimate
 from memtui.messages.contents import NotRead
-from memtui.messages.page import NodeCosted, NodeRead
+from memtui.messages.page import NodeCosted, NodeRead, SourceWanted
 from memtui.recall import browse, versions
 from memtui.widgets import day_words, threads, wording
 from memtui.widgets.bullet_list import BulletList
@@ -67,7 +67,7 @@ class NodePage(Vertical):
         """What part of the memory is shown; ``narrow`` changes it."""
         self._part: Part | None = None
         self._is_refused = False
-        self._wanted = ""
+        self._wanted = self._awaited = ""
         self._grip_to_open = ""
 
     def compose(self) -> ComposeResult:
@@ -84,16 +84,28 @@ class NodePage(Vertical):
     def open(self, node_id: str, grip_id: str = "") -> None:
         """Read a node and show it, with the cursor on the bullet of a grip if given."""
         if node_id != self._wanted:
-            self._wanted, self._grip_to_open = node_id, grip_id
+            self._wanted = self._awaited = node_id
+            self._grip_to_open = grip_id
+            self.set_timer(threads.SLOW_S, partial(self._say_slow, node_id))
             self._load()
         elif grip_id:
             self._grip_to_open = grip_id
             if self.node is not None and self.node.node_id == node_id:
                 self._go_to_grip()
 
+    def _say_slow(self, node_id: str) -> None:
+        """Show no longer what was pointed at before, if this is still to come."""
+        if self._awaited == node_id:
+            self._show_none("Reading…")
+
+    def _show_none(self, why: str) -> None:
+        self.node, self._part = None, None
+        self._say(why)
+        self.post_message(SourceWanted("", 0, 0, ""))
+
     def close(self) -> None:
         """Show no node: there is none to point at."""
-        self.node, self._part, self._wanted = None, None, ""
+        self.node, self._part, self._wanted, self._awaited = None, None, "", ""
         self.query_one(PaneTitle).say("Page")
         self.query_one("#head", Static).update(
             Content.styled(NOTHING_CHOSEN, "$context")
@@ -128,6 +140,7 @@ class NodePage(Vertical):
         """Show the node, unless another one has been asked for since."""
         if (message.node_id, message.of) != (self._wanted, self.of):
             return
+        self._awaited = ""
         read, known = (message.part, message.is_refused), (self._part, self._is_refused)
         if message.part and read == known:
             return
@@ -205,11 +218,11 @@ class NodePage(Vertical):
         if event.state is WorkerState.ERROR:
             event.stop()
             self.post_message(NotRead())
-            self.node, self._part, self._wanted = None, None, ""
-            self._say(
-                f"This page could not be read: {wording.why(event.worker.error)}\n"
-                "Move away and back to try again."
-            )
+            self._awaited, why = "", wording.why(event.worker.error)
+            told = f"This page could not be read: {why}\n{threads.TRIED_AGAIN}"
+            self._show_none(told)
+            again = partial(self.look_again, {self._wanted})
+            self.set_timer(threads.AGAIN_S, again)
 
 
 def _size(node: TocNode) -> str:

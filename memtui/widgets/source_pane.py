@@ -75,6 +75,7 @@ class SourcePane(Vertical):
         self.zone, self.now = zone, now
         self.expansion = Expansion()
         self._wanted: SourceWanted | None = None
+        self._awaited: SourceWanted | None = None
         self._around = expand.BEFORE
         self._held: Landing | None = None
 
@@ -118,10 +119,19 @@ class SourcePane(Vertical):
         # What is still in sight is no longer what is cited or opened.
         self.expansion = Expansion()
         if wanted.grip_id or wanted.event_id:
+            self._awaited = wanted
+            self.set_timer(threads.SLOW_S, partial(self._say_slow, wanted))
             self._load()
             return
+        self._awaited = None
         self.query_one(PaneTitle).say(_title(wanted))
         self._say(wanted.why_none)
+
+    def _say_slow(self, wanted: SourceWanted) -> None:
+        """Show no longer what was wanted before, if this is still to come."""
+        if self._awaited is wanted:
+            self.query_one(PaneTitle).say(_title(wanted))
+            self._say("Reading…")
 
     def clear(self) -> None:
         """Show no source: no bullet is pointed at."""
@@ -167,6 +177,7 @@ class SourcePane(Vertical):
         wanted = self._wanted
         if wanted is None or message.wanted is not wanted:
             return
+        self._awaited = None
         self.expansion = message.expansion
         if not message.expansion.excerpt_events:
             self.query_one(PaneTitle).say(_title(wanted))
@@ -207,11 +218,14 @@ class SourcePane(Vertical):
         """Say why a source could not be read."""
         if event.state is WorkerState.ERROR:
             event.stop()
-            self.expansion = Expansion()
-            self._say(
-                f"This source could not be read: {wording.why(event.worker.error)}\n"
-                "Choose the bullet again to try once more."
-            )
+            self.expansion, self._awaited = Expansion(), None
+            why = wording.why(event.worker.error)
+            self._say(f"This source could not be read: {why}\n{threads.TRIED_AGAIN}")
+            self.set_timer(threads.AGAIN_S, partial(self._try_again, self._wanted))
+
+    def _try_again(self, wanted: SourceWanted | None) -> None:
+        if self._wanted is wanted:
+            self._load()
 
     def action_open(self) -> None:
         """Read the session where the source stands in it."""

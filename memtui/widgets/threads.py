@@ -11,6 +11,15 @@ from textual.dom import DOMNode
 from textual.message import Message
 from textual.worker import Worker, get_current_worker
 
+SLOW_S = 0.3
+"""After so many seconds it is said that an answer takes its time."""
+
+AGAIN_S = 1.0
+"""How soon it is asked again what could not be read, in seconds."""
+
+TRIED_AGAIN = "It is tried again by itself."
+"""What is said of that."""
+
 
 def ask(of: DOMNode, reading: Callable[[], None], group: str) -> None:
     """Read something on a thread; what was asked before in this group gives way.

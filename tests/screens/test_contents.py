@@ -30,6 +30,7 @@ from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.source_pane import Reader, SourcePane
 from memtui.widgets.status_line import StatusLine
 from memtui.widgets.toc_tree import TocTree
+from memtui.widgets.transcript import Transcript
 
 AppOf = Callable[[House], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
@@ -515,3 +516,68 @@ async def test_one_key_leads_back_from_every_jump_to_where_it_began(
         assert here(pilot).level is TocLevel.DAY
         await press(pilot, settle, "backspace")
         assert here(pilot).node_id == month and isinstance(pilot.app.focused, Reader)
+
+
+async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        go_on = threading.Event()
+        part, expanded = browse.part, expand.expand
+
+        def slow_part(node_id: str, of: Scope) -> object:
+            go_on.wait()
+            return part(node_id, of)
+
+        def slow_source(grip_id: str, **around: int) -> Expansion:
+            go_on.wait()
+            return expanded(grip_id, **around)
+
+        monkeypatch.setattr(browse, "part", slow_part)
+        monkeypatch.setattr(expand, "expand", slow_source)
+        await pilot.press("down")
+        while head(pilot) != "Reading…":
+            await pilot.pause()
+        assert page(pilot).node is None and transcript(pilot) == ""
+        await pilot.press("up", "down")
+        assert here(pilot).node_id == "toc:year:2023", "keys act meanwhile"
+        go_on.set()
+        await settle(pilot)
+        assert head(pilot) != "Reading…" and source(pilot).expansion.grip is not None
+        go_on.clear()
+        await pilot.press("n")
+        while transcript(pilot) != "Reading…":
+            await pilot.pause()
+        go_on.set()
+        await settle(pilot)
+        assert source(pilot).expansion.grip is not None
+
+
+async def test_what_could_not_be_read_is_there_once_it_can_be(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise MemtuiError("the disk is away")
+
+    monkeypatch.setattr("memtui.widgets.threads.AGAIN_S", 0.05)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        for module, name, key in ((browse, "part", "down"), (expand, "expand", "n")):
+            with monkeypatch.context() as patch:
+                patch.setattr(module, name, broken)
+                await press(pilot, settle, key)
+                told = head(pilot) + transcript(pilot)
+                assert "could not be read: the disk is away" in told
+            while source(pilot).expansion.grip is None:
+                await settle(pilot)
+            assert "could not be read" not in head(pilot)
+
+
+def head(pilot: Pilot[str | MemtuiError]) -> str:
+    return str(pilot.app.screen.query_one("#head", Static).visual)
+
+
+def transcript(pilot: Pilot[str | MemtuiError]) -> str:
+    visual = pilot.app.screen.query_one("#transcript", Static).visual
+    return "" if isinstance(visual, Transcript) else str(visual)
