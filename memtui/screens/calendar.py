@@ -27,7 +27,7 @@ from memtui.messages.house import WorkReported
 from memtui.messages.narrowing import Narrowed
 from memtui.recall import days
 from memtui.screens.following import AGAIN, Following
-from memtui.widgets import day_words, wording
+from memtui.widgets import day_words, threads, wording
 from memtui.widgets.day_grid import DayGrid
 from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
@@ -103,6 +103,11 @@ class CalendarScreen(Following[str]):
         """Start in the grid, which asks for what it shows."""
         self.query_one(StatusLine).scope = self._of
         self._grid.focus()
+        self.set_timer(threads.SLOW_S, self._say_slow)
+
+    def _say_slow(self) -> None:
+        if not self._grid.is_read and not self.has_class("-failing"):
+            self.query_one(PaneTitle).measure = threads.READING
 
     # Reading
 

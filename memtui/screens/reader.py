@@ -31,7 +31,7 @@ from memtui.recall import conversation
 from memtui.recall.conversation import Whose
 from memtui.screens.layouts import LAYOUTS
 from memtui.screens.reading import FIND, Reading, around
-from memtui.widgets import turn_lines
+from memtui.widgets import threads, turn_lines
 from memtui.widgets.find_line import FindLine
 from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
@@ -104,6 +104,11 @@ class ReaderScreen(Reading):
         self.view.focus()
         # Not before it is known how wide the lines are.
         self.call_after_refresh(self._open)
+        self.set_timer(threads.SLOW_S, self._say_slow)
+
+    def _say_slow(self) -> None:
+        if self.about is None and not self.has_class("-empty"):
+            self.query_one(PaneTitle).measure = threads.READING
 
     # Folding and thinking
 

@@ -28,7 +28,7 @@ from memtui.recall import listings
 from memtui.recall.listings import Listing
 from memtui.screens.following import AGAIN, Following
 from memtui.screens.layouts import LAYOUTS
-from memtui.widgets import session_rows, wording
+from memtui.widgets import session_rows, threads, wording
 from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.session_list import PAGE, SessionList
@@ -79,6 +79,7 @@ class SessionsScreen(Following[None]):
         super().__init__()
         self._zone, self._now, self._is_demo = zone, now, is_demo
         self.listing = Listing(of=of)
+        self._awaited: Listing | None = None
 
     def compose(self) -> ComposeResult:
         """The line to type in, the names of the columns, and the list."""
@@ -105,6 +106,7 @@ class SessionsScreen(Following[None]):
         self.query_one(StatusLine).scope = self.listing.of
         self._list.focus()
         self.read_anew()
+        self._await()
 
     def on_resize(self) -> None:
         """Name the columns that there is room for."""
@@ -114,6 +116,16 @@ class SessionsScreen(Following[None]):
         )
 
     # Reading
+
+    def _await(self) -> None:
+        """Say that what is to be listed is being read, if that takes its time."""
+        self._awaited = listing = self.listing
+
+        def say() -> None:
+            if self._awaited is listing:
+                self.query_one(PaneTitle).measure = threads.READING
+
+        self.set_timer(threads.SLOW_S, say)
 
     def read_anew(self) -> None:
         """Read the list anew, around the session the cursor is on."""
@@ -144,6 +156,7 @@ class SessionsScreen(Following[None]):
         stretch = message.stretch
         if stretch.listing != self.listing:
             return
+        self._awaited = None
         if not message.is_anew and stretch.total != self._list.total:
             # The lines have other places since: these may be wrong.
             self._list.ask_again(stretch.offset)
@@ -175,6 +188,7 @@ class SessionsScreen(Following[None]):
             self._list.fail(int(event.worker.group.removeprefix(STRETCH)), reason)
             self.set_timer(self.REST_S, self._list.try_again)
             return
+        self._awaited = None
         self.look_soon()
         if self._list.known:
             self.query_one(PaneTitle).measure = f"✗ not read: {reason}"
@@ -216,6 +230,7 @@ class SessionsScreen(Following[None]):
         self.listing = listing
         self._list.to_top()
         self.ask(partial(self._load, listing, None, 0), "list")
+        self._await()
 
     # What changes by itself
 

@@ -14,6 +14,9 @@ from textual.worker import Worker, get_current_worker
 SLOW_S = 0.3
 """After so many seconds it is said that an answer takes its time."""
 
+READING = "reading…"
+"""What is said then, beside what is to be read."""
+
 AGAIN_S = 1.0
 """How soon it is asked again what could not be read, in seconds."""
 

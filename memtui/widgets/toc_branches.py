@@ -61,10 +61,17 @@ class TocBranches(Tree[Row], inherit_bindings=False):
             return
         self._asking[node_id] = offset
         self._read.add(node_id)
+        self.set_timer(threads.SLOW_S, partial(self._say_slow, node_id))
         reading = partial(self._read_page, self.of, node_id, offset)
         self.run_worker(
             reading, name=node_id, group=READ, thread=True, exit_on_error=False
         )
+
+    def _say_slow(self, node_id: str) -> None:
+        """Say of a branch without rows that they are to come, if they are."""
+        branch = self._branch(node_id)
+        if node_id in self._asking and branch is not None and not branch.children:
+            toc_rows.add_more(branch, More(0, threads.READING))
 
     def _read_page(self, of: Scope, node_id: str, offset: int) -> None:
         lines = (
@@ -126,8 +133,12 @@ class TocBranches(Tree[Row], inherit_bindings=False):
         branch = self._branch(event.worker.name)
         if branch is not None:
             words = f"Not read (enter tries again): {reason}"
+            before = toc_rows.more_of(branch)
+            is_here = self.cursor_node in (None, before)
+            if before is not None:
+                before.remove()
             toc_rows.add_more(branch, More(offset, words))
-            if self.cursor_node is None:
+            if is_here:
                 self.point_at(branch.children[-1])
 
     def _branch(self, node_id: str) -> TreeNode[Row] | None:

@@ -29,6 +29,7 @@ from memtui.widgets.node_page import NodePage
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.source_pane import Reader, SourcePane
 from memtui.widgets.status_line import StatusLine
+from memtui.widgets.toc_rows import More
 from memtui.widgets.toc_tree import TocTree
 from memtui.widgets.transcript import Transcript
 
@@ -552,6 +553,36 @@ async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
         go_on.set()
         await settle(pilot)
         assert source(pilot).expansion.grip is not None
+
+
+async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        go_on = threading.Event()
+        children = browse.children
+
+        def slow(*args: str, **others: object) -> list[TocLine]:
+            go_on.wait()
+            raise MemtuiError("the disk is away")
+
+        monkeypatch.setattr(browse, "children", slow)
+        await pilot.press("right")
+        rows = tree(pilot).cursor_node
+        assert rows is not None
+        while not rows.children:
+            await pilot.pause()
+        assert rows.children[0].data == More(0, "reading…")
+        await pilot.press("down")
+        go_on.set()
+        await settle(pilot)
+        (failed,) = rows.children
+        assert str(failed.label).startswith("Not read (enter tries again)")
+        assert tree(pilot).cursor_node is failed
+        monkeypatch.setattr(browse, "children", children)
+        await press(pilot, settle, "enter")
+        assert isinstance(rows.children[0].data, TocLine)
 
 
 async def test_what_could_not_be_read_is_there_once_it_can_be(

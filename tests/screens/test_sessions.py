@@ -1,7 +1,8 @@
 """The list of sessions: read where it is looked at, sorted and narrowed by keys."""
 
+import threading
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 from textual.app import App
@@ -179,6 +180,34 @@ async def test_what_comes_meanwhile_moves_neither_cursor_nor_scroll(
             await settle(pilot)
         assert shown.pointed_at == before
         assert shown.cursor - shown.scroll_offset.y == row
+
+
+async def test_a_list_that_is_slow_to_read_says_that_it_is_being_read(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    around = listings.around
+
+    def slow(*args: Any) -> Any:
+        go_on.wait()
+        return around(*args)
+
+    monkeypatch.setattr(listings, "around", slow)
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        while app.screen.query_one(PaneTitle).measure != "reading…":
+            await pilot.pause()
+        go_on.set()
+        await settle(pilot)
+        assert app.screen.query_one(PaneTitle).measure == "6"
+        go_on.clear()
+        await pilot.press("S")
+        while app.screen.query_one(PaneTitle).measure != "reading…":
+            await pilot.pause()
+        go_on.set()
+        await settle(pilot)
+        assert app.screen.query_one(PaneTitle).measure == "6"
 
 
 async def test_what_cannot_be_read_says_why(
