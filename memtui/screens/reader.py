@@ -180,6 +180,7 @@ class ReaderScreen(Reading):
     def action_find_here(self) -> None:
         """Type words to find in this session."""
         self._left = self.view.spot, frozenset(self._unfolded)
+        self.app.clear_notifications()  # They would lie over what is found.
         self.set_class(True, "-finding")
         self._finding.ask()
 
