@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memtui.memory.events import Event, EventType
-from memtui.memory.prose import sentences
+from memtui.memory.extracts.prose import sentences
 
 EACH = 4
 """How many bullets of one kind a segment gives at most."""

@@ -22,7 +22,8 @@ from dataclasses import dataclass, field
 from benchmarks import acts, foreign, grips, transcripts, written
 from benchmarks.planter import Planter
 from benchmarks.transcripts import Stretch
-from memtui.memory import audit, extract, places
+from memtui.memory import audit, places
+from memtui.memory.extracts import extract
 from memtui.memory.fits import Fits
 from memtui.memory.passages import Passages
 from memtui.memory.summaries import Claim

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from memtui.memory import words
 from memtui.memory.events import Event
-from memtui.memory.prose import sentences
+from memtui.memory.extracts.prose import sentences
 
 FEWEST_TERMS, MOST_CHARS, FEWEST_CHARS = 5, 240, 30
 """What makes a sentence a possible bullet: enough to say, and short enough."""

@@ -24,12 +24,12 @@ from statistics import median
 
 import memtui
 from benchmarks.transcripts import DATA
-from memtui import configuration
 from memtui.house import House
 from memtui.memory.filters import Filters
 from memtui.memory.found import HITS
 from memtui.memory.scopes import Scope
 from memtui.paths import in_home
+from memtui.settings import configuration
 from memtui.store import database, segments, sessions
 
 LOCOMO = DATA / "retrieval" / "locomo"

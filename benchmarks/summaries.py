@@ -21,8 +21,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from benchmarks import grips, transcripts
-from memtui.memory import events, extract, fits, prose, segments, words
+from memtui.memory import events, fits, segments, words
 from memtui.memory.events import Event, EventType
+from memtui.memory.extracts import extract, prose
 from memtui.memory.segments import Rules
 from memtui.memory.tokens import estimate
 

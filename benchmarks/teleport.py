@@ -28,7 +28,7 @@ from benchmarks.processes import CACHE, machine, run, size_of
 from memtui.house import House
 from memtui.memory import queries, words
 from memtui.memory.hits import HitKind
-from memtui.memory.scores import Part
+from memtui.memory.queries.scores import Part
 from memtui.memory.toc import TocLevel
 from memtui.paths import in_home
 from memtui.search import documents

@@ -26,10 +26,9 @@ from textual.pilot import Pilot
 from benchmarks import digested, generate
 from benchmarks.processes import CACHE, machine, run
 from benchmarks.stalls import Stalls, watched
-from memtui import garbage
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
+from memtui.house import House, garbage
 from memtui.memory.sessions import History
 from memtui.paths import Paths, in_home
 from memtui.stages.progress import Progress

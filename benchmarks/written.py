@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks import grips, transcripts
 from benchmarks.transcripts import Stretch
-from memtui.memory import deeds, prose
+from memtui.memory import deeds
+from memtui.memory.extracts import prose
 from memtui.memory.summaries import Claim
 
 FEWEST_WORDS = 5

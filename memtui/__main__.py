@@ -15,10 +15,10 @@ from memtui.shell import dispatching, grammar, opening, options
 if TYPE_CHECKING:
     from memtui.agents.desk import Desk
     from memtui.house import House
-    from memtui.memory.envelopes import Problem
+    from memtui.memory.replies.envelopes import Problem
     from memtui.paths import Paths
     from memtui.settings import Settings
-    from memtui.settings_desk import Desk as SettingsDesk
+    from memtui.settings.desk import Desk as SettingsDesk
 
 EXIT_ERROR = 1
 """Something could not be done; the sentence on standard error says what."""
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _say_usage(wrong: options.WrongLine) -> None:
     """Tell a program what is wrong with its command line."""
-    from memtui.memory import envelopes  # noqa: PLC0415 - seldom
+    from memtui.memory.replies import envelopes  # noqa: PLC0415 - seldom
     from memtui.shell import output  # noqa: PLC0415
 
     output.begin(0)
@@ -80,7 +80,7 @@ def _tried(given: argparse.Namespace) -> "tuple[int, Problem | None]":
     try:
         return _run(given), None
     except MemtuiError as error:
-        from memtui.memory import budgets, envelopes  # noqa: PLC0415 - seldom
+        from memtui.memory.replies import budgets, envelopes  # noqa: PLC0415 - seldom
 
         # They may quote whatever was asked.
         print(f"memtui: {budgets.cut(str(error), LONGEST)}", file=sys.stderr)
@@ -95,7 +95,8 @@ def _tried(given: argparse.Namespace) -> "tuple[int, Problem | None]":
 
 
 def _run(given: argparse.Namespace) -> int:
-    from memtui import configuration, paths  # noqa: PLC0415 - after --help
+    from memtui import paths  # noqa: PLC0415 - after --help
+    from memtui.settings import configuration  # noqa: PLC0415 - after --help
 
     if given.command in (None, "demo") and not (_has_tab() or _has_terminal()):
         raise MemtuiError(NO_TERMINAL)
@@ -123,7 +124,7 @@ def _run(given: argparse.Namespace) -> int:
 
         return web.serve(given)
     if given.command in (None, "demo"):
-        from memtui.settings_desk import Desk  # noqa: PLC0415
+        from memtui.settings.desk import Desk  # noqa: PLC0415
 
         load = partial(
             configuration.load, places.config, given_file=config, given=given.set
@@ -180,8 +181,7 @@ def _mcp(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
 
 
 def _doctor(given: argparse.Namespace, places: "Paths", config: Path | None) -> int:
-    from memtui import configuration  # noqa: PLC0415
-    from memtui.settings import Settings  # noqa: PLC0415
+    from memtui.settings import Settings, configuration  # noqa: PLC0415
     from memtui.shell import doctoring  # noqa: PLC0415
 
     os.umask(0o077)
@@ -226,8 +226,8 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
 def _app(
     places: "Paths", settings: "Settings", desk: "SettingsDesk", *, is_demo: bool
 ) -> int:
-    from memtui import garbage  # noqa: PLC0415
     from memtui.app import MemtuiApp  # noqa: PLC0415 - 140 ms of Textual
+    from memtui.house import garbage  # noqa: PLC0415
 
     garbage.tend()
     chosen: str | MemtuiError | None = "demo"

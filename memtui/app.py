@@ -26,14 +26,17 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from memtui import commands, drawing, garbage, palette, replies, themes
-from memtui.answering import Answering
+from memtui import commands, palette
 from memtui.errors import MemtuiError
-from memtui.household import House
+from memtui.house import garbage
+from memtui.house.household import House
+from memtui.keys import replies
+from memtui.keys.answering import Answering
+from memtui.looks import drawing, themes
+from memtui.looks.stylesheets import stylesheets
+from memtui.looks.themes import DARK, THEMES
 from memtui.messages.house import HouseOpened, LookedInside, WorkReported
 from memtui.messages.settings import SettingWritten
-from memtui.stylesheets import stylesheets
-from memtui.themes import DARK, THEMES
 
 if TYPE_CHECKING:
     from memtui.memory.summarizers import Promise
@@ -183,7 +186,7 @@ class MemtuiApp(Answering):
 
     def _promise(self) -> "Promise":
         """Who makes what is asked of a model, and when; or why nobody does."""
-        from memtui import promises  # noqa: PLC0415 - seldom asked
+        from memtui.house import promises  # noqa: PLC0415 - seldom asked
 
         house = self.house
         return promises.of_running(house.settings, self._last, is_demo=house.is_demo)

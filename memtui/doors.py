@@ -15,7 +15,7 @@ from textual.screen import Screen
 
 from memtui import commands, palette
 from memtui.errors import MemtuiError
-from memtui.household import House
+from memtui.house.household import House
 from memtui.memory.scopes import ALL, Scope
 from memtui.messages.house import WorkReported
 from memtui.messages.narrowing import Narrowed

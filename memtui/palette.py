@@ -20,9 +20,10 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.system_commands import SystemCommandsProvider
 
-from memtui import commands, themes
+from memtui import commands
 from memtui.commands import Command
-from memtui.themes import THEMES
+from memtui.looks import themes
+from memtui.looks.themes import THEMES
 from memtui.widgets.options import is_drawn
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from memtui import garbage
+from memtui.house import garbage
 from memtui.shell import output
 from memtui.sources import projects
 from memtui.store import database, presence

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from memtui import configuration, scheduling, settings, summarising
+from memtui import settings
 from memtui.errors import SettingsError
+from memtui.house import scheduling, summarising
 from memtui.llm import hosts
 from memtui.llm.looking import Wishes
 from memtui.memory.jobs import ROLL_UPS
+from memtui.settings import configuration
 
 
 def load(tmp_path: Path, text: str = "", **given: object) -> settings.Settings:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memtui.house import House
-from memtui.memory import chunks
 from memtui.memory.toc import TocNode
+from memtui.memory.words import chunks
 from memtui.recall import browse
 from memtui.recall.expand import expand
 from memtui.store import database

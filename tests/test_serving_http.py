@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from memtui.house import House
-from memtui.memory import fencing
+from memtui.memory.replies import fencing
 from memtui.shell import http_serving
 from tests.commanding import data_of
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from memtui import configuration, settings, settings_file
+from memtui import settings
 from memtui.errors import SettingsError
-from memtui.settings_desk import Desk
+from memtui.settings import configuration
+from memtui.settings import file as settings_file
+from memtui.settings.desk import Desk
 
 OWN = """# My own words.
 [segments]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memtui import __version__
-from memtui.memory import budgets, fencing
+from memtui.memory.replies import budgets, fencing
 from memtui.memory.tokens import ESTIMATED
 from tests.commanding import apart, data_of, memtui, read_by_a_person
 

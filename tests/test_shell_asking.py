@@ -9,7 +9,7 @@ import pytest
 
 from memtui import __main__
 from memtui.house import House
-from memtui.memory import budgets, fencing
+from memtui.memory.replies import budgets, fencing
 from memtui.shell import options
 
 GOLDEN = Path(__file__).parent / "data" / "asked.json"

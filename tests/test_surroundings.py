@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import memtui
-from memtui import garbage
-from memtui.house import House
+from memtui.house import House, garbage
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.shell import output

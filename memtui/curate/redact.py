@@ -13,8 +13,9 @@ from pathlib import Path
 
 from memtui.curate import secret_files, traces
 from memtui.curate.forget import Forget
-from memtui.memory import secret_events, secrets
+from memtui.memory import secrets
 from memtui.memory.events import Event, to_ms
+from memtui.memory.secrets import events as secret_events
 from memtui.memory.segments import counted_text
 from memtui.memory.tokens import Counter
 from memtui.sources.spool import Spool

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from memtui.memory import secret_events
 from memtui.memory.events import Event, clean, to_ms
+from memtui.memory.secrets import events as secret_events
 from memtui.memory.sessions import SessionFacts, folder_of
-from memtui.sources import hook_dialects, hooks, pieces, projects, remnants
+from memtui.sources import hooks, pieces, projects, remnants
+from memtui.sources.hooks import dialects
 from memtui.sources.pieces import Piece
 from memtui.sources.records import Reading, Refused, text_of, time_of
 from memtui.sources.source import HOOK
@@ -93,7 +94,7 @@ def _is_forgotten(piece: Piece, letter: Letter, covered: Covered) -> bool:
         )
         facts = (r for r in readings if isinstance(r, SessionFacts))
         return not spared or any(_is_of_project(f.cwd) for f in facts)
-    said = hook_dialects.common(piece.fields)
+    said = dialects.common(piece.fields)
     at = time_of(said.get("timestamp")) or letter.received_at
     return (
         to_ms(at) < covered.before_ms

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from memtui.memory import extract, rollups
+from memtui.memory.extracts import extract, rollups
 from memtui.memory.segments import Segment
 from memtui.memory.summaries import Summary
 from memtui.memory.summarizers import Condition, Health

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memtui.memory.events import Event, EventType
-from memtui.memory.prose import letters, plain, shorten
+from memtui.memory.extracts.prose import letters, plain, shorten
 from memtui.memory.segments import TOOL_CHARS
 
 NAMED = 4

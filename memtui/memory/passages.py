@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memtui.memory import excerpts, fits, words
-from memtui.memory.vocabulary import NARRATION
+from memtui.memory.words.vocabulary import NARRATION
 
 QUOTED_CHARS, LONG_CHARS = 30, 80
 """How many characters, blanks aside, a quotation has at least, and one that need not

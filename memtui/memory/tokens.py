@@ -2,7 +2,7 @@
 
 The estimate is fitted to OpenAI's cl100k vocabulary on English, code and mixed text:
 half of the counts are within 3 %, 95 in 100 within 12 %. Counting by the vocabulary
-itself is in ``memtui.tokenizer``.
+itself is in ``memtui.house.tokenizer``.
 """
 
 import re

@@ -8,7 +8,8 @@ all of it is named.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memtui.memory import budgets, replies
+from memtui.memory import replies
+from memtui.memory.replies import budgets
 from memtui.memory.tokens import Counter
 
 SPARES = ("diff", "facts")

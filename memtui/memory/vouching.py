@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from memtui.memory import audit, excerpts, grips
-from memtui.memory.acts import Record
 from memtui.memory.audit import Below
+from memtui.memory.audit.acts import Record
 from memtui.memory.events import Event
 from memtui.memory.grips import Grip
 from memtui.memory.passages import Passages

@@ -7,7 +7,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from memtui.house import History
-    from memtui.household import House
+    from memtui.house.household import House
     from memtui.stages.progress import Progress
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from memtui.setting import Entry, Sheet
+    from memtui.memory.setting import Entry, Sheet
 
 
 class SettingsRead(Message):

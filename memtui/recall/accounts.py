@@ -2,9 +2,8 @@
 
 from datetime import tzinfo
 
-from memtui.memory import envelopes
-from memtui.memory.fencing import line as neutral
-from memtui.memory.replies import Plain, Reply
+from memtui.memory.replies import Plain, Reply, envelopes
+from memtui.memory.replies.fencing import line as neutral
 from memtui.memory.scopes import ALL, Scope
 from memtui.recall import itemising, sessions
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from memtui.memory import memories
-from memtui.memory.fencing import line as neutral
 from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import Understood
-from memtui.memory.replies import Plain, Reply
+from memtui.memory.replies import Plain, Reply, memories
+from memtui.memory.replies.fencing import line as neutral
 from memtui.memory.scopes import ALL, Scope
 from memtui.recall import itemising, windows
 from memtui.recall.finders import Finders

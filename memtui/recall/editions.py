@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import tzinfo
 
 from memtui.errors import MemtuiError
-from memtui.memory.fencing import line as neutral
 from memtui.memory.replies import Plain, Reply
+from memtui.memory.replies.fencing import line as neutral
 from memtui.memory.toc import TocEdition
 from memtui.recall import itemising, versions
 from memtui.recall.walks import NO_NODE, Walks

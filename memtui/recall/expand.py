@@ -1,8 +1,8 @@
 """Opening a source: from a bullet, or a message that was found, to its events."""
 
-from memtui.memory import citations
 from memtui.memory.events import Event, clean
 from memtui.memory.grips import Expansion, Grip
+from memtui.memory.replies import citations
 from memtui.store import database, events, grips, sessions, spans
 
 BEFORE = citations.AROUND

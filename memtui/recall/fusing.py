@@ -12,7 +12,7 @@ from datetime import datetime
 from memtui.memory.found import Layer
 from memtui.memory.hits import HitKind, Match
 from memtui.memory.queries import Query
-from memtui.memory.timely import GAIN, Timely
+from memtui.memory.queries.timely import GAIN, Timely
 from memtui.recall import naming
 from memtui.recall.hearing import Heard, Hearing
 from memtui.store import segments

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from memtui.errors import SearchError
-from memtui.memory import bands, nearness, relevance, words
+from memtui.memory import bands, words
 from memtui.memory.events import Event, EventRole, EventType, to_ms
 from memtui.memory.filters import Filters
-from memtui.memory.queries import Query
-from memtui.memory.relevance import Weighed
+from memtui.memory.queries import Query, nearness, relevance
+from memtui.memory.queries.relevance import Weighed
 from memtui.recall.looked import Looked, Weights
 from memtui.store import events, outbox, postings, sayings, scopes
 from memtui.store.matching import ENDLESS, Asked, Bounds

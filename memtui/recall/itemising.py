@@ -7,14 +7,14 @@ can be and still be opened (``memory.citations``).
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
-from memtui.memory import bands, citations
+from memtui.memory import bands
 from memtui.memory.events import Event, EventType
-from memtui.memory.fencing import line as neutral
-from memtui.memory.finds import Held
 from memtui.memory.found import Moment
 from memtui.memory.grips import Grip
 from memtui.memory.hits import Hit, HitKind
-from memtui.memory.replies import Plain
+from memtui.memory.queries.finds import Held
+from memtui.memory.replies import Plain, citations
+from memtui.memory.replies.fencing import line as neutral
 from memtui.memory.sessions import Session
 from memtui.memory.toc import Bullet, TocLevel, TocLine
 

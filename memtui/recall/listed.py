@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from memtui.memory import timely
 from memtui.memory.filters import NAMES, Filters
 from memtui.memory.found import Findings, Layer, Moment
 from memtui.memory.hits import Answer, HitKind, Match, Snippet
-from memtui.memory.queries import Query
-from memtui.memory.timely import Timely
+from memtui.memory.queries import Query, timely
+from memtui.memory.queries.timely import Timely
 from memtui.memory.toc import TocLevel, TocNode
 from memtui.recall import showing
 from memtui.store import latest, segments, sessions, toc

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from memtui.memory import relevance, words
-from memtui.memory.queries import Query
-from memtui.memory.relevance import Corpus, Spot
+from memtui.memory import words
+from memtui.memory.queries import Query, relevance
+from memtui.memory.queries.relevance import Corpus, Spot
 from memtui.store import postings, sayings
 from memtui.store.matching import Asked, Bounds
 from memtui.store.messages import View

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from memtui.memory.hits import Snippet
 from memtui.memory.queries import Query
+from memtui.memory.queries.snippets import best_line, marks_in, wanted_in
 from memtui.memory.sessions import Session
-from memtui.memory.snippets import best_line, marks_in, wanted_in
 from memtui.store import sessions
 
 

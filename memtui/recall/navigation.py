@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
-from memtui.memory import calendar, citations
+from memtui.memory import calendar
 from memtui.memory.events import Event, is_event_id, to_ms
+from memtui.memory.replies import citations
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.shares import Part
 from memtui.memory.toc import TocLevel, TocLine, TocNode

@@ -9,8 +9,7 @@ import math
 from collections.abc import Callable
 from datetime import datetime, tzinfo
 
-from memtui.memory import budgets
-from memtui.memory.replies import Plain, Reply, dumped
+from memtui.memory.replies import Plain, Reply, budgets, dumped
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLevel, TocLine
 from memtui.memory.tokens import Counter

@@ -10,14 +10,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from itertools import islice
 
-from memtui.memory import chunks, queries, quotes
-from memtui.memory import timely as timing
+from memtui.memory import queries
 from memtui.memory.events import Event, to_ms
 from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import Findings, Moment
 from memtui.memory.hits import Snippet
-from memtui.memory.quotes import Sentences
-from memtui.memory.timely import Timely
+from memtui.memory.queries import quotes
+from memtui.memory.queries import timely as timing
+from memtui.memory.queries.quotes import Sentences
+from memtui.memory.queries.timely import Timely
+from memtui.memory.words import chunks
 from memtui.recall.hearing import Ears, Heard
 from memtui.recall.search import Search
 from memtui.store import database, neighbours, scopes, segments, sessions, toc

@@ -4,13 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
-from memtui.memory import chunks, citations, memories, queries, snippets, time_since
+from memtui.memory import queries
 from memtui.memory.events import from_ms
 from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import Moment, Understood
-from memtui.memory.memories import LIMIT, Line, Memory
-from memtui.memory.queries import Query
+from memtui.memory.queries import Query, snippets
+from memtui.memory.replies import citations, memories
+from memtui.memory.replies.memories import LIMIT, Line, Memory
+from memtui.memory.times import since
 from memtui.memory.toc import TocNode
+from memtui.memory.words import chunks
 from memtui.recall.quoting import Quoting
 from memtui.store import database, events, segments, spans, surprises, toc
 
@@ -112,7 +115,7 @@ class Retrieval:
             score=moment.score,
             surprise=None,
             at=ended,
-            when=time_since.ago(ended, now, self._zone),
+            when=since.ago(ended, now, self._zone),
             summary=_summary(moment, node, asked),
             cite=_cite(moment, node),
             node_id=moment.node_id,

@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
-from memtui.memory import queries, routes, timely
+from memtui.memory import queries
 from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import Moment, Understood
 from memtui.memory.hits import Hit
-from memtui.memory.routes import Choice, Sureness, Way
+from memtui.memory.queries import routes, timely
+from memtui.memory.queries.routes import Choice, Sureness, Way
+from memtui.memory.queries.timely import Timely
 from memtui.memory.scopes import ALL, Scope
-from memtui.memory.timely import Timely
 from memtui.memory.times import Period
 from memtui.memory.toc import TocLine
 from memtui.recall import navigation

@@ -6,15 +6,15 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from memtui.memory import queries, timely
+from memtui.memory import queries
 from memtui.memory.events import Event, to_ms
 from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import Findings, Layer, Moment
 from memtui.memory.hits import Hit, Snippet
-from memtui.memory.queries import Query
+from memtui.memory.queries import Query, timely
+from memtui.memory.queries.snippets import best_line, marks_in, wanted_in
+from memtui.memory.queries.timely import Timely
 from memtui.memory.sessions import Session
-from memtui.memory.snippets import best_line, marks_in, wanted_in
-from memtui.memory.timely import Timely
 from memtui.memory.toc import TocLine, TocNode
 from memtui.recall import fusing, listed, naming
 from memtui.recall.fusing import Candidate

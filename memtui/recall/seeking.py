@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import islice
 
-from memtui.memory import finds, queries, stems, words
-from memtui.memory.finds import Field, Find, Held
-from memtui.memory.queries import Query
+from memtui.memory import queries, words
+from memtui.memory.queries import Query, finds
+from memtui.memory.queries.finds import Field, Find, Held
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocNode
+from memtui.memory.words import stems
 from memtui.recall.navigation import LIMIT, WIDE, get_node
 from memtui.store import database, spans, toc
 

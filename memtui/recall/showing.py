@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from memtui.memory.grips import Grip
 from memtui.memory.hits import Hit, HitKind, Match, Snippet
 from memtui.memory.queries import Query
+from memtui.memory.queries.snippets import best_line, marks_in
 from memtui.memory.scopes import Scope
-from memtui.memory.snippets import best_line, marks_in
 from memtui.memory.toc import TocLine
 from memtui.store import grips, scopes, toc, wording
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 from memtui.memory import queries
-from memtui.memory import timely as timing
 from memtui.memory.events import Event, EventRole
 from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.found import (
@@ -24,9 +23,10 @@ from memtui.memory.found import (
 )
 from memtui.memory.hits import Snippet
 from memtui.memory.queries import Query
+from memtui.memory.queries import timely as timing
+from memtui.memory.queries.snippets import marks_in
+from memtui.memory.queries.timely import Timely
 from memtui.memory.sessions import Session
-from memtui.memory.snippets import marks_in
-from memtui.memory.timely import Timely
 from memtui.recall import listed, naming
 from memtui.recall.hearing import NO_WORD, Ears, Heard, Hearing
 from memtui.recall.looked import Weights

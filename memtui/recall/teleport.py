@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import SearchError
-from memtui.memory import queries, scores, timely, whys, words
+from memtui.memory import queries, words
 from memtui.memory.filters import EVERYTHING, Filters
 from memtui.memory.hits import Answer, Found, Hit, HitKind, Match
-from memtui.memory.queries import Query
+from memtui.memory.queries import Query, scores, timely, whys
+from memtui.memory.queries.whys import Why
 from memtui.memory.scopes import ALL, Scope
-from memtui.memory.whys import Why
 from memtui.recall import listed, showing, unindexed
 from memtui.search.documents import of_node
 from memtui.store import database, grips, outbox, scopes, toc

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 
-from memtui.memory import looking, scores
 from memtui.memory.filters import Filters, Maker
 from memtui.memory.hits import Found, HitKind, Match
-from memtui.memory.queries import Query
+from memtui.memory.queries import Query, looking, scores
 from memtui.memory.toc import TocLevel, TocNode
 from memtui.search.documents import MOMENT, said_by
 from memtui.store import toc

@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
 
-from memtui.memory import citations, replies, times
-from memtui.memory.fencing import line as neutral
-from memtui.memory.finds import Field
-from memtui.memory.replies import Plain, Reply
+from memtui.memory import replies, times
+from memtui.memory.queries.finds import Field
+from memtui.memory.replies import Plain, Reply, citations
+from memtui.memory.replies.fencing import line as neutral
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.times import Period
 from memtui.memory.toc import TocLevel, TocLine, TocNode

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import tzinfo
 
-from memtui.memory import citations
-from memtui.memory.fencing import line as neutral
 from memtui.memory.found import MessageHit, Said
-from memtui.memory.replies import Plain
+from memtui.memory.replies import Plain, citations
+from memtui.memory.replies.fencing import line as neutral
 from memtui.recall.itemising import LEAD_CHARS, TEXT_CHARS, clock, named, score, short
 
 

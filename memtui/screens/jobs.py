@@ -42,7 +42,7 @@ SEEN_FINISHED = "What is being written is finished first."
 
 
 class Desk(Protocol):
-    """What the screen needs: ``memtui.workdesk.Desk``."""
+    """What the screen needs: ``memtui.house.workdesk.Desk``."""
 
     @property
     def note(self) -> str:

@@ -17,7 +17,7 @@ from memtui.screens.dialog import Dialog
 from memtui.widgets import wording
 
 if TYPE_CHECKING:
-    from memtui.setting import Entry
+    from memtui.memory.setting import Entry
 
 
 class SettingScreen(Dialog["Entry | None"]):

@@ -25,7 +25,7 @@ from memtui.widgets.source_pane import Reader
 from memtui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from memtui.setting import Entry, Sheet
+    from memtui.memory.setting import Entry, Sheet
 
 BROKEN = (
     "✗ {}\n\nShown is what was read before. Nothing is written until that is mended;"
@@ -36,7 +36,7 @@ NONE_FOUND = "No setting says that. esc shows all of them."
 
 
 class Desk(Protocol):
-    """What the screen needs: ``memtui.settings_desk.Desk``."""
+    """What the screen needs: ``memtui.settings.desk.Desk``."""
 
     def look(self) -> "Sheet":
         """All settings as they stand; may take a while."""

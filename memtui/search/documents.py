@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from memtui.memory.filters import Maker
 from memtui.memory.grips import Grip
 from memtui.memory.hits import HitKind
-from memtui.memory.scores import Part, Said
+from memtui.memory.queries.scores import Part, Said
 from memtui.memory.toc import TocLevel, TocNode
 
 AGENT, PROJECT, LEVEL, HAS, BY = "agent", "project", "level", "has", "by"

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from memtui.memory import scores
 from memtui.memory.hits import Found, HitKind, Match
-from memtui.memory.scores import Unit
+from memtui.memory.queries import scores
+from memtui.memory.queries.scores import Unit
 from memtui.memory.toc import TocLevel
 from memtui.search.gathering import Gathered, gather
 from memtui.search.masks import Conditions

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 
-from memtui.memory.scores import Unit
+from memtui.memory.queries.scores import Unit
 from memtui.search.masks import Mask
 from memtui.search.pieces import Piece
 

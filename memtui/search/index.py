@@ -12,10 +12,9 @@ from typing import Any, TypeVar
 from whoosh import index
 
 from memtui.errors import SearchError
-from memtui.memory import looking
 from memtui.memory.hits import Found
-from memtui.memory.queries import Query
-from memtui.memory.scores import Unit
+from memtui.memory.queries import Query, looking
+from memtui.memory.queries.scores import Unit
 from memtui.search import (
     committing,
     finding,

@@ -11,8 +11,8 @@ from typing import Any
 
 from whoosh import columns, fields, formats
 
-from memtui.memory import scores
-from memtui.memory.scores import Said
+from memtui.memory.queries import scores
+from memtui.memory.queries.scores import Said
 from memtui.memory.toc import TocLevel
 from memtui.search.documents import Document
 

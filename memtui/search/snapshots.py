@@ -3,8 +3,8 @@
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from memtui.memory import scores
 from memtui.memory.hits import Found
+from memtui.memory.queries import scores
 from memtui.search.masks import Conditions, Mask, mask
 from memtui.search.pieces import Contents, Piece
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from heapq import nlargest
 
-from memtui.memory import spelling
-from memtui.memory.chunks import fold
 from memtui.memory.queries import Query, Word
-from memtui.memory.stems import stem
+from memtui.memory.words import spelling
+from memtui.memory.words.chunks import fold
+from memtui.memory.words.stems import stem
 from memtui.search.snapshots import Snapshot
 
 SHORTEST = 4

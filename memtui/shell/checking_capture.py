@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memtui.agents import installations, purging
 from memtui.agents.installations import Installation
-from memtui.memory.time_since import elapsed
+from memtui.memory.times.since import elapsed
 from memtui.paths import transcripts
 from memtui.recall import checkups
 from memtui.recall.origins import Origin

@@ -10,9 +10,9 @@ from datetime import tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memtui import settling, tokenizer
+from memtui.house import settling, tokenizer
 from memtui.memory.summarizers import Condition
-from memtui.memory.time_since import elapsed
+from memtui.memory.times.since import elapsed
 from memtui.paths import transcripts
 from memtui.recall import checkups
 from memtui.recall.checkups import Step, Work

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.memory.summarizers import Condition, Health
-from memtui.model_settings import EXTRACTIVE, OLLAMA
 from memtui.settings import Settings
+from memtui.settings.models import EXTRACTIVE, OLLAMA
 from memtui.shell.diagnosing import Finding
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def model(settings: Settings) -> tuple[Finding, Asked]:
     if provider == EXTRACTIVE:
         says = f"no model is asked (summaries.provider); {OWN}"
         return Finding("model", True, says), Asked(provider, url)
-    from memtui import summarising  # noqa: PLC0415 - asyncio and more: 40 ms
+    from memtui.house import summarising  # noqa: PLC0415 - asyncio and more: 40 ms
 
     wishes = summarising.wishes(settings)
     health = _looked_at(wishes)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from memtui.memory import reasons
-from memtui.memory.fencing import line as neutral
+from memtui.memory.audit import reasons
 from memtui.memory.replies import Plain
+from memtui.memory.replies.fencing import line as neutral
 from memtui.memory.toc import Bullet, TocNode
 from memtui.memory.verdicts import Support
 from memtui.recall import itemising

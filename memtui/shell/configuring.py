@@ -1,8 +1,8 @@
 """``config`` and ``tokens``: what needs no store."""
 
 from memtui import settings as known
-from memtui import tokenizer
 from memtui.errors import SettingsError
+from memtui.house import tokenizer
 from memtui.paths import Paths
 from memtui.settings import Settings
 from memtui.shell import output

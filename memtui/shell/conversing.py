@@ -6,9 +6,8 @@ from dataclasses import replace
 from datetime import tzinfo
 
 from memtui.house import House
-from memtui.memory import budgets
-from memtui.memory.fencing import line as neutral
-from memtui.memory.replies import Plain, Reply
+from memtui.memory.replies import Plain, Reply, budgets
+from memtui.memory.replies.fencing import line as neutral
 from memtui.memory.scopes import Scope
 from memtui.memory.sessions import Session
 from memtui.memory.thoughts import Thought

@@ -12,7 +12,7 @@ from memtui.memory.sessions import Helper, SessionFacts
 from memtui.memory.thoughts import Thought
 from memtui.shell import output
 from memtui.shell.curating_grammar import STANDARD_OUTPUT
-from memtui.sources import plain_lines
+from memtui.sources.plain import writing
 from memtui.store import copies, database, everything
 from memtui.store.copies import Outline
 
@@ -69,7 +69,7 @@ def export(file: Path, *, may_replace: bool, as_json: bool) -> int:
 def _write(opened: TextIO) -> Counter[str]:
     counted: Counter[str] = Counter()
     for told in everything.told():
-        opened.write(plain_lines.line(told))
+        opened.write(writing.line(told))
         counted[NAMES[type(told)]] += 1
     opened.flush()
     return counted

@@ -4,13 +4,12 @@ import argparse
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
-from memtui import tokenizer
 from memtui.curate import subjects
 from memtui.curate.forget import Forget, Forgotten
 from memtui.curate.redact import Redact, Redacted
 from memtui.curate.traces import Places
 from memtui.errors import MemtuiError, UsageError
-from memtui.house import House
+from memtui.house import House, tokenizer
 from memtui.shell import confirming, output, working
 from memtui.store import cursors, database, tombstones, unfinished
 from memtui.store.tombstones import Kind, Tombstone

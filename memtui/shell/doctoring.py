@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo
 
-from memtui import settling
 from memtui.errors import MemtuiError
+from memtui.house import settling
 from memtui.paths import Paths
 from memtui.recall import checkups, health
 from memtui.recall.health import Kind

@@ -15,9 +15,10 @@ from typing import Any
 
 from memtui.errors import MemtuiError
 from memtui.house import House
-from memtui.memory import budgets, envelopes, memories, replies
-from memtui.memory.envelopes import Problem
-from memtui.memory.fencing import line as neutral
+from memtui.memory import replies
+from memtui.memory.replies import budgets, envelopes, memories
+from memtui.memory.replies.envelopes import Problem
+from memtui.memory.replies.fencing import line as neutral
 from memtui.memory.tokens import ESTIMATED
 from memtui.recall import retrieval
 

@@ -41,7 +41,7 @@ def log_to(file: Path, level: str) -> None:
 
 def missing(places: "Paths", settings: "Settings") -> Path | None:
     """The folder of a store that is not there but could be: a question makes none."""
-    from memtui import settling  # noqa: PLC0415
+    from memtui.house import settling  # noqa: PLC0415
 
     _, places = settling.settled(places, settings)
     folder = places.store.parent

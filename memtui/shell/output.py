@@ -10,9 +10,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from memtui.memory import budgets, envelopes, fencing, replies, trimming
-from memtui.memory.envelopes import Problem
-from memtui.memory.replies import Reply
+from memtui.memory import replies, trimming
+from memtui.memory.replies import Reply, budgets, envelopes, fencing
+from memtui.memory.replies.envelopes import Problem
 from memtui.memory.tokens import ESTIMATED, Counter
 
 _CUTS = (600, 300, 150, 80, 40, 20)

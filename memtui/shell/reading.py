@@ -6,9 +6,9 @@ from datetime import tzinfo
 
 from memtui.house import House
 from memtui.memory.events import Event
-from memtui.memory.fencing import line as neutral
 from memtui.memory.grips import Expansion
 from memtui.memory.replies import Plain, Reply
+from memtui.memory.replies.fencing import line as neutral
 from memtui.memory.scopes import Scope
 from memtui.memory.toc import Status, TocLevel, TocLine, TocNode
 from memtui.recall import browse, health, itemising, navigation, walks

@@ -12,9 +12,8 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 
-from memtui import settling
 from memtui.errors import MemtuiError, StoreError
-from memtui.house import House
+from memtui.house import House, settling
 from memtui.memory.secrets import RULES_VERSION
 from memtui.paths import Paths
 from memtui.settings import Settings

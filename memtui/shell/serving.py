@@ -72,13 +72,13 @@ class Served:
 
     def is_worked(self) -> bool | None:
         """Whether any process works the store."""
-        from memtui import promises  # noqa: PLC0415 - not before it is asked
+        from memtui.house import promises  # noqa: PLC0415 - not before it is asked
 
         return promises.is_worked(self._house.paths)
 
     def promise(self) -> str:
         """Who will do what is asked of a model, and when."""
-        from memtui import promises  # noqa: PLC0415
+        from memtui.house import promises  # noqa: PLC0415
 
         return promises.told(self._house.settings, self.is_worked())
 

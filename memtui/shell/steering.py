@@ -4,10 +4,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
-from memtui import promises
 from memtui.curate import jobs as steered
 from memtui.errors import UsageError
-from memtui.house import House
+from memtui.house import House, promises
 from memtui.memory.jobs import Job, Reason, Run, all_named, named
 from memtui.recall import jobs
 from memtui.recall.jobs import Status

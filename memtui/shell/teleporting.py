@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import tzinfo
 
 from memtui.house import House
-from memtui.memory.fencing import line as neutral
 from memtui.memory.hits import Answer
+from memtui.memory.queries.whys import Why, WhyTerm
 from memtui.memory.replies import Plain, Reply
+from memtui.memory.replies.fencing import line as neutral
 from memtui.memory.scopes import Scope
-from memtui.memory.whys import Why, WhyTerm
 from memtui.recall import itemising
 from memtui.shell import answering, output
 

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from memtui import promises
 from memtui.curate import versions as chosen
 from memtui.errors import MemtuiError, UsageError
-from memtui.house import House
-from memtui.memory import fencing
+from memtui.house import House, promises
+from memtui.memory.replies import fencing
 from memtui.memory.summaries import Facts
 from memtui.memory.toc import Status, TocEdition, TocHistory, TocNode
 from memtui.recall import versions

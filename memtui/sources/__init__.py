@@ -8,7 +8,7 @@ from memtui.errors import SourceError
 from memtui.memory.sessions import History
 from memtui.sources import (
     aider,
-    claude_code,
+    claude,
     codex,
     copilot,
     gemini,
@@ -26,7 +26,7 @@ ALL: tuple[Source, ...] = (
     gemini.SOURCE,
     opencode.SOURCE,
     aider.SOURCE,
-    claude_code.SOURCE,
+    claude.SOURCE,
 )
 """Every format of files, the most telling first."""
 

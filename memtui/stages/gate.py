@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memtui.memory import secret_events, secrets
+from memtui.memory import secrets
 from memtui.memory.events import Event, clean
 from memtui.memory.exclusions import Exclusions
+from memtui.memory.secrets import events as secret_events
 from memtui.memory.sessions import Helper, SessionFacts, folder_of
 from memtui.memory.thoughts import Thought
-from memtui.sources import hook_dialects, projects
+from memtui.sources import projects
+from memtui.sources.hooks import dialects
 from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, text_of
 from memtui.store import forgotten_titles, redactions, tombstones
 
@@ -96,7 +98,7 @@ class Gate:
         Args:
             payload: One that could not be taken; it may say of which project it is.
         """
-        said = hook_dialects.common(payload)
+        said = dialects.common(payload)
         session_id, cwd = (clean(text_of(said.get(n))) for n in ("session_id", "cwd"))
         if session_id and tombstones.agents_of(session_id):
             return "of a session that was forgotten"

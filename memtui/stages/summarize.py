@@ -8,8 +8,9 @@ from datetime import datetime, tzinfo
 from functools import partial
 
 from memtui.llm import Summarizer
-from memtui.memory import audit, calendar, keywords, surprise
+from memtui.memory import audit, calendar, keywords
 from memtui.memory.events import to_ms
+from memtui.memory.keywords import surprise
 from memtui.memory.segments import Rules
 from memtui.stages import making
 from memtui.stages.changes import Changes

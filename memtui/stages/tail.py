@@ -14,7 +14,7 @@ from pathlib import Path
 from memtui import sources
 from memtui.errors import StoreError
 from memtui.memory.events import clean, to_ms
-from memtui.sources.claude_messages import PATIENCE
+from memtui.sources.claude.messages import PATIENCE
 from memtui.sources.watching import Watch
 from memtui.stages.files import Files
 from memtui.store import ahead, cursors, database, facts

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
 
-from memtui.memory import relevance
-from memtui.memory.relevance import WEIGHED, Corpus
+from memtui.memory.queries import relevance
+from memtui.memory.queries.relevance import WEIGHED, Corpus
 from memtui.store.matching import Asked, Bounds, Question, phrase, quoted
 
 CAP = 3_000

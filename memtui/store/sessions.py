@@ -6,8 +6,8 @@ from functools import cache
 
 from peewee import fn
 
-from memtui.memory import openings
 from memtui.memory.events import Event, EventRole, clean, from_ms, to_ms
+from memtui.memory.extracts import openings
 from memtui.memory.sessions import Session, SessionFacts
 from memtui.store import forgotten_titles, outbox, unsettled
 from memtui.store.database import db

@@ -9,8 +9,9 @@ from operator import or_
 
 from peewee import SQL, fn
 
-from memtui.memory import calendar, citations
+from memtui.memory import calendar
 from memtui.memory.events import MESSAGES, SPEAKERS, Event, first_id
+from memtui.memory.replies import citations
 from memtui.memory.scopes import ALL, Scope
 from memtui.memory.toc import TocLevel
 from memtui.store import events, scopes

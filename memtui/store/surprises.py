@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memtui.memory import surprise
+from memtui.memory.keywords import surprise
 from memtui.store.database import db, next_id
 from memtui.store.tables.contents import SegmentRow
 from memtui.store.tables.conversations import SessionRow

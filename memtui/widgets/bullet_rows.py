@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from memtui.memory import reasons
+from memtui.memory.audit import reasons
 from memtui.memory.toc import Bullet
 from memtui.widgets import wording
 from memtui.widgets.hanging import Hanging

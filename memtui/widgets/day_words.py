@@ -4,8 +4,8 @@ from datetime import date
 
 from textual.content import Content
 
-from memtui.memory import time_since
 from memtui.memory.days import Day
+from memtui.memory.times import since
 from memtui.widgets import wording
 from memtui.widgets.shades import GLYPHS, Shades
 
@@ -19,7 +19,7 @@ def away(day: date, today: date) -> str:
         return "yesterday" if days else "today"
     if days < 0:
         return "tomorrow" if days == -1 else f"in {-days} days"
-    return time_since.in_days(days)
+    return since.in_days(days)
 
 
 def dated(day: date, today: date) -> str:

@@ -5,7 +5,7 @@ from datetime import datetime, tzinfo
 
 from textual.content import Content
 
-from memtui.memory import reasons
+from memtui.memory.audit import reasons
 from memtui.memory.summaries import Facts
 from memtui.memory.summarizers import Promise
 from memtui.memory.toc import Bullet, Status, TocEdition, TocHistory, TocNode

@@ -12,7 +12,7 @@ from memtui.widgets import setting_words
 from memtui.widgets.options import Options
 
 if TYPE_CHECKING:
-    from memtui.setting import Entry
+    from memtui.memory.setting import Entry
 
 
 class SettingList(Options, inherit_bindings=False):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 if TYPE_CHECKING:
-    from memtui.setting import Entry
+    from memtui.memory.setting import Entry
 
 NAME_CELLS, VALUE_CELLS = 18, 24
 """How wide the columns of a line are."""

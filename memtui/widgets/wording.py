@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
 
 from memtui.errors import StoreDamaged
-from memtui.memory import time_since
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.scopes import Scope
+from memtui.memory.times import since
 from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocLine, TocNode
 from memtui.memory.verdicts import Support
 
@@ -100,7 +100,7 @@ def stretch(level: TocLevel, first: date, today: date) -> str:
 
 def ago(at: datetime, now: datetime) -> str:
     """How long ago a moment was, in one unit."""
-    return "in the future" if at > now else time_since.elapsed(at, now)
+    return "in the future" if at > now else since.elapsed(at, now)
 
 
 def glimpse(text: str) -> str:

@@ -16,7 +16,7 @@ from memtui.recall import sessions
 from memtui.settings import Settings
 from memtui.shell import copying
 from memtui.shell.output import plain
-from memtui.sources import plain_lines
+from memtui.sources.plain import writing as plain_lines
 from memtui.store import database, everything, tombstones
 from memtui.store.tables.conversations import (
     EventRow,

@@ -10,6 +10,7 @@ import pytest
 
 from memtui.curate.redact import Redact, Redacted
 from memtui.house import House
+from memtui.house.tokenizer import counter
 from memtui.memory import secrets
 from memtui.paths import in_home
 from memtui.settings import Settings
@@ -21,7 +22,6 @@ from memtui.store.tables.conversations import (
     SessionRow,
     ThoughtRow,
 )
-from memtui.tokenizer import counter
 from tests.curate.conftest import Tree
 from tests.curate.test_forget import AT, record, transcript
 

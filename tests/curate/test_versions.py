@@ -12,6 +12,7 @@ from memtui.curate.forget import Forget
 from memtui.curate.redact import Redact
 from memtui.errors import MemtuiError
 from memtui.house import House
+from memtui.house.tokenizer import counter
 from memtui.memory.toc import Status, TocHistory
 from memtui.recall import browse, versions
 from memtui.shell import curating
@@ -25,7 +26,6 @@ from memtui.store.tables.contents import (
     VersionRow,
 )
 from memtui.store.tombstones import Kind
-from memtui.tokenizer import counter
 from tests import modelled
 
 DAY = "toc:day:2024-01-18"

@@ -25,14 +25,6 @@ def _load() -> None:
     import ulid  # noqa: F401, PLC0415
     import whoosh.writing  # noqa: F401, PLC0415
 
-    import memtui.configuration  # noqa: PLC0415
-    import memtui.llm.extractive  # noqa: PLC0415
-    import memtui.shell.curating  # noqa: PLC0415
-    import memtui.shell.restoring  # noqa: PLC0415
-    import memtui.shell.working  # noqa: PLC0415
-    import memtui.stages.works  # noqa: PLC0415
-    import memtui.tokenizer  # noqa: F401, PLC0415
-
 
 class Steps:
     """Counts what changes the disk, and kills this process before one of it."""

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui import summarising
-from memtui.house import House
+from memtui.house import House, summarising
 from memtui.llm.faults import Resting
 from memtui.memory.segments import Segment
 from memtui.memory.summarizers import Condition

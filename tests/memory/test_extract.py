@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.llm.extractive import Extractive
-from memtui.memory import events, extract, prose, rollups, titles
+from memtui.memory import events
 from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.extracts import extract, prose, rollups, titles
 from memtui.memory.origins import Keyword
 from memtui.memory.segments import Segment
 from memtui.memory.toc import BULLETS, Bullet, TocLevel, TocNode

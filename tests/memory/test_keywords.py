@@ -6,10 +6,12 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import candidates, chunks, events, keywords
+from memtui.memory import events, keywords
 from memtui.memory.events import Event, EventType
+from memtui.memory.keywords import candidates
 from memtui.memory.origins import Keyword, Origin
 from memtui.memory.toc import KEYWORDS, TocLevel
+from memtui.memory.words import chunks
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import citations, memories, time_since, times
-from memtui.memory.memories import Line, Memory
+from memtui.memory import times
+from memtui.memory.replies import citations, memories
+from memtui.memory.replies.memories import Line, Memory
+from memtui.memory.times import since
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 
@@ -92,7 +94,7 @@ def test_what_a_memory_says_cannot_pass_for_another() -> None:
     ],
 )
 def test_how_long_ago_something_was(back: timedelta, said: str) -> None:
-    assert time_since.ago(NOW - back, NOW, UTC) == said
+    assert since.ago(NOW - back, NOW, UTC) == said
 
 
 @given(st.integers(1, 1_500), st.integers(0, 800))
@@ -100,7 +102,7 @@ def test_what_is_said_of_a_day_means_that_day_in_a_question_too(
     back: int, later: int
 ) -> None:
     now = NOW + timedelta(days=later)
-    said = time_since.ago(now - timedelta(days=back), now, UTC)
+    said = since.ago(now - timedelta(days=back), now, UTC)
     if any(unit in said for unit in ("last", "yesterday", "day", "week")):
         (read,) = times.read(f"what was {said}", now, UTC)
         assert read.start and read.end

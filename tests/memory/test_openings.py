@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.memory import openings
+from memtui.memory.extracts import openings
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 from datetime import UTC
 
-from memtui.memory import queries, quotes
-from memtui.memory.queries import Query
-from memtui.memory.quotes import Sentences
+from memtui.memory import queries
+from memtui.memory.queries import Query, quotes
+from memtui.memory.queries.quotes import Sentences
 
 PLAN = "\n".join(
     [

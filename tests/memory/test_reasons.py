@@ -2,7 +2,8 @@
 
 import pytest
 
-from memtui.memory import audit, reasons
+from memtui.memory import audit
+from memtui.memory.audit import reasons
 from memtui.memory.passages import Passages
 from memtui.memory.summaries import Claim
 from memtui.memory.toc import Bullet

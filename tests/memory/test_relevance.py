@@ -4,8 +4,9 @@ from datetime import UTC
 
 import pytest
 
-from memtui.memory import nearness, queries, relevance
-from memtui.memory.relevance import Corpus, Spot
+from memtui.memory import queries
+from memtui.memory.queries import nearness, relevance
+from memtui.memory.queries.relevance import Corpus, Spot
 
 CORPUS = Corpus(counts=[1, 100], messages=1_000, size=30_000, threads=50)
 

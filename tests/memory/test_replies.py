@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import budgets, envelopes, fencing, replies, tokens
-from memtui.memory.replies import Plain, Reply
+from memtui.memory import replies, tokens
+from memtui.memory.replies import Plain, Reply, budgets, envelopes, fencing
 
 NUMBER = "a1b2c3"
 

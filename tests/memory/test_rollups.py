@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memtui.memory import headlines, rollups, titles
+from memtui.memory.extracts import headlines, rollups, titles
 from memtui.memory.toc import BULLETS, Bullet, Tally, TocLevel, TocNode
 from memtui.memory.verdicts import SAID
 

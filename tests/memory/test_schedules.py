@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from memtui.job_settings import JOBS
 from memtui.memory import schedules
 from memtui.memory.jobs import Job
 from memtui.memory.schedules import Plan, Times
+from memtui.settings.jobs import JOBS
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 SANTIAGO = ZoneInfo("America/Santiago")

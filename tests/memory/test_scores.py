@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import bands, scores, whys, words
+from memtui.memory import bands, words
 from memtui.memory.bands import Band
-from memtui.memory.scores import Form, Part, Said, Unit
+from memtui.memory.queries import scores, whys
+from memtui.memory.queries.scores import Form, Part, Said, Unit
 from memtui.memory.toc import TocLevel
 
 SIZE = 10_000

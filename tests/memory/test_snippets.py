@@ -4,7 +4,8 @@ from datetime import UTC
 
 import pytest
 
-from memtui.memory import queries, snippets
+from memtui.memory import queries
+from memtui.memory.queries import snippets
 
 
 @pytest.mark.parametrize(

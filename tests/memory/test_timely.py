@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memtui.memory import timely
+from memtui.memory.queries import timely
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

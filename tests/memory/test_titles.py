@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memtui.memory import events, extract, titles
+from memtui.memory import events
 from memtui.memory.events import Event, EventType
+from memtui.memory.extracts import extract, titles
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 KINDS = {"user": EventType.USER_MESSAGE, "assistant": EventType.ASSISTANT_MESSAGE}

@@ -6,7 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import budgets, replies, trimming
+from memtui.memory import replies, trimming
+from memtui.memory.replies import budgets
 from memtui.memory.tokens import ESTIMATED
 
 ITEM = st.fixed_dictionaries(

@@ -2,8 +2,9 @@
 
 import pytest
 
-from memtui.memory import chunks, uses
+from memtui.memory.keywords import uses
 from memtui.memory.origins import Origin
+from memtui.memory.words import chunks
 
 
 def told(text: str, word: str) -> Origin:

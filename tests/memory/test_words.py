@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import chunks, stems, words
-from memtui.memory.stems import stem
-from memtui.memory.vocabulary import STOP_WORDS
+from memtui.memory import words
+from memtui.memory.words import chunks, stems
+from memtui.memory.words.stems import stem
+from memtui.memory.words.vocabulary import STOP_WORDS
 
 
 @pytest.mark.parametrize(

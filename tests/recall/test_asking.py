@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from memtui.house import House
-from memtui.memory import budgets, events, replies, tokens
+from memtui.memory import events, replies, tokens
 from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.replies import Plain, Reply
-from memtui.memory.routes import Way
+from memtui.memory.queries.routes import Way
+from memtui.memory.replies import Plain, Reply, budgets
 from memtui.memory.scopes import Scope
 from memtui.memory.toc import TocLevel
 from memtui.paths import in_home

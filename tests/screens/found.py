@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from textual.app import App
 
 from memtui.errors import MemtuiError
+from memtui.looks.stylesheets import stylesheets
+from memtui.looks.themes import DARK, THEMES
 from memtui.memory.events import EventRole
 from memtui.memory.found import (
     Findings,
@@ -21,8 +23,6 @@ from memtui.memory.hits import Answer, Snippet
 from memtui.memory.sessions import Session
 from memtui.screens.asked import Asked
 from memtui.screens.teleport import TeleportScreen
-from memtui.stylesheets import stylesheets
-from memtui.themes import DARK, THEMES
 from memtui.widgets.found_lines import Finder, View
 from tests.conftest import NOW
 

@@ -11,14 +11,15 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, Static
 from textual.widgets._footer import FooterKey
 
-from memtui import commands, configuration, palette, screens
+from memtui import commands, palette, screens
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
+from memtui.looks.themes import THEMES
 from memtui.screens.contents import ContentsScreen
-from memtui.settings_desk import Desk
+from memtui.settings import configuration
+from memtui.settings.desk import Desk
 from memtui.store import database, problems
-from memtui.themes import THEMES
 from memtui.widgets.status_line import StatusLine
 from tests.conftest import NOW
 from tests.screens import helped

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
+from memtui.house.workdesk import Desk
 from memtui.memory.events import to_ms
 from memtui.memory.jobs import Job, Reason, Result
 from memtui.memory.summarizers import Condition, Doing, Health, Phase
@@ -23,7 +24,6 @@ from memtui.stages.progress import Model, Progress
 from memtui.store import database, jobs
 from memtui.widgets import model_told
 from memtui.widgets.job_list import JobList
-from memtui.workdesk import Desk
 from tests.conftest import NOW
 
 AppOf = Callable[[House], MemtuiApp]

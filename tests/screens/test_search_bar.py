@@ -12,6 +12,7 @@ from textual.widgets import Input, OptionList, Static
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
+from memtui.looks.themes import DARK, LIGHT
 from memtui.memory.events import Event, EventRole
 from memtui.memory.filters import NAMES
 from memtui.memory.found import Findings, Messages
@@ -22,7 +23,6 @@ from memtui.recall.parts import Parts
 from memtui.screens.asked import Asked
 from memtui.screens.teleport import TeleportScreen
 from memtui.store import database, events, sessions
-from memtui.themes import DARK, LIGHT
 from memtui.widgets.bullet_list import BulletList
 from memtui.widgets.found_lines import Finder, View
 from memtui.widgets.found_words import HowToAsk

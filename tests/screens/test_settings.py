@@ -10,16 +10,15 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from memtui import configuration
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
 from memtui.house import House
+from memtui.memory.setting import Entry
 from memtui.screens.contents import ContentsScreen
 from memtui.screens.setting import SettingScreen
 from memtui.screens.settings import SettingsScreen
-from memtui.setting import Entry
-from memtui.settings import BY_NAME, Settings
-from memtui.settings_desk import Desk
+from memtui.settings import BY_NAME, Settings, configuration
+from memtui.settings.desk import Desk
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.setting_list import SettingList
 from tests.conftest import NOW

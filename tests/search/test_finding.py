@@ -4,8 +4,9 @@ from datetime import UTC
 
 import pytest
 
-from memtui.memory import queries, scores
-from memtui.memory.scores import Part
+from memtui.memory import queries
+from memtui.memory.queries import scores
+from memtui.memory.queries.scores import Part
 from memtui.memory.toc import TocLevel
 from memtui.search import documents
 from memtui.search.documents import mark

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memtui.memory import looking, queries, scores
+from memtui.memory import queries
+from memtui.memory.queries import looking, scores
 from memtui.search import gathering
 from memtui.search.index import Index
 from tests.search.told import document, find, found, many, name

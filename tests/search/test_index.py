@@ -15,7 +15,7 @@ from memtui.errors import SearchError
 from memtui.memory import queries
 from memtui.memory.hits import HitKind, Match
 from memtui.memory.queries import Query
-from memtui.memory.scores import Part
+from memtui.memory.queries.scores import Part
 from memtui.search import schema
 from memtui.search.documents import Document
 from memtui.search.index import Index

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from memtui.memory import queries
 from memtui.memory.hits import Found, HitKind, Match
-from memtui.memory.scores import Part
+from memtui.memory.queries.scores import Part
 from memtui.memory.toc import TocLevel
 from memtui.search import documents
 from memtui.search.documents import LEAF, Document, mark

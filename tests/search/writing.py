@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from memtui.memory.hits import HitKind
-from memtui.memory.scores import Part
+from memtui.memory.queries.scores import Part
 from memtui.search.documents import Document
 from memtui.search.index import Index
 

@@ -14,7 +14,9 @@ from memtui import sources
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.memory.thoughts import Thought
-from memtui.sources import codex, codex_kinds, codex_tools, lines
+from memtui.sources import codex, lines
+from memtui.sources.codex import kinds as codex_kinds
+from memtui.sources.codex import tools
 from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
@@ -471,7 +473,7 @@ def is_waiting_or_thought(text: str) -> bool:
             item.get("type") if isinstance(item, dict) else "",
         ]
     told = [str(kind) for kind in kinds]
-    return any(k in codex_tools.CALLS or "reasoning" in k.lower() for k in told)
+    return any(k in tools.CALLS or "reasoning" in k.lower() for k in told)
 
 
 KEYS = """type text content id image_url url output metadata exit_code subagent error

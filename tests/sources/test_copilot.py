@@ -14,7 +14,8 @@ from memtui import sources
 from memtui.memory.events import Event, EventRole, EventType
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.memory.thoughts import Thought
-from memtui.sources import copilot, copilot_kinds, lines
+from memtui.sources import copilot, lines
+from memtui.sources.copilot import kinds as copilot_kinds
 from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)

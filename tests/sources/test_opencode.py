@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from memtui.memory.events import Event, EventRole, EventType, to_ms
 from memtui.memory.sessions import Helper, SessionFacts
 from memtui.memory.thoughts import Thought
-from memtui.sources import opencode, opencode_tables
+from memtui.sources import opencode
+from memtui.sources.opencode import tables
 from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, Restarted
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -386,7 +387,7 @@ def test_the_write_ahead_log_belongs_to_the_database(agent: Agent, path: Path) -
 def test_a_locked_database_is_refused_in_words(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opencode_tables, "BUSY_S", 0.01)
+    monkeypatch.setattr(tables, "BUSY_S", 0.01)
     agent = Agent(path, journal="DELETE")
     with closing(agent.db):
         agent.db.execute("BEGIN EXCLUSIVE")

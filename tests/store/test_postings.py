@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.errors import SearchError
-from memtui.memory import relevance
+from memtui.memory.queries import relevance
 from memtui.store import matching, postings, said
 from memtui.store.matching import Asked, Bounds
 from memtui.store.messages import EPOCH_MS, Messages, number_at

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui import store
-from memtui.memory import surprise
+from memtui.memory.keywords import surprise
 from memtui.store import database, segments, surprises
 from memtui.store.database import db
 from memtui.store.segments import Stretch

@@ -9,10 +9,10 @@ from rich.segment import Segment
 from textual.pilot import Pilot
 
 from memtui.app import MemtuiApp
-from memtui.drawing import Drawing
 from memtui.errors import MemtuiError
 from memtui.house import House
-from memtui.themes import DARK
+from memtui.looks.drawing import Drawing
+from memtui.looks.themes import DARK
 from memtui.widgets import marks
 from memtui.widgets.marks import TWINS, PlainMarks
 

@@ -16,9 +16,9 @@ from memtui.agents.serving.memory import Memory
 from memtui.agents.serving.parameters import BadArguments
 from memtui.agents.serving.tools import MAX_TOKENS, Tool
 from memtui.errors import MemtuiError
-from memtui.memory import budgets, envelopes, replies, tokens
-from memtui.memory.fencing import line
-from memtui.memory.replies import Reply
+from memtui.memory import replies, tokens
+from memtui.memory.replies import Reply, budgets, envelopes
+from memtui.memory.replies.fencing import line
 from memtui.memory.tokens import Counter
 
 log = logging.getLogger(__name__)

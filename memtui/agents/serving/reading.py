@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from memtui.agents.serving.memory import Memory
 from memtui.agents.serving.parameters import Given, Parameter
 from memtui.agents.serving.tools import OFFSET, TOKEN, Tool, deed, limit
-from memtui.memory.citations import AROUND
 from memtui.memory.replies import Reply
+from memtui.memory.replies.citations import AROUND
 from memtui.memory.scopes import Scope
 
 if TYPE_CHECKING:

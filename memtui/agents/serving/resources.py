@@ -2,8 +2,8 @@
 
 from memtui.agents.serving.memory import Memory
 from memtui.errors import MemtuiError
-from memtui.memory.fencing import line
 from memtui.memory.replies import Reply
+from memtui.memory.replies.fencing import line
 
 SCHEME = "memtui://"
 

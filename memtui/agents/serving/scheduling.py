@@ -6,9 +6,9 @@ from memtui.agents.serving.memory import Memory
 from memtui.agents.serving.parameters import Given
 from memtui.curate import jobs as steered
 from memtui.memory import jobs as named
-from memtui.memory.fencing import line
 from memtui.memory.jobs import Job
 from memtui.memory.replies import Plain, Reply
+from memtui.memory.replies.fencing import line
 from memtui.recall import jobs
 from memtui.recall.jobs import Status
 

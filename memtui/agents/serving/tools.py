@@ -7,8 +7,7 @@ from typing import Final
 
 from memtui.agents.serving.memory import Memory
 from memtui.agents.serving.parameters import Given, Parameter
-from memtui.memory import budgets
-from memtui.memory.replies import Reply
+from memtui.memory.replies import Reply, budgets
 
 Run = Callable[[Memory, Given], Reply]
 

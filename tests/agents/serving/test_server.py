@@ -14,7 +14,8 @@ from memtui.agents.serving.calls import Calls, Failed, Told
 from memtui.agents.serving.offered import TOOLS
 from memtui.errors import MemtuiError
 from memtui.house import House
-from memtui.memory import budgets, replies
+from memtui.memory import replies
+from memtui.memory.replies import budgets
 from memtui.memory.tokens import estimate
 from memtui.paths import in_home
 from memtui.settings import Settings

@@ -1,0 +1,1 @@
+"""Keys: each answered in its turn, and none in silence."""

@@ -1,0 +1,1 @@
+"""Looks: themes, stylesheets, and how lines are drawn on any terminal."""

@@ -1,0 +1,1 @@
+"""Extracts: summaries, titles and headlines in the words that were said."""
