@@ -2,7 +2,7 @@
 
 from pathlib import Path, PurePath
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 
 
 def stylesheets() -> list[str | PurePath]:
