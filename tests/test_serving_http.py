@@ -3,6 +3,8 @@
 import http.client
 import json
 import socket
+import socketserver
+import struct
 import threading
 import time
 from collections.abc import Iterator
@@ -84,3 +86,30 @@ def test_who_is_slow_keeps_nobody_waiting(port: int) -> None:
         began_s = time.monotonic()
         assert post(port, '{"query": "token"}')[0] == 200
         assert time.monotonic() - began_s < http_serving.PATIENCE_S / 2
+
+
+def test_who_goes_away_is_no_error_and_a_broken_off_body_is_told(
+    port: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = threading.Semaphore(0)
+    closing = socketserver.TCPServer.shutdown_request
+
+    def closed(server: socketserver.TCPServer, request: socket.socket) -> None:
+        closing(server, request)
+        ended.release()
+
+    monkeypatch.setattr(socketserver.TCPServer, "shutdown_request", closed)
+    head = f"POST {http_serving.PATH} HTTP/1.1\r\nHost: localhost\r\n"
+    head += "Content-Type: application/json\r\nContent-Length: 40\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", port)) as gone:
+        gone.sendall(head.encode() + b'{"query": ')
+        # Reset: what is read or written there is an error from now on.
+        gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert ended.acquire(timeout=60)
+    assert capsys.readouterr().err == ""
+    with socket.create_connection(("127.0.0.1", port)) as broken:
+        broken.sendall(head.encode() + b'{"query": ')
+        broken.shutdown(socket.SHUT_WR)
+        told = b"".join(iter(lambda: broken.recv(4096), b"")).decode()
+    assert told.startswith("HTTP/1.0 400 ")
+    assert "the body broke off before its 40 bytes were there" in told

@@ -9,6 +9,7 @@ import json
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from typing import Any
@@ -95,9 +96,18 @@ def made(kept: Kept, port: int) -> HTTPServer:
         asked = kept
 
     try:
-        return ThreadingHTTPServer((HOST, port), Handler)
+        return _Server((HOST, port), Handler)
     except (OSError, OverflowError) as error:
         raise MemtuiError(f"port {port} cannot be used: {error}; try --port") from error
+
+
+class _Server(ThreadingHTTPServer):
+    """Who goes away amid a question or an answer is no error of ours."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say what went wrong, unless nobody is there any more."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -162,8 +172,9 @@ class _Handler(BaseHTTPRequestHandler):
         if int(length) > MOST_BYTES:
             self.close_connection = True
             raise ValueError(f"the body is longer than {MOST_BYTES:,} bytes")
+        body = self._body(int(length))
         try:
-            given = json.loads(self.rfile.read(int(length)))
+            given = json.loads(body)
         except (ValueError, RecursionError):
             raise ValueError("the body is not JSON") from None
         if not isinstance(given, dict) or not isinstance(given.get("query"), str):
@@ -171,6 +182,14 @@ class _Handler(BaseHTTPRequestHandler):
         if strange := [name for name in given if name not in ("query", *BOUNDS)]:
             raise ValueError(f"there is no {neutral(strange[0])[:40]!r} here")
         return given
+
+    def _body(self, length: int) -> bytes:
+        with suppress(TimeoutError):
+            body = self.rfile.read(length)
+            if len(body) == length:
+                return body
+        self.close_connection = True
+        raise ValueError(f"the body broke off before its {length:,} bytes were there")
 
     def _answer(self, given: dict[str, Any]) -> str:
         limit = _number(given, "limit")

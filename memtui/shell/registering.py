@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memtui.agents import changes, files
 from memtui.agents.changes import Change, Writing
+from memtui.agents.entries import Entry
 from memtui.agents.json_text import NotJson
 from memtui.agents.machine import Machine, project_of
 from memtui.agents.registering.clients import Client, clients
@@ -18,6 +19,9 @@ from memtui.shell import hooking, output, serving
 from memtui.shell.hooking import UNCONFIRMED, Outcome, Wish, is_wanted
 
 _DONE = {"install": "installed", "uninstall": "taken out"}
+
+_WRITES = "--allow-write"
+"""What has the server offer tools that change something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class Standing:
     is_current: bool
     """Whether it is what would be installed now."""
     has_skill: bool
+    may_write: bool = False
+    """Whether tools that change something are offered."""
     problem: str = ""
 
 
@@ -62,7 +68,7 @@ def command(home: Path | None, config: Path | None, *, with_writing: bool) -> li
     told = [sys.executable, "-P", "-m", "memtui"]
     told += ["--home", str(home.expanduser().absolute())] if home else []
     told += ["--config", str(config.expanduser().absolute())] if config else []
-    return [*told, "mcp", *["--allow-write"] * with_writing]
+    return [*told, "mcp", *[_WRITES] * with_writing]
 
 
 def run(
@@ -78,9 +84,9 @@ def run(
     known = clients(program)
     chosen = [one for one in known if one.name in names]
     if action == "status":
-        return _status(chosen or known, here, as_json=wish.as_json)
+        return _status(chosen or known, program, here, as_json=wish.as_json)
     if not chosen:
-        chosen = _meant(action, known, here)
+        chosen = _meant(action, known, program, here)
     if action == "install" and not serving.has_sdk():
         print(f"memtui: {serving.MISSING}", file=sys.stderr)
     told = [
@@ -102,7 +108,9 @@ def _writings(one: Client, action: str, *, with_skill: bool) -> list[Writing]:
     return some if action == "install" else some[::-1]
 
 
-def _meant(action: str, known: Sequence[Client], here: Machine) -> list[Client]:
+def _meant(
+    action: str, known: Sequence[Client], program: Sequence[str], here: Machine
+) -> list[Client]:
     """The agents that are meant when none is named."""
     if action == "install":
         found = [one for one in known if one.is_found(here)]
@@ -113,7 +121,7 @@ def _meant(action: str, known: Sequence[Client], here: Machine) -> list[Client]:
                 f" {names}"
             )
         return found
-    standing = {one.agent: one for one in (_look(client, here) for client in known)}
+    standing = {one.name: _look(one, program, here) for one in known}
     found = [
         one
         for one in known
@@ -132,7 +140,7 @@ def _one(
         plan = changes.install if action == "install" else changes.uninstall
         change = plan(writing, here)
         if not wish.as_json:
-            output.lines(_shown(action, client, change))
+            output.bounded(_shown(action, client, change))
         is_written = not change.is_nothing and is_wanted(wish)
         copy = changes.write(change, here) if is_written else None
     except HooksError as error:
@@ -154,8 +162,10 @@ def _shown(action: str, client: Client, change: Change) -> list[str]:
     return [f"{client.title}: memtui is {said} {change.file}."]
 
 
-def _status(known: Sequence[Client], here: Machine, *, as_json: bool) -> int:
-    found = [_look(one, here) for one in known]
+def _status(
+    known: Sequence[Client], program: Sequence[str], here: Machine, *, as_json: bool
+) -> int:
+    found = [_look(one, program, here) for one in known]
     if as_json:
         output.as_json({"servers": found})
     else:
@@ -164,16 +174,17 @@ def _status(known: Sequence[Client], here: Machine, *, as_json: bool) -> int:
     return 0 if all(not one.problem for one in found) else 1
 
 
-def _look(client: Client, here: Machine) -> Standing:
-    problem, is_installed, is_current = "", False, False
+def _look(client: Client, program: Sequence[str], here: Machine) -> Standing:
+    problem, is_installed, is_current, may_write = "", False, False, False
     try:
         text = _text(client.server, here)
         ours = client.server.ours(text)
-        is_installed = bool(ours)
-        wanted = client.server.with_own(text).wanted(here)
-        is_current = changes.is_current(ours, wanted)
+        is_installed, may_write = bool(ours), _may_write(ours)
+        server = _server(client.name, program, may_write=may_write)
+        is_current = changes.is_current(ours, server.with_own(text).wanted(here))
         if is_installed and not is_current:
-            problem = f"another command than this memtui's: mcp install {client.name}"
+            again = f"{client.name}{f' {_WRITES}' * may_write}"
+            problem = f"another command than this memtui's: mcp install {again}"
     except HooksError as error:
         problem = str(error)
     return Standing(
@@ -184,8 +195,21 @@ def _look(client: Client, here: Machine) -> Standing:
         is_installed,
         is_current,
         _has_skill(client, here),
+        may_write,
         problem,
     )
+
+
+def _may_write(ours: Sequence[Entry]) -> bool:
+    """Whether a server that stands somewhere offers tools that change something."""
+    said = (value for one in ours for value in one.handler.values())
+    return any(isinstance(words, list) and _WRITES in words for words in said)
+
+
+def _server(name: str, program: Sequence[str], *, may_write: bool) -> Writing:
+    """The server as an agent is told of it, with writing or without."""
+    words = [*(word for word in program if word != _WRITES), *[_WRITES] * may_write]
+    return next(one.server for one in clients(words) if one.name == name)
 
 
 def _has_skill(client: Client, here: Machine) -> bool:
@@ -213,6 +237,7 @@ def _text(writing: Writing, here: Machine) -> str:
 def _told(one: Standing) -> list[str]:
     mark = "✗" if one.problem else "✓" if one.is_installed else " "
     said = "installed" if one.is_installed else "not installed"
+    said += ", may write" * one.may_write
     skill = ", with the skill" if one.has_skill else ""
     where = "" if one.is_found else ", and not found on this machine"
     told = [f"{mark} {one.title:<12} {said}{skill}{where}", f"    {one.file}"]

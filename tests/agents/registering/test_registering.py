@@ -316,13 +316,22 @@ def test_the_command_shows_asks_and_writes(
     shown = memtui(home, "mcp", "install", "--dry-run").stdout
     assert "+[mcp_servers.memtui]" in shown
     assert "Claude" not in shown
+    every = memtui(home, "mcp", "install", *NAMES, "--dry-run").stdout
+    assert len(every) < 3000, "nobody reads it: a skill stands in it five times"
+    assert "lines left out: --max-tokens" in every
     memtui(home, "mcp", "install", "codex", "--allow-write", "--yes")
     args = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["memtui"]["args"]
     assert args[-4:] == ["--home", str(home), "mcp", "--allow-write"]
-    told = data_of(memtui(home, "mcp", "status", "--json", code=1).stdout)
+    told = data_of(memtui(home, "mcp", "status", "--json").stdout)
     (codex,) = [one for one in told["servers"] if one["is_installed"]]
-    assert codex["has_skill"]
-    assert "another command" in codex["problem"]
+    assert codex["has_skill"] and codex["may_write"] and codex["is_current"]
+    said = memtui(home, "mcp", "status", "codex").stdout
+    assert "✓ Codex        installed, may write, with the skill" in said
+    file.write_text(file.read_text("utf-8").replace('"-P"', '"-I"'), "utf-8")
+    said = memtui(home, "mcp", "status", "codex", code=1).stdout
+    assert "this memtui's: mcp install codex --allow-write\n" in said
+    memtui(home, "mcp", "install", "codex", "--yes")
+    assert "may write" not in memtui(home, "mcp", "status", "codex").stdout
     memtui(home, "mcp", "uninstall", "--yes")
     assert list((person / ".codex").iterdir()) == []
 
