@@ -20,9 +20,10 @@ from memtui.memory.queries import timely as timing
 from memtui.memory.queries.quotes import Sentences
 from memtui.memory.queries.timely import Timely
 from memtui.memory.words import chunks
+from memtui.recall import meaning
 from memtui.recall.hearing import Ears, Heard
 from memtui.recall.search import Search
-from memtui.store import database, neighbours, scopes, segments, sessions, toc
+from memtui.store import database, neighbours, segments, sessions, toc
 
 SESSIONS = 4
 """How many of the sessions that answer best are looked through once more."""
@@ -90,7 +91,7 @@ class Quoting:
         if not findings.hits or query.filters.is_of_nodes:
             return Quoted(findings, findings.hits)
         with database.connected():
-            query, _ = scopes.meant(query)
+            query, _ = meaning.meant(query)
             mine = {
                 sessions.number(one.agent, one.session_id): one
                 for one in findings.hits[:SESSIONS]

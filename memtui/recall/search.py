@@ -16,7 +16,7 @@ from memtui.memory.queries.snippets import best_line, marks_in, wanted_in
 from memtui.memory.queries.timely import Timely
 from memtui.memory.sessions import Session
 from memtui.memory.toc import TocLine, TocNode
-from memtui.recall import fusing, listed, naming
+from memtui.recall import fusing, listed, meaning, naming
 from memtui.recall.fusing import Candidate
 from memtui.recall.hearing import NO_WORD, Ears, Heard, Hearing
 from memtui.recall.teleport import Ranking, Teleport
@@ -88,7 +88,7 @@ class Search:
         notes = (*empty.notes, *listed.notes(times))
         found = empty
         with database.connected():
-            query, unknown = scopes.meant(query)
+            query, unknown = meaning.meant(query)
             if query.filters.role:
                 unknown.append(listed.OF_MESSAGES)
             else:
@@ -105,7 +105,7 @@ class Search:
     def _answer(
         self, query: Query, times: Timely, findings: Findings, limit: int
     ) -> Findings:
-        query, unknown = scopes.meant(query)
+        query, unknown = meaning.meant(query)
         filters = query.filters
         hearing = Hearing() if filters.is_of_nodes else self._ears.hear(query)
         ranking = Ranking() if filters.role else self._teleport.rank(query, NODES)

@@ -27,10 +27,10 @@ from memtui.memory.queries import timely as timing
 from memtui.memory.queries.snippets import marks_in
 from memtui.memory.queries.timely import Timely
 from memtui.memory.sessions import Session
-from memtui.recall import listed, naming
+from memtui.recall import listed, meaning, naming
 from memtui.recall.hearing import NO_WORD, Ears, Heard, Hearing
 from memtui.recall.looked import Weights
-from memtui.store import database, latest, neighbours, scopes, sessions
+from memtui.store import database, latest, neighbours, sessions
 from memtui.store.said import Kind
 
 BEFORE, AFTER = 4, 4
@@ -110,7 +110,7 @@ class Talk:
             before = max(0, min(before, WINDOW - 1))
             after = max(0, min(after, WINDOW - 1 - before))
             with database.connected():
-                query, unknown = scopes.meant(wanted or query)
+                query, unknown = meaning.meant(wanted or query)
                 if wanted is not None:
                     ranked, heard = _latest(query), listed.notes(timely)
                     timely = replace(timely, periods=())

@@ -16,7 +16,7 @@ from memtui.memory.hits import Answer, Found, Hit, HitKind, Match
 from memtui.memory.queries import Query, scores, timely, whys
 from memtui.memory.queries.whys import Why
 from memtui.memory.scopes import ALL, Scope
-from memtui.recall import listed, showing, unindexed
+from memtui.recall import listed, meaning, showing, unindexed
 from memtui.search.documents import of_node
 from memtui.store import database, grips, outbox, scopes, toc
 
@@ -121,13 +121,13 @@ class Teleport:
         answer = Answer(query)
         if wanted is not None and not asked.filters.role:
             with database.connected():
-                wanted, unknown = scopes.meant(wanted)
+                wanted, unknown = meaning.meant(wanted)
                 answer = listed.answer(wanted, limit)
             hints += [*unknown, *listed.notes(times)]
             times = replace(times, periods=())
         elif not (asked.is_empty or asked.filters.role):
             with database.connected():
-                asked, unknown = scopes.meant(asked)
+                asked, unknown = meaning.meant(asked)
                 answer = self._answer(asked, limit, is_recent_first)
             hints += unknown
         hits = sorted(

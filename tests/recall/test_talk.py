@@ -395,3 +395,24 @@ def test_what_cannot_be_looked_up_gets_an_answer_or_a_hint(
 def test_any_string_is_a_query(full_house: House, query: str) -> None:
     assert full_house.talk.find(query).took_ms >= 0
     assert full_house.search.find(query).took_ms >= 0
+
+
+def test_a_session_is_named_as_answers_print_it(house: House) -> None:
+    keep(
+        line("quay one", 1, session="s1"),
+        line("quay two", 2, session="t1"),
+        line("quay three", 3, session="t1", agent="codex"),
+        line("quay four", 4, session="t2", agent="codex"),
+    )
+    listen(house)
+    for session in ("codex:t1", "codex:t2", "s"):
+        assert len(house.search.find(f"quay session:{session}").hits) == 1
+        assert len(found(house, f"quay session:{session}")) == 1
+        given = Filters(session=session)
+        assert len(found(house, "quay", filters=given)) == 1
+    mine = Filters(of=Scope("codex", ""), session="t1")
+    answer = house.talk.find("quay", filters=mine)
+    assert (texts(answer), answer.notes) == (["quay three"], ())
+    for said, why in (("codex:x", "there is no session"), ("t1", "any of 2 sessions")):
+        notes = house.search.find("quay", filters=Filters(session=said)).notes
+        assert any(why in note for note in notes), notes
