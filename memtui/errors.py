@@ -1,6 +1,7 @@
 """What can go wrong.
 
 * MemtuiError
+  - Several         a name fits several things, some of which are told
   - UsageError      what was asked for is nothing that can be done
   - SettingsError   a setting is unknown or has a value it cannot have
   - StoreError      the database cannot be opened, read or written
@@ -16,12 +17,33 @@
   - ModelError      a model does not summarise now; ``llm.faults`` tells the kinds
 """
 
+from collections.abc import Sequence
+
 NO_ROOM = "the disk is full: free some room"
 """What is said first of whatever could not be written for want of room."""
 
 
 class MemtuiError(Exception):
     """The base of all our errors. The message is shown to the reader as it is."""
+
+
+class Several(MemtuiError):
+    """A name fits several things: the message tells some of them."""
+
+    def __init__(self, asked: str, what: str, names: Sequence[str], count: int) -> None:
+        """Say what could be meant.
+
+        Args:
+            asked: The name.
+            what: What the things are called.
+            names: Some of them.
+            count: How many there are.
+        """
+        told = [f"{asked!r} could be any of {count:,} {what}:"]
+        told += [f"  {name}" for name in names]
+        if more := count - len(names):
+            told.append(f"  and {more:,} more")
+        super().__init__("\n".join(told))
 
 
 class UsageError(MemtuiError):

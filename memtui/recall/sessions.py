@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, Several
 from memtui.memory.events import Event, clean, to_ms
 from memtui.memory.sessions import Helper, Session
 from memtui.memory.thoughts import Thought
@@ -109,7 +109,8 @@ def find(asked: str) -> tuple[str, str]:
     if not found:
         raise Unknown(f"there is no session {asked!r}; see them: memtui sessions")
     if len(found) > 1:
-        raise NotOne(_ambiguous(asked, found))
+        named = [f"{agent}:{name}" for agent, name in found[:CANDIDATES]]
+        raise NotOne(str(Several(asked, "sessions", named, len(found))))
     return found[0]
 
 
@@ -121,13 +122,6 @@ def parted(asked: str) -> tuple[str, str]:
     asked = clean(asked).strip()
     agent, colon, name = asked.partition(":")
     return (agent, name) if colon and agent in pages.agents() else ("", asked)
-
-
-def _ambiguous(asked: str, found: Sequence[tuple[str, str]]) -> str:
-    named = [f"  {agent}:{name}" for agent, name in found[:CANDIDATES]]
-    if more := len(found) - CANDIDATES:
-        named += [f"  and {more:,} more"] if more > 0 else []
-    return "\n".join([f"{asked!r} could be any of {len(found):,} sessions:", *named])
 
 
 def facts(agent: str, session_id: str) -> Facts:

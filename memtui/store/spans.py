@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
 from operator import or_
 
 from peewee import SQL, fn
 
+from memtui.errors import Several
 from memtui.memory import calendar
 from memtui.memory.events import MESSAGES, SPEAKERS, Event, first_id
 from memtui.memory.replies import citations
@@ -21,6 +22,9 @@ from memtui.store.tables.conversations import EventRow, SessionRow
 
 AFTER_ALL = "\U0010ffff"
 """Sorts behind whatever a name may go on with."""
+
+NAMED = 5
+"""How many are named of those that a name could be any of."""
 
 
 def under(parent_ids: Sequence[str] | None, of: Scope = ALL) -> list[str]:
@@ -144,27 +148,54 @@ def events_in(
 
 
 def grip_beginning(start: str) -> str:
-    """The id of the first grip whose id begins so; "" for none."""
-    return _beginning(GripRow._meta.table_name, start)
+    """The id of the grip whose id begins so; "" for none.
+
+    Raises:
+        Several: It is shorter than a citation, and several do.
+    """
+    table = GripRow._meta.table_name
+    return _beginning(table, start, "quotes", citations.of_grip)
 
 
 def event_beginning(start: str) -> str:
-    """The id of the first event whose id begins so; "" for none."""
-    return _beginning(EventRow._meta.table_name, start)
+    """The id of the event whose id begins so; "" for none.
+
+    Raises:
+        Several: It is shorter than a citation, and several do.
+    """
+    table = EventRow._meta.table_name
+    return _beginning(table, start, "events", citations.of_event, lead="evt:")
 
 
 def cited_node(cited: str) -> str:
-    """The id of the node that is cited, whole; what cites none stays as it is."""
+    """The id of the node that is cited, whole; what cites none stays as it is.
+
+    Raises:
+        Several: It is shorter than a citation, and fits several.
+    """
     name = citations.bare(cited)
     with suppress(ValueError):
         name = calendar.canonical(name)
     if not name.startswith(citations.SEGMENT):
         return name
-    return _beginning(NodeRow._meta.table_name, name, "node_id") or name
+    table = NodeRow._meta.table_name
+    return _beginning(table, name, "segments", citations.of_node, "node_id") or name
 
 
-def _beginning(table: str, start: str, key: str = "id") -> str:
-    within = f"{key} >= ? AND {key} < ?"
-    asked = f"SELECT {key} FROM {table} WHERE {within} ORDER BY {key} LIMIT 1"
-    row = db.execute_sql(asked, (start, start + AFTER_ALL)).fetchone()
-    return str(row[0]) if row else ""
+def _beginning(
+    table: str,
+    start: str,
+    what: str,
+    cited: Callable[[str], str],
+    key: str = "id",
+    lead: str = "",
+) -> str:
+    """The first id that begins so: of several that are cited alike, the first."""
+    within = f"FROM {table} WHERE {key} >= ? AND {key} < ?"
+    ends = start, start + AFTER_ALL
+    asked = f"SELECT {key} {within} ORDER BY {key} LIMIT {NAMED}"
+    found = [str(name) for (name,) in db.execute_sql(asked, ends).fetchall()]
+    if len(found) > 1 and len(lead + start) < len(cited(found[0])):
+        count = db.execute_sql(f"SELECT COUNT(*) {within}", ends).fetchone()[0]
+        raise Several(lead + start, what, [*map(cited, found)], count)
+    return found[0] if found else ""

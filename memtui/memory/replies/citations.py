@@ -23,7 +23,10 @@ SEGMENT = "toc:segment:"
 """How a segment's id begins."""
 
 _GRIP = re.compile(r"grip:\d{1,16}(?::[0-9a-z]*)?", re.I)
-_EVENT = re.compile(rf"(?:evt:(?:\d{{13}}:)?)?([0-9A-HJKMNP-TV-Z]{{{EVENT_CHARS},26}})")
+_EVENT = re.compile(
+    r"evt:(?:\d{13}:)?(?P<start>[0-9A-HJKMNP-TV-Z]{1,26})"
+    rf"|(?P<bare>[0-9A-HJKMNP-TV-Z]{{{EVENT_CHARS},26}})"
+)
 
 
 def of_grip(grip_id: str) -> str:
@@ -58,4 +61,4 @@ def grip_start(text: str) -> str:
 def event_start(text: str) -> str:
     """How the id of a cited event begins; "" where no event is cited."""
     found = _EVENT.fullmatch(text)
-    return found[1] if found else ""
+    return (found["start"] or found["bare"]) if found else ""
