@@ -81,7 +81,8 @@ class Router:
             {one.node_id: one for some in found.values() for one in some}.values()
         )
         hits, quotes, notes = self._found(choice.way, question, read, limit, of)
-        sureness = _sure(choice.way, nodes, hits, quotes)
+        elsewhere = _elsewhere(read, nodes, [*hits, *quotes])
+        sureness = _sure(choice.way, nodes, hits, quotes, is_elsewhere=bool(elsewhere))
         times = tuple(Understood(one.said, bool(some)) for one, some in found.items())
         unmet = [f"Nothing is kept of {one.said}." for one in times if not one.is_met]
         return Routed(
@@ -92,7 +93,7 @@ class Router:
             tuple(_told_apart(hits)),
             quotes,
             _top(choice.way, sureness, nodes, of)[:limit],
-            (*unmet, *_elsewhere(read, nodes, [*hits, *quotes]), *notes),
+            (*unmet, *elsewhere, *notes),
         )
 
     def _found(
@@ -144,13 +145,13 @@ class Router:
 
 def _elsewhere(
     read: Timely, nodes: Sequence[TocLine], shown: Sequence[Hit | Moment]
-) -> Iterator[str]:
+) -> tuple[str, ...]:
     """That what is shown is not of the times that were asked about."""
     if not (read.periods and shown) or any(read.covers(one.at) for one in shown):
-        return
+        return ()
     named = " and ".join(one.said.partition(":")[0] for one in read.periods)
     beside = f"Nothing of {named} holds it; these" if nodes else "These"
-    yield f"{beside} are of other times."
+    return (f"{beside} are of other times.",)
 
 
 def _told_apart(hits: list[Hit]) -> Iterator[Hit]:
@@ -173,11 +174,17 @@ def _top(
 
 
 def _sure(
-    way: Way, nodes: list[TocLine], hits: list[Hit], quotes: Sequence[Moment]
+    way: Way,
+    nodes: list[TocLine],
+    hits: list[Hit],
+    quotes: Sequence[Moment],
+    *,
+    is_elsewhere: bool,
 ) -> Sureness:
     if way is Way.TOP:
         return Sureness(routes.VAGUELY)
     if way is Way.BROWSE:
         return Sureness(routes.SURE if nodes else routes.EMPTY)
     scores = [one.score for one in hits] + [one.score for one in quotes]
-    return Sureness(max(scores, default=0.0))
+    best = max(scores, default=0.0)
+    return Sureness(min(best, routes.EMPTY) if is_elsewhere else best)

@@ -12,6 +12,7 @@ import pytest
 from memtui.house import House
 from memtui.memory import events, replies, tokens
 from memtui.memory.events import Event, EventRole, EventType
+from memtui.memory.queries import routes
 from memtui.memory.queries.routes import Way
 from memtui.memory.replies import Plain, Reply, budgets
 from memtui.memory.scopes import Scope
@@ -362,10 +363,10 @@ def test_of_a_time_that_holds_it_only_that_is_told_else_so_is_that_it_does_not(
     elsewhere = "Nothing of January 2024 holds it; these are of other times."
     assert list(reply.notes) == [elsewhere]
     assert "2025-04" in months
-    best = max(one["score"] for one in reply.items if "score" in one)
-    assert reply.head["score"] == best
+    assert (reply.head["score"], reply.head["band"]) == (routes.EMPTY, "weak")
     reply, _ = told("walrus in 1999")
     assert list(reply.notes)[1:] == ["These are of other times."]
+    assert (reply.head["score"], reply.head["band"]) == (routes.EMPTY, "weak")
 
 
 def test_what_stands_around_several_messages_is_told_once(full_house: House) -> None:

@@ -51,7 +51,8 @@ SURE = 0.9
 """How sure one is of a time that was read and of which something is kept."""
 
 EMPTY = 0.2
-"""How sure one is of a time of which nothing is kept, or of no way at all."""
+"""How sure one is of a time of which nothing is kept, or of no way at all; at most,
+of what holds the words at another time."""
 
 VAGUELY = 0.3
 """How sure one is that the top of the tree is the place to begin."""
