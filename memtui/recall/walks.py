@@ -167,9 +167,9 @@ class Walks:
         found = self.get_events(
             start, end, limit=limit, token=token, of=of, session=session
         )
-        return replace(
-            found, notes=[*(neutral(one.said) for one in read[:1]), *found.notes]
-        )
+        said, why = [neutral(one.said) for one in read[:1]], found.notes
+        # Why there is nothing comes before how the time was understood.
+        return replace(found, notes=[*said, *why] if found.items else [*why, *said])
 
     def expand_grip(
         self, grip_id: str, *, before: int = BEFORE, after: int = AFTER

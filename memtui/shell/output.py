@@ -103,7 +103,7 @@ def end(code: int, failing: Problem | None = None) -> None:
     data, left = trimming.fitted(_answer.data, _answer.limit, counter, wrap)
     if reply is not None:
         told = replies.fitted_json(reply, _answer.limit, counter, wrap)
-        data = replies.data(reply, told.kept, told.width)
+        data = json.loads(told.text)["data"]
     tokens = budgets.cost(replies.dumped(wrap(data, left)), counter)
     whole = wrap(data, left, tokens)
     if is_read():

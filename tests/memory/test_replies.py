@@ -247,3 +247,38 @@ def test_what_stands_beside_a_match_goes_before_the_match() -> None:
     assert (narrow.kept, "no4" in narrow.text, "no3" in narrow.text) == (1, True, False)
     wide = replies.fitted(told, 900, tokens.ESTIMATED, NUMBER)
     assert all(f"no{place}" in wide.text for place in range(9))
+
+
+@pytest.mark.parametrize("most", [50, 60, 90, 110, 200])
+def test_why_there_is_nothing_is_told_however_little_room_there_is(most: int) -> None:
+    names = [f"  codex:019ed-{place}-{'7' * 20}" for place in range(3)]
+    why = "'codex:019ed' could be any of 3 sessions:"
+    asked = Reply("about", (), str, {"x": "y" * 300}, notes=[why, *names])
+
+    def wrap(data: Plain) -> Plain:
+        return envelopes.wrapped(data, tokens=most, ms=12)
+
+    told = replies.fitted_json(asked, most, tokens.ESTIMATED, wrap)
+    notes = json.loads(told.text)["data"]["notes"]
+    assert notes[0].startswith("'codex:019ed' could")
+    assert told.tokens <= most and told.kept == 0
+    assert names[0] in notes or most < 200
+    lines = replies.fitted(asked, most, tokens.ESTIMATED, NUMBER)
+    assert "\n'codex:019ed' could" in lines.text
+    assert lines.tokens <= most
+
+
+def test_how_many_there_are_is_told_and_not_of_the_page_alone() -> None:
+    for count, limit, says in (
+        (10, 160, "42 left out: "),
+        (2, 900, "(30 more of 42: "),
+    ):
+        asked = reply(
+            ["some words of a message " * 4] * count,
+            [],
+            ahead=True,
+            after=lambda kept: {"total": 42, "next_offset": 10 + kept},
+        )
+        told = replies.fitted(asked, limit, tokens.ESTIMATED, NUMBER)
+        assert says in told.text
+        assert f"go on with offset {10 + told.kept})" in told.text

@@ -274,11 +274,12 @@ def test_that_there_is_more_is_said_with_where_it_begins(full_house: House) -> N
     def text(reply: Reply) -> str:
         return replies.fitted(reply, 500, tokens.ESTIMATED).text
 
-    assert "(more: go on with offset 2)" in text(asking.list_sessions(limit=2))
+    assert "(4 more of 6: go on with offset 2)" in text(asking.list_sessions(limit=2))
     assert "there are 6" in text(asking.list_sessions(offset=1_000))
-    assert "(more" not in text(asking.list_sessions(limit=6))
+    assert " more of " not in text(asking.list_sessions(limit=6))
     session = asking.list_sessions(limit=1).items[0]["id"]
-    assert "(more: go on with offset 1)" in text(asking.list_messages(session, limit=1))
+    page = asking.list_messages(session, limit=1)
+    assert "(2 more of 3: go on with offset 1)" in text(page)
     assert "there are" in text(asking.list_messages(session, offset=1_000))
 
 

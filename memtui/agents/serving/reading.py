@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memtui.agents.serving.memory import Memory
-from memtui.agents.serving.parameters import Given, Parameter
+from memtui.agents.serving.parameters import BadArguments, Given, Parameter
 from memtui.agents.serving.tools import OFFSET, TOKEN, Tool, deed, limit
 from memtui.memory.replies import Reply
 from memtui.memory.replies.citations import AROUND
@@ -21,12 +21,24 @@ _QUERY = Parameter(
     is_required=True,
 )
 _WORDS = Parameter("query", is_required=True)
-_WHEN = Parameter(
-    "when", says='"last week", "in March", "2025-03-14"', is_required=True
-)
+_TIMES = '"last week", "in March", "2025-03-14"'
+_WHEN = Parameter("when", says=_TIMES, is_required=True)
+_ANY_TIME = Parameter("when", says=f"{_TIMES}; all of a session without one")
 _NAMED = "agent:id, or how that id begins"
 _SESSION = Parameter("session", says=_NAMED, is_required=True)
 _PROJECT = Parameter("project")
+
+
+def _events(memory: Memory, given: Given) -> Reply:
+    if not (given["when"].strip() or given["session"].strip()):
+        raise BadArguments("when is missing; say it, or a session")
+    return memory.asking.events_when(
+        given["when"],
+        limit=given["limit"],
+        token=given["token"] or None,
+        of=Scope("", given["project"]),
+        session=given["session"],
+    )
 
 
 def _around(name: str, usual: int, most: int) -> Parameter:
@@ -180,15 +192,9 @@ WALKING = (
 CONVERSATIONS = (
     Tool(
         "get_events",
-        "All that was said in a time, oldest first.",
-        lambda memory, given: memory.asking.events_when(
-            given["when"],
-            limit=given["limit"],
-            token=given["token"] or None,
-            of=Scope("", given["project"]),
-            session=given["session"],
-        ),
-        (_WHEN, limit(20, 200), TOKEN, _PROJECT, Parameter("session", says=_NAMED)),
+        "All that was said in a time or a session, oldest first.",
+        _events,
+        (_ANY_TIME, limit(20, 200), TOKEN, _PROJECT, Parameter("session", says=_NAMED)),
     ),
     Tool(
         "list_sessions",

@@ -9,7 +9,7 @@ the single ones of what they can do without: details go before whole items do.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memtui.memory.replies import budgets, fencing
@@ -28,12 +28,14 @@ _WHOLE = re.compile(r"(?:.*_)?(?:ids?|session|token|at|start|end|cite|leads_to)"
 SAID_CHARS = 80
 """What is said of the whole answer is never cut shorter than to so many characters."""
 
+WHY_CHARS = {budgets.NOTED: SAID_CHARS, budgets.PAGED: 40, budgets.WIDTHS[-1]: 20}
+"""The same where it says why there is no item: with next to nothing beside it."""
+
 ALONE_CHARS = 80
 """Where texts are cut shorter than that, what stands beside a match is left out."""
 
 NOTHING_KEPT = "Nothing kept yet. Bring past sessions in: memtui import"
 """What is answered where there is no memory."""
-
 
 MORE = "ask for more tokens"
 """How to get what did not fit."""
@@ -98,7 +100,7 @@ def text(reply: Reply, kept: int, width: int | None, number: str) -> str:
         width: To how many characters its texts are cut.
         number: The fence's.
     """
-    told = _said(reply.notes, width) if _has(width, budgets.NOTED) else []
+    told = _noted(reply, width)
     told += _said(reply.lead, width) if _has(width, budgets.HEADED) else []
     items = [reply.line(brief(one, width)) for one in _kept(reply, kept)]
     told += [reply.gap.join(items)] if items else []
@@ -118,15 +120,15 @@ def data(reply: Reply, kept: int, width: int | None) -> Plain:
         kept: With how many of its parts.
         width: To how many characters its texts are cut.
     """
-    is_noted = _has(width, budgets.NOTED)
-    notice = fencing.NOTICE if is_noted else fencing.SHORT_NOTICE
-    is_told = reply.is_quoted and (is_noted or kept > 0)
-    told: Plain = {"notice": notice} if is_told else {}
+    is_noted = _has(width, budgets.NOTED) and not _is_why(reply, width)
+    told: Plain = {}
+    if reply.is_quoted and (is_noted or kept > 0):
+        told["notice"] = fencing.NOTICE if is_noted else fencing.SHORT_NOTICE
     if _has(width, budgets.HEADED):
         told |= brief(dict(reply.head), width)
     told[reply.name] = [brief(one, width) for one in _kept(reply, kept)]
-    if is_noted:
-        told |= {"notes": _said(reply.notes, width)} if reply.notes else {}
+    if notes := _noted(reply, width):
+        told["notes"] = notes
     if _has(width, budgets.PAGED):
         told |= reply.after(min(kept, len(reply.items)))
     if left := _left(reply, kept, width, with_place=False):
@@ -137,6 +139,18 @@ def data(reply: Reply, kept: int, width: int | None) -> Plain:
 def _has(width: int | None, least: int) -> bool:
     """Whether texts are cut no shorter than to so many characters."""
     return width is None or width >= least
+
+
+def _is_why(reply: Reply, width: int | None) -> bool:
+    """Whether notes are all that is told: there is no item, and little room."""
+    return bool(reply.notes) and not reply.items and width in WHY_CHARS
+
+
+def _noted(reply: Reply, width: int | None) -> list[str]:
+    """The notes as there is room for them."""
+    if width is not None and _is_why(reply, width):
+        return [budgets.cut(one, WHY_CHARS[width]) for one in reply.notes]
+    return _said(reply.notes, width) if _has(width, budgets.NOTED) else []
 
 
 def _said(lines: Sequence[str], width: int | None) -> list[str]:
@@ -175,12 +189,9 @@ def fitted(reply: Reply, limit: int, counter: Counter, number: str = "") -> Fitt
         number: The fence's; a new one unless given.
     """
     mark = number or fencing.nonce()
-
-    def render(kept: int, width: int | None) -> str:
-        return text(reply, kept, width, mark)
-
-    most, least = budgets.clamped(limit), _least(reply)
-    return budgets.fit(render, reply.parts, most, counter, least=least)
+    return _fit(
+        reply, limit, counter, lambda one, kept, width: text(one, kept, width, mark)
+    )
 
 
 def fitted_json(
@@ -194,12 +205,32 @@ def fitted_json(
         counter: Of tokens.
         wrap: Puts the data into what is printed: the budget is of all of it.
     """
+    return _fit(reply, limit, counter, lambda *some: dumped(wrap(data(*some))))
+
+
+def _fit(
+    reply: Reply,
+    limit: int,
+    counter: Counter,
+    write: Callable[[Reply, int, int | None], str],
+) -> Fitted:
+    most, least = budgets.clamped(limit), _least(reply)
 
     def render(kept: int, width: int | None) -> str:
-        return dumped(wrap(data(reply, kept, width)))
+        return write(reply, kept, width)
 
-    most, least = budgets.clamped(limit), _least(reply)
-    return budgets.fit(render, reply.parts, most, counter, least=least)
+    def why(notes: int, width: int | None) -> str:
+        return write(replace(reply, notes=reply.notes[: max(1, notes)]), 0, width)
+
+    if reply.items or not reply.notes:
+        return budgets.fit(render, reply.parts, most, counter, least=least)
+    # Without an item the notes say why: the first one is cut before it is left out.
+    told = replace(budgets.fit(why, len(reply.notes), most, counter), kept=0)
+    if told.tokens <= most:
+        return told
+    return budgets.fit(
+        lambda _, width: write(replace(reply, notes=()), 0, width), 0, most, counter
+    )
 
 
 def _least(reply: Reply) -> int:
@@ -254,11 +285,14 @@ def _left(
     if not _has(width, budgets.PAGED):
         return f"{what}: {SHORT_MORE}"
     after = reply.after(min(kept, len(reply.items)))
+    on, offset = after.get("continuation_token"), after.get("next_offset")
+    if offset is not None and "total" in after:
+        some, of = f"{after['total'] - offset:,}", f"of {after['total']:,}"
+        what = f"{some} {of} left out" if left > 0 else f"{some} more {of}"
     how = reply.how if spared > 0 else reply.more or reply.how
     if not kept and reply.items:
         how = MORE
     elif left > 0 or reply.ahead:
-        on, offset = after.get("continuation_token"), after.get("next_offset")
         if offset is not None:
             how = f"go on with offset {offset}" if with_place else "go on there"
         if on:

@@ -185,6 +185,8 @@ def test_a_session_that_is_not_there_is_an_answer_too(
         told = agent.ask(tool, session=session, **when)
         assert "there is no session" in told
         assert "list_sessions" in told
+        told = agent.ask(tool, session=session, max_tokens=50, **when)
+        assert "there is no session" in told
 
 
 def test_events_of_a_session_are_of_one_that_is_clear(agent: Agent) -> None:
@@ -194,6 +196,9 @@ def test_events_of_a_session_are_of_one_that_is_clear(agent: Agent) -> None:
     assert "claude-code:shop-2" in told
     assert "evt:" not in told
     assert "basket" in agent.ask("get_events", session="shop-1", **asked)
+    all_of_it = agent.ask("get_events", session="shop-1", max_tokens=2_000)
+    assert "basket" in all_of_it
+    assert "when is missing" in agent.fail("get_events")
     assert "evt:" in agent.ask("get_events", session="grep", **asked)
 
 
