@@ -72,6 +72,11 @@ def test_what_is_a_time_and_nothing_else_is_read_as_one(
         ("yesterday afternoon", "2026-11-20 12:00", "2026-11-20 18:00"),
         ("yesterday evening", "2026-11-20 18:00", "2026-11-21"),
         ("last night's deploy", "2026-11-20 18:00", "2026-11-21 05:00"),
+        ("last tuesday at 5", "2026-11-17 04:30", "2026-11-17 05:30"),
+        ("yesterday at 17 we met", "2026-11-20 16:30", "2026-11-20 17:30"),
+        ("at 9 o'clock on Monday", "2026-11-16 08:30", "2026-11-16 09:30"),
+        ("yesterday at 5 workers", "2026-11-20", "2026-11-21"),
+        ("yesterday at 25", "2026-11-20", "2026-11-21"),
         ("last night at 3am", "2026-11-21 02:30", "2026-11-21 03:30"),
         ("tonight", "2026-11-21 18:00", "2026-11-22 05:00"),
         ("on the morning of 3 June", "2026-06-03 05:00", "2026-06-03 12:00"),
@@ -613,3 +618,20 @@ def test_a_long_text_is_read_in_time_that_grows_with_it(text: str) -> None:
         return time.process_time() - begun
 
     assert min(took(40_000) for _ in range(2)) < 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("between December 2025 and June 2025", "2025-06-01", "2026-01-01"),
+        ("from 2025-12-01 to 2025-09-01", "2025-09-01", "2025-12-02"),
+        ("2025-12-01..2025-09-01", "2025-09-01", "2025-12-02"),
+        ("from 2025 to 2023", "2023-01-01", "2026-01-01"),
+        ("between yesterday and 1 June 2025", "2025-06-01", "2026-11-21"),
+    ],
+)
+def test_a_range_whose_later_end_is_told_first_is_meant_the_other_way_round(
+    text: str, start: str, end: str
+) -> None:
+    assert bounds(text) == [(start, end)]
+    assert times.without(f"retries {text}", read(f"retries {text}")) == "retries"

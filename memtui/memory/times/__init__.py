@@ -236,7 +236,7 @@ def _onwards(one: Spoken, low: str, here: Here) -> Period | None:
 
 
 def _range(one: Spoken, two: Spoken, low: str, here: Here) -> Period | None:
-    """From one time to another; None if they are two."""
+    """From one time to another, also if the later one is first; None if they are two."""
     found = look(_FROM, low, one.start)
     if two.start - one.end > beside.BETWEEN_CHARS:
         return None
@@ -245,15 +245,16 @@ def _range(one: Spoken, two: Spoken, low: str, here: Here) -> Period | None:
     if not (_TO if found else _UP_TO).fullmatch(low, one.end, two.start):
         return None
     one, two = _paired(one, two)
+    span = found.start() if found else one.start, two.end
+    is_told = one.is_full and two.is_full
+    if is_told and _bounds(one, here)[0] >= _bounds(two, here)[1]:
+        one, two = two, one
     start, end = _bounds(one, here)[0], _bounds(two, here)[1]
     if one.hours and two.hours:
         start, end = start + one.hours.slack, end - two.hours.slack
     if start >= end:
         return None
-    is_soft = one.is_soft and two.is_soft
-    return _period(
-        (start, end), (found.start() if found else one.start, two.end), is_soft, here
-    )
+    return _period((start, end), span, one.is_soft and two.is_soft, here)
 
 
 def _paired(one: Spoken, two: Spoken) -> tuple[Spoken, Spoken]:

@@ -182,6 +182,14 @@ def _part(match: "re.Match[str]", here: Here) -> Spoken | None:
     return Spoken(*match.span(), hours=Hours(*PARTS[match[1]]), needs="day")
 
 
+def _hour(match: "re.Match[str]", here: Here) -> Spoken | None:
+    """An hour as it is written: a time only beside its day."""
+    at = int(match[1]) * 60
+    if at >= 2 * NOON:
+        return None
+    return Spoken(*match.span(), hours=Hours(at, at, AT), needs="day", is_soft=True)
+
+
 def _clock(match: "re.Match[str]", here: Here) -> Spoken | None:
     """A time of day: with a half of a day named, or with minutes and an "at"."""
     way, is_noon = match[1] or "", bool(match[2])
@@ -201,6 +209,12 @@ def _clock(match: "re.Match[str]", here: Here) -> Spoken | None:
 
 _MONTH = rf"({either(MONTHS)})"
 _NUMBER = r"([0-9]{1,2})"
+_GOES_ON = (
+    r"(?:about|and|did|do|for|i|in|last|of|on|that|the|they|this|today|was|we|were"
+    r"|what|when|where|who|with|yesterday|you)"
+)
+"""What may follow an hour that is no count: "at 5 workers"."""
+
 _SUFFIX = r"(st|nd|rd|th)?"
 _NO_NUMBER = r"(?!\s[0-9]{1,2}\s)"
 """What does not follow a month: of "11 May 14" the one date or the other is none."""
@@ -263,6 +277,10 @@ FORMS: Forms = {
         rf"|{_NUMBER}:([0-5][0-9])(?::[0-5][0-9])?(?:\s?([ap]m|[ap]\.m\.))?"
         rf"|{_NUMBER}\s?([ap]m|[ap]\.m\.))",
         _clock,
+    ),
+    "hour": (
+        rf"at{BLANK}{_NUMBER}(?:{BLANK}o'?clock)?(?=\s{{0,3}}(?:$|[?.!,;)]|{_GOES_ON}\b))",
+        _hour,
     ),
     "part": (
         rf"(?:(?:in{BLANK})?the{BLANK})?(morning|afternoon|evening|night)",

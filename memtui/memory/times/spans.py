@@ -51,8 +51,8 @@ def _dashed(match: "re.Match[str]", here: Here) -> Spoken | None:
 
 
 def _dates(match: "re.Match[str]", here: Here) -> Spoken | None:
-    first, last = date.fromisoformat(match[1]), date.fromisoformat(match[2])
-    return of_days(match, Days(first, last + DAY)) if first <= last else None
+    first, last = sorted(date.fromisoformat(match[at]) for at in (1, 2))
+    return of_days(match, Days(first, last + DAY))
 
 
 def _clocks(match: "re.Match[str]", here: Here) -> Spoken | None:
