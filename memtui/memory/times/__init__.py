@@ -236,7 +236,7 @@ def _onwards(one: Spoken, low: str, here: Here) -> Period | None:
 
 
 def _range(one: Spoken, two: Spoken, low: str, here: Here) -> Period | None:
-    """From one time to another, also if the later one is first; None if they are two."""
+    """From one time to another, also if the later is first; None if they are two."""
     found = look(_FROM, low, one.start)
     if two.start - one.end > beside.BETWEEN_CHARS:
         return None
