@@ -22,7 +22,7 @@ Wrap = Callable[[Any, str], Mapping[str, Any]]
 def fitted(data: Any, limit: int, counter: Counter, wrap: Wrap) -> tuple[Any, str]:
     """A value with as much of its lists as fits, and what was left out of it.
 
-    An object says so itself; of a list it is told beside it.
+    An object says so itself; of a list, and of a table, it is told beside it.
 
     Args:
         data: What is answered, in JSON's own types.
@@ -34,21 +34,28 @@ def fitted(data: Any, limit: int, counter: Counter, wrap: Wrap) -> tuple[Any, st
     lists = {name: one for name, one in _named(data).items() if isinstance(one, list)}
     count = sum(map(len, lists.values()))
     count += sum(_spared(lists, name) for name in SPARES)
-    if whole <= limit or not count:
+    is_table = isinstance(data, dict) and all(
+        isinstance(o, dict) for o in data.values()
+    )
+    if whole <= limit or not (count or is_table):
         return data, ""
+    all_of_it = f"--max-tokens {round(whole, -2) + 100} gives all"
+
+    def rows(kept: int, _: int | None) -> tuple[Any, str]:
+        return dict([*data.items()][:kept]), f"{len(data) - kept} left out: {all_of_it}"
 
     def made(kept: int, width: int | None) -> tuple[Any, str]:
         told = replies.brief(_kept(lists, kept), width)
-        left = f"{_left(lists, told)}: --max-tokens {round(whole, -2) + 100} gives all"
+        left = f"{_left(lists, told)}: {all_of_it}"
         if isinstance(data, list):
             return told[""], left
         return replies.brief(data, width) | told | {"left_out": left}, ""
 
-    def render(kept: int, width: int | None) -> str:
-        return replies.dumped(wrap(*made(kept, width)))
-
-    found = budgets.fit(render, count, limit, counter)
-    return made(found.kept, found.width)
+    some, most = (rows, len(data)) if is_table else (made, count)
+    found = budgets.fit(
+        lambda *kept: replies.dumped(wrap(*some(*kept))), most, limit, counter
+    )
+    return some(found.kept, found.width)
 
 
 def lines(told: Sequence[str], limit: int, counter: Counter) -> list[str]:

@@ -43,6 +43,14 @@ def test_of_a_list_it_is_told_beside_it() -> None:
     assert told[0] == {"n": 0} and left.startswith(f"{400 - len(told)} left out: ")
 
 
+def test_of_a_table_whole_rows_are_left_out() -> None:
+    table = {f"store.{n}": {"value": "", "origin": "built in"} for n in range(99)}
+    told, left = trimming.fitted(table, 300, ESTIMATED, wrap)
+    assert budgets.cost(replies.dumped(wrap(told, left)), ESTIMATED) <= 300
+    assert 0 < len(told) < 99 and told.items() <= table.items()
+    assert left.startswith(f"{99 - len(told)} left out: --max-tokens ")
+
+
 def test_lines_are_left_out_from_the_end() -> None:
     told = trimming.lines([f"line {n}" for n in range(400)], 100, ESTIMATED)
     assert told[0] == "line 0"

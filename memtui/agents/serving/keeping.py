@@ -15,6 +15,7 @@ from memtui.curate import leaving
 from memtui.errors import MemtuiError
 from memtui.memory.events import EARLIEST, EventType, is_event_id, is_too_late
 from memtui.memory.replies import Reply
+from memtui.memory.replies.fencing import line
 from memtui.recall import sessions
 from memtui.recall.itemising import named
 from memtui.sources.records import time_of
@@ -24,6 +25,12 @@ AGENT: Final = "mcp"
 
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 """What an agent or a session may be called that is made here."""
+
+_MAY_BE: Final = (
+    "a letter or digit, then letters, digits, '_', '.' and '-', 100 at most, behind its"
+    " agent's and a colon if that is not mcp; see them: memtui sessions"
+)
+"""The same in words, and what helps."""
 
 _SPEAKERS: Final = {
     "user": EventType.USER_MESSAGE,
@@ -111,7 +118,8 @@ def _named(asked: str) -> tuple[str, str, bool]:
         agent, _, name = asked.rpartition(":")
         agent = agent or AGENT
         if not (_PLAIN.fullmatch(agent) and _PLAIN.fullmatch(name)):
-            raise
+            said = f"{line(asked)[:80]!r} names no session: a new one's name is"
+            raise BadArguments(f"{said} {_MAY_BE}") from None
         return agent, name, False
     except sessions.NotOne as error:
         raise BadArguments(f"{error}; say one of these whole") from None
