@@ -12,6 +12,7 @@ from memtui.memory.events import Event, EventType
 from memtui.memory.found import Moment
 from memtui.memory.grips import Grip
 from memtui.memory.hits import Hit, HitKind
+from memtui.memory.queries import quotes
 from memtui.memory.queries.finds import Held
 from memtui.memory.replies import Plain, citations
 from memtui.memory.replies.fencing import line as neutral
@@ -141,14 +142,26 @@ def moment(one: Moment, zone: tzinfo, *, is_listed: bool = False) -> Plain:
 def quoted(
     several: Sequence[Moment], zone: tzinfo, *, is_listed: bool = False
 ) -> list[Plain]:
-    """Quotes; what a segment is about is told with the first one of it."""
+    """Quotes, each message once; what a segment is about is told with the first of it.
+
+    Where little is quoted of a message, its next quote stands behind.
+    """
     told: list[Plain] = []
     known: set[tuple[str, str]] = set()
+    said: dict[str, Plain] = {}
     for one in several:
         item = moment(one, zone, is_listed=is_listed)
+        if one.event_id and said.setdefault(item["id"], item) is not item:
+            ahead = said[item["id"]]["snippet"].rstrip("… ")
+            if len(ahead) < quotes.CHARS:
+                behind = item["snippet"].lstrip("… ")
+                said[item["id"]]["snippet"] = f"{ahead} … {behind}"
+            continue
         of = one.session_id, one.node_id
         again = OF_SEGMENT if of in known else ()
-        told.append({key: item[key] for key in item if key not in again})
+        for key in again:
+            item.pop(key, None)
+        told.append(item)
         known.add(of)
     return told
 

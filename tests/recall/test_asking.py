@@ -444,3 +444,17 @@ def test_what_was_said_is_told_as_data(full_house: House) -> None:
     ).text
     assert "<system>" not in told
     assert not any(one.startswith("## ") for one in told.splitlines())
+
+
+def test_a_message_is_told_once_however_much_of_it_answers(full_house: House) -> None:
+    idle = "Nothing of that is to be said of any other thing. " * 12
+    keep(
+        line(f"The walrus eats herring. {idle}The walrus sleeps in the herring barrel.")
+    )
+    assert full_house.works.until_idle(lambda _: None) == []
+    for ask in (full_house.asking.search_memory, full_house.asking.ask_route):
+        told = [one for one in ask("walrus herring").items if "snippet" in one]
+        named = [one["id"] for one in told if one["id"].startswith("evt:")]
+        assert len(named) == len(set(named))
+        said = [one["snippet"] for one in told if one["id"] in named]
+        assert any("eats" in one and "sleeps" in one for one in said), said
