@@ -134,10 +134,6 @@ class WordsAsked(Message):
         self.words = words
 
 
-class WordsKept(Message):
-    """No more words are typed: the keys go on from what was found."""
-
-
 class WordsFound(Message):
     """The whole conversation has been looked through for some words."""
 

@@ -295,6 +295,7 @@ class ContentsScreen(JumpingScreen):
         if line := self._tree.pointed_at:
             # A filter may have put another line where the cursor is.
             self._page.open(line.node_id)
+        self._say_where()
         self.query_one("#contents PaneTitle", PaneTitle).measure = (
             wording.counted(total, "segment") if total else ""
         )

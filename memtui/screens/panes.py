@@ -74,7 +74,10 @@ class PanedScreen(Following[None]):
             self._source.let_go()
         for name in PANES:
             self.set_class(name == pane, f"-at-{name}")
-        further = {"source": ("Source",)}.get(pane, ())
+        self._say_where()
+
+    def _say_where(self) -> None:
+        further = {"source": ("Source",)}.get(self._at, ())
         self.query_one(Crumbs).show(self._tree.pointed_at, self._zone, *further)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:

@@ -24,7 +24,6 @@ from memtui.messages.reader import (
     TurnOpened,
     WordsAsked,
     WordsFound,
-    WordsKept,
 )
 from memtui.messages.sessions import SessionWanted
 from memtui.recall import conversation
@@ -216,11 +215,11 @@ class ReaderScreen(Reading):
         elif spot is not None and not is_seen:
             self.post_message(around(spot.anchor[0], number, spot))
 
-    @on(WordsKept)
-    def keep_found(self) -> None:
-        """Go on from there; without words, look for nothing any more."""
+    def action_keep_words(self) -> None:
+        """Go on from what is found; without words, look for nothing any more."""
+        self._finding.look()
         if self._finding.typed:
-            self.view.focus()
+            self.set_focus(self.view)
         else:
             self._let_go()
 
@@ -236,6 +235,8 @@ class ReaderScreen(Reading):
         here, finding = self.view.cursor, self._finding
         if finding.is_looking:
             self.notify("One moment: these words are being looked for.", markup=False)
+        elif finding.words and not finding.found:
+            self.notify("These words are nowhere in this session.", markup=False)
         elif not finding.found or here is None:
             self.notify("Look for something first: press /.", markup=False)
         elif place := finding.beyond(here, by):
@@ -256,7 +257,7 @@ class ReaderScreen(Reading):
         self.set_class(False, "-finding")
         self._finding.let_go()
         self._lay_anew()
-        self.view.focus()
+        self.set_focus(self.view)
 
     # What changes by itself
 

@@ -33,6 +33,7 @@ from memtui.widgets.key_line import KeyLine
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.session_list import PAGE, SessionList
 from memtui.widgets.status_line import StatusLine
+from memtui.widgets.words_input import WordsInput
 
 STRETCH = "stretch"
 """What the reading of a page is called; its place stands behind that."""
@@ -87,11 +88,7 @@ class SessionsScreen(Following[None]):
         yield PaneTitle("Sessions")
         with Horizontal(id="finding"):
             yield Static("/", id="slash", markup=False)
-            yield Input(
-                placeholder="words of the title, the project or the agent",
-                compact=True,
-                id="words",
-            )
+            yield WordsInput("words of the title, the project or the agent")
         yield Static(id="columns", markup=False)
         yield SessionList(self._zone, self._now)
         yield Static(id="nothing", markup=False)
@@ -100,6 +97,10 @@ class SessionsScreen(Following[None]):
     @property
     def _list(self) -> SessionList:
         return self.query_one(SessionList)
+
+    @property
+    def _words(self) -> WordsInput:
+        return self.query_one(WordsInput)
 
     def on_mount(self) -> None:
         """Read the first page."""
@@ -189,6 +190,7 @@ class SessionsScreen(Following[None]):
             self.set_timer(self.REST_S, self._list.try_again)
             return
         self._awaited = None
+        self._list.stay()
         self.look_soon()
         if self._list.known:
             self.query_one(PaneTitle).measure = f"✗ not read: {reason}"
@@ -205,20 +207,23 @@ class SessionsScreen(Following[None]):
     def action_find_here(self) -> None:
         """Type words that narrow the list."""
         self.set_class(True, "-finding")
-        self.query_one("#words", Input).focus()
+        self._words.focus()
 
     @on(Input.Changed)
     def narrow(self, event: Input.Changed) -> None:
         """List what holds the words typed so far."""
         event.stop()
-        words = tuple(event.value.split())
+        self._list_typed()
+
+    def _list_typed(self) -> None:
+        words = tuple(self._words.value.split())
         if words != self.listing.words:
             self._list_as(replace(self.listing, words=words))
 
-    @on(Input.Submitted)
-    def go_to_list(self) -> None:
-        """Go to what was found."""
-        self._list.focus()
+    def action_keep_words(self) -> None:
+        """Go to what is found, or is going to be."""
+        self._list_typed()
+        self.set_focus(self._list)
 
     @on(Narrowed)
     def narrow_to(self, message: Narrowed) -> None:
@@ -257,7 +262,7 @@ class SessionsScreen(Following[None]):
         """List all of them again, or leave."""
         if self.has_class("-finding"):
             self.set_class(False, "-finding")
-            self.query_one("#words", Input).value = ""
-            self._list.focus()
+            self._words.value = ""
+            self.action_keep_words()
         else:
             self.dismiss(None)

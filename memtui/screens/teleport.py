@@ -242,6 +242,7 @@ class TeleportScreen(ModalScreen[Landing | None]):
             if self._is_answered(*self._asking):
                 failed = f"The search failed: {reason}."
                 self._show(Sheet(), [f"{failed} The contents are still there: esc."])
+                self._head.say_measure("")  # Nothing is known of hits.
                 self.set_timer(AGAIN_S, partial(self._ask_again, self.sheet))
         elif event.worker.group == LANDING:
             self._note([f"This could not be opened: {reason}"])

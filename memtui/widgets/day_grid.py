@@ -198,6 +198,8 @@ class DayGrid(Widget, can_focus=True):
         year = days.year_of(self.cursor) + step
         if self._oldest <= year <= self._newest:
             self.point_at(days.same_day(self.cursor, year))
+        elif self.span is None and not self.is_read:
+            self.notify("Which years there are is not known yet.", markup=False)
         else:
             end = "earliest" if step < 0 else "latest"
             self.notify(f"This is the {end} year.", markup=False)

@@ -15,9 +15,10 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from memtui.memory.events import Place
-from memtui.messages.reader import WordsAsked, WordsKept
+from memtui.messages.reader import WordsAsked
 from memtui.widgets import wording
 from memtui.widgets.threads import SLOW_S
+from memtui.widgets.words_input import WordsInput
 
 
 class FindLine(Horizontal):
@@ -32,7 +33,7 @@ class FindLine(Horizontal):
     def compose(self) -> ComposeResult:
         """A line to type in, and what was found at its end."""
         yield Static("/", id="slash", markup=False)
-        yield Input(placeholder="words in this session", compact=True, id="words")
+        yield WordsInput("words in this session")
         yield Static(id="told", markup=False)
 
     @property
@@ -69,12 +70,6 @@ class FindLine(Horizontal):
     def _say_slow(self, words: str) -> None:
         if self._asking == words:
             self._say("looking…")
-
-    @on(Input.Submitted)
-    def keep(self) -> None:
-        """Stay at what is found, or is going to be."""
-        self.look()
-        self.post_message(WordsKept())
 
     def let_go(self) -> None:
         """Look for nothing any more."""

@@ -44,6 +44,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor = 0
         self._asked: set[int] = set()
         self._failed: dict[int, str] = {}
+        self._is_old, self._is_wanted = True, False
 
     @property
     def pointed_at(self) -> Session | None:
@@ -69,7 +70,14 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self.virtual_size = Size(self.scrollable_content_region.width, self.total)
         if is_anew:
             self.scroll_to(y=max(0, top + shift), animate=False)
+            if self._is_wanted:
+                self.call_later(self.action_open)
+            self.stay()
         self.refresh()
+
+    def stay(self) -> None:
+        """Let what stands here be what is opened: nothing else is to come."""
+        self._is_old = self._is_wanted = False
 
     def fail(self, offset: int, why: str) -> None:
         """Say where it belongs that a page could not be read."""
@@ -89,9 +97,11 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
     def to_top(self) -> None:
         """Go to the first line before something else is listed."""
         self.cursor = 0
+        self._is_old, self._is_wanted = True, False
         self.scroll_to(y=0, animate=False)
 
     def _move(self, to: int) -> None:
+        self._is_wanted = False
         if not self.total:
             return
         self.cursor = max(0, min(to, self.total - 1))
@@ -148,7 +158,10 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
             self._move(place)
 
     def action_open(self) -> None:
-        """Read the session."""
+        """Read the session; what is still to be listed is waited for."""
+        self._is_wanted = self._is_old
+        if self._is_old:
+            return
         one = self.pointed_at
         if one is not None:
             self.post_message(SessionWanted(one.agent, one.session_id))

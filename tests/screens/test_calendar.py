@@ -170,7 +170,8 @@ async def test_days_that_cannot_be_read_say_why_and_come_once_they_can_be(
     async with app.run_test() as pilot:
         with monkeypatch.context() as patch:
             patch.setattr("memtui.recall.days.year", broken)
-            await steps(settle, "c", "enter")(pilot)
+            await steps(settle, "c", "enter", "left_square_bracket")(pilot)
+            assert notices(app) == ["Which years there are is not known yet."]
             assert told(app) == (
                 "✗ The days could not be read:\nthe disk is full\n"
                 "It is tried again by itself; esc goes back."

@@ -17,6 +17,7 @@ from memtui.screens.filter import FilterScreen
 from memtui.screens.sessions import SessionsScreen
 from memtui.screens.teleport import TeleportScreen
 from memtui.widgets import part_list
+from memtui.widgets.crumbs import Crumbs
 from memtui.widgets.node_page import NodePage
 from memtui.widgets.pane_title import PaneTitle
 from memtui.widgets.session_list import SessionList
@@ -155,6 +156,26 @@ async def test_a_keyword_shows_what_carries_it_and_without_any_how_to_widen(
         assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
         await press(pilot, settle, "down")
         assert here(pilot).node_id == "toc:year:2023"
+
+
+async def test_where_one_is_follows_the_cursor_when_its_line_is_hidden(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    old = next(
+        scope
+        for scope in (Scope(keyword=word) for word, _ in parts.known().keywords)
+        if [one.node_id for one in browse.years(of=scope)] == ["toc:year:2023"]
+    )
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        where = pilot.app.screen.query_one(Crumbs)
+        assert where.steps[1:] == ("2024",)
+        app.narrow(old)
+        await settle(pilot)
+        assert where.steps[1:] == ("2023",)
+        app.narrow(Scope(keyword="nobody said it"))
+        await settle(pilot)
+        assert where.steps[1:] == ()
 
 
 def test_the_dialog(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
+from textual.widgets._footer import FooterKey
 
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
@@ -376,6 +378,8 @@ async def test_words_are_found_in_all_of_the_session_and_marked(
         assert notices(app)[-1] == "Look for something first: press /."
         await type_words(pilot, settle, "/100%", "enter")
         assert said(app, "#told") == "nowhere in this session"
+        await press(pilot, settle, "n")
+        assert notices(app)[-1] == "These words are nowhere in this session."
         await press(pilot, settle, "escape", "escape")
         assert isinstance(app.screen, ContentsScreen)
 
@@ -406,6 +410,28 @@ async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
         assert said(app, "#told") == "2 of 5 · n next · p previous"
         await press(pilot, settle, "n", "escape")
         assert pointed(app).ordinal == 2_494, "enter keeps the place"
+
+
+async def test_keys_typed_at_once_go_where_enter_and_esc_lead(
+    house: House, app_of: AppOf, settle: Settle
+) -> None:
+    long.keep(30)
+    app = app_of(house)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot, settle)
+        await press(pilot, settle, "slash")
+        line = [key.key_display for key in app.screen.query(FooterKey)]
+        assert "enter" in line and "esc" in line and "/" not in line
+        for key in (*"wheel", "slash", "2", "enter", "n", "n"):
+            app.post_message(events.Key(key, "/" if key == "slash" else None))
+        await settle(pilot)
+        assert app.screen.query_one(Input).value == "wheel/2"
+        assert app.focused is view(app)
+        for key in ("slash", "x", "escape", "t"):
+            app.post_message(events.Key(key, None))
+        await settle(pilot)
+        assert app.screen.query_one(Input).value == ""
+        assert notices(app)[-1] == "No thinking of this session is kept."
 
 
 async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(

@@ -5,9 +5,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 import pytest
+from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
+from textual.widgets._footer import FooterKey
 
 from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
@@ -16,6 +18,7 @@ from memtui.memory.events import to_ms
 from memtui.messages.house import WorkReported
 from memtui.recall import listings
 from memtui.screens.contents import ContentsScreen
+from memtui.screens.reader import ReaderScreen
 from memtui.screens.sessions import SessionsScreen
 from memtui.stages.progress import Progress
 from memtui.store import database
@@ -127,6 +130,36 @@ async def test_words_narrow_it_and_escape_shows_all_again(
         assert app.screen.query_one("#words", Input).value == ""
         await pilot.press("escape")
         assert isinstance(app.screen, ContentsScreen)
+
+
+async def test_enter_opens_what_the_words_typed_at_once_have_found(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, look = threading.Event(), listings.around
+
+    def slow(listing: listings.Listing, *args: Any) -> listings.Stretch:
+        if listing.words:
+            go_on.wait(20)
+        return look(listing, *args)
+
+    monkeypatch.setattr(listings, "around", slow)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await opened(pilot, settle)
+        first = listed(app).known[0]
+        await pilot.press("slash")
+        await settle(pilot)
+        line = [key.key_display for key in app.screen.query(FooterKey)]
+        assert "enter" in line and "esc" in line and "/" not in line
+        for key in (*"logsift", "enter", "enter"):
+            app.post_message(events.Key(key, None))
+        while not listed(app).has_focus:
+            await pilot.pause()
+        assert isinstance(app.screen, SessionsScreen)
+        go_on.set()
+        await settle(pilot)
+        assert isinstance(app.screen, ReaderScreen)
+        assert first.project != "logsift"
+        assert app.screen.about and app.screen.about.session.project == "logsift"
 
 
 async def test_of_thousands_only_what_is_in_sight_is_read(
