@@ -24,7 +24,7 @@ def loaded(code: str) -> set[str]:
 @pytest.mark.parametrize(
     "module",
     [
-        "memory.extract",
+        "memory.extracts.extract",
         "store.toc",
         "sources",
         "llm.extractive",
