@@ -115,7 +115,7 @@ FOR_PROGRAMS = (
     ("show",),
     ("show", "toc:day:2024-01-18"),
     ("show", "toc:day:2024-01-18", "--version", "1"),
-    ("expand", "grip:1"),
+    ("expand", "grip:1705572000000:c52e"),
     ("sessions",),
     ("session", "shop-1"),
     ("session", "shop-1", "--all", "--thoughts"),

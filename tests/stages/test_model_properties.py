@@ -180,7 +180,7 @@ EVENTS = st.lists(
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """One store and one server for many faults."""
     settings = Settings({})
