@@ -1,7 +1,7 @@
 """Itemising: nodes, hits, events and sessions as an agent reads them, short and cited.
 
 Each is a JSON object of neutral texts and a line of the same; ids are as short as they
-can be and still be opened (``memory.citations``).
+can be and still be opened (``memory.replies.citations``).
 """
 
 from collections.abc import Sequence

@@ -30,6 +30,10 @@ class Unknown(NotOne):
     """No session is called so."""
 
 
+class Ambiguous(NotOne, Several):
+    """Several sessions are called so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A page of the sessions there are, the latest first."""
@@ -99,7 +103,7 @@ def find(asked: str) -> tuple[str, str]:
 
     Raises:
         Unknown: There is no such session.
-        NotOne: There is more than one.
+        Ambiguous: There is more than one.
     """
     with database.connected():
         agent, name = parted(asked)
@@ -110,7 +114,7 @@ def find(asked: str) -> tuple[str, str]:
         raise Unknown(f"there is no session {asked!r}; see them: memtui sessions")
     if len(found) > 1:
         named = [f"{agent}:{name}" for agent, name in found[:CANDIDATES]]
-        raise NotOne(str(Several(asked, "sessions", named, len(found))))
+        raise Ambiguous(asked, "sessions", named, len(found))
     return found[0]
 
 

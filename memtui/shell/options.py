@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 DEFAULT = 500
-"""The budget of an answer unless another is given: ``memory.budgets.DEFAULT``."""
+"""The budget of an answer unless another is given: ``memory.replies.budgets.DEFAULT``."""
 
 LEAST, MOST = 50, 100_000
-"""The bounds of it: those of ``memory.budgets``."""
+"""The bounds of it: those of ``memory.replies.budgets``."""
 
 NEAR = 0.8
 """How like an option a word is that is taken for one, mistyped."""

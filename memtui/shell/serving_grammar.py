@@ -5,7 +5,7 @@ import argparse
 from memtui.shell.options import AddCommand
 
 CLIENTS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli")
-"""The agents the server can be registered with: ``memtui.agents.clients``."""
+"""The agents the server can be registered with: ``memtui.agents.registering.clients``."""
 
 SERVE = "serve"
 

@@ -25,8 +25,10 @@ BUSY_TIMEOUT_S = 5.0
 """How long a write waits for another one to end, in seconds."""
 
 _LEAST_ROOM = 65_536
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 """With fewer free bytes than this a disk is full: a database's page may not fit."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+"""What the system says of a full disk, or of one's share of it."""
 
 LONGEST_WAIT_MS = 6 * 3_600_000
 """The longest wait before another try of what failed, in milliseconds."""

@@ -56,7 +56,7 @@ class Told:
     number: int
     """Its session's number in the store."""
     terms: Mapping[str, float]
-    """As ``memory.surprise.terms`` gives them."""
+    """As ``memory.keywords.surprise.terms`` gives them."""
 
 
 def put(segments: Sequence[Told]) -> None:

@@ -102,5 +102,6 @@ def _cut(text: str, room: int) -> str:
     if room < 1:
         return ""
     if cell_len(text) > room:
-        return set_cell_size(text, room - 1) + "…"
+        head = set_cell_size(text, room - 1).rstrip("…")
+        return set_cell_size(f"{head}…", room)
     return set_cell_size(text, room)

@@ -175,6 +175,11 @@ def test_what_the_machinery_wrote_is_never_quoted() -> None:
         assert word not in everything
 
 
+def test_what_is_cut_where_it_was_cut_before_is_marked_once() -> None:
+    for limit in range(2, 40):
+        assert "……" not in prose.shorten("Tree view for the context tab…; agents", limit)
+
+
 def test_code_tables_and_diagrams_are_no_prose() -> None:
     text = (
         "Intro stands.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n├── src\n└── tests\n\n"

@@ -37,6 +37,9 @@ def test_a_line_fills_its_width_with_name_headline_count_and_mark() -> None:
 def test_a_long_or_wide_headline_is_cut_to_the_column() -> None:
     assert "…" in drawn(line(TocLevel.DAY, "A headline that goes on and on"), 30)
     assert "…" in drawn(line(TocLevel.DAY, "日本語の見出しはとても長いです"), 31)
+    for width in range(16, 40):
+        told = drawn(line(TocLevel.DAY, "A headline that goes… on and on"), width)
+        assert "……" not in told
 
 
 def test_a_live_segment_has_its_mark_before_the_time() -> None:

@@ -127,7 +127,7 @@ def shorten(text: str, limit: int) -> str:
         return text
     head = text[:limit]
     cut = head.rfind(" ")
-    return (head[:cut] if cut > limit // 2 else head[:-1]).rstrip(" ,;:.-–—(") + "…"
+    return (head[:cut] if cut > limit // 2 else head[:-1]).rstrip(" ,;:.-–—(…") + "…"
 
 
 def plain(line: str) -> str:

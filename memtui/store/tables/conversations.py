@@ -11,7 +11,7 @@ class SessionRow(Table):
     """A session.
 
     ``prompt`` is the line that stands for it where it has no title (see
-    ``memory.openings``), ``prompt_ms`` the time of what it was taken from,
+    ``memory.extracts.openings``), ``prompt_ms`` the time of what it was taken from,
     ``place_ms`` that of the earliest word on its folder and project.
     """
 
