@@ -8,8 +8,8 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 
-from memtui.memory.events import Event, EventType
-from memtui.memory.extracts.prose import sentences
+from memtui.model.events import Event, EventType
+from memtui.text.prose import sentences
 
 EACH = 4
 """How many bullets of one kind a segment gives at most."""

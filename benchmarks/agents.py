@@ -21,13 +21,13 @@ from statistics import median
 
 from benchmarks import finding
 from benchmarks.transcripts import DATA
-from memtui.house import House
-from memtui.memory import replies
-from memtui.memory.filters import Filters
-from memtui.memory.replies import Reply
-from memtui.memory.scopes import Scope
+from memtui.agents import replies
+from memtui.agents.replies import Reply
+from memtui.model.filters import Filters
+from memtui.model.scope import Scope
 from memtui.store import database
-from memtui.store.tables.conversations import EventRow
+from memtui.store.schema import EventRow
+from memtui.workspace import Workspace
 
 BUDGETS = (500, 1_000, 2_000)
 """Within how many tokens the share of the questions is told."""
@@ -95,10 +95,10 @@ def locomo() -> list[Sought]:
     ]
 
 
-Way = Callable[[House, Sought], Iterator[Reply]]
+Way = Callable[[Workspace, Sought], Iterator[Reply]]
 
 
-def _opened(house: House, first: Reply, ids: Sequence[str]) -> Iterator[Reply]:
+def _opened(house: Workspace, first: Reply, ids: Sequence[str]) -> Iterator[Reply]:
     """An answer, then what it cites, one after the other."""
     yield first
     for name in dict.fromkeys(filter(None, ids)):
@@ -107,35 +107,35 @@ def _opened(house: House, first: Reply, ids: Sequence[str]) -> Iterator[Reply]:
         yield ask(name)
 
 
-def teleporting(house: House, asked: Sought) -> Iterator[Reply]:
+def teleporting(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """Teleport, then open hit after hit."""
     first = house.asking.teleport(asked.text, limit=6, of=asked.of)
     ids = [str(one.get("leads_to") or one["id"]) for one in first.items]
     return _opened(house, first, ids)
 
 
-def searching(house: House, asked: Sought) -> Iterator[Reply]:
+def searching(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """Search everything, then expand hit after hit."""
     filters = Filters(of=asked.of)
     first = house.asking.search_memory(asked.text, limit=8, filters=filters)
     return _opened(house, first, [one["id"] for one in first.items])
 
 
-def retrieving(house: House, asked: Sought) -> Iterator[Reply]:
+def retrieving(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """Retrieve memories, then expand what they cite."""
     filters = Filters(of=asked.of)
     first = house.asking.retrieve_memory(asked.text, filters=filters)
     return _opened(house, first, [one["cite"] for one in first.items])
 
 
-def talking(house: House, asked: Sought) -> Iterator[Reply]:
+def talking(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """Search sessions, then expand message after message."""
     filters = Filters(of=asked.of)
     first = house.asking.search_sessions(asked.text, limit=10, filters=filters)
     return _opened(house, first, [one["id"] for one in first.items])
 
 
-def browsing(house: House, asked: Sought) -> Iterator[Reply]:
+def browsing(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """From the years down, at each level the child that answers best."""
     node: str | None = None
     while True:
@@ -160,7 +160,7 @@ WAYS: dict[str, Way] = {
 }
 
 
-def cost(house: House, way: Way, asked: Sought) -> int | None:
+def cost(house: Workspace, way: Way, asked: Sought) -> int | None:
     """What is paid until the evidence is read; None if it never is."""
     paid = 0
     for reply in way(house, asked):
@@ -173,7 +173,7 @@ def cost(house: House, way: Way, asked: Sought) -> int | None:
     return None
 
 
-Answer = Callable[[House, Sought], Reply]
+Answer = Callable[[Workspace, Sought], Reply]
 
 ONCE: dict[str, Answer] = {
     "search": lambda house, asked: house.asking.search_memory(
@@ -192,7 +192,7 @@ ONCE: dict[str, Answer] = {
 """What is answered in one go, with nothing opened afterwards."""
 
 
-def in_one(house: House, answer: Answer, asked: Sought) -> int:
+def in_one(house: Workspace, answer: Answer, asked: Sought) -> int:
     """The least of the budgets in whose answer the evidence is; 0 if in none."""
     reply = answer(house, asked)
     for most in BUDGETS:
@@ -201,7 +201,7 @@ def in_one(house: House, answer: Answer, asked: Sought) -> int:
     return 0
 
 
-def baselines(house: House, questions: Sequence[Sought]) -> None:
+def baselines(house: Workspace, questions: Sequence[Sought]) -> None:
     """What reading the sessions costs, and looking for one word."""
     with database.connected():
         rows = EventRow.select().order_by(EventRow.id)
@@ -234,7 +234,7 @@ def baselines(house: House, questions: Sequence[Sought]) -> None:
     )
 
 
-def report(title: str, house: House, questions: Sequence[Sought]) -> None:
+def report(title: str, house: Workspace, questions: Sequence[Sought]) -> None:
     """Print what each way costs."""
     print(f"\n{title}: {len(questions)} questions")
     for name, way in WAYS.items():

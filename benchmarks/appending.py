@@ -17,13 +17,13 @@ from datetime import UTC, datetime, timedelta
 from benchmarks import asking
 from benchmarks.processes import CHECKOUT, environment
 from memtui import store
-from memtui.memory import events
-from memtui.memory.events import Event, EventType
+from memtui.model import events
+from memtui.model.events import Event, EventType
 from memtui.paths import Paths, in_home
-from memtui.stages.messages import Listen
+from memtui.pipeline.indexers import Listen
+from memtui.search.message_index import MessageIndex
 from memtui.store import database, outbox
-from memtui.store import events as kept
-from memtui.store.messages import Messages
+from memtui.store import events as store_events
 
 RUNS = 400
 """How many messages are kept in each way."""
@@ -117,7 +117,7 @@ def keep_ms(event: Event) -> float:
     """Keep a message; the milliseconds that took."""
     began_s = time.perf_counter()
     with database.writing():
-        kept.add([event], route="hook")
+        store_events.add([event], route="hook")
     return (time.perf_counter() - began_s) * 1000
 
 
@@ -136,7 +136,7 @@ def silent() -> Iterator[None]:
 def on_thread(paths: Paths) -> Iterator[None]:
     """The index is kept in step by a thread of this process."""
     ended = threading.Event()
-    listen = Listen(Messages(paths.messages))
+    listen = Listen(MessageIndex(paths.messages))
 
     def follow() -> None:
         with database.connected():

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from memtui.memory.found import Messages as Found
+from memtui.model.hits import MessageSearch as Found
 from memtui.paths import Paths
-from memtui.recall.hearing import Ears
-from memtui.recall.talk import Talk
-from memtui.store.messages import Messages
+from memtui.search.message_index import MessageIndex
+from memtui.search.messages import MessageSearcher, SessionSearch
 
 TODAY = datetime(2026, 2, 2, 12, tzinfo=UTC)
 """When it is asked: after all that is kept."""
@@ -15,4 +14,6 @@ TODAY = datetime(2026, 2, 2, 12, tzinfo=UTC)
 
 def finder(paths: Paths) -> Callable[[str], Found]:
     """Finds the best messages of a store, as a house does."""
-    return Talk(Ears(Messages(paths.messages, is_kept=True)), UTC, lambda: TODAY).find
+    return SessionSearch(
+        MessageSearcher(MessageIndex(paths.messages, is_kept=True)), UTC, lambda: TODAY
+    ).find

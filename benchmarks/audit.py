@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 from benchmarks import acts, foreign, grips, transcripts, written
 from benchmarks.planter import Planter
 from benchmarks.transcripts import Stretch
-from memtui.memory import audit, places
-from memtui.memory.extracts import extract
-from memtui.memory.fits import Fits
-from memtui.memory.passages import Passages
-from memtui.memory.summaries import Claim
-from memtui.memory.verdicts import Support, Verdict
+from memtui.model.summaries import Claim
+from memtui.model.verdicts import Support, Verdict
+from memtui.summarize import extractive
+from memtui.summarize.grounding import anchoring as grounding_anchoring
+from memtui.summarize.grounding import claims as grounding_claims
+from memtui.text.passages import Fits, Passages
 
 AIMS = {
     "verbatim": 0.97,
@@ -118,15 +118,15 @@ def main() -> int:
     for source in planter.sources:
         half = source.stretch.is_held_out
         for kind, claim, held_against in planter.made(source):
-            (verdict,) = audit.of_texts([claim], held_against.passages)
+            (verdict,) = grounding_claims.of_texts([claim], held_against.passages)
             table.add(kind, half, verdict)
-        own = extract.summarize(source.stretch.events).bullets
-        for verdict in audit.of_texts(own, source.passages):
+        own = extractive.summarize(source.stretch.events).bullets
+        for verdict in grounding_claims.of_texts(own, source.passages):
             table.add("extractive summariser's own", half, verdict)
         for kind, verdict in _deeds(source.stretch, acting):
             table.add(kind, half, verdict)
     for kind, (texts, said) in foreign.BULLETS.items():
-        for verdict in audit.of_texts([*map(Claim, said)], Passages(texts)):
+        for verdict in grounding_claims.of_texts([*map(Claim, said)], Passages(texts)):
             table.add(kind, True, verdict)
     for row in _written_by_others(stretches):
         table.add(*row)
@@ -149,7 +149,7 @@ def _tell_data(stretches: Sequence[Stretch]) -> None:
 def _deeds(one: Stretch, chance: random.Random) -> Iterator[tuple[str, Verdict]]:
     """Verdicts on bullets that tell what tools did, or did not do."""
     told = list(acts.made(one.events, chance))
-    found = audit.of_events([Claim(text) for _, text in told], one.events)
+    found = grounding_claims.of_events([Claim(text) for _, text in told], one.events)
     for (kind, _), verdict in zip(told, found, strict=True):
         yield kind, verdict
 
@@ -179,7 +179,7 @@ def _written_by_others(
 
 
 def _verdict(claim: Claim, source: Passages) -> Verdict:
-    return audit.of_texts([claim], source)[0]
+    return grounding_claims.of_texts([claim], source)[0]
 
 
 def _tell_time(stretches: Sequence[Stretch]) -> None:
@@ -187,12 +187,12 @@ def _tell_time(stretches: Sequence[Stretch]) -> None:
     anchoring: list[float] = []
     auditing: list[float] = []
     for one in stretches:
-        claims = extract.summarize(one.events).bullets
+        claims = extractive.summarize(one.events).bullets
         if claims:
             began = time.process_time()
-            places.find(claims, Fits(one.texts))
+            grounding_anchoring.find(claims, Fits(one.texts))
             anchored = time.process_time()
-            audit.of_events(claims, one.events)
+            grounding_claims.of_events(claims, one.events)
             audited = time.process_time()
             anchoring.append(1000 * (anchored - began) / len(claims))
             auditing.append(1000 * (audited - anchored) / len(claims))

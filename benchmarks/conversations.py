@@ -13,12 +13,12 @@ from pathlib import Path
 
 from benchmarks import zipf
 from memtui import store
-from memtui.memory import events
-from memtui.memory.events import Event, EventType
-from memtui.memory.sessions import SessionFacts
+from memtui.model import events
+from memtui.model.events import Event, EventType
+from memtui.model.sessions import SessionFacts
 from memtui.paths import Paths, in_home
 from memtui.store import database, outbox, sessions
-from memtui.store import events as kept
+from memtui.store import events as store_events
 
 SEED = 20240115
 """What makes two stores equal."""
@@ -163,6 +163,6 @@ def _write(paths: Paths, messages: int) -> None:
 
 def _keep(batch: list[Event], told: list[SessionFacts]) -> None:
     with database.writing():
-        kept.add(batch, route="transcript")
+        store_events.add(batch, route="transcript")
         for facts in told:
             sessions.learn(facts)

@@ -18,12 +18,11 @@ from itertools import islice
 
 from benchmarks import conversations, quoted
 from benchmarks.processes import CACHE
-from memtui.house import House
-from memtui.memory.events import to_ms
+from memtui.model.events import to_ms
 from memtui.paths import Paths, in_home
 from memtui.settings import Held, Settings
-from memtui.store import database, outbox, segments, sessions
-from memtui.store import events as kept
+from memtui.store import database, events, outbox, segments, sessions
+from memtui.workspace import Workspace
 
 VERSION = 1
 """Goes up when the same number of messages would give another store."""
@@ -63,7 +62,7 @@ def home(messages: int) -> Paths:
 def _digest(paths: Paths, messages: int) -> None:
     if messages >= LARGE:
         quoted.use()
-    house = House(paths, settings())
+    house = Workspace(paths, settings())
     begun_s = told_s = time.monotonic()
     try:
         _keep_long(min(messages // LONG_SHARE, LONGEST))
@@ -116,7 +115,7 @@ def _keep_long(length: int) -> None:
     said = long.said(random.Random(conversations.SEED))
     while batch := list(islice(said, conversations.AT_ONCE)):
         with database.writing():
-            kept.add(batch, route="transcript")
+            events.add(batch, route="transcript")
             sessions.learn(long.facts)
 
 

@@ -24,13 +24,14 @@ from statistics import median
 
 import memtui
 from benchmarks.transcripts import DATA
-from memtui.house import House
-from memtui.memory.filters import Filters
-from memtui.memory.found import HITS
-from memtui.memory.scopes import Scope
+from memtui import settings
+from memtui.model.filters import Filters
+from memtui.model.hits import HITS
+from memtui.model.scope import Scope
 from memtui.paths import in_home
-from memtui.settings import configuration
-from memtui.store import database, segments, sessions
+from memtui.store import database, segments
+from memtui.store import sessions as store_sessions
+from memtui.workspace import Workspace
 
 LOCOMO = DATA / "retrieval" / "locomo"
 CODING = Path(__file__).with_name("coding_queries.jsonl")
@@ -137,10 +138,10 @@ def write_locomo(folder: Path) -> dict[tuple[str, int], str]:
 
 
 @contextmanager
-def house_of(home: Path, files: Sequence[Path]) -> Iterator[House]:
+def house_of(home: Path, files: Sequence[Path]) -> Iterator[Workspace]:
     """A house that has read these files and done all its work."""
     place = in_home(home)
-    house = House(place, configuration.load(place.config, given=[ASK_NOBODY]))
+    house = Workspace(place, settings.load(place.config, given=[ASK_NOBODY]))
     try:
         for _ in house.works.importer().run(files):
             pass
@@ -164,7 +165,7 @@ def asked(questions: Sequence[Question], ask: Ask) -> Score:
     return score
 
 
-def everything(house: House) -> Ask:
+def everything(house: Workspace) -> Ask:
     """The search over everything."""
 
     def ask(question: Question) -> list[str]:
@@ -175,7 +176,7 @@ def everything(house: House) -> Ask:
     return ask
 
 
-def messages(house: House) -> Ask:
+def messages(house: Workspace) -> Ask:
     """The search of sessions, one message of each."""
 
     def ask(question: Question) -> list[str]:
@@ -188,14 +189,14 @@ def messages(house: House) -> Ask:
     return ask
 
 
-def summaries(house: House) -> Ask:
+def summaries(house: Workspace) -> Ask:
     """The teleport alone, by the sessions its hits lead to."""
 
     def ask(question: Question) -> list[str]:
         answer = house.teleport.find(question.text, of=Scope("", question.project))
         with database.connected():
             owners = segments.sessions_of(hit.leads_to for hit in answer.hits)
-            known = sessions.of_numbers(set(owners.values()))
+            known = store_sessions.of_numbers(set(owners.values()))
         led = (owners.get(hit.leads_to) for hit in answer.hits)
         return [known[number].session_id for number in led if number in known]
 
@@ -203,7 +204,9 @@ def summaries(house: House) -> Ask:
 
 
 def recall(
-    house: House, questions: Sequence[Question], turns: Mapping[tuple[str, int], str]
+    house: Workspace,
+    questions: Sequence[Question],
+    turns: Mapping[tuple[str, int], str],
 ) -> str:
     """How many of the turns that answer are among the first twenty messages."""
     found, shown = [], []
@@ -226,7 +229,7 @@ def recall(
 
 
 def report(
-    title: str, house: House, questions: Sequence[Question], *, has_misses: bool
+    title: str, house: Workspace, questions: Sequence[Question], *, has_misses: bool
 ) -> None:
     """Print how well each search answers a set, and each kind of question."""
     print(f"\n{title}: {len(questions)} questions")

@@ -27,9 +27,10 @@ from typing import Any
 
 from benchmarks import seed0
 from benchmarks.seed0 import Found
-from memtui.memory import fits, places, words
-from memtui.memory.fits import Fits
-from memtui.memory.summaries import Claim
+from memtui.model.summaries import Claim
+from memtui.summarize.grounding import anchoring
+from memtui.text import analyzer, passages
+from memtui.text.passages import Fits
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 QMSUM = DATA / "summaries" / "qmsum"
@@ -108,14 +109,14 @@ def facts() -> list[Asked]:
 
 def bm25(window: int, claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
     """BM25 on single turns, and on a window around each if one is asked for."""
-    counts = [Counter(words.terms(turn)) for turn in turns]
+    counts = [Counter(analyzer.terms(turn)) for turn in turns]
     around = [
         sum(counts[max(0, at - window) : at + window + 1], Counter[str]())
         for at in range(len(counts))
     ]
     found: list[Found] = []
     for claim in claims:
-        wanted = set(words.terms(claim.text))
+        wanted = set(analyzer.terms(claim.text))
         scores = _bm25(wanted, counts, counts)
         if window:
             near = _bm25(wanted, around, counts)
@@ -134,10 +135,10 @@ def _bm25(
 ) -> list[float]:
     lengths = [text.total() for text in texts]
     rarity = {
-        term: fits.rarity(len(turns), sum(term in turn for turn in turns))
+        term: passages.rarity(len(turns), sum(term in turn for turn in turns))
         for term in wanted
     }
-    damping = fits.damping(lengths, fits.ALONE_LENGTH)
+    damping = passages.damping(lengths, passages.ALONE_LENGTH)
     return [
         sum(
             rarity[term] * text[term] / (text[term] + damp)
@@ -151,14 +152,14 @@ def ours(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
     """Where the bullets stand, however little of them is said there."""
     return [
         (place.start, place.best) if place else None
-        for place in places.nearest(claims, Fits(turns))
+        for place in anchoring.nearest(claims, Fits(turns))
     ]
 
 
 def one_by_one(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
     """The same without a look at the bullets beside each."""
     fitted = Fits(turns)
-    found = [places.nearest([claim], fitted)[0] for claim in claims]
+    found = [anchoring.nearest([claim], fitted)[0] for claim in claims]
     return [(place.start, place.best) if place else None for place in found]
 
 
@@ -166,7 +167,7 @@ def gripped(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
     """Where bullets get a grip: the product's way, which declines some."""
     return [
         (found[0].start, found[0].best) if found else None
-        for found in places.find(claims, Fits(turns))
+        for found in anchoring.find(claims, Fits(turns))
     ]
 
 

@@ -11,9 +11,9 @@ import sys
 import time
 from pathlib import Path
 
-from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Settings
+from memtui.workspace import Workspace
 
 
 def halves_s(folder: Path, home: Path) -> tuple[float, float]:
@@ -22,7 +22,7 @@ def halves_s(folder: Path, home: Path) -> tuple[float, float]:
     Raises:
         SystemExit: Something went wrong, so that the figures would mean nothing.
     """
-    house = House(in_home(home), Settings({}))
+    house = Workspace(in_home(home), Settings({}))
     works = house.works
     if not works.claim.take():
         raise SystemExit(f"another process works in {home}")

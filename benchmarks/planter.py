@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from benchmarks import bullets, wrongs
 from benchmarks.transcripts import Stretch
-from memtui.memory.fits import Fits
-from memtui.memory.passages import Passages
-from memtui.memory.summaries import Claim
+from memtui.model.summaries import Claim
+from memtui.text.passages import Fits, Passages
 
 EACH = 40
 """How many sentences of a segment become bullets at most."""

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from benchmarks import zipf
-from memtui.memory import words
+from memtui.text import analyzer
 
 SEED = 7
 """What makes two lists equal."""
@@ -66,7 +66,7 @@ def _drawn(dice: random.Random, ranks: tuple[int, int], count: int) -> list[str]
     found: list[str] = []
     while len(found) < count:
         word = ranked[dice.randrange(*ranks)]
-        if words.is_telling(word):
+        if analyzer.is_telling(word):
             found.append(word)
     return found
 
@@ -92,7 +92,7 @@ def _name(dice: random.Random, _: Sequence[str]) -> str:
     """An identifier as it stands, or a part of one."""
     while True:
         (word,) = _drawn(dice, NAMES, 1)
-        parts = words.needed(word)
+        parts = analyzer.needed(word)
         if len(parts) > 1:
             return dice.choice([word, word, parts[0], " ".join(parts)])
 

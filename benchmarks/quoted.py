@@ -5,15 +5,16 @@ come of it as of the real summariser, and what a screen reads is all that counts
 """
 
 from memtui.llm.extractive import Extractive
-from memtui.memory import grips, keywords, words
-from memtui.memory.events import Event
-from memtui.memory.excerpts import shorten
-from memtui.memory.grips import Grip
-from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocNode
-from memtui.memory.verdicts import Features, Span, Support, Verdict, hashed
-from memtui.stages.making import SOURCE, Made, OfSegment
-from memtui.stages.summarize import Summarize
-from memtui.store.surprises import Told
+from memtui.model import grips
+from memtui.model.events import Event
+from memtui.model.grips import Grip
+from memtui.model.nodes import Bullet, Status, Tally, TocLevel, TocNode
+from memtui.model.verdicts import Features, Span, Support, Verdict, hashed
+from memtui.pipeline.summarization import SOURCE, Made, OfSegment, Summarize
+from memtui.store.surprise import Told
+from memtui.summarize import keywords
+from memtui.text import analyzer
+from memtui.text.prose import shorten_excerpt
 
 BULLETS = 5
 """How many bullets a segment has at most, each from a message of its own."""
@@ -38,12 +39,14 @@ def _make(_: Summarize, work: OfSegment) -> tuple[Made, Told]:
     step = max(len(messages) // BULLETS, 1)
     quoted = [_quoted(work.name, event) for event in messages[::step][:BULLETS]]
     bullets = tuple(bullet for bullet, _ in quoted)
-    found = words.terms(bullets[0].text)[:KEYWORDS] if bullets else []
+    found = analyzer.terms(bullets[0].text)[:KEYWORDS] if bullets else []
     node = TocNode(
         node_id=work.name,
         level=TocLevel.SEGMENT,
-        title=shorten(bullets[0].text, 60) if bullets else "Nothing was said",
-        headline=shorten(bullets[0].text, 60) if bullets else "Nothing was said",
+        title=shorten_excerpt(bullets[0].text, 60) if bullets else "Nothing was said",
+        headline=shorten_excerpt(bullets[0].text, 60)
+        if bullets
+        else "Nothing was said",
         start_time=work.segment.start_time,
         end_time=work.segment.end_time,
         bullets=bullets,
@@ -60,7 +63,7 @@ def _make(_: Summarize, work: OfSegment) -> tuple[Made, Told]:
 
 
 def _quoted(name: str, event: Event) -> tuple[Bullet, Grip]:
-    text = shorten(event.text, CHARS)
+    text = shorten_excerpt(event.text, CHARS)
     grip = Grip(
         grip_id=grips.grip_id(name, text, event),
         excerpt=text,
@@ -70,7 +73,7 @@ def _quoted(name: str, event: Event) -> tuple[Bullet, Grip]:
         source=SOURCE,
         toc_node_id=name,
     )
-    terms = tuple(words.needed(text))
+    terms = tuple(analyzer.needed(text))
     span = Span(event.event_id, 0, len(text), hashed(text))
     features = Features(covered=1.0, terms=len(terms))
     verdict = Verdict(Support.SUPPORTED, features, terms, spans=(span,))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtui.memory import filters
+from memtui.model import filters
 
 BEST = 20
 """How many answers are given."""

@@ -27,8 +27,8 @@ from benchmarks.rivals import Rival
 from benchmarks.tail import took_ms
 from memtui import store
 from memtui.paths import Paths
+from memtui.search.message_index import MessageIndex
 from memtui.store import database
-from memtui.store.messages import Messages
 
 MESSAGES, BIG = 100_000, 1_000_000
 """How many messages are searched; the second with ``--big`` as well."""
@@ -81,7 +81,7 @@ def texts(every: int = 1) -> Iterator[tuple[int, str]]:
 
 def show_store(paths: Paths) -> None:
     """Print what is searched."""
-    index = Messages(paths.messages)
+    index = MessageIndex(paths.messages)
     counted = "SELECT count(*), sum(length(text)) FROM events"
     with database.connected():
         messages, chars = database.db.execute_sql(counted).fetchone()

@@ -15,10 +15,11 @@ from typing import Any
 BEGUN_S = time.perf_counter()
 
 from benchmarks import asking  # noqa: E402 - what is measured is the time this takes
-from memtui import store  # noqa: E402
-from memtui.memory import words  # noqa: E402
-from memtui.paths import Paths, in_home  # noqa: E402
-from memtui.store import database, said  # noqa: E402
+from memtui import store
+from memtui.paths import Paths, in_home
+from memtui.search import message_index
+from memtui.store import database
+from memtui.text import analyzer
 
 IMPORTED_S = time.perf_counter()
 
@@ -44,13 +45,15 @@ class Clocked:
 
 def rebuild(paths: Paths) -> dict[str, float]:
     """Make the index anew; the seconds it took, its words' and its writing's."""
-    from memtui.stages.messages import Listen  # noqa: PLC0415 - not what searches need
-    from memtui.store.messages import Messages  # noqa: PLC0415
+    from memtui.pipeline.indexers import Listen
+    from memtui.search.message_index import MessageIndex  # noqa: PLC0415 - not what searches need
 
-    analysed, written = Clocked(words.terms), Clocked(said.put)
+    pass
+
+    analysed, written = Clocked(analyzer.terms), Clocked(message_index.put)
     # As the stage calls them, so that it need not know that it is measured.
-    words.terms, said.put = analysed, written
-    index = Messages(paths.messages)
+    analyzer.terms, message_index.put = analysed, written
+    index = MessageIndex(paths.messages)
     index.remove()
     listen = Listen(index)
     began_s = time.perf_counter()
@@ -89,10 +92,12 @@ def follow(paths: Paths) -> dict[str, float]:
     """Keep the index in step until the input ends."""
     import select  # noqa: PLC0415 - not what searches need
 
-    from memtui.stages.messages import Listen  # noqa: PLC0415
-    from memtui.store.messages import Messages  # noqa: PLC0415
+    from memtui.pipeline.indexers import Listen
+    from memtui.search.message_index import MessageIndex  # noqa: PLC0415
 
-    listen = Listen(Messages(paths.messages))
+    pass
+
+    listen = Listen(MessageIndex(paths.messages))
     with database.connected():
         while listen.step():
             pass

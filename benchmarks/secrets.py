@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from memtui.memory.secrets import redact
+from memtui.text.secrets import redact
 
 LABELLED = Path(__file__).parents[1] / "tests" / "data" / "secrets.jsonl"
 REAL = Path(__file__).parents[2] / "shared" / "data"

@@ -7,7 +7,7 @@ what a key term is, and when a run ends, it leaves open.
 import re
 from collections.abc import Sequence
 
-from memtui.memory.summaries import Claim
+from memtui.model.summaries import Claim
 
 SHORT = 3
 """Words of no more letters are no key terms: seed 0 names no other rule."""

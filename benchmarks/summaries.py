@@ -21,11 +21,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from benchmarks import grips, transcripts
-from memtui.memory import events, fits, segments, words
-from memtui.memory.events import Event, EventType
-from memtui.memory.extracts import extract, prose
-from memtui.memory.segments import Rules
-from memtui.memory.tokens import estimate
+from memtui.model import events
+from memtui.model import segments as model_segments
+from memtui.model.events import Event, EventType
+from memtui.model.segments import Rules
+from memtui.summarize import extractive
+from memtui.text import analyzer, passages, prose
+from memtui.text.tokens import estimate
 
 _NOISE, _BEFORE_MARK = re.compile(r"\{\w+\}"), re.compile(r" (?=[.,?!])")
 """What a transcriber put in, and the blanks before marks."""
@@ -61,7 +63,7 @@ def talk(name: str, turns: Sequence[dict[str, str]]) -> list[list[Event]]:
         for at, turn in enumerate(turns)
     ]
     counted = [replace(event, tokens=estimate(event.text)) for event in told]
-    return segments.cut(counted, Rules())
+    return model_segments.cut(counted, Rules())
 
 
 def locomo() -> Iterator[Task]:
@@ -106,7 +108,7 @@ Summarize = Callable[[list[Event], int], list[str]]
 
 def ours(run: list[Event], _: int) -> list[str]:
     """The extractive summary's bullets."""
-    return [claim.text for claim in extract.summarize(run).bullets]
+    return [claim.text for claim in extractive.summarize(run).bullets]
 
 
 def lead(run: list[Event], chars: int) -> list[str]:
@@ -158,15 +160,19 @@ def main() -> int:
     runs = [list(one.events) for one in transcripts.stretches()]
     began = time.process_time()
     for run in runs:
-        extract.summarize(run)
+        extractive.summarize(run)
     took_ms = 1000 * (time.process_time() - began)
     print(f"{took_ms / len(runs):.1f} ms a segment, over {len(runs)} real ones")
     return 0
 
 
 def _tell(name: str, tasks: Sequence[Task]) -> None:
-    holding = Counter(term for task in tasks for term in set(words.terms(_whole(task))))
-    weight = {term: fits.rarity(len(tasks), count) for term, count in holding.items()}
+    holding = Counter(
+        term for task in tasks for term in set(analyzer.terms(_whole(task)))
+    )
+    weight = {
+        term: passages.rarity(len(tasks), count) for term, count in holding.items()
+    }
     shares = [_shares(task, weight) for task in tasks]
     *means, chars = (sum(column) / len(tasks) for column in zip(*shares, strict=True))
     told = "".join(f"{mean:8.3f}" for mean in means)
@@ -180,7 +186,7 @@ def _whole(task: Task) -> str:
 def _shares(task: Task, weight: dict[str, float]) -> tuple[float, float, float, float]:
     """What each way holds of the reference's stems that the text has at all."""
     wanted = {
-        term: weight[term] for term in words.needed(task.reference) if term in weight
+        term: weight[term] for term in analyzer.needed(task.reference) if term in weight
     }
     made = [ours(run, 0) for run in task.segments]
     sizes = [sum(map(len, told)) for told in made]
@@ -191,7 +197,7 @@ def _shares(task: Task, weight: dict[str, float]) -> tuple[float, float, float, 
             for run, chars in zip(task.segments, sizes, strict=True)
             for part in way(run, chars)
         ]
-        held = set(words.terms("\n".join(told)))
+        held = set(analyzer.terms("\n".join(told)))
         return sum(w for term, w in wanted.items() if term in held) / math.fsum(
             wanted.values()
         )

@@ -26,16 +26,16 @@ from statistics import median
 
 from benchmarks.floor import INSERT, TABLE, text_of
 from benchmarks.processes import machine
-from memtui.house import House
-from memtui.memory.tokens import ESTIMATED
+from memtui.capture import watcher
+from memtui.capture.ingest import Admission
+from memtui.capture.tail import Tail
+from memtui.capture.transcripts import Files
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
-from memtui.sources import watching
-from memtui.stages.files import Files
-from memtui.stages.gate import Admission
-from memtui.stages.tail import Tail
 from memtui.store import database
-from memtui.store.tables.conversations import EventRow, SessionRow
+from memtui.store.schema import EventRow, SessionRow
+from memtui.text.tokens import ESTIMATED
+from memtui.workspace import Workspace
 
 MB = 1_000_000
 
@@ -87,10 +87,10 @@ def transcript(path: Path, size: int) -> int:
 
 
 @contextmanager
-def opened(home: Path, *folders: Path) -> Iterator[House]:
+def opened(home: Path, *folders: Path) -> Iterator[Workspace]:
     """A house that watches folders."""
     settings = {"capture.folders": Held(tuple(map(str, folders)), "bench")}
-    house = House(in_home(home), Settings(settings if folders else {}))
+    house = Workspace(in_home(home), Settings(settings if folders else {}))
     try:
         with database.connected():
             yield house
@@ -241,10 +241,10 @@ def waited(scratch: Path, runs: int, *, is_told: bool) -> list[float]:
     folder = scratch / "watched"
     folder.mkdir(parents=True)
     file, number = folder / "s1.jsonl", 0
-    told_by = watching.MOUNTS
+    told_by = watcher.MOUNTS
     if not is_told:
-        watching.MOUNTS = scratch / "mounts"
-        watching.MOUNTS.write_text("elsewhere:/ / nfs4 rw 0 0\n")
+        watcher.MOUNTS = scratch / "mounts"
+        watcher.MOUNTS.write_text("elsewhere:/ / nfs4 rw 0 0\n")
     taken = []
     try:
         with opened(scratch / "home", folder) as house:
@@ -256,7 +256,7 @@ def waited(scratch: Path, runs: int, *, is_told: bool) -> list[float]:
                 # Not in step with the looks.
                 time.sleep(0.2 + 0.13 * (number % 7))
     finally:
-        watching.MOUNTS = told_by
+        watcher.MOUNTS = told_by
     return taken[2:]
 
 

@@ -25,16 +25,17 @@ from statistics import median
 
 from benchmarks import generate, zipf
 from benchmarks.processes import CACHE, machine, run, size_of
-from memtui.house import House
-from memtui.memory import queries, words
-from memtui.memory.hits import HitKind
-from memtui.memory.queries.scores import Part
-from memtui.memory.toc import TocLevel
+from memtui.model.hits import HitKind
+from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
 from memtui.search import documents
+from memtui.search import query as search_query
 from memtui.search.documents import LEAF, Document, mark
-from memtui.search.index import Index
+from memtui.search.index import NodeIndex
+from memtui.search.scoring import Part
 from memtui.settings import Held, Settings
+from memtui.text import analyzer
+from memtui.workspace import Workspace
 
 SIZES = (30_000, 150_000)
 """How many documents."""
@@ -88,7 +89,7 @@ def made_up(rng: random.Random, count: int) -> Iterator[Document]:
 
 def typed(rng: random.Random, count: int) -> list[str]:
     """Queries of one to five words; every fourth of very common words alone."""
-    common = [word for word in zipf.ranked()[:COMMON] if words.is_telling(word)]
+    common = [word for word in zipf.ranked()[:COMMON] if analyzer.is_telling(word)]
     return [
         " ".join(
             rng.choices(common, k=1 + number % 5)
@@ -106,7 +107,7 @@ def timed(act: Callable[[], object]) -> float:
     return (time.perf_counter() - begun) * 1000
 
 
-def fill(index: Index, size: int) -> float:
+def fill(index: NodeIndex, size: int) -> float:
     """Make an index of so many documents; how many a second."""
     rng = random.Random(zipf.SEED)
     everything = list(made_up(rng, size))
@@ -116,7 +117,7 @@ def fill(index: Index, size: int) -> float:
     return size / (time.perf_counter() - begun)
 
 
-def keystrokes(index: Index, asked: Sequence[str], behind: str = "") -> Figures:
+def keystrokes(index: NodeIndex, asked: Sequence[str], behind: str = "") -> Figures:
     """What each keystroke costs, and in how many something was left out.
 
     On a busy machine the processor's time says more than the clock's.
@@ -126,7 +127,7 @@ def keystrokes(index: Index, asked: Sequence[str], behind: str = "") -> Figures:
         for end in range(1, len(query) + 1):
             text = behind + query[:end]
             begun, used = time.perf_counter(), time.thread_time()
-            found = index.find(queries.read(text, UTC), 50)
+            found = index.find(search_query.read(text, UTC), 50)
             taken["ms"].append((time.perf_counter() - begun) * 1000)
             taken["processor ms"].append((time.thread_time() - used) * 1000)
             if found.left_out:
@@ -134,19 +135,19 @@ def keystrokes(index: Index, asked: Sequence[str], behind: str = "") -> Figures:
     return taken
 
 
-def suggested(index: Index, rng: random.Random) -> list[float]:
+def suggested(index: NodeIndex, rng: random.Random) -> list[float]:
     """What a suggestion for a misspelt word costs."""
     taken = []
     for word in zipf.words(rng, 200):
         at = rng.randrange(1, max(len(word) - 1, 2))
-        wrong = queries.read(f"{word[:at]}q{word[at + 1 :]}x ", UTC)
+        wrong = search_query.read(f"{word[:at]}q{word[at + 1 :]}x ", UTC)
         taken.append(timed(lambda q=wrong: index.suggestion(q, has_few=True)))  # type: ignore[misc]
     return taken
 
 
-def updated(index: Index, folder: Path) -> list[float]:
+def updated(index: NodeIndex, folder: Path) -> list[float]:
     """How long after a change is begun another reader finds it."""
-    reader, taken = Index(folder), []
+    reader, taken = NodeIndex(folder), []
     reader.count()
     for number in range(UPDATES):
         name = f"{number * 10 + 1:06}"
@@ -155,7 +156,7 @@ def updated(index: Index, folder: Path) -> list[float]:
         changed = Document(HitKind.NODE, name, name, said)
         begun = time.perf_counter()
         index.put([changed], [name])
-        found = reader.find(queries.read(f"{word} ", UTC), 5).matches
+        found = reader.find(search_query.read(f"{word} ", UTC), 5).matches
         taken.append((time.perf_counter() - begun) * 1000)
         assert [match.target_id for match in found] == [name]
     reader.close()
@@ -165,7 +166,7 @@ def updated(index: Index, folder: Path) -> list[float]:
 def measure(folder: Path, size: int, count: int) -> Figures:
     """All figures of one size, in this process."""
     shutil.rmtree(folder, ignore_errors=True)
-    index = Index(folder)
+    index = NodeIndex(folder)
     index.make("measured")
     taken: Figures = {"indexed a second": [fill(index, size)]}
     taken["size MB"] = [size_of(folder) / 1e6]
@@ -193,7 +194,7 @@ def reading(messages: int, count: int) -> list[float]:
         generate.write(Path(place) / "transcripts", messages)
         own = {"store.time_zone": Held("UTC", "bench")}
         extractive = {"summaries.provider": Held("extractive", "bench")}
-        house = House(in_home(Path(place) / "home"), Settings(own | extractive))
+        house = Workspace(in_home(Path(place) / "home"), Settings(own | extractive))
         try:
             for _ in house.works.importer().run([Path(place) / "transcripts"]):
                 pass

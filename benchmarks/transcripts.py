@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memtui import sources
+from memtui.capture import formats
 from memtui.errors import SourceError
-from memtui.memory import segments
-from memtui.memory.events import Event
-from memtui.memory.segments import Rules, counted_text
-from memtui.memory.tokens import estimate
+from memtui.model import segments
+from memtui.model.events import Event
+from memtui.model.segments import Rules, counted_text
+from memtui.text.tokens import estimate
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 FOLDERS = ("aider", "claude_code", "codex", "copilot_cli", "hook_sessions")
@@ -60,7 +60,7 @@ def is_held_out(session: str) -> bool:
 
 def _events(path: Path) -> Iterator[Event]:
     try:
-        source = sources.of(path)
+        source = formats.of(path)
     except SourceError:
         return
     if source is not None:

@@ -26,12 +26,13 @@ from textual.pilot import Pilot
 from benchmarks import digested, generate
 from benchmarks.processes import CACHE, machine, run
 from benchmarks.stalls import Stalls, watched
-from memtui.app import MemtuiApp
+from memtui import workspace
 from memtui.errors import MemtuiError
-from memtui.house import House, garbage
-from memtui.memory.sessions import History
+from memtui.model.sessions import History
 from memtui.paths import Paths, in_home
-from memtui.stages.progress import Progress
+from memtui.pipeline.progress import Progress
+from memtui.tui.app import MemtuiApp
+from memtui.workspace import Workspace
 
 SIZES = (10_000, 100_000, 1_000_000)
 """How many messages the stores hold."""
@@ -117,7 +118,7 @@ async def settled(pilot: Pilots) -> None:
 @asynccontextmanager
 async def opened(paths: Paths, steps: Steps) -> AsyncIterator[Pilots]:
     """The app with its first screen; how that came about is noted."""
-    app = MemtuiApp(lambda: House(paths, digested.settings()))
+    app = MemtuiApp(lambda: Workspace(paths, digested.settings()))
     async with watched(steps.setdefault("start", Stalls())):
         context = app.run_test(size=SIZE)
         pilot = await context.__aenter__()
@@ -140,7 +141,7 @@ async def travel(pilot: Pilots, steps: Steps) -> None:
 async def measure(paths: Paths, *, imported: Path | None) -> Steps:
     """All delays over one store."""
     steps: Steps = {}
-    garbage.tend()  # as the command line does
+    workspace.tend()  # as the command line does
     async with opened(paths, steps) as pilot:
         if imported is None:
             for _ in range(ROUNDS):

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks import grips, transcripts
 from benchmarks.transcripts import Stretch
-from memtui.memory import deeds
-from memtui.memory.extracts import prose
-from memtui.memory.summaries import Claim
+from memtui.model.summaries import Claim
+from memtui.summarize import tool_actions
+from memtui.text import prose
 
 FEWEST_WORDS = 5
 """A field of fewer words is a name, not a sentence."""
@@ -27,7 +27,7 @@ def commits(stretches: Sequence[Stretch]) -> list[grips.Asked]:
             one.is_held_out,
         )
         for one in stretches
-        for commit in deeds.commits(one.events)
+        for commit in tool_actions.commits(one.events)
     ]
 
 

@@ -14,11 +14,11 @@ from textual.pilot import Pilot
 from textual.worker import WorkerError
 
 from memtui import demo
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
+from memtui.tui.app import MemtuiApp
+from memtui.workspace import Workspace
 
 TODAY = date(2026, 7, 31)
 """The day the pictures were taken: the demo's dates follow it."""
@@ -46,7 +46,8 @@ async def draw(folder: Path, keys: tuple[str, ...]) -> str:
     held = {name: Held(value, "picture") for name, value in given.items()}
     now = datetime.combine(TODAY, datetime.min.time(), UTC).replace(hour=12)
     app = MemtuiApp(
-        lambda: House(in_home(folder), Settings(held), is_demo=True), now=lambda: now
+        lambda: Workspace(in_home(folder), Settings(held), is_demo=True),
+        now=lambda: now,
     )
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
@@ -68,7 +69,7 @@ async def settle(pilot: Pilot[str | MemtuiError]) -> None:
 
 def fill(folder: Path) -> None:
     """Fill a store with the demo."""
-    house = House(in_home(folder), Settings({"store.time_zone": Held("UTC", "")}))
+    house = Workspace(in_home(folder), Settings({"store.time_zone": Held("UTC", "")}))
     demo.write(folder / "history", today=TODAY, zone=UTC)
     for _ in house.works.importer().run([folder / "history"]):
         pass

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, TextIO
 
-from memtui.__main__ import main
+from memtui.cli.main import main
 from tests import surroundings
 
 

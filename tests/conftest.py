@@ -18,16 +18,16 @@ from syrupy.location import PyTestLocation
 from textual.pilot import Pilot
 from textual.worker import WorkerError
 
-from memtui.app import MemtuiApp
+from memtui.cli.output import plain_text
 from memtui.errors import MemtuiError
-from memtui.house import House
 from memtui.paths import in_home
-from memtui.recall import browse, health
+from memtui.pipeline.progress import Progress
+from memtui.services import browse, status
 from memtui.settings import Held, Settings
-from memtui.shell.output import plain
-from memtui.stages.progress import Progress
 from memtui.store import database
-from memtui.store.tables.conversations import EventRow, SessionRow
+from memtui.store.schema import EventRow, SessionRow
+from memtui.tui.app import MemtuiApp
+from memtui.workspace import Workspace
 from tests import surroundings
 
 TESTS = Path(__file__).parent
@@ -118,9 +118,9 @@ def settings() -> Settings:
 
 
 @pytest.fixture
-def house(tmp_path: Path, settings: Settings) -> Iterator[House]:
+def house(tmp_path: Path, settings: Settings) -> Iterator[Workspace]:
     """A house with an empty store."""
-    house = House(in_home(tmp_path / "home"), settings)
+    house = Workspace(in_home(tmp_path / "home"), settings)
     yield house
     house.stop()
 
@@ -132,7 +132,7 @@ def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
     It is made once; whoever wants to live there takes a copy.
     """
     home = tmp_path_factory.mktemp("digested") / "home"
-    house = House(in_home(home), Settings(OWN))
+    house = Workspace(in_home(home), Settings(OWN))
     for _ in house.works.importer().run([HISTORY]):
         pass
     assert house.works.until_idle(lambda _: None) == []
@@ -141,10 +141,12 @@ def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def full_house(digested: Path, tmp_path: Path, settings: Settings) -> Iterator[House]:
+def full_house(
+    digested: Path, tmp_path: Path, settings: Settings
+) -> Iterator[Workspace]:
     """A house with the history of ``tests/data``, summarised, rolled up and indexed."""
     shutil.copytree(digested, tmp_path / "home")
-    house = House(in_home(tmp_path / "home"), settings)
+    house = Workspace(in_home(tmp_path / "home"), settings)
     yield house
     house.stop()
 
@@ -157,7 +159,7 @@ def shared() -> Path:
     return SHARED
 
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 
@@ -165,7 +167,7 @@ Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 def app_of(monkeypatch: pytest.MonkeyPatch) -> AppOf:
     """Makes the app of a house whose workers rest and whose clock stands still."""
 
-    def make(house: House) -> MemtuiApp:
+    def make(house: Workspace) -> MemtuiApp:
         monkeypatch.setattr(house, "start", lambda report: report(Progress("")))
         return MemtuiApp(lambda: house, now=lambda: NOW)
 
@@ -173,7 +175,7 @@ def app_of(monkeypatch: pytest.MonkeyPatch) -> AppOf:
 
 
 @pytest.fixture
-def app(full_house: House, app_of: AppOf) -> MemtuiApp:
+def app(full_house: Workspace, app_of: AppOf) -> MemtuiApp:
     """The app of the full house."""
     return app_of(full_house)
 
@@ -210,7 +212,7 @@ def tree_of(settings: Settings) -> TreeOf:
     """Tells all that a home keeps, so that two of them can be compared."""
 
     def tree(home: Path) -> dict[str, Any]:
-        house = House(in_home(home), settings)
+        house = Workspace(in_home(home), settings)
         try:
             return _events() | {"nodes": _nodes(), "hits": _hits(house)}
         finally:
@@ -228,7 +230,7 @@ def _events() -> dict[str, Any]:
             *columns, SessionRow.forked_from, SessionRow.prompt
         )
         told = sorted(sessions.tuples())
-    return {"events": events, "sessions": told, "stats": plain(health.stats())}
+    return {"events": events, "sessions": told, "stats": plain_text(status.stats())}
 
 
 def _nodes() -> dict[str, Any]:
@@ -237,13 +239,13 @@ def _nodes() -> dict[str, Any]:
     waiting = [line.node_id for line in browse.years()]
     while waiting:
         name = waiting.pop()
-        said = plain(browse.node(name))
+        said = plain_text(browse.node(name))
         nodes[name] = {k: v for k, v in said.items() if k not in NOT_THE_MEMORY}
         waiting += [line.node_id for line in browse.children(name)]
     return nodes
 
 
-def _hits(house: House) -> dict[str, list[str]]:
+def _hits(house: Workspace) -> dict[str, list[str]]:
     """What is found, without scores: these shift with documents an index replaced."""
     return {
         query: sorted(

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from memtui.memory import hashes
-from memtui.memory.events import to_ms
-from memtui.memory.summaries import Facts
-from memtui.memory.toc import Bullet, TocNode
-from memtui.memory.verdicts import Features, Span, Support, Verdict
-from memtui.store import database, toc, versions
-from memtui.store.tables.contents import NodeRow
+from memtui.model import hashing
+from memtui.model.events import to_ms
+from memtui.model.nodes import Bullet, TocNode
+from memtui.model.summaries import Facts
+from memtui.model.verdicts import Features, Span, Support, Verdict
+from memtui.store import database, nodes, versions
+from memtui.store.schema import NodeRow
 
 MODEL = "qwen3:4b"
 DIGEST = "2bfd38a7daafc0ffee"
@@ -62,7 +62,7 @@ def add(
         with_weak: The words of a weak bullet, the first of it.
     """
     with database.writing():
-        before = toc.node(node_id)
+        before = nodes.node(node_id)
         assert before is not None
         sound = [b for b in before.bullets if b.support is Support.SUPPORTED]
         bullets = tuple(sound[:3])
@@ -74,13 +74,13 @@ def add(
             bullets=bullets,
             withheld=held,
             summarizer=f"ollama-1 {MODEL} {DIGEST[:12]}",
-            input_hash=hashes.of(MODEL, headline, before.input_hash),
+            input_hash=hashing.content_hash(MODEL, headline, before.input_hash),
             facts=FACTS,
             rejected=rejected,
         )
         versions.put_models(node, to_ms(AT))
         NodeRow.update(wants_model=False).where(NodeRow.node_id == node_id).execute()
-        found = toc.editions(node_id)[0]
-        made = toc.edition(node_id, found.version)
+        found = nodes.editions(node_id)[0]
+        made = nodes.edition(node_id, found.version)
     assert made is not None
     return made

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
+from memtui.workspace import Workspace
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
@@ -79,7 +79,7 @@ def fill(home: Path) -> None:
     """Keep the written history in a home."""
     told = {"store.time_zone": "UTC", "summaries.provider": "extractive"}
     held = {name: Held(value, "test") for name, value in told.items()}
-    house = House(in_home(home), Settings(held))
+    house = Workspace(in_home(home), Settings(held))
     for _ in house.works.importer().run([HISTORY]):
         pass
     house.works.until_idle(lambda _: None)

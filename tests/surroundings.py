@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from memtui.house import garbage
-from memtui.shell import output
-from memtui.sources import projects
-from memtui.store import database, presence
+from memtui import workspace
+from memtui.capture import projects
+from memtui.cli import output
+from memtui.store import database
 
-OURS = ((garbage, "_is_tended"), (output, "_answer"), (presence, "_opened"))
+OURS = ((workspace, "_is_tended"), (output, "_answer"), (database, "_opened"))
 """What memtui's modules set anew while they run, beside the one database."""
 
 LOGGERS = ("", "watchfiles")

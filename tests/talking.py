@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 
-from memtui.house import House
-from memtui.memory import events
-from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.sessions import SessionFacts
-from memtui.stages.messages import Listen
+from memtui.model import events
+from memtui.model.events import Event, EventRole, EventType
+from memtui.model.sessions import SessionFacts
+from memtui.pipeline.indexers import Listen
+from memtui.search.message_index import MessageIndex
 from memtui.store import database, sessions
-from memtui.store import events as kept
-from memtui.store.messages import Messages
+from memtui.store import events as store_events
+from memtui.workspace import Workspace
 
 AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
 
@@ -48,7 +48,7 @@ def line(
 def keep(*said: Event, route: str = "transcript") -> None:
     """Keep what was said."""
     with database.writing():
-        kept.add(said, route=route)
+        store_events.add(said, route=route)
 
 
 def name(session: str, *, title: str = "", project: str = "") -> None:
@@ -58,9 +58,9 @@ def name(session: str, *, title: str = "", project: str = "") -> None:
         sessions.learn(facts)
 
 
-def listen(house: House, *, with_tools: bool = False) -> int:
+def listen(house: Workspace, *, with_tools: bool = False) -> int:
     """Index all that is to be indexed; how many steps that took."""
-    stage = Listen(Messages(house.paths.messages), with_tools=with_tools)
+    stage = Listen(MessageIndex(house.paths.messages), with_tools=with_tools)
     steps = 0
     while stage.step():
         steps += 1

@@ -8,20 +8,20 @@ from textual.binding import Binding
 from textual.events import Key
 from textual.pilot import Pilot
 
-from memtui import commands
-from memtui.app import MemtuiApp
 from memtui.errors import NO_ROOM, MemtuiError
-from memtui.house import House
-from memtui.messages.house import WorkReported
-from memtui.screens.contents import ContentsScreen
-from memtui.screens.filter import FilterScreen
-from memtui.screens.help import HelpScreen
-from memtui.screens.sessions import SessionsScreen
-from memtui.stages.progress import Progress
-from memtui.widgets.status_line import StatusLine
+from memtui.pipeline.progress import Progress
+from memtui.tui import commands
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import WorkReported
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.filter import FilterScreen
+from memtui.tui.screens.help import HelpScreen
+from memtui.tui.screens.sessions import SessionsScreen
+from memtui.tui.widgets.status_line import StatusLine
+from memtui.workspace import Workspace
 from tests.screens import helped
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 
@@ -195,7 +195,7 @@ async def test_the_status_line_says_what_the_workers_do(
 
 
 async def test_reports_from_a_thread_reach_the_screen(
-    full_house: House, settle: Settle
+    full_house: Workspace, settle: Settle
 ) -> None:
     app = MemtuiApp(lambda: full_house)
     async with app.run_test() as pilot:
@@ -209,7 +209,7 @@ async def test_reports_from_a_thread_reach_the_screen(
 async def test_a_crash_prints_nothing_of_what_was_held(
     settle: Settle, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fails() -> House:
+    def fails() -> Workspace:
         said = "a word of a session".upper()
         raise RuntimeError(f"{len(said)} characters")
 

@@ -50,11 +50,11 @@ def test_the_hook_loads_nothing_of_the_house() -> None:
 
 
 def test_help_loads_neither_store_nor_screen() -> None:
-    assert loaded("import memtui.__main__").isdisjoint({*FRONT, *HEAVY, "peewee"})
+    assert loaded("import memtui.cli.main").isdisjoint({*FRONT, *HEAVY, "peewee"})
 
 
 def test_the_way_to_the_first_screen_is_free_of_what_it_does_not_need() -> None:
-    assert loaded("import memtui.house, memtui.app").isdisjoint(HEAVY)
+    assert loaded("import memtui.workspace, memtui.tui.app").isdisjoint(HEAVY)
 
 
 def test_a_model_is_at_hand_without_what_asks_it() -> None:
@@ -63,8 +63,5 @@ def test_a_model_is_at_hand_without_what_asks_it() -> None:
 
 def test_a_server_that_nobody_asked_yet_has_loaded_nothing_of_the_memory() -> None:
     asked = ("house", "store", "recall", "curate", "sources", "stages", "search")
-    known = loaded(
-        "import memtui.shell.serving, memtui.agents.serving.calls,"
-        " memtui.agents.serving.offered"
-    )
+    known = loaded("import memtui.cli.mcp, memtui.agents.api, memtui.agents.api")
     assert known.isdisjoint({"peewee", *HEAVY, *(f"memtui.{one}" for one in asked)})

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
-from memtui.recall import health
+from memtui.services import status
 from memtui.store import database
-from memtui.store.tables.conversations import EventRow, ThoughtRow
+from memtui.store.schema import EventRow, ThoughtRow
+from memtui.workspace import Workspace
 
 ROOT = Path(__file__).parent
 STAGE0 = "fixtures_other/agent-sessions/stage0/agents"
@@ -263,7 +263,7 @@ Row = Callable[..., None]
 
 @pytest.mark.parametrize("name", PLACES)
 def test_every_message_of_a_source_is_kept(
-    name: str, house: House, shared: Path, capture_matrix: Row
+    name: str, house: Workspace, shared: Path, capture_matrix: Row
 ) -> None:
     source, count, places = PLACES[name]
     found = Found()
@@ -279,7 +279,7 @@ def test_every_message_of_a_source_is_kept(
 
 @pytest.mark.parametrize("name", ["hooks", "hook_sessions"])
 def test_every_message_a_hook_told_is_kept(
-    name: str, house: House, shared: Path, capture_matrix: Row
+    name: str, house: Workspace, shared: Path, capture_matrix: Row
 ) -> None:
     found, new = Found(), house.paths.spool / "new"
     new.mkdir(parents=True, exist_ok=True)
@@ -302,7 +302,7 @@ def check(name: str, source: str, found: Found, row: Row) -> None:
     with database.connected():
         kept = Counter(EventRow.select(EventRow.type, EventRow.role).tuples())
         thoughts = ThoughtRow.select().count()
-    left = health.left_out()
+    left = status.left_out()
     unknown = sum(n for reason, _, n in left if reason.startswith("unknown"))
     dropped = {f"{reason} ×{n}" for reason, kind, n in left if kind == "fault"}
     person = kept["user_message", "user"]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
 from memtui.store import database
-from memtui.store.tables.conversations import EventRow
+from memtui.store.schema import EventRow
+from memtui.workspace import Workspace
 
 QUERIES = Path(__file__).parent.parent / "benchmarks" / "coding_queries.jsonl"
 
@@ -57,7 +57,7 @@ def test_no_query_is_there_twice_and_no_kind_is_rare(
 
 
 def test_the_sessions_of_every_query_say_what_is_quoted(
-    queries: list[dict[str, Any]], house: House, shared: Path
+    queries: list[dict[str, Any]], house: Workspace, shared: Path
 ) -> None:
     for _ in house.works.importer().run([shared / name for name in AGENTS.values()]):
         pass

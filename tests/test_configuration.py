@@ -4,23 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from memtui import settings
+from memtui import settings, workspace
 from memtui.errors import SettingsError
-from memtui.house import scheduling, summarising
 from memtui.llm import hosts
 from memtui.llm.looking import Wishes
-from memtui.memory.jobs import ROLL_UPS
-from memtui.settings import configuration
+from memtui.model.jobs import ROLL_UPS
 
 
 def load(tmp_path: Path, text: str = "", **given: object) -> settings.Settings:
     file = tmp_path / "config.toml"
     file.write_text(text)
-    return configuration.load(file, **given)  # type: ignore[arg-type]
+    return settings.load(file, **given)  # type: ignore[arg-type]
 
 
 def test_nothing_set_is_all_built_in(tmp_path: Path) -> None:
-    held = configuration.load(tmp_path / "missing.toml").held
+    held = settings.load(tmp_path / "missing.toml").held
     assert {value.origin for value in held.values()} == {settings.BUILT_IN}
     assert len(held) == len(settings.ALL)
 
@@ -138,13 +136,13 @@ def test_a_setting_with_one_underscore_is_pointed_to_two(
 
 
 def test_what_is_wanted_of_a_model_follows_from_the_settings(tmp_path: Path) -> None:
-    assert summarising.wishes(load(tmp_path)) == Wishes(hosts.URL, cpu_minutes=15.0)
+    assert workspace.wishes(load(tmp_path)) == Wishes(hosts.URL, cpu_minutes=15.0)
     read = load(
         tmp_path,
         "[summaries]\nmodel = 'qwen3:4b'\nurl = 'http://box:1'\nidle_s = 5\n"
         "allowed_hosts = ['box']\nwindow_tokens = 4096\n",
     )
-    wanted = summarising.wishes(read)
+    wanted = workspace.wishes(read)
     assert (wanted.model, wanted.window_tokens) == ("qwen3:4b", 4096)
     assert hosts.address(wanted.url, wanted.allowed_hosts).url == "http://box:1"
     assert (wanted.deadlines.idle_s, wanted.deadlines.total_s) == (5.0, 600.0)
@@ -153,7 +151,7 @@ def test_what_is_wanted_of_a_model_follows_from_the_settings(tmp_path: Path) -> 
 def test_when_jobs_are_due_follows_from_the_settings(tmp_path: Path) -> None:
     text = "[jobs]\nday = '*/30 6 * * *'\njitter_s = 0\n"
     store = tmp_path / "memory.db"
-    plan = scheduling.plan(load(tmp_path, text), UTC, store)
+    plan = workspace.plan(load(tmp_path, text), UTC, store)
     now = datetime(2024, 5, 2, 6, tzinfo=UTC)
     times = {job: plan.times(job) for job in ROLL_UPS}
     assert [str(one.next_run(now))[:16] for one in times.values() if one] == [

@@ -11,8 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from memtui import demo
-from memtui.demo import scripts
-from memtui.memory import events
+from memtui.model import events
 
 ZONE = ZoneInfo("Europe/Lisbon")
 TODAY = date(2026, 11, 20)
@@ -166,7 +165,7 @@ def test_it_can_be_written_in_a_zone_without_summer(tmp_path: Path) -> None:
 
 
 def test_a_script_is_read_as_its_notation_says() -> None:
-    (script,) = scripts.read(
+    (script,) = demo.read(
         "a comment\n"
         "=== day 3 09:05 larder codex\n"
         "you: look at this\n"
@@ -197,7 +196,7 @@ def test_a_script_is_read_as_its_notation_says() -> None:
     ],
 )
 def test_dates_are_relative_to_the_session(written: str, read: str) -> None:
-    assert scripts.dated(written, date(2026, 1, 3)) == read
+    assert demo.dated(written, date(2026, 1, 3)) == read
 
 
 @pytest.mark.parametrize(
@@ -211,4 +210,4 @@ def test_dates_are_relative_to_the_session(written: str, read: str) -> None:
 )
 def test_a_slip_in_a_script_is_named(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        list(scripts.read(text))
+        list(demo.read(text))

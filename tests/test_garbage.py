@@ -7,7 +7,11 @@ import sys
 def told(code: str) -> str:
     """What a fresh interpreter prints."""
     return subprocess.run(
-        [sys.executable, "-c", f"import gc\nfrom memtui.house import garbage\n{code}"],
+        [
+            sys.executable,
+            "-c",
+            f"import gc\nfrom memtui.workspace import garbage\n{code}",
+        ],
         capture_output=True,
         text=True,
         check=True,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import memtui
-from memtui.sources.spool import Spool
+from memtui.capture.spool import Spool
 
 ROOT = Path(memtui.__file__).parents[1]
 HOOK = ROOT / "memtui" / "hook.py"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import known
-from memtui.shell.grammar import AGENTS
+from memtui.cli.grammar import AGENTS
+from memtui.integrations import known_agents
 from tests import commanding
 from tests.commanding import data_of
 from tests.surroundings import as_found
@@ -37,7 +37,7 @@ def memtui(
 
 
 def surroundings(person: Path) -> dict[str, str]:
-    root = str(Path(known.__file__).parents[2])
+    root = str(Path(known_agents.__file__).parents[2])
     return {"HOME": str(person), "PATH": os.defpath, "PYTHONPATH": root}
 
 
@@ -46,7 +46,7 @@ def settings(person: Path) -> str:
 
 
 def test_the_command_line_knows_the_agents_there_are() -> None:
-    assert AGENTS == known.NAMES
+    assert AGENTS == known_agents.NAMES
 
 
 def test_nothing_is_written_that_nobody_asked_for(person: Path) -> None:

@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 from memtui import store
-from memtui.house import House
-from memtui.memory.jobs import Job
+from memtui.model.jobs import Job
 from memtui.store import database, jobs
+from memtui.workspace import Workspace
 from tests.stub import faults
 from tests.stub.server import Pace, Stub, serving
 
@@ -103,7 +103,7 @@ def _drain(terminal: int, seen: bytearray | None) -> None:
 
 
 @pytest.fixture
-def home(full_house: House, tmp_path: Path) -> Path:
+def home(full_house: Workspace, tmp_path: Path) -> Path:
     """A home whose nodes all want a version by a model."""
     full_house.stop()
     return Path(shutil.copytree(full_house.paths.store.parent, tmp_path / "left"))

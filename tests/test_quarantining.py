@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtui.stages.claim import Claim
+from memtui.pipeline.worker_lock import Claim
 from tests.commanding import at_a_terminal, data_of, memtui
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"

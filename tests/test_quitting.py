@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from memtui.__main__ import STOPPED
-from memtui.house import House
-from memtui.memory.jobs import Job, Result
+from memtui.cli.main import STOPPED
+from memtui.model.jobs import Job, Result
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
+from memtui.workspace import Workspace
 from tests.stages.improving import MONDAY, Bench, said, talk_of
 from tests.stub import faults
 from tests.stub.server import Stub, serving
@@ -29,8 +29,8 @@ GENEROUS_S = 5.0
 
 PATIENT = """
 import sys
-from memtui.__main__ import main
-from memtui.stages.works import Works
+from memtui.cli.main import main
+from memtui.pipeline.pipeline import Works
 Works.stop.__kwdefaults__["wait_s"] = 4.0
 sys.exit(main())
 """
@@ -44,7 +44,7 @@ SETTINGS = Settings({"store.time_zone": Held("UTC", "test")})
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with three segments that want a version by a model."""
     folder = tmp_path_factory.mktemp("filled")
-    house = House(in_home(folder / "home"), SETTINGS)
+    house = Workspace(in_home(folder / "home"), SETTINGS)
     with serving() as stub:
         bench = Bench(house, stub, folder)
         bench.bring(*(said(MONDAY + timedelta(hours=n), *talk_of(n)) for n in range(3)))
@@ -194,7 +194,7 @@ def test_what_was_killed_is_shown_as_broken_off_and_done_by_the_next(
             assert stub.wait_for(3).holds.wait(20)
             process.kill()
             process.wait(GENEROUS_S)
-        house = House(in_home(home), SETTINGS)
+        house = Workspace(in_home(home), SETTINGS)
         bench = Bench(house, stub, tmp_path)
         bench.clock.now = datetime.now(UTC)
         bench.sound()

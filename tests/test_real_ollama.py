@@ -25,8 +25,8 @@ from memtui.llm.looking import Wishes
 from memtui.llm.ollama import Ollama
 from memtui.llm.probing import Capability, Mode
 from memtui.llm.transport import Deadlines, Transport
-from memtui.memory.segments import Segment
-from memtui.memory.summarizers import Doing, Phase
+from memtui.model.model_state import Doing, Phase
+from memtui.model.segments import Segment
 from tests.llm.conftest import segment_of
 from tests.stub.server import serving
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
-from memtui.memory.toc import TocNode
-from memtui.memory.words import chunks
-from memtui.recall import browse
-from memtui.recall.expand import expand
+from memtui.model.nodes import TocNode
+from memtui.services import browse
+from memtui.services.sources import expand
 from memtui.store import database
-from memtui.store.tables.conversations import EventRow
+from memtui.store.schema import EventRow
+from memtui.text import analyzer
+from memtui.workspace import Workspace
 
 NOT_THE_PERSON = (
     "<command-",
@@ -33,7 +33,7 @@ def transcripts(shared: Path) -> Path:
 
 
 @pytest.fixture
-def read_house(house: House, transcripts: Path) -> House:
+def read_house(house: Workspace, transcripts: Path) -> Workspace:
     """A house that has read all of them."""
     for _ in house.works.importer().run([transcripts]):
         pass
@@ -75,7 +75,7 @@ def normal(text: str) -> str:
 
 
 def test_every_message_is_in_the_store_once(
-    read_house: House, transcripts: Path
+    read_house: Workspace, transcripts: Path
 ) -> None:
     wanted: Counter[tuple[str, str, str]] = Counter()
     seen = set()
@@ -109,7 +109,9 @@ def nodes() -> Iterator[TocNode]:
         waiting += [line.node_id for line in browse.children(node.node_id)]
 
 
-def test_every_grip_of_every_level_expands_to_its_excerpt(read_house: House) -> None:
+def test_every_grip_of_every_level_expands_to_its_excerpt(
+    read_house: Workspace,
+) -> None:
     levels: Counter[str] = Counter()
     for node in nodes():
         assert node.headline
@@ -129,7 +131,7 @@ def test_every_grip_of_every_level_expands_to_its_excerpt(read_house: House) -> 
 
 
 def test_a_parents_bullets_and_keywords_come_from_its_children(
-    read_house: House,
+    read_house: Workspace,
 ) -> None:
     by_id = {node.node_id: node for node in nodes()}
     for node in by_id.values():
@@ -139,29 +141,31 @@ def test_a_parents_bullets_and_keywords_come_from_its_children(
         grips = {g for child in children for b in child.bullets for g in b.grip_ids}
         assert {g for bullet in node.bullets for g in bullet.grip_ids} <= grips
         below = {
-            (chunks.fold(one.word), one.origin)
+            (analyzer.fold(one.word), one.origin)
             for child in children
             for one in child.keywords
         }
-        assert {(chunks.fold(k.word), k.origin) for k in node.keywords} <= below
+        assert {(analyzer.fold(k.word), k.origin) for k in node.keywords} <= below
         assert set(node.words) <= {word for child in children for word in child.words}
         assert node.tally.segments == sum(child.tally.segments for child in children)
 
 
-def test_what_every_session_of_an_agent_says_is_no_keyword(read_house: House) -> None:
+def test_what_every_session_of_an_agent_says_is_no_keyword(
+    read_house: Workspace,
+) -> None:
     with database.connected():
         metadata = [m for (m,) in EventRow.select(EventRow.metadata).tuples() if m]
-    tools = {chunks.fold(json.loads(told).get("tool_name", "")) for told in metadata}
+    tools = {analyzer.fold(json.loads(told).get("tool_name", "")) for told in metadata}
     assert {"taskupdate", "glob"} <= tools
     for node in nodes():
         for one in node.keywords:
-            assert chunks.fold(one.word) not in tools
+            assert analyzer.fold(one.word) not in tools
             assert "'" not in one.word
             assert "’" not in one.word
 
 
 def test_hooks_and_transcript_of_one_session_are_one_session(
-    house: House, shared: Path
+    house: Workspace, shared: Path
 ) -> None:
     name = "8664c04e-75fa-497d-ac11-57d69997e3ec"
     stream = shared / "hook_sessions" / f"attio-mcp-server__{name}.jsonl"

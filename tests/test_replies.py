@@ -5,7 +5,7 @@ from textual import constants, events
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._xterm_parser import XTermParser
 
-from memtui.keys.replies import LATE_S, Parser
+from memtui.tui.keys import LATE_S, Parser
 
 
 def read(parser: XTermParser, *chunks: str) -> list[str]:
@@ -50,7 +50,7 @@ def test_an_answer_whose_end_never_comes_is_let_go_of_and_holds_up_no_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now_s = 0.0
-    monkeypatch.setattr("memtui.keys.replies.time.monotonic", lambda: now_s)
+    monkeypatch.setattr("memtui.tui.keys.time.monotonic", lambda: now_s)
     parser = Parser()
     assert not read(parser, "\x1b]11;rgb:00")
     now_s += LATE_S

@@ -11,18 +11,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from memtui.house import House
-from memtui.memory.replies import fencing
-from memtui.shell import http_serving
+from memtui.cli import serve
+from memtui.text import fencing
+from memtui.workspace import Workspace
 from tests.commanding import data_of
 
 JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
-def port(full_house: House) -> Iterator[int]:
+def port(full_house: Workspace) -> Iterator[int]:
     """A port at which the house is asked."""
-    server = http_serving.made(http_serving.Kept(lambda: full_house, lambda: True), 0)
+    server = serve.made(serve.Kept(lambda: full_house, lambda: True), 0)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server.server_port
@@ -34,7 +34,7 @@ def port(full_house: House) -> Iterator[int]:
 def post(port: int, body: str, **headers: str) -> tuple[int, str]:
     told = JSON | {name.replace("_", "-"): said for name, said in headers.items()}
     asking = http.client.HTTPConnection("127.0.0.1", port)
-    asking.request("POST", http_serving.PATH, body.encode(), told)
+    asking.request("POST", serve.PATH, body.encode(), told)
     reply = asking.getresponse()
     said = reply.read().decode()
     assert reply.getheader("Access-Control-Allow-Origin") is None
@@ -65,14 +65,14 @@ def test_memories_are_told_to_this_machine_alone(port: int) -> None:
         assert (status, error["code"]) == (400, "usage")
         assert error["message"].startswith(f"{name} is a whole number from ")
     assert post(port, '{"query": ""}')[0] == 200
-    long = json.dumps({"query": "x" * http_serving.MOST_BYTES})
+    long = json.dumps({"query": "x" * serve.MOST_BYTES})
     assert post(port, long)[0] == 400
 
 
 def test_what_is_no_question_is_answered_in_the_envelope(port: int) -> None:
     for method in ("GET", "PUT", "DELETE", "OPTIONS", "HEAD"):
         asking = http.client.HTTPConnection("127.0.0.1", port)
-        asking.request(method, http_serving.PATH)
+        asking.request(method, serve.PATH)
         reply = asking.getresponse()
         assert (reply.status, reply.getheader("Allow")) == (405, "POST")
         said = reply.read().decode()
@@ -85,7 +85,7 @@ def test_who_is_slow_keeps_nobody_waiting(port: int) -> None:
         slow.sendall(b"POST / HTTP/1.1\r\n")
         began_s = time.monotonic()
         assert post(port, '{"query": "token"}')[0] == 200
-        assert time.monotonic() - began_s < http_serving.PATIENCE_S / 2
+        assert time.monotonic() - began_s < serve.PATIENCE_S / 2
 
 
 def test_who_goes_away_is_no_error_and_a_broken_off_body_is_told(
@@ -99,7 +99,7 @@ def test_who_goes_away_is_no_error_and_a_broken_off_body_is_told(
         ended.release()
 
     monkeypatch.setattr(socketserver.TCPServer, "shutdown_request", closed)
-    head = f"POST {http_serving.PATH} HTTP/1.1\r\nHost: localhost\r\n"
+    head = f"POST {serve.PATH} HTTP/1.1\r\nHost: localhost\r\n"
     head += "Content-Type: application/json\r\nContent-Length: 40\r\n\r\n"
     with socket.create_connection(("127.0.0.1", port)) as gone:
         gone.sendall(head.encode() + b'{"query": ')

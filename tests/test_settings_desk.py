@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memtui import settings
+from memtui import settings, settings_file
 from memtui.errors import SettingsError
-from memtui.settings import configuration
-from memtui.settings import file as settings_file
-from memtui.settings.desk import Desk
+from memtui.settings_file import SettingsEditor
 
 OWN = """# My own words.
 [segments]
@@ -30,11 +28,11 @@ level = 'debug'
 
 def desk_of(
     file: Path, *, given_file: Path | None = None, given: Sequence[str] = ()
-) -> Desk:
+) -> SettingsEditor:
     def load() -> settings.Settings:
-        return configuration.load(file, given_file=given_file, given=given)
+        return settings.load(file, given_file=given_file, given=given)
 
-    return Desk(load, load(), file, given_file)
+    return SettingsEditor(load, load(), file, given_file)
 
 
 @pytest.fixture

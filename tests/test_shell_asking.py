@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memtui import __main__
-from memtui.house import House
-from memtui.memory.replies import budgets, fencing
-from memtui.shell import options
+from memtui.agents import replies
+from memtui.cli import main, options
+from memtui.text import fencing
+from memtui.workspace import Workspace
 
 GOLDEN = Path(__file__).parent / "data" / "asked.json"
 """What the written history answers; write it anew: delete it and run the tests."""
@@ -48,7 +48,7 @@ def still(value: Any) -> Any:
 
 
 @pytest.fixture
-def home(full_house: House, tmp_path: Path) -> Path:
+def home(full_house: Workspace, tmp_path: Path) -> Path:
     home = full_house.paths.store.parent
     full_house.stop()
     (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
@@ -60,7 +60,7 @@ def test_answers_are_as_they_were_and_keep_within_2_kb(
 ) -> None:
     told = {}
     for asked in ASKED:
-        code = __main__.main(["--home", str(home), *asked.split(), "--json"])
+        code = main.main(["--home", str(home), *asked.split(), "--json"])
         printed = capsys.readouterr().out
         assert len(printed.encode()) <= 2048, asked
         answer = json.loads(printed)
@@ -74,7 +74,7 @@ def test_answers_are_as_they_were_and_keep_within_2_kb(
 def test_lines_are_fenced_off_a_terminal(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert __main__.main(["--home", str(home), "toc", "--budget", "100"]) == 0
+    assert main.main(["--home", str(home), "toc", "--budget", "100"]) == 0
     first, *between, last = capsys.readouterr().out.splitlines()
     assert fencing.NOTICE in first
     assert last.startswith("</memory ")
@@ -83,14 +83,14 @@ def test_lines_are_fenced_off_a_terminal(
 
 def test_the_command_line_knows_the_usual_budget() -> None:
     mine = options.DEFAULT, options.LEAST, options.MOST
-    assert mine == (budgets.DEFAULT, budgets.LEAST, budgets.MOST)
+    assert mine == (replies.DEFAULT, replies.LEAST, replies.MOST)
 
 
 def test_json_tells_the_lines_of_the_contents_that_are_worth_most(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--home", str(home), "toc", "--budget", "400", "--json"]
-    assert __main__.main(words) == 0
+    assert main.main(words) == 0
     told = json.loads(capsys.readouterr().out)
     levels = [one["level"] for one in told["data"]["lines"]]
     assert levels.count("year") == 2, "what is old goes before what is deep"
@@ -108,7 +108,7 @@ def test_a_wrong_command_line_is_told_in_the_envelope(
         (["search", "x", "--lmit", "3"], "there is no --lmit, but --limit"),
     ):
         with pytest.raises(SystemExit) as left:
-            __main__.main([*words, "--json"])
+            main.main([*words, "--json"])
         error = json.loads(capsys.readouterr().out)["error"]
         assert (left.value.code, error["code"]) == (2, "usage")
         assert says in error["message"]
@@ -119,6 +119,6 @@ def test_what_can_not_be_meant_is_a_wrong_command_line(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words in (["jobs", "pause", "nosuch"], ["jobs", "fly"], ["quarantine", "x"]):
-        assert __main__.main(["--home", str(home), *words, "--json"]) == 2
+        assert main.main(["--home", str(home), *words, "--json"]) == 2
         error = json.loads(capsys.readouterr().out)["error"]
         assert (error["code"], error["hint"][-6:]) == ("usage", "--help")

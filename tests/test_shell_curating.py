@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memtui.stages.claim import Claim
+from memtui.pipeline.worker_lock import Claim
 from tests.commanding import at_a_terminal, data_of, memtui, read_by_a_person
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"

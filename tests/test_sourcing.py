@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtui import __main__
+from memtui.cli import main
 from tests.commanding import data_of
 
 Run = Callable[..., Any]
@@ -36,7 +36,7 @@ def memtui(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
     def run(*words: str, code: int = 0) -> Any:
         home = str(tmp_path / "memtui")
-        assert __main__.main(["--home", home, *words]) == code
+        assert main.main(["--home", home, *words]) == code
         told = capsys.readouterr()
         return data_of(told.out) if "--json" in words else told.out + told.err
 

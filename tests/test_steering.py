@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from memtui import store
-from memtui.memory.events import to_ms
-from memtui.memory.jobs import Job, Reason, Result
-from memtui.stages.claim import LOCKS, Claim
+from memtui.model.events import to_ms
+from memtui.model.jobs import Job, Reason, Result
+from memtui.pipeline.worker_lock import LOCKS, Claim
 from memtui.store import database, jobs
 from tests.commanding import data_of, memtui
 

@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 
 import memtui
-from memtui.house import House, garbage
+from memtui import workspace
+from memtui.cli import output
 from memtui.paths import in_home
 from memtui.settings import Settings
-from memtui.shell import output
-from memtui.store import database, presence
+from memtui.store import database
+from memtui.workspace import Workspace
 from tests import surroundings
 
 SOURCES = Path(memtui.__file__).parent
@@ -31,8 +32,8 @@ def look() -> dict[str, object]:
         "looks": gc.get_threshold(),
         "log": (logging.raiseExceptions, list(logging.getLogger().handlers)),
         "level": (logging.getLogger().level, logging.getLogger("watchfiles").level),
-        "tended": garbage._is_tended,
-        "opened": presence._opened,
+        "tended": workspace._is_tended,
+        "opened": database._opened,
         "answer": output._answer,
     }
 
@@ -45,13 +46,13 @@ def spoil(folder: Path, settings: Settings) -> None:
     del os.environ["PATH"]
     sys.path.insert(0, "/nowhere")
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    garbage.tend()
+    workspace.tend()
     logging.raiseExceptions = False
     logging.getLogger().addHandler(logging.FileHandler(folder / "log"))
     logging.getLogger().setLevel(1)
     logging.getLogger("watchfiles").setLevel(1)
     output.begin(7)
-    House(in_home(folder / "home"), settings).stop()
+    Workspace(in_home(folder / "home"), settings).stop()
 
 
 def test_whatever_a_test_does_to_its_process_is_undone(
@@ -69,7 +70,7 @@ def test_no_test_asks_the_store_of_the_one_before(
     tmp_path: Path, settings: Settings
 ) -> None:
     with surroundings.as_found():
-        House(in_home(tmp_path / "home"), settings)
+        Workspace(in_home(tmp_path / "home"), settings)
         with database.connected():
             assert not database.db.is_closed()
     assert database.db.is_closed() and database.db.database is None

@@ -8,8 +8,8 @@ from textual.color import Color
 from textual.theme import Theme
 
 from memtui import settings
-from memtui.looks import themes
-from memtui.looks.themes import CONTRAST, DARK, LIGHT, THEMES
+from memtui.tui import themes
+from memtui.tui.themes import CONTRAST, DARK, LIGHT, THEMES
 
 LEGIBLE, VERY_LEGIBLE, FAINT = 4.5, 7.0, 3.0
 """The least contrast of text (WCAG 2.2, AA and AAA), and of what stands beside the

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from memtui import store
-from memtui.house import House
-from memtui.stages.claim import LOCKS, Claim
+from memtui.pipeline.worker_lock import LOCKS, Claim
 from memtui.store import database, dirty
+from memtui.workspace import Workspace
 from tests import modelled
 from tests.commanding import data_of, memtui, read_by_a_person
 
@@ -27,7 +27,7 @@ def asked(home: Path, *words: str) -> Any:
 
 
 @pytest.fixture
-def home(full_house: House) -> Path:
+def home(full_house: Workspace) -> Path:
     """A home of one of whose days a model wrote two versions."""
     modelled.add(DAY, "Tokens refreshed", with_weak="42 sessions in payments.py")
     held = (modelled.withheld("The moon was counted"),)

@@ -10,10 +10,10 @@ from socket import create_server
 import aiohttp
 import pytest
 
-from memtui.__main__ import main
+from memtui.cli import web_server
+from memtui.cli.main import main
 from memtui.paths import in_home
-from memtui.shell import web_server
-from memtui.stages.claim import Claim
+from memtui.pipeline.worker_lock import Claim
 from tests.browser import CHROMIUM, page
 from tests.serving import PATIENCE_S, Served, fill, is_running, serving, until
 
@@ -187,7 +187,7 @@ def test_a_port_that_is_taken_is_told(capsys: pytest.CaptureFixture[str]) -> Non
 def test_it_says_what_to_install(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.shell.web.find_spec", lambda name: None)
+    monkeypatch.setattr("memtui.cli.web.find_spec", lambda name: None)
     assert main(["web"]) == 1
     assert "pip install 'memtui[web]'" in capsys.readouterr().err
 

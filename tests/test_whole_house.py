@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
-from memtui.memory.hits import Answer, HitKind
-from memtui.memory.sessions import History
-from memtui.memory.toc import TocLevel
+from memtui.model.hits import Answer, HitKind
+from memtui.model.nodes import TocLevel
+from memtui.model.sessions import History
 from memtui.paths import in_home
-from memtui.recall import browse, health
-from memtui.recall.expand import expand
+from memtui.pipeline.progress import Progress
+from memtui.services import browse, status
+from memtui.services.sources import expand
 from memtui.settings import Held, Settings
-from memtui.stages.progress import Progress
+from memtui.workspace import Workspace
 
 DEADLINE_S = 30.0
 """How long the loops may take before a test gives up, in seconds."""
@@ -34,7 +34,7 @@ REPLY = (
 )
 
 
-def hook(house: House, **payload: Any) -> None:
+def hook(house: Workspace, **payload: Any) -> None:
     """Do what an agent does: run the hook with a payload on its standard input."""
     given = {
         "session_id": "ferry-1",
@@ -75,7 +75,7 @@ class Watched:
 
 
 @contextmanager
-def working(house: House) -> Iterator[Watched]:
+def working(house: Workspace) -> Iterator[Watched]:
     watched = Watched()
     house.start(watched)
     try:
@@ -84,11 +84,11 @@ def working(house: House) -> Iterator[Watched]:
         house.works.stop(wait_s=5)
 
 
-def found(house: House, query: str) -> Answer:
+def found(house: Workspace, query: str) -> Answer:
     return house.teleport.find(query)
 
 
-def assert_leads_back(house: House, query: str, words: str) -> None:
+def assert_leads_back(house: Workspace, query: str, words: str) -> None:
     """A hit's grip holds its excerpt, and the excerpt's events hold the words."""
     hits = [hit for hit in found(house, query).hits if hit.kind is HitKind.GRIP]
     assert hits
@@ -101,7 +101,9 @@ def assert_leads_back(house: House, query: str, words: str) -> None:
     assert expansion.session.project == "ferry"
 
 
-def test_a_hooks_file_becomes_a_hit_whose_grip_is_the_very_event(house: House) -> None:
+def test_a_hooks_file_becomes_a_hit_whose_grip_is_the_very_event(
+    house: Workspace,
+) -> None:
     hook(house, hook_event_name="UserPromptSubmit", prompt=PROMPT)
     with working(house) as watched:
         hook(
@@ -114,7 +116,7 @@ def test_a_hooks_file_becomes_a_hit_whose_grip_is_the_very_event(house: House) -
         hook(house, hook_event_name="Stop", last_assistant_message=REPLY)
         hook(house, hook_event_name="SessionEnd", reason="logout")
         watched.until(lambda: bool(found(house, "crossing duplicate").hits))
-        watched.until(lambda: health.stats().queued == 0)
+        watched.until(lambda: status.stats().queued == 0)
 
     assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
     years = browse.years()
@@ -125,7 +127,7 @@ def test_a_hooks_file_becomes_a_hit_whose_grip_is_the_very_event(house: House) -
 
 
 def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
-    house: House, tmp_path: Path
+    house: Workspace, tmp_path: Path
 ) -> None:
     def record(second: int, kind: str, content: object) -> str:
         return json.dumps(
@@ -150,7 +152,7 @@ def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
         history = History("claude-code", file.parent.parent, 1)
         house.start_import([history], watched, is_watched=False)
         watched.until(lambda: bool(found(house, "crossing duplicate").hits))
-        watched.until(lambda: health.stats().queued == 0)
+        watched.until(lambda: status.stats().queued == 0)
 
     assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
     assert [line.title for line in browse.children("toc:week:2025-W11")] == [
@@ -158,7 +160,7 @@ def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
     ]
 
 
-def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: House) -> None:
+def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: Workspace) -> None:
     new, bad = house.paths.spool / "new", house.paths.spool / "bad"
     new.mkdir()
     (new / "1.json").write_bytes(b'{"session_id": "s", "hook_event_na')
@@ -168,7 +170,7 @@ def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: House) -> No
     (new / "3.json").write_bytes(b"\xff\xfe\x00" * 10)
     hook(house, hook_event_name="UserPromptSubmit", prompt=PROMPT)
     with working(house) as watched:
-        watched.until(lambda: health.stats().messages == 1)
+        watched.until(lambda: status.stats().messages == 1)
         watched.until(lambda: not list(new.iterdir()))
 
     assert sorted(f.name for f in bad.iterdir() if f.suffix == ".json") == [
@@ -178,24 +180,24 @@ def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: House) -> No
     ]
     reason = (bad / "2.json.reason").read_text()
     assert reason == "line 1: unknown hook event 'Novelty'\n"
-    assert health.stats().problems == 3
+    assert status.stats().problems == 3
 
 
 @pytest.mark.slow
-def test_a_monstrous_line_is_survived(house: House) -> None:
+def test_a_monstrous_line_is_survived(house: Workspace) -> None:
     hook(house, hook_event_name="UserPromptSubmit", prompt="word " * 10_000_000)
     assert house.works.until_idle(lambda _: None) == []
-    assert health.stats().messages == 1
-    assert health.stats().bullets >= 1
+    assert status.stats().messages == 1
+    assert status.stats().bullets >= 1
 
 
 def test_who_names_a_server_is_told_that_none_answers_there(
-    full_house: House, tmp_path: Path
+    full_house: Workspace, tmp_path: Path
 ) -> None:
     full_house.stop()
     home = shutil.copytree(full_house.paths.store.parent, tmp_path / "named")
     nowhere = Held("http://127.0.0.1:1", "MEMTUI_SUMMARIES__URL")
-    house = House(in_home(Path(home)), Settings({"summaries.url": nowhere}))
+    house = Workspace(in_home(Path(home)), Settings({"summaries.url": nowhere}))
     is_missed = threading.Event()
 
     def hear(progress: Progress) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from memtui.memory.segments import Segment
-from memtui.memory.summaries import Summary
-from memtui.memory.summarizers import Health
-from memtui.memory.toc import TocLevel, TocNode
+from memtui.model.model_state import Health
+from memtui.model.nodes import TocLevel, TocNode
+from memtui.model.segments import Segment
+from memtui.model.summaries import Summary
 
 
 class Summarizer(Protocol):

@@ -25,16 +25,19 @@ from memtui.llm.prompts import Log, Turn
 from memtui.llm.replies import Reply
 from memtui.llm.serving import Serving
 from memtui.llm.standing import SEED, Tries
-from memtui.memory.summaries import Summary
+from memtui.model.summaries import Summary
 
 WARM = 0.3
 """The temperature of the one other try after a bad reply, and of further attempts."""
 
+
 APART = 100
 """How far apart the seeds of attempts are, more than one of them ever uses."""
 
+
 HALVES = 3
 """How often a part is made smaller before it is given up."""
+
 
 SHRINKS = 0.6
 """To what share of themselves the parts' bullets must come down by being summarised
@@ -53,7 +56,7 @@ class _NotAccepted(BadReply):
     """A draft that can be read, and would not be shown."""
 
 
-class Asking:
+class SummaryRequest:
     """One summary's requests.
 
     A log's parts are judged together: one of them may hold little that can be said with

@@ -22,23 +22,30 @@ from memtui.llm.models import Model
 FIRST_S, LONGEST_S = 60.0, 1800.0
 """How long the breaker stays open at first, and at most; it doubles in between."""
 
+
 IN_A_ROW = {Unwell: 3, OutOfMemory: 2, Offline: 1}
 """How many faults of a kind, with no success between them, open the breaker."""
 
+
 WELL = (BadReply, Overflow, TooLong)
 """Faults of a model or of a prompt, told by a server that works."""
+
 
 LOOK_S, LOOKS_S = 30.0, 600.0
 """In how many seconds to look again for a server that is not there, at first and at
 most: as long as it has been missed, so that each wait is twice the one before."""
 
+
 LOOKED_AT, POOR = 10, 5
 """A model is poor when so many of its last replies were bad."""
 
+
 HOUR_S = 3600.0
+
 
 POOR_S = 6 * HOUR_S
 """For how long a poor model is not asked unless a person wants it, in seconds."""
+
 
 AHEAD = 24
 """For how many hours at most time that was overdrawn is held against a model."""

@@ -8,38 +8,48 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memtui.llm.prompts import Log, Turn, messages, pieces
-from memtui.memory.tokens import estimate
+from memtui.text.tokens import estimate
 
 PROMPT_TOKENS = 3000
 """The longest prompt, however large the window: longer ones are read worse."""
 
+
 SHARE = 0.9
 """How much of the window a prompt and its reply may fill together."""
+
 
 REPLY_TOKENS, THOUGHT_TOKENS = 700, 1800
 """The longest reply, and what a model may think before it."""
 
+
 OVERHEAD_TOKENS = 60
 """What the model's own template adds to a prompt."""
 
+
 CAUTION = 1.15
 """How much higher the estimate is set before the model has counted anything."""
+
 
 COARSEST = 3.5
 """How many times the estimate a prompt can come to, as some models count one token a
 byte: before a model has counted anything, this much is left room for."""
 
+
 MARGIN = 1.03
 """How far above a count the estimate is kept."""
+
 
 EASING = 0.2
 """How quickly an estimate that was too high comes down."""
 
+
 LOWEST = 1.0
 """Below this the estimate never comes: texts differ more than models do."""
 
+
 MOST, LEAST = 4.0, 0.6
 """Between what a count can be, as a share of the estimate; else it tells nothing."""
+
 
 LEAST_ROOM_TOKENS = 400
 """A window that leaves less than this for a log is too small to be of use."""

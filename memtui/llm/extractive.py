@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from memtui.memory.extracts import extract, rollups
-from memtui.memory.segments import Segment
-from memtui.memory.summaries import Summary
-from memtui.memory.summarizers import Condition, Health
-from memtui.memory.toc import TocLevel, TocNode
+from memtui.model.model_state import Condition, Health
+from memtui.model.nodes import TocLevel, TocNode
+from memtui.model.segments import Segment
+from memtui.model.summaries import Summary
+from memtui.summarize import extractive, rollup
 
 
 class Extractive:
@@ -29,10 +29,10 @@ class Extractive:
 
     def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
         """Say what a segment holds in its own sentences."""
-        return extract.summarize(segment.events, segment.overlap_events)
+        return extractive.summarize(segment.events, segment.overlap_events)
 
     def summarize_children(
         self, level: TocLevel, children: Sequence[TocNode], *, attempt: int = 0
     ) -> Summary:
         """Say what a node holds in its children's bullets."""
-        return rollups.summarize(level, children)
+        return rollup.summarize(level, children)

@@ -25,10 +25,11 @@ import re
 from typing import Any
 
 from memtui.errors import ModelError
-from memtui.memory.summaries import Summary
+from memtui.model.summaries import Summary
 
 PULL = "ollama pull qwen3:4b"
 """What gives a server a model that summarises well."""
+
 
 SAID_CHARS = 300
 """How much of a server's own words is kept."""
@@ -143,18 +144,26 @@ _MEMORY = re.compile(
     r"|alloc\w* failed|signal: killed",
     re.IGNORECASE,
 )
+
+
 _LENGTH = re.compile(
     r"exceed_context_size"
     r"|(?:input|prompt|request)\b.*\b(?:exceeds|longer than|too long)"
     r"|context (?:size|length|window) (?:is )?exceeded",
     re.IGNORECASE | re.DOTALL,
 )
+
+
 _MODE = re.compile(
     r"does not support (?:thinking|structured)|invalid (?:think|format)"
     r"|\bgrammar\b|\bformat\b|json.?schema",
     re.IGNORECASE,
 )
+
+
 _GONE = re.compile(r"model\b.*\bnot found|try pulling it", re.IGNORECASE)
+
+
 _BUSY = re.compile(r"server busy|maximum pending requests", re.IGNORECASE)
 
 

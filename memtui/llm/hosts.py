@@ -10,6 +10,7 @@ from memtui.llm.faults import Refused
 PORT = 11434
 """Ollama's own."""
 
+
 URL = f"http://127.0.0.1:{PORT}"
 
 

@@ -28,24 +28,34 @@ _WORDS = {
     " jak przy są",
     "tr": "ve bir bu için ile değil olarak da de ama artık sonra çok daha yok gibi",
 }
+
+
 _SETS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
+
+
 _WORD = re.compile(r"[^\W\d_]+")
+
 
 CHARS = 20_000
 """How much of a text is looked at."""
 
+
 LATIN, HAN = "latin", "han"
+
 
 PLAIN_WORDS, KINDS, PLAIN_LETTERS, PLAIN = 5, 3, 20, 0.6
 """How many words, of how many different ones, or how many Latin letters tell a
 language, and the share that settles it: commands and errors hold a few words of any."""
 
+
 FEW_WORDS = 3
 """How many words tell it of a reply that has none of its log's language."""
+
 
 SIGNS, KANA = 10, 0.3
 """How many letters tell another script, and the share of kana that tells Japanese from
 Chinese: it has so much at the least, and Chinese has none."""
+
 
 PRESENT = 0.08
 """A log that holds so much of another language may be summarised in it."""

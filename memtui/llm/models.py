@@ -23,17 +23,22 @@ PREFERRED = (
 )
 """Models known to summarise well, the first one found is taken."""
 
+
 WINDOW_TOKENS = 8192
 """The window of a model that nobody else has loaded."""
+
 
 LEAST_WINDOW_TOKENS = 2048
 """A window that somebody else loaded a model with is taken over from here on."""
 
+
 SMALLEST_B, USUAL_B = 2.0, (3.0, 9.0)
 """Billions of parameters: fewer are not asked; between these, any model may be."""
 
+
 INVENTS = ("phi4-mini", "ministral-3")
 """Models that invent too much on long texts (Vectara's leaderboard: 24 %)."""
+
 
 EMBEDS = re.compile(r"embed|\bbge\b|bge-|minilm|rerank|arctic-embed", re.IGNORECASE)
 """Names of models that only turn texts into numbers."""
@@ -126,6 +131,8 @@ def _count(value: object) -> int:
 
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMBT])\s*", re.IGNORECASE)
+
+
 _UNITS = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
 
 

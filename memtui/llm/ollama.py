@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from memtui.llm import hosts, looking, prompts
-from memtui.llm.asking import Asking
+from memtui.llm.asking import SummaryRequest
 from memtui.llm.breaker import HOUR_S, Allowance, Breaker, Record, Spent
 from memtui.llm.faults import (
     PULL,
@@ -34,18 +34,21 @@ from memtui.llm.prompts import Log
 from memtui.llm.serving import Serving
 from memtui.llm.standing import Memory, Tools
 from memtui.llm.transport import Connect, Transport, through_ollama
-from memtui.memory.segments import Segment
-from memtui.memory.summaries import Summary
-from memtui.memory.summarizers import Condition, Doing, Health
-from memtui.memory.toc import TocLevel, TocNode
+from memtui.model.model_state import Condition, Doing, Health
+from memtui.model.nodes import TocLevel, TocNode
+from memtui.model.segments import Segment
+from memtui.model.summaries import Summary
 
 Answer = TypeVar("Answer")
+
 
 JITTER = 0.2
 """By how much of itself a wait is made longer or shorter, by chance."""
 
+
 START = f"start Ollama, or install it from ollama.com, then: {PULL}"
 """What to do where nobody answers."""
+
 
 _CONDITIONS: dict[type[Fault], Condition] = {
     Offline: Condition.OFFLINE,
@@ -232,7 +235,7 @@ class Ollama:
         async def ask(transport: Transport) -> Summary:
             serving = Serving(transport, self._wishes, self._memory, self._tools)
             try:
-                return await Asking(serving, attempt).summary(log)
+                return await SummaryRequest(serving, attempt).summary(log)
             finally:
                 if serving.found.model.name:
                     self._found = serving.found

@@ -13,17 +13,12 @@ from typing import Any
 
 from memtui.llm.faults import BadReply
 from memtui.llm.prompts import KEYWORDS, WORD_CHARS, Log
-from memtui.memory.events import clean
-from memtui.memory.summaries import (
-    BULLET_CHARS,
-    TITLE_CHARS,
-    Claim,
-    Summary,
-    shortened,
-)
+from memtui.model.events import clean
+from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, Claim, Summary, shortened
 
 READ_CHARS = 40_000
 """How much of a reply is looked at."""
+
 
 LEAST_CHARS = 3
 """A shorter bullet says nothing."""
@@ -221,9 +216,17 @@ def _text(value: object) -> str:
 
 
 _ITEM = re.compile(r"\s*(?:[-*•–]|\d{1,3}[.)])\s+(.*)")
+
+
 _NAMED = r"[\[(]\s*(?:(?:refs?|lines?):?\s*)?(\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\s*[\])]"
+
+
 _FIRST = re.compile(rf"{_NAMED}[\s:.–-]*", re.IGNORECASE)
+
+
 _LAST = re.compile(rf"[\s:–-]*{_NAMED}\W*$", re.IGNORECASE)
+
+
 _HEAD = re.compile(r"\W*(title|titel|keywords?)\W*:\W*(.+)", re.IGNORECASE)
 
 

@@ -24,8 +24,8 @@ from memtui.llm.prompts import Log
 from memtui.llm.standing import Memory, Tools, Tries
 from memtui.llm.streams import Written
 from memtui.llm.transport import Transport
-from memtui.memory.summaries import Facts
-from memtui.memory.summarizers import Doing, Phase
+from memtui.model.model_state import Doing, Phase
+from memtui.model.summaries import Facts
 
 WIDER = 1.3
 """How much the estimate grows when a prompt was too long by nobody knows how much."""

@@ -9,8 +9,8 @@ from memtui.llm.faults import Busy, Fault, Unwell
 from memtui.llm.models import Model
 from memtui.llm.probing import Capability, Mode
 from memtui.llm.prompts import Log
-from memtui.memory.summaries import Summary
-from memtui.memory.summarizers import Doing
+from memtui.model.model_state import Doing
+from memtui.model.summaries import Summary
 
 SEED = 1
 """The first seed; a further try takes the next, so that it is another request."""

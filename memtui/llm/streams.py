@@ -15,12 +15,15 @@ from memtui.llm.faults import BadReply, CutOff, Refused, ServerFault
 LINE_BYTES = 1_000_000
 """A longer line is not one of a reply."""
 
+
 BLANKS = 64
 """More white space than this at the end is a model that has lost its way."""
+
 
 LAST_CHARS, RATIO = 600, 0.12
 """How many of the last characters are looked at for repetition, and how far they can
 be compressed when they only repeat."""
+
 
 EVERY_CHARS = 100
 """After how many new characters that is done again."""

@@ -24,8 +24,10 @@ from memtui.llm.streams import Stream, Written
 if TYPE_CHECKING:
     import httpx
 
+
 # It tells the log of every request otherwise.
 logging.getLogger("httpx").setLevel(logging.WARNING)
+
 
 ANSWER_BYTES = 8_000_000
 """The most of a plain answer that is read."""

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 
-from memtui.memory import calendar, times
+from memtui.memory import times
 from memtui.memory.times import Period
-from memtui.memory.toc import TocLevel
+from memtui.model import calendar
+from memtui.model.nodes import TocLevel
 
 _FORMS = (
     (re.compile(r"\d{4}"), TocLevel.YEAR),
@@ -20,14 +21,22 @@ _FORMS = (
     (re.compile(r"\d{4}-[Ww]\d{1,2}"), TocLevel.WEEK),
     (re.compile(r"\d{4}-\d{2}-\d{2}"), TocLevel.DAY),
 )
+
+
 _QUARTER = re.compile(r"[Qq]([1-4])")
+
+
 _LEADING = ("", "in ", "on ", "in the ")
 """What makes a time of words that may be another thing in a question: "may"."""
+
 
 _HABIT = re.compile(r"[dD](?![a-zA-Z])\s*|[dD]\s+")
 """A key that other programs want after ``g``."""
 
+
 DAY = timedelta(days=1)
+
+
 WEEK = timedelta(days=7)
 
 

@@ -1,1 +1,0 @@
-"""The teleport index: nodes and grips, found by their words. The only Whoosh."""

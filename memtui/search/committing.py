@@ -13,6 +13,7 @@ from memtui.search.documents import Document
 HALF_LISTED = ".toc."
 """In the names of lists of what is in the index, until they are written whole."""
 
+
 MEMORY_MB = 64
 """How much of what is written is held in memory."""
 

@@ -4,20 +4,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from memtui.memory.filters import Maker
-from memtui.memory.grips import Grip
-from memtui.memory.hits import HitKind
-from memtui.memory.queries.scores import Part, Said
-from memtui.memory.toc import TocLevel, TocNode
+from memtui.model.filters import Maker
+from memtui.model.grips import Grip
+from memtui.model.hits import HitKind
+from memtui.model.nodes import TocLevel, TocNode
+from memtui.search.scoring import Part, Said
 
 AGENT, PROJECT, LEVEL, HAS, BY = "agent", "project", "level", "has", "by"
 """What marks say."""
 
+
 LEAF = "leaf"
 """The mark of a node that is a segment: where wider ones lead to."""
 
+
 MOMENT = timedelta(milliseconds=1)
 """Times are kept in milliseconds."""
+
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 

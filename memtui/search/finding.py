@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from memtui.memory.hits import Found, HitKind, Match
-from memtui.memory.queries import scores
-from memtui.memory.queries.scores import Unit
-from memtui.memory.toc import TocLevel
+from memtui.model.hits import Found, HitKind, Match
+from memtui.model.nodes import TocLevel
+from memtui.search import scoring
 from memtui.search.gathering import Gathered, gather
 from memtui.search.masks import Conditions
 from memtui.search.pieces import Piece
+from memtui.search.scoring import Unit
 from memtui.search.snapshots import Snapshot
 
 MINUTES_A_DAY = 24 * 60
+
 
 MANY = 200
 """Answers with so many matches take long to make, and are remembered."""
@@ -51,7 +52,7 @@ def _find(
     limit: int,
     is_recent_first: bool,
 ) -> Found:
-    least = scores.LASTING if is_recent_first else 1.0
+    least = scoring.LASTING if is_recent_first else 1.0
     gathered = _gather(snapshot, units, wanted, limit, least)
     ranked = [
         (score, place, number)
@@ -90,7 +91,7 @@ def _ranked(
     best, ended = gathered.best(), gathered.piece.contents.ended
     if least < 1.0:
         newest = snapshot.newest
-        aged = (scores.recency((newest - ended[n]) / MINUTES_A_DAY) for _, n in best)
+        aged = (scoring.recency((newest - ended[n]) / MINUTES_A_DAY) for _, n in best)
         best = [(raw * age, n) for (raw, n), age in zip(best, aged, strict=True)]
     bound = gathered.bound
     return [(raw / bound, number) for raw, number in best]

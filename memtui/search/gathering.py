@@ -13,24 +13,29 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 
-from memtui.memory.queries.scores import Unit
 from memtui.search.masks import Mask
 from memtui.search.pieces import Piece
+from memtui.search.scoring import Unit
 
 POSTINGS = 120_000
 """How many postings of a piece a query reads."""
 
+
 WORTH_ASKING = 4_000
 """With fewer postings to read, it is not asked whether they are needed."""
+
 
 HELD = 65_536.0
 """Added for each term a document holds; what its fits add up to stays far below."""
 
+
 FEW = 20
 """With so many times more postings than documents, each document is looked for."""
 
+
 CLOSE = 8
 """How many documents that were not read to the end are looked at closely."""
+
 
 Lists = list[tuple["array[int]", "array[float]", float]]
 """Documents, what a term is worth in each, and what that is worth in turn."""

@@ -12,9 +12,7 @@ from typing import Any, TypeVar
 from whoosh import index
 
 from memtui.errors import SearchError
-from memtui.memory.hits import Found
-from memtui.memory.queries import Query, looking
-from memtui.memory.queries.scores import Unit
+from memtui.model.hits import Found
 from memtui.search import (
     committing,
     finding,
@@ -23,19 +21,24 @@ from memtui.search import (
     schema,
     suggesting,
     sums,
+    terms,
 )
 from memtui.search.documents import Document
+from memtui.search.query import Query
+from memtui.search.scoring import Unit
 from memtui.search.snapshots import Snapshot
 
 log = logging.getLogger(__name__)
 
+
 Asked = TypeVar("Asked")
+
 
 TRIES = 3
 """How often a question is asked: what a writer replaces may vanish while it is read."""
 
 
-class Index:
+class NodeIndex:
     """A folder with an index in it. One process writes; any number read."""
 
     def __init__(self, folder: Path) -> None:
@@ -172,7 +175,7 @@ class Index:
         return self._ask(
             lambda snapshot: finding.find(
                 snapshot,
-                looking.units(query, snapshot),
+                terms.units(query, snapshot),
                 wanted,
                 limit,
                 is_recent_first=is_recent_first,
@@ -185,7 +188,7 @@ class Index:
         Raises:
             SearchError: The index is missing or broken.
         """
-        return self._ask(lambda snapshot: looking.units(query, snapshot))
+        return self._ask(lambda snapshot: terms.units(query, snapshot))
 
     def suggestion(self, query: Query, *, has_few: bool) -> str:
         """A query with its misspelt words as the index has them; "" where none is.

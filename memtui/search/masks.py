@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
-from memtui.memory.filters import Filters
-from memtui.memory.queries import Query, Word
-from memtui.memory.toc import TocLevel
+from memtui.model.filters import Filters
+from memtui.model.nodes import TocLevel
 from memtui.search import documents, schema
 from memtui.search.documents import mark
 from memtui.search.pieces import Piece
+from memtui.search.query import Query, Word
 
 Mask = bytes | None
 """A 1 for each document that may be found; None where all may."""

@@ -13,12 +13,15 @@ from memtui.search.postings import Merged, Reader
 PIECES = 8
 """From so many small pieces on, some are merged."""
 
+
 LARGE = 25_000
 """A piece of more documents is left as it is, unless most of them are gone."""
+
 
 SMALL = 400
 """While single changes are written, which are to be seen within a second, nothing
 larger is merged: a document takes up to 0.7 ms."""
+
 
 ALIKE = 2
 """A piece up to so many times as large as all smaller ones is merged with them."""

@@ -22,20 +22,28 @@ from memtui.search.mapping import Segment
 TERMS = "terms"
 """The field whose vocabulary is kept."""
 
+
 WORDS = ".voc"
 """The ending of the vocabulary's file."""
+
 
 IDS, FITS = "I", "f"
 """What arrays hold: numbers of documents, and what a term is worth in each."""
 
+
 _ID_BYTES = array(IDS).itemsize
+
+
 _FIT_BYTES = array(FITS).itemsize
+
 
 Listed = tuple["array[int]", "array[float]"]
 """A term's documents, ascending, and what it is worth in each."""
 
+
 Key = tuple[str, bytes]
 """A field and a term in it."""
+
 
 NONE: Listed = (array(IDS), array(FITS))
 

@@ -11,13 +11,14 @@ from typing import Any
 
 from whoosh import columns, fields, formats
 
-from memtui.memory.queries import scores
-from memtui.memory.queries.scores import Said
-from memtui.memory.toc import TocLevel
+from memtui.model.nodes import TocLevel
+from memtui.search import scoring
 from memtui.search.documents import Document
+from memtui.search.scoring import Said
 
 VERSION = "4"
 """Raised whenever what is indexed changes; an index of another one is made anew."""
+
 
 MINUTE_S = 60
 """Times are kept in whole minutes."""
@@ -34,7 +35,7 @@ class Terms(fields.FieldType):  # type: ignore[misc] # Whoosh has no hints
         self, value: tuple[Sequence[Said], TocLevel], **_: object
     ) -> Iterator[tuple[bytes, int, float, bytes]]:
         """Give each term's bytes and what it is worth; Whoosh asks for more."""
-        for term, fit in scores.fits(*value).items():
+        for term, fit in scoring.fits(*value).items():
             yield encoded(term), 1, fit, b""
 
 

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from memtui.memory.hits import Found
-from memtui.memory.queries import scores
+from memtui.model.hits import Found
+from memtui.search import scoring
 from memtui.search.masks import Conditions, Mask, mask
 from memtui.search.pieces import Contents, Piece
 
 MASKS = 16
 """How many conditions' masks are kept."""
+
 
 KEPT = 4096
 """How many terms' counts and completions are kept."""
@@ -67,7 +68,7 @@ class Snapshot:
 
     def _commonest(self, start: bytes) -> tuple[str, ...]:
         known = [piece.contents.vocabulary for piece in self.pieces]
-        most = scores.EXPANSIONS
+        most = scoring.EXPANSIONS
         found = {t for one in known for t in one.commonest(start, most + 1)} - {start}
         ranked = sorted((-sum(one.count(t) for one in known), t) for t in found)
         return tuple(term.decode() for _, term in ranked[:most])

@@ -3,32 +3,39 @@
 from collections.abc import Iterator
 from heapq import nlargest
 
-from memtui.memory.queries import Query, Word
-from memtui.memory.words import spelling
-from memtui.memory.words.chunks import fold
-from memtui.memory.words.stems import stem
+from memtui.search import spelling
+from memtui.search.query import Query, Word
 from memtui.search.snapshots import Snapshot
+from memtui.text.analyzer import fold
+from memtui.text.stemmer import stem
 
 SHORTEST = 4
 """A word of fewer letters is next to too many others."""
 
+
 LONGEST = 40
 """A word of more letters is no misspelt one."""
+
 
 FOR_TWO = 6
 """From so many letters on a word may be two edits off."""
 
+
 SURE = 3
 """So many letters at its beginning are right in a word that is two edits off."""
+
 
 RARE = 10
 """A word is only taken for another where that one is so many times more frequent."""
 
+
 ODD = 4
 """In how many letters, at the most, a word and one that is two edits off differ."""
 
+
 LOOKED_AT = 20
 """How many of the nearest words are looked at closely."""
+
 
 Near = tuple[int, int, str]
 """How far a word is off, how often the other is found (negated), and the other."""

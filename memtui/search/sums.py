@@ -13,6 +13,7 @@ from pathlib import Path
 NAME = "memtui-sums"
 """The file they are kept in."""
 
+
 _CHUNK = 1 << 20
 
 

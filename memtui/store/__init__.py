@@ -8,7 +8,7 @@ Each module is named as its twin in ``memtui.memory`` and is called with its nam
 import os
 from pathlib import Path
 
-from memtui.store import database, facts, migrations, presence
+from memtui.store import database, meta, migrations
 
 PRIVATE_FILE = 0o600
 """The mode of the database's file."""
@@ -33,14 +33,14 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
         path.chmod(PRIVATE_FILE)
         # Once it is there, nobody makes it again.
         database.db.init(
-            presence.uri(str(path)),
+            database.uri(str(path)),
             pragmas=database.PRAGMAS,
             timeout=database.BUSY_TIMEOUT_S,
             uri=True,
         )
         with database.connected():
             migrations.bring_up_to_date(time_zone)
-            presence.remember(str(path), facts.identity())
-            if not presence.identity(str(path)):
+            database.remember(str(path), meta.identity())
+            if not database.identity(str(path)):
                 # By its own file alone, without its log, it is told from others.
                 database.gather("PASSIVE")

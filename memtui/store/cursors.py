@@ -3,16 +3,20 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memtui.memory.events import clean
+from peewee import fn
+
+from memtui.model.events import Event, clean, from_ms
 from memtui.store.database import connected, db
-from memtui.store.tables.working import CursorRow
+from memtui.store.schema import CursorRow, MetaRow, SeenRow
 
 _NAMING = frozenset({"claude-code", "codex"})
 """The formats whose readers remember nothing of a session without its name, unless
 the file's path has it."""
+
 
 _OF_ANY = "plain"
 """The format of files whose sessions may be of any agent; of the others it is said by
@@ -174,3 +178,89 @@ def drop_telling(sessions: Iterable[tuple[str, str]]) -> list[str]:
     ]
     drop(found)
     return found
+
+
+_AHEAD = "ahead"
+
+
+def note_ahead(path: str, at_ms: int) -> None:
+    """Note when the earliest of a file's records will have come, in milliseconds."""
+    waiting = _waiting()
+    if at_ms < waiting.get(path, at_ms + 1):
+        _set(waiting | {path: at_ms})
+
+
+def due_ahead(now_ms: int) -> list[str]:
+    """The files to be read again now."""
+    return [path for path, at_ms in _waiting().items() if at_ms <= now_ms]
+
+
+def restart_ahead(path: str) -> None:
+    """Have a file read from its start."""
+    _set({name: at for name, at in _waiting().items() if name != path})
+    drop([path])
+
+
+def _waiting() -> dict[str, int]:
+    # Asked for every file: building the statement would cost more than it does.
+    asked = "SELECT value FROM meta WHERE name = ?"
+    row = db.execute_sql(asked, (_AHEAD,)).fetchone()
+    return dict(json.loads(row[0])) if row else {}
+
+
+def _set(waiting: dict[str, int]) -> None:
+    value = json.dumps(waiting)
+    MetaRow.insert(name=_AHEAD, value=value).on_conflict_replace().execute()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What has come from one source of one agent."""
+
+    source: str
+    """``hooks``, or the name of a format."""
+    agent: str
+    last_event_at: datetime
+    """The time of the latest event it told of."""
+    received_at: datetime
+    """When it last told of a new one."""
+    events: int
+    """How many events it told first."""
+
+
+def note_seen(source: str, new: Iterable[Event], now_ms: int) -> None:
+    """Note that new events came from a source."""
+    by_agent: dict[str, list[int]] = {}
+    for event in new:
+        by_agent.setdefault(event.agent, []).append(event.timestamp_ms)
+    for agent, times in by_agent.items():
+        latest = max(times)
+        SeenRow.insert(
+            source=source,
+            agent=agent,
+            last_event_ms=latest,
+            received_ms=now_ms,
+            events=len(times),
+        ).on_conflict(
+            conflict_target=[SeenRow.source, SeenRow.agent],
+            update={
+                SeenRow.last_event_ms: fn.MAX(SeenRow.last_event_ms, latest),
+                SeenRow.received_ms: now_ms,
+                SeenRow.events: SeenRow.events + len(times),
+            },
+        ).execute()
+
+
+def all_seen() -> list[Seen]:
+    """Every source of every agent, the one heard of last first."""
+    rows = SeenRow.select().order_by(SeenRow.received_ms.desc(), SeenRow.source)
+    return [
+        Seen(
+            row.source,
+            row.agent,
+            from_ms(row.last_event_ms),
+            from_ms(row.received_ms),
+            row.events,
+        )
+        for row in rows
+    ]

@@ -9,29 +9,112 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import peewee
 
 from memtui.errors import NO_ROOM, StoreBusy, StoreDamaged, StoreError, StoreGone
-from memtui.store import presence
+
+IDENTITY = "identity"
+"""The name under which a store's own word stands in it."""
+
+
+GONE = (
+    "the memory at {} is gone. Put it back or quit; nothing is written meanwhile, and"
+    " what agents tell waits in the spool"
+)
+
+
+ANOTHER = (
+    "another memory lies at {} now. Put the former one back, or quit and start memtui"
+    " again to read it; nothing is written meanwhile"
+)
+
+
+@dataclass(slots=True)
+class _Opened:
+    path: str
+    identity: str
+    look: tuple[int, int]
+    was_away: bool = False
+
+
+_opened: _Opened | None = None
+
+
+def remember(path: str, identity: str) -> None:
+    """Take it that this store lies there, from now on."""
+    global _opened
+    _opened = _Opened(path, identity, _look(path))
+
+
+def check_presence(path: str) -> None:
+    """Make sure that a store lies where it was opened; others are not known here.
+
+    Raises:
+        StoreGone: Nothing lies there, or something else.
+    """
+    opened = _opened
+    if opened is None or opened.path != path:
+        return
+    try:
+        look = _look(path)
+    except OSError as error:
+        opened.was_away = True
+        raise StoreGone(GONE.format(path)) from error
+    # A number may have been given anew to another file.
+    if look == opened.look and not opened.was_away:
+        return
+    opened.was_away = True
+    if identity(path) != opened.identity:
+        raise StoreGone(ANOTHER.format(path))
+    opened.look, opened.was_away = look, False
+
+
+def _look(path: str) -> tuple[int, int]:
+    found = Path(path).stat()
+    return found.st_dev, found.st_ino
+
+
+def identity(path: str) -> str:
+    """The word of the store that lies there; "" if it has none."""
+    asked = "SELECT value FROM meta WHERE name = ?"
+    # A log that lies beside it may be another one's: it must not be written into it.
+    named = uri(path, "immutable=1")
+    with suppress(sqlite3.Error), closing(sqlite3.connect(named, uri=True)) as db:
+        row = db.execute(asked, (IDENTITY,)).fetchone()
+        return str(row[0]) if row else ""
+    return ""
+
+
+def uri(path: str, how: str = "mode=rw") -> str:
+    """How SQLite is told to open a file, and to make none."""
+    return f"file:{quote(path)}?{how}"
+
 
 BUSY_TIMEOUT_S = 5.0
 """How long a write waits for another one to end, in seconds."""
 
+
 _LEAST_ROOM = 65_536
 """With fewer free bytes than this a disk is full: a database's page may not fit."""
+
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 """What the system says of a full disk, or of one's share of it."""
 
+
 LONGEST_WAIT_MS = 6 * 3_600_000
 """The longest wait before another try of what failed, in milliseconds."""
+
 
 PRAGMAS = {
     "journal_mode": "wal",
@@ -41,6 +124,7 @@ PRAGMAS = {
     "temp_store": "memory",
 }
 """How a store is worked with."""
+
 
 db = peewee.SqliteDatabase(None, autoconnect=False)
 """The one database of this process; ``connected()`` and ``writing()`` are the doors."""
@@ -67,7 +151,7 @@ def check() -> None:
         StoreGone: It does not.
     """
     try:
-        presence.check(str(path()))
+        check_presence(str(path()))
     except StoreGone:
         gather()
         raise
@@ -286,3 +370,81 @@ def _unreadable(path: Path) -> StoreError | None:
     except OSError:
         return None
     return StoreError(f"{path} may not be read: memtui doctor says what to do")
+
+
+IDLE = 2
+"""How many wait for the next question at most; more are closed as they come back."""
+
+
+State = tuple[int, int, int, int]
+"""Which file it is, how long, and when it was written to; a log beside it aside."""
+
+
+class Kept:
+    """The connections to one file; each is lent to one thread at a time."""
+
+    def __init__(self, path: Path, opened: Callable[[], sqlite3.Connection]) -> None:
+        """Remember the file; nothing is opened yet.
+
+        Args:
+            path: The file.
+            opened: Opens a connection that any thread may use.
+        """
+        self._path, self._opened = path, opened
+        self._lock, self._is_closed = threading.Lock(), False
+        self._idle: list[tuple[State, sqlite3.Connection]] = []
+        self._end = weakref.finalize(self, _close, self._idle)
+
+    @contextmanager
+    def lent(self) -> Iterator[sqlite3.Connection]:
+        """A connection; one with which something went wrong is not lent again.
+
+        Raises:
+            OSError: There is no file, or none that can be looked at.
+            sqlite3.Error: It cannot be opened.
+        """
+        # Before it is opened: what comes in between makes it an old one, no wrong one.
+        state = self._state()
+        db = self._taken(state) or self._opened()
+        is_sound = False
+        try:
+            yield db
+            is_sound = True
+        finally:
+            self._take_back(state, db, is_sound=is_sound)
+
+    def close(self) -> None:
+        """Close those that wait; what is lent meanwhile is closed as it comes back."""
+        with self._lock:
+            self._is_closed = True
+            _close(self._idle)
+
+    def _state(self) -> State:
+        try:
+            known = self._path.stat()
+        except OSError:
+            with self._lock:
+                _close(self._idle)
+            raise
+        return known.st_dev, known.st_ino, known.st_size, known.st_mtime_ns
+
+    def _taken(self, state: State) -> sqlite3.Connection | None:
+        with self._lock:
+            old = [one for one in self._idle if one[0] != state]
+            self._idle[:] = [one for one in self._idle if one[0] == state]
+            _close(old)
+            return self._idle.pop()[1] if self._idle else None
+
+    def _take_back(
+        self, state: State, db: sqlite3.Connection, *, is_sound: bool
+    ) -> None:
+        with self._lock:
+            if is_sound and not self._is_closed and len(self._idle) < IDLE:
+                self._idle.append((state, db))
+            else:
+                db.close()
+
+
+def _close(some: list[tuple[State, sqlite3.Connection]]) -> None:
+    while some:
+        some.pop()[1].close()

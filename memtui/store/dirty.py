@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from datetime import tzinfo
 from typing import Any
 
-from memtui.memory import calendar
-from memtui.memory.events import to_ms
-from memtui.memory.toc import TocLevel
+from memtui.model import calendar
+from memtui.model.events import to_ms
+from memtui.model.nodes import TocLevel
 from memtui.store.database import insert, is_due, known
-from memtui.store.tables.contents import NodeRow
+from memtui.store.schema import NodeRow
 
 
 def mark(node_ids: Iterable[str], zone: tzinfo, *, from_ms: int = 0) -> None:

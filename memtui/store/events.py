@@ -8,15 +8,16 @@ from typing import Any
 
 from peewee import SQL
 
-from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.events import from_ms as from_ms_of
-from memtui.store import outbox, tellings, tombstones, unsettled
+from memtui.model.events import Event, EventRole, EventType, Thought, from_ms, to_ms
+from memtui.model.events import from_ms as from_ms_of
+from memtui.store import meta, outbox, source_copies, tombstones
+from memtui.store import sessions as store_sessions
 from memtui.store.database import db, insert, known, last_rows
-from memtui.store.marks import origin_of, twin_of
+from memtui.store.fingerprints import origin_of, twin_of
+from memtui.store.schema import EventRow, SessionRow, TellingRow, ThoughtRow
 from memtui.store.sessions import Known as Session
 from memtui.store.sessions import numbers_of, touch
-from memtui.store.tables.conversations import EventRow, SessionRow, TellingRow
-from memtui.store.tellings import Known
+from memtui.store.source_copies import Known
 
 _OUTLINE = (
     EventRow.id,
@@ -27,6 +28,7 @@ _OUTLINE = (
     EventRow.subagent,
     EventRow.tokens,
 )
+
 
 _COLUMNS = (
     EventRow.id,
@@ -84,14 +86,14 @@ def add(
     new = [event for event in fresh if event.event_id not in seconds]
     _insert(new, numbers, route)
     again = [(e, seconds[e.event_id]) for e in fresh if e.event_id in seconds]
-    tellings.note(again, numbers, route)
+    source_copies.note(again, numbers, route)
     touch(new, sessions, route)
-    tellings.give_way(worse)
+    source_copies.give_way(worse)
     came: dict[int, int] = {}
     for event in new:
         number = numbers[event.agent, event.session_id]
         came[number] = min(event.timestamp_ms, came.get(number, event.timestamp_ms))
-    unsettled.note_begun(came)
+    meta.note_begun(came)
     replaced = {instead.event_id for instead in worse.values()}
     created = tuple(e.event_id for e in new if e.event_id not in replaced)
     return Added(
@@ -114,17 +116,17 @@ def _met(
         Those that are told again, by their ids; and the kept ones that are to give
         way, each with what takes its place.
     """
-    seconds = tellings.copies(fresh, numbers, route)
+    seconds = source_copies.copies(fresh, numbers, route)
     others = [e for e in fresh if sessions[e.agent, e.session_id].other_routes(route)]
-    told = tellings.twins(others, numbers, route)
+    told = source_copies.twins(others, numbers, route)
     worse = {
         event_id: known
         for event_id, known in told.items()
-        if tellings.is_better(route, known.route)
+        if source_copies.is_better(route, known.route)
     }
     seconds = {i: known for i, known in told.items() if i not in worse} | seconds
     rest = [event for event in fresh if event.event_id not in seconds]
-    seconds |= tellings.copies_within(rest, numbers, route)
+    seconds |= source_copies.copies_within(rest, numbers, route)
     by_id = {event.event_id: event for event in others} if worse else {}
     gone = {}
     for event_id, hooked in worse.items():
@@ -182,7 +184,7 @@ def get(event_ids: Iterable[str]) -> dict[str, Event]:
     wanted = list(event_ids)
     rows = db.execute_sql(_named(), (json.dumps(wanted),)).fetchall()
     found = {row[0]: _event(row) for row in rows}
-    if others := tellings.resolved([name for name in wanted if name not in found]):
+    if others := source_copies.resolved([name for name in wanted if name not in found]):
         meant = get(others.values())
         found |= {told: meant[name] for told, name in others.items() if name in meant}
     return found
@@ -271,3 +273,63 @@ def _event(row: tuple[Any, ...]) -> Event:
         json.loads(metadata) if metadata else {},
         *rest,
     )
+
+
+def add_thoughts(thoughts: Iterable[Thought]) -> None:
+    """Keep thoughts; a known one changes nothing.
+
+    Those that a person forgot are not kept again.
+    """
+    numbers: dict[tuple[str, str], int] = {}
+    rows = []
+    for thought in tombstones.spared_thoughts(list(thoughts)):
+        key, at_ms = (thought.agent, thought.session_id), to_ms(thought.at)
+        if key not in numbers:
+            numbers[key] = store_sessions.begun(*key, at_ms)
+        said = thought.subagent, thought.text
+        rows.append((thought.thought_id, numbers[key], at_ms, *said))
+    insert(ThoughtRow, rows, conflict="nothing")
+
+
+def thoughts_between(
+    number: int,
+    start_ms: int,
+    end_ms: int,
+    *,
+    subagent: str | None = None,
+    limit: int | None = None,
+) -> list[Thought]:
+    """A session's thoughts between two times, both included, in their order.
+
+    Args:
+        number: The session's number in the store.
+        start_ms: From when, in milliseconds.
+        end_ms: Until when, in milliseconds.
+        subagent: Whose; the main conversation's when empty, all when None.
+        limit: The most that are given, the first ones; all when None.
+    """
+    rows = (
+        ThoughtRow.select(ThoughtRow, SessionRow)
+        .join(SessionRow)
+        .where(ThoughtRow.session == number, ThoughtRow.at_ms.between(start_ms, end_ms))
+        .order_by(ThoughtRow.at_ms, ThoughtRow.id)
+        .limit(limit)
+    )
+    if subagent is not None:
+        rows = rows.where(ThoughtRow.subagent == subagent)
+    return [
+        Thought(
+            thought_id=row.id,
+            agent=row.session.agent,
+            session_id=row.session.name,
+            at=from_ms(row.at_ms),
+            text=row.text,
+            subagent=row.subagent,
+        )
+        for row in rows
+    ]
+
+
+def count_thoughts() -> int:
+    """How many thoughts are kept."""
+    return int(ThoughtRow.select().count())

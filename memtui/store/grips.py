@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from memtui.memory.events import Event, from_ms, to_ms
-from memtui.memory.grips import Grip
+from memtui.model.events import Event, from_ms, to_ms
+from memtui.model.grips import Grip
 from memtui.store import events, sessions
 from memtui.store.database import db, insert
-from memtui.store.tables.contents import GripRow
+from memtui.store.schema import GripRow
 
 _IN_LATEST = (
     "FROM toc_latest n JOIN bullets b ON b.version_id = n.latest_id"

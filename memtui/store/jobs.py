@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memtui.memory.events import clean, from_ms
-from memtui.memory.jobs import Job, Reason, Result, Run, State
-from memtui.store.tables.working import JobRow, JobRunRow
+from memtui.model.events import clean, from_ms
+from memtui.model.jobs import Job, Reason, Result, Run, State
+from memtui.store.schema import JobRow, JobRunRow
 
 KEPT_RUNS = 200
 """How many runs of each job are remembered."""
+
 
 ERROR_CHARS = 500
 """How much of an error is remembered."""
@@ -168,7 +169,7 @@ def _change(job: Job, **values: object) -> None:
 def _kept(error: str) -> str:
     if not error:
         return ""
-    from memtui.memory import secrets  # noqa: PLC0415 - only what went wrong needs it
+    from memtui.text import secrets  # noqa: PLC0415 - only what went wrong needs it
 
     said = " ".join(secrets.redact(clean(error)).text.split())
     return said if len(said) <= ERROR_CHARS else f"{said[: ERROR_CHARS - 1]}…"

@@ -8,16 +8,28 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from memtui.errors import StoreTooNew
-from memtui.store import facts
+from memtui.store import meta
 from memtui.store.database import db, path, writing
-from memtui.store.tables import ALL
-from memtui.store.tables.contents import MakingRow, TermRow
-from memtui.store.tables.conversations import HelperRow, ThoughtRow
-from memtui.store.tables.keeping import MetaRow, RedactionRow, TombstoneRow
-from memtui.store.tables.working import CursorRow, JobRow, JobRunRow, SeenRow
+from memtui.store.schema import (
+    ALL,
+    CursorRow,
+    HelperRow,
+    JobRow,
+    JobRunRow,
+    MakingRow,
+    MetaRow,
+    RedactionRow,
+    SeenRow,
+    TermRow,
+    ThoughtRow,
+    TombstoneRow,
+)
 
 SCHEMA = "schema_version"
+
+
 ZONE = "time_zone"
+
 
 _GUARDS = {
     "events_keep": "BEFORE UPDATE ON events WHEN NOT EXISTS (SELECT 1 FROM forgetting)"
@@ -35,17 +47,22 @@ _GUARDS = {
 }
 """What the database itself refuses to do."""
 
+
 _ORIGINS = "CREATE INDEX events_origin ON events (origin) WHERE origin IS NOT NULL"
+
+
 _HELD = "CREATE INDEX cursors_held ON cursors (read_ms) WHERE is_held"
+
+
 _ASKED = "CREATE INDEX toc_latest_asked ON toc_latest (asked_ms) WHERE asked_ms > 0"
 
 
 def _make(time_zone: str) -> None:
     db.create_tables(ALL)
-    from memtui.memory.secrets import RULES_VERSION  # noqa: PLC0415 - new stores only
+    from memtui.text.secrets import RULES_VERSION  # noqa: PLC0415 - new stores only
 
     MetaRow.create(name=ZONE, value=time_zone)
-    facts.set_redacted_by(RULES_VERSION)
+    meta.set_redacted_by(RULES_VERSION)
     db.execute_sql(_ORIGINS)
     db.execute_sql(_HELD)
     db.execute_sql(_ASKED)
@@ -117,8 +134,10 @@ def _to_3() -> None:
 
 def _tell_origins() -> None:
     """Give the keywords of every version the origins that their shapes tell."""
-    from memtui.memory import keywords  # noqa: PLC0415 - old stores only
-    from memtui.store import versions  # noqa: PLC0415 - old stores only
+    from memtui.store import versions
+    from memtui.summarize import keywords  # noqa: PLC0415 - old stores only
+
+    pass
 
     db.execute_sql("DROP TRIGGER IF EXISTS toc_versions_keep")
     asked = "SELECT id, keywords FROM toc_versions WHERE keywords != '[]'"
@@ -145,7 +164,10 @@ def _to_4() -> None:
 
 def _to_5() -> None:
     """What stands for a title says what was asked, not how that was led in to."""
-    from memtui.store import outbox, sessions  # noqa: PLC0415 - old stores only
+    from memtui.store import (
+        outbox,
+        sessions,
+    )
 
     numbers = [row[0] for row in db.execute_sql("SELECT id FROM sessions").fetchall()]
     outbox.say_renamed(sessions.entitle(numbers))
@@ -153,6 +175,7 @@ def _to_5() -> None:
 
 STEPS: tuple[Callable[[], None], ...] = (_to_2, _to_3, _to_4, _to_5)
 """What brings a store from schema n to n + 1, for n = 1, 2, …"""
+
 
 LATEST = len(STEPS) + 1
 """The schema of this memtui."""

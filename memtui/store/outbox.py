@@ -12,19 +12,22 @@ from typing import Any
 
 from peewee import Field, fn
 
-from memtui.memory.events import from_ms
+from memtui.model.events import from_ms
 from memtui.store.database import db, insert
-from memtui.store.tables.working import OutboxRow
+from memtui.store.schema import OutboxRow
 
 UPDATE_TOC = "update_toc"
 """An event was added: its session's segments must be cut again."""
+
 
 INDEX_EVENT = "index_event"
 """Events were added, or moved to another session: the index of messages must follow.
 One row stands for all that one statement added."""
 
+
 INDEX_SESSION = "index_session"
 """A session is called otherwise, or summed up otherwise: the same index must follow."""
+
 
 INDEX_NODE = "index_node"
 """A node has another version, or is no more: the teleport index must follow."""

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 from peewee import fn
 
-from memtui.memory.events import clean, from_ms
+from memtui.model.events import clean, from_ms
 from memtui.store.database import db
-from memtui.store.tables.working import ProblemRow
+from memtui.store.schema import ProblemRow, RedactionRow
 
 
 class Kind(StrEnum):
@@ -30,6 +30,7 @@ _COUNT_UP = """
         count = count + excluded.count, line = excluded.line,
         last_ms = CASE WHEN count + excluded.count <= ? THEN ? ELSE ? END
 """
+
 
 Noted = Mapping[str, tuple[int, int]]
 """Of a source, how many records were counted for a reason, and when the last was."""
@@ -162,3 +163,21 @@ def by_reason() -> list[tuple[str, Kind, int]]:
         .tuples()
     )
     return [(reason, Kind(kind), int(count)) for reason, kind, count in rows]
+
+
+def count_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
+    """Count secrets that were taken out before they were stored."""
+    for kind, number in kinds.items():
+        RedactionRow.insert(kind=kind, count=number, last_ms=now_ms).on_conflict(
+            conflict_target=[RedactionRow.kind],
+            update={
+                RedactionRow.count: RedactionRow.count + number,
+                RedactionRow.last_ms: now_ms,
+            },
+        ).execute()
+
+
+def redactions_by_kind() -> list[tuple[str, int]]:
+    """Each kind of secret and how often it was taken out, most first."""
+    rows = RedactionRow.select(RedactionRow.kind, RedactionRow.count)
+    return list(rows.order_by(RedactionRow.count.desc(), RedactionRow.kind).tuples())

@@ -8,11 +8,11 @@ from typing import Any
 
 from peewee import SQL, NodeList, fn
 
-from memtui.memory.filters import Filters
-from memtui.memory.queries import Query
-from memtui.memory.scopes import Scope
-from memtui.store.tables.contents import NodeRow, SegmentRow, VersionRow
-from memtui.store.tables.conversations import SessionRow
+from memtui.model.filters import Filters
+from memtui.model.scope import Scope
+from memtui.search.query import Query
+from memtui.store.database import db
+from memtui.store.schema import NodeRow, SegmentRow, SessionRow, VersionRow
 
 _TOGETHER = """(
     WITH RECURSIVE made(node_id) AS (
@@ -26,6 +26,7 @@ _TOGETHER = """(
     SELECT node_id FROM made
 )"""
 """The segments of one agent's work on one project, and all nodes above them."""
+
 
 _CARRYING = """(
     WITH RECURSIVE made(node_id) AS (
@@ -47,6 +48,7 @@ What is looked for is how the keyword is written in the list of a version's: tha
 ten times as fast as to read each list.
 """
 
+
 SPEAKING_OF = """(
     SELECT segments.session_id FROM segments
     JOIN toc_latest ON toc_latest.node_id = segments.id
@@ -55,8 +57,10 @@ SPEAKING_OF = """(
 )"""
 """The numbers of the sessions of which a segment carries a keyword, as ``listed``."""
 
+
 _EVER = (-(1 << 62), 1 << 62)
 """From when until when, in milliseconds: all there is."""
+
 
 _LOWERED = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 """What ``LOWER`` does to a text."""
@@ -169,3 +173,41 @@ def _names(column: Any, name: str) -> Any:
     """Whether a column that holds a list of names holds this one."""
     listed = (SQL("SELECT 1 FROM json_each("), column, SQL(") WHERE value = ?", [name]))
     return fn.EXISTS(NodeList(listed))
+
+
+_KEYWORDS = """
+    SELECT said.word, COUNT(*) AS days FROM (
+        SELECT json_extract(one.value, '$[0]') AS word
+        FROM toc_latest AS node
+        JOIN toc_versions AS says ON says.id = node.latest_id,
+        json_each(says.keywords) AS one
+        WHERE node.level = 'day'
+        ORDER BY node.start_ms DESC
+    ) AS said
+    GROUP BY LOWER(said.word)
+    ORDER BY days DESC, LOWER(said.word)
+    LIMIT ?
+"""
+"""The keywords of days: segments have many more, of which a day keeps the best."""
+
+
+def agents() -> list[tuple[str, int]]:
+    """The agents, each with how many sessions it has; the one with most first."""
+    return _sessions_by(SessionRow.agent)
+
+
+def projects() -> list[tuple[str, int]]:
+    """The projects, each with how many sessions it has; the one with most first."""
+    return _sessions_by(SessionRow.project)
+
+
+def keywords(limit: int) -> list[tuple[str, int]]:
+    """Keywords, each with how many days carry it; the one with most first."""
+    rows = db.execute_sql(_KEYWORDS, (limit,)).fetchall()
+    return [(str(word), int(days)) for word, days in rows]
+
+
+def _sessions_by(column: Any) -> list[tuple[str, int]]:
+    count = fn.COUNT(SessionRow.id)
+    rows = SessionRow.select(column, count).where(column != "").group_by(column)
+    return [(name, n) for name, n in rows.order_by(count.desc(), column).tuples()]

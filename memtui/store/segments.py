@@ -7,11 +7,10 @@ from datetime import datetime
 
 from peewee import fn
 
-from memtui.memory.events import Event, from_ms
-from memtui.memory.segments import Segment
-from memtui.store import events, surprises
+from memtui.model.events import Event, from_ms
+from memtui.store import surprise
 from memtui.store.database import db, insert, is_due
-from memtui.store.tables.contents import SegmentRow
+from memtui.store.schema import SegmentRow
 
 GROWN, OF = 3, 2
 """An open segment is summarised again when it has grown to three halves of the events
@@ -19,7 +18,7 @@ its last summary saw: a live session costs a few summaries, not one an event."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class SegmentRange:
     """A segment as the store knows it: its bounds and its counts."""
 
     segment_id: str
@@ -36,7 +35,7 @@ class Stretch:
     is_open: bool
 
 
-def get(segment_id: str) -> Stretch | None:
+def get(segment_id: str) -> SegmentRange | None:
     """A segment by its id; None if there is no such any more."""
     row = SegmentRow.get_or_none(SegmentRow.id == segment_id)
     return _stretch(row) if row else None
@@ -68,7 +67,7 @@ def safe_start(number: int, at_ms: int) -> int:
     return 0
 
 
-def since(number: int, from_ms: int) -> list[Stretch]:
+def since(number: int, from_ms: int) -> list[SegmentRange]:
     """A session's segments that start at a time or later."""
     rows = SegmentRow.select().where(
         SegmentRow.session == number, SegmentRow.start_ms >= from_ms
@@ -88,7 +87,7 @@ def nearest(number: int, at_ms: int) -> str | None:
     return str(row.id) if row else None
 
 
-def put(stretches: Sequence[Stretch]) -> None:
+def put(stretches: Sequence[SegmentRange]) -> None:
     """Keep segments that are new or have changed; each wants a summary."""
     ids = [stretch.segment_id for stretch in stretches]
     rows = SegmentRow.select(
@@ -146,7 +145,7 @@ def want_again(number: int) -> None:
 
 def remove(segment_ids: Sequence[str]) -> None:
     """Delete segments that a new cut has done away with."""
-    surprises.remove(segment_ids)
+    surprise.remove(segment_ids)
     SegmentRow.delete().where(SegmentRow.id.in_(list(segment_ids))).execute()
 
 
@@ -204,7 +203,7 @@ def close_silent(before_ms: int) -> int:
     )
 
 
-def waiting(now_ms: int, limit: int) -> list[Stretch]:
+def waiting(now_ms: int, limit: int) -> list[SegmentRange]:
     """Segments that want a summary now, open ones first; these only when grown."""
     rows = (
         SegmentRow.select()
@@ -231,7 +230,7 @@ def _wants_summary() -> object:
     return SegmentRow.needs_summary & (~SegmentRow.is_open | grown)
 
 
-def summarised(stretches: Sequence[Stretch]) -> None:
+def summarised(stretches: Sequence[SegmentRange]) -> None:
     """Note that segments have the summaries they wanted."""
     SegmentRow.update(needs_summary=False, summarised=SegmentRow.events).where(
         SegmentRow.id.in_([stretch.segment_id for stretch in stretches])
@@ -251,25 +250,7 @@ def attempts(segment_id: str) -> int:
     return int(row.attempts) if row else 0
 
 
-def whole(stretch: Stretch, context_ms: int) -> tuple[Segment, list[Event]]:
-    """A segment with its events, and the events just before it.
-
-    Args:
-        stretch: Which segment.
-        context_ms: How far back the events before it reach, in milliseconds.
-    """
-    reach_ms = stretch.start_ms - context_ms
-    found = events.between(stretch.number, reach_ms, stretch.end_ms)
-    mine = _within(stretch, found)
-    if len(mine) != stretch.events:
-        # It was cut with its subagents' events among the others.
-        found = events.between(stretch.number, reach_ms, stretch.end_ms, subagent=None)
-        mine = _within(stretch, found)
-    before_it = [event for event in found if event.order < mine[0].order]
-    return Segment(stretch.segment_id, tuple(mine), (), stretch.is_open), before_it
-
-
-def _within(stretch: Stretch, found: list[Event]) -> list[Event]:
+def _within(stretch: SegmentRange, found: list[Event]) -> list[Event]:
     """Those from a segment's first event to its last; none if one is missing."""
     places = {event.event_id: place for place, event in enumerate(found)}
     first, last = places.get(stretch.first_id), places.get(stretch.last_id)
@@ -281,8 +262,8 @@ def count() -> int:
     return int(SegmentRow.select(fn.COUNT(SegmentRow.id)).scalar())
 
 
-def _stretch(row: SegmentRow) -> Stretch:
-    return Stretch(
+def _stretch(row: SegmentRow) -> SegmentRange:
+    return SegmentRange(
         segment_id=row.id,
         number=row.session_id,
         first_id=row.first_id,

@@ -6,16 +6,12 @@ from functools import cache
 
 from peewee import fn
 
-from memtui.memory.events import Event, EventRole, clean, from_ms, to_ms
-from memtui.memory.extracts import openings
-from memtui.memory.sessions import Session, SessionFacts
-from memtui.store import forgotten_titles, outbox, unsettled
+from memtui.model.events import Event, EventRole, clean, from_ms, to_ms
+from memtui.model.sessions import Helper, Session, SessionFacts
+from memtui.store import meta, outbox, tombstones
 from memtui.store.database import db
-from memtui.store.tables.conversations import (
-    EventRow,
-    SessionRow,
-    TellingRow,
-)
+from memtui.store.schema import EventRow, HelperRow, SessionRow, TellingRow
+from memtui.text import titles
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +83,10 @@ def _stand_for(row: SessionRow, told: Sequence[Event]) -> None:
             continue
         at_ms = event.timestamp_ms
         is_earlier = row.prompt_ms is None or at_ms < row.prompt_ms
-        if not is_earlier and openings.tells(row.prompt):
+        if not is_earlier and titles.tells(row.prompt):
             continue
-        line = openings.of(event.text)
-        if openings.tells(line) or (is_earlier and not openings.tells(row.prompt)):
+        line = titles.of(event.text)
+        if titles.tells(line) or (is_earlier and not titles.tells(row.prompt)):
             row.prompt_ms, row.prompt = at_ms, line
 
 
@@ -111,9 +107,9 @@ def entitle(numbers: Iterable[int]) -> list[int]:
 def _opening(number: int) -> tuple[int | None, str]:
     first: tuple[int | None, str] = None, ""
     # As far as needed: most say it at once.
-    for at_ms, text in db.execute_sql(_ASKED, (openings.READ_CHARS, number)):
-        line = openings.of(text)
-        if openings.tells(line):
+    for at_ms, text in db.execute_sql(_ASKED, (titles.READ_CHARS, number)):
+        line = titles.of(text)
+        if titles.tells(line):
             return int(at_ms), line
         if first[0] is None:
             first = int(at_ms), line
@@ -156,6 +152,7 @@ def recount(number: int) -> None:
 
 _IS_MAIN = EventRow.subagent == ""
 
+
 _IS_MESSAGE = (
     EventRow.type.in_(("user_message", "assistant_message"))
     & EventRow.role.in_(("user", "assistant"))
@@ -183,12 +180,12 @@ def learn(facts: SessionFacts) -> int | None:
         "branch": clean(facts.branch) or row.branch,
         "model": clean(facts.model) or row.model,
     }
-    if facts.title and not forgotten_titles.is_covered(facts.title):
+    if facts.title and not tombstones.is_covered(facts.title):
         told["title"] = clean(facts.title) or row.title
     if facts.project and (row.place_ms is None or at_ms < row.place_ms):
         told |= {"cwd": clean(facts.cwd), "project": clean(facts.project)}
         told |= {"root": clean(facts.root), "place_ms": at_ms}
-    if facts.summary and not forgotten_titles.is_covered(facts.summary):
+    if facts.summary and not tombstones.is_covered(facts.summary):
         told["summary"] = clean(facts.summary)
     changed = {n: value for n, value in told.items() if getattr(row, n) != value}
     if changed:
@@ -196,7 +193,7 @@ def learn(facts: SessionFacts) -> int | None:
     if not changed.keys().isdisjoint(("title", "summary")):
         outbox.say_renamed([row.id])
     if "forked_from" in changed:
-        unsettled.note([row.id])
+        meta.note_unsettled([row.id])
     return row.id if "project" in changed else None
 
 
@@ -279,3 +276,36 @@ def session(row: SessionRow) -> Session:
         forked_from=row.forked_from,
         summary=row.summary,
     )
+
+
+def meet(helpers: Iterable[Helper]) -> None:
+    """Keep what a source says of subagents; its silence changes nothing."""
+    for told in helpers:
+        names = clean(told.agent), clean(told.session_id), clean(told.subagent)
+        if tombstones.covers_helper(*names):
+            continue
+        said = [clean(text) for text in (told.kind, told.started_by, told.task)]
+        row = HelperRow.get_or_none(
+            HelperRow.agent == names[0],
+            HelperRow.session_name == names[1],
+            HelperRow.subagent == names[2],
+        )
+        before = (row.kind, row.started_by, row.task) if row else ("", "", "")
+        kept = [new or old for new, old in zip(said, before, strict=True)]
+        fields = ("agent", "session_name", "subagent", "kind", "started_by", "task")
+        HelperRow.insert(
+            dict(zip(fields, (*names, *kept), strict=True))
+        ).on_conflict_replace().execute()
+
+
+def of(agent: str, session_id: str) -> list[Helper]:
+    """The subagents of a session, by their names."""
+    rows = (
+        HelperRow.select()
+        .where(HelperRow.agent == agent, HelperRow.session_name == session_id)
+        .order_by(HelperRow.subagent)
+    )
+    return [
+        Helper(agent, session_id, row.subagent, row.kind, row.started_by, row.task)
+        for row in rows
+    ]

@@ -11,17 +11,19 @@ from typing import Any
 
 from peewee import SQL, fn
 
-from memtui.memory import activity, calendar, shares
-from memtui.memory.days import Day
-from memtui.memory.events import to_ms
-from memtui.memory.scopes import ALL, Scope
-from memtui.memory.shares import Part, Share
-from memtui.memory.toc import Bullet, Status, Tally, TocLevel, TocLine, TocNode
-from memtui.store import grips, scopes, tallies, toc
-from memtui.store.tables.contents import NodeRow, VersionRow
+from memtui.model import activity, calendar
+from memtui.model.activity import Part, Share
+from memtui.model.calendar import Day
+from memtui.model.events import to_ms
+from memtui.model.nodes import Bullet, Status, Tally, TocLevel, TocLine, TocNode
+from memtui.model.scope import ALL, Scope
+from memtui.store import days as store_days
+from memtui.store import grips, nodes, scopes
+from memtui.store.schema import NodeRow, VersionRow
 
 Days = tuple[str, str]
 """The id of a first day, and that of the one after the last."""
+
 
 EVERY_DAY: Days = ("toc:day:", "toc:day;")
 """All there are: no id of another level sorts between these."""
@@ -34,7 +36,7 @@ def by_day(of: Scope, days: Days) -> dict[str, Share]:
         of: The part of the memory.
         days: Which days.
     """
-    rows = tallies.of_days(
+    rows = store_days.of_days(
         *days,
         fn.SUM(NodeRow.is_live),
         fn.GROUP_CONCAT(VersionRow.agents.distinct()),
@@ -60,18 +62,18 @@ def lines_under(
     """
     level = _below(parent_id)
     if not of.is_narrow or level is None or level is TocLevel.SEGMENT:
-        return tallies.lines(toc.lines_under(parent_id, offset, limit, of))
+        return store_days.lines(nodes.lines_under(parent_id, offset, limit, of))
     days = by_day(of, days_of(parent_id) if parent_id else EVERY_DAY)
-    names = sorted(shares.at(level, days), reverse=True)
+    names = sorted(activity.at(level, days), reverse=True)
     mine = [name for name in names if calendar.parent_id(name) == parent_id]
-    return _told(toc.lines(mine[offset : offset + limit]), days, of)
+    return _told(nodes.lines(mine[offset : offset + limit]), days, of)
 
 
 def lines(node_ids: Sequence[str], of: Scope) -> list[TocLine]:
     """Nodes as lines that tell of a scope alone; what is not of it is left out."""
-    found = toc.lines(node_ids)
+    found = nodes.lines(node_ids)
     if not of.is_narrow or not found:
-        return tallies.lines(found)
+        return store_days.lines(found)
     days = [days_of(line.node_id) for line in found]
     span = min(first for first, _ in days), max(end for _, end in days)
     return _told(found, by_day(of, span), of)
@@ -82,15 +84,15 @@ def part(node: TocNode, of: Scope) -> Part:
 
     A bullet is of it that rests on a grip of it.
     """
-    node = tallies.node(node)
+    node = store_days.node(node)
     if node.level is TocLevel.SEGMENT or not of.is_narrow:
         return Part(node, node.tally)
-    days = shares.at(node.level, by_day(of, days_of(node.node_id)))
+    days = activity.at(node.level, by_day(of, days_of(node.node_id)))
     share = days.get(node.node_id, Share())
     if share.is_all_of(node.tally):
         return Part(node, node.tally)
     bullets = _resting_on(node.bullets, of)
-    longest = next(iter(toc.nodes([share.longest])), None)
+    longest = next(iter(nodes.nodes([share.longest])), None)
     mine = replace(
         node,
         tally=share.tally,
@@ -107,7 +109,7 @@ def part(node: TocNode, of: Scope) -> Part:
 def narrowed(found: Sequence[Day], year_id: str, of: Scope) -> list[Day]:
     """Days of a year as they tell of a scope alone, without those that have nothing."""
     mine = by_day(of, days_of(year_id))
-    named = {x.node_id: x for x in toc.lines([one.longest for one in mine.values()])}
+    named = {x.node_id: x for x in nodes.lines([one.longest for one in mine.values()])}
     told = []
     for day in found:
         share = mine.get(day.node_id)
@@ -153,11 +155,11 @@ def _told(
     mine: dict[str, Share] = {}
     under = _moments([x.node_id for x in found if x.level is TocLevel.DAY], of)
     for level in {line.level for line in found} - {TocLevel.SEGMENT}:
-        mine |= shares.at(level, days)
+        mine |= activity.at(level, days)
         if level is not TocLevel.DAY:
-            under |= shares.parts(level, days)
+            under |= activity.parts(level, days)
     heads = {mine[x.node_id].longest for x in found if x.node_id in mine}
-    named = {line.node_id: line for line in toc.lines(sorted(heads))}
+    named = {line.node_id: line for line in nodes.lines(sorted(heads))}
     leaves = _among((x.node_id for x in found if x.level is TocLevel.SEGMENT), of)
     told = []
     for line in found:
@@ -187,9 +189,9 @@ def _narrowed(line: TocLine, share: Share, longest: TocLine | None) -> TocLine:
     )
 
 
-def _moments(day_ids: Sequence[str], of: Scope) -> shares.Parts:
+def _moments(day_ids: Sequence[str], of: Scope) -> activity.Parts:
     """The segments of some days that are of a scope: when, and how much was said."""
-    found: shares.Parts = {}
+    found: activity.Parts = {}
     rows = (
         NodeRow.select(
             NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages

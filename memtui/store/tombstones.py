@@ -5,17 +5,18 @@ was forgotten. Those hashes are its echoes; they share the moment of what they b
 to, and go when it may come back.
 """
 
+import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from memtui.memory.events import Event, from_ms, to_ms
-from memtui.memory.thoughts import Thought
-from memtui.store.database import db
-from memtui.store.tables.keeping import TombstoneRow
+from memtui.model.events import Event, Thought, clean, from_ms, to_ms
+from memtui.store.database import db, writing
+from memtui.store.schema import ForgettingRow, MetaRow, TombstoneRow
 
 TWIN_MS = 600_000
 """How far apart two tellings of one event may be, in milliseconds."""
@@ -269,3 +270,90 @@ def _twins(names: Sequence[str], route: str) -> dict[str, list[int]]:
     for subject, at_ms in rows.fetchall():
         found.setdefault(subject, []).append(at_ms)
     return found
+
+
+def stone(title: str) -> Tombstone:
+    """The echo of a title."""
+    return Tombstone(Kind.TITLE, _hash(title))
+
+
+def is_covered(title: str) -> bool:
+    """Whether a title says what was forgotten."""
+    return bool(title) and has(stone(title))
+
+
+def without(state: object) -> Any:
+    """A value of JSON's types without the titles that say what was forgotten."""
+    rows = TombstoneRow.select(TombstoneRow.subject).where(
+        TombstoneRow.kind == Kind.TITLE.value
+    )
+    hashes = {subject for (subject,) in rows.tuples()}
+    return _blanked(state, hashes) if hashes else state
+
+
+def _blanked(value: object, hashes: set[str]) -> object:
+    if isinstance(value, str):
+        return "" if value and _hash(value) in hashes else value
+    if isinstance(value, dict):
+        return {name: _blanked(held, hashes) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_blanked(held, hashes) for held in value]
+    return value
+
+
+def _hash(title: str) -> str:
+    plain = " ".join(clean(title).split()).encode("utf-8", "replace")
+    return hashlib.blake2b(plain, digest_size=12).hexdigest()
+
+
+_FORGETTING = "forgetting"
+
+
+def note(kind: Kind, stones: Sequence[Tombstone]) -> None:
+    """Note what is to go; inside the transaction that notes its tombstones."""
+    told = [[s.kind.value, s.subject, s.agent, s.at_ms] for s in stones]
+    said = json.dumps({"kind": kind.value, "stones": told})
+    MetaRow.insert(name=_FORGETTING, value=said).on_conflict_replace().execute()
+
+
+def noted() -> tuple[Kind, list[Tombstone]] | None:
+    """What is still to go, of which kind; None if all of it is gone."""
+    row = MetaRow.get_or_none(MetaRow.name == _FORGETTING)
+    if row is None:
+        return None
+    said = json.loads(row.value)
+    stones = [Tombstone(Kind(kind), *rest) for kind, *rest in said["stones"]]
+    return Kind(said["kind"]), stones
+
+
+def done() -> None:
+    """Note that nothing is left to go; inside the transaction that deletes it."""
+    MetaRow.delete().where(MetaRow.name == _FORGETTING).execute()
+
+
+def spare(stones: Sequence[Tombstone]) -> None:
+    """Leave out what may come back after all."""
+    left = noted()
+    if left is None:
+        return
+    kind, before = left
+    after = [stone for stone in before if stone not in stones]
+    if after:
+        note(kind, after)
+    else:
+        done()
+
+
+@contextmanager
+def door() -> Iterator[None]:
+    """A transaction in which the database lets events be changed and deleted."""
+    with writing(), allowed():
+        yield
+
+
+@contextmanager
+def allowed() -> Iterator[None]:
+    """Within a transaction: the database lets events be changed and deleted."""
+    ForgettingRow.create(id=1)
+    yield
+    ForgettingRow.delete().execute()

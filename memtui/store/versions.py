@@ -3,23 +3,58 @@
 import json
 from collections.abc import Sequence
 from dataclasses import astuple
+from datetime import datetime, tzinfo
+from typing import Any
 
 from peewee import fn
 
-from memtui.memory import audit, calendar
-from memtui.memory.events import to_ms
-from memtui.memory.origins import Keyword
-from memtui.memory.toc import Bullet, Status, TocNode
-from memtui.memory.verdicts import Support
-from memtui.store import verdicts
+from memtui.model import calendar
+from memtui.model.events import from_ms, to_ms
+from memtui.model.nodes import Bullet, Status, TocNode
+from memtui.model.summaries import Keyword
+from memtui.model.verdicts import Features, Span, Support, Verdict
+from memtui.store import dirty, outbox
 from memtui.store.database import insert, next_id
-from memtui.store.tables.contents import (
-    BulletGripRow,
-    BulletRow,
-    MakingRow,
-    NodeRow,
-    VersionRow,
-)
+from memtui.store.schema import BulletGripRow, BulletRow, MakingRow, NodeRow, VersionRow
+from memtui.summarize.grounding import claims
+
+
+def stored_verdicts(verdict: Verdict) -> str:
+    """A verdict's features, matched words and quotes; what is empty is left out."""
+    features = verdict.features
+    told: dict[str, Any] = {
+        "covered": round(features.covered, 4),
+        "terms": features.terms,
+        "hard": features.hard,
+        "missing": features.missing,
+        "negated": features.is_negated_otherwise,
+        "opposites": features.opposites,
+        "matched": verdict.matched,
+        "spans": [(s.event_id, s.start, s.end, s.text_hash) for s in verdict.spans],
+        "repaired": verdict.is_repaired,
+    }
+    kept = {name: value for name, value in told.items() if value}
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+
+
+def read(support: str, kept: str) -> Verdict:
+    """A verdict as it was kept."""
+    told = json.loads(kept)
+    return Verdict(
+        support=Support(support),
+        features=Features(
+            covered=told.get("covered", 0.0),
+            terms=told.get("terms", 0),
+            hard=tuple(told.get("hard", ())),
+            missing=tuple(told.get("missing", ())),
+            is_negated_otherwise=told.get("negated", False),
+            opposites=tuple((one, other) for one, other in told.get("opposites", ())),
+        ),
+        matched=tuple(told.get("matched", ())),
+        spans=tuple(Span(*one) for one in told.get("spans", ())),
+        is_repaired=told.get("repaired", False),
+    )
+
 
 AT_ONCE = 1000
 """How many versions somebody who follows the tree is told of at once."""
@@ -225,7 +260,7 @@ def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object
         sum(bullet.support is Support.WEAK for bullet in node.bullets),
         len(node.withheld),
         sum(one.verdict.is_repaired for one in (*node.bullets, *node.withheld)),
-        audit.RULE,
+        claims.RULE,
         node.rejected,
     )
 
@@ -258,9 +293,97 @@ def _bullet(
 ) -> tuple[object, ...]:
     """A row of ``BulletRow``, its values in the order of the columns."""
     verdict = bullet.verdict
-    told = (verdict.support.value, is_withheld, verdicts.stored(verdict))
+    told = (verdict.support.value, is_withheld, stored_verdicts(verdict))
     return (number, version, position, bullet.text, *told)
 
 
 def _json(values: Sequence[object]) -> str:
     return json.dumps(list(values), ensure_ascii=False)
+
+
+def pin(node_id: str, version: int, zone: tzinfo, now_ms: int) -> bool:
+    """Show a version of a node, whatever comes after it.
+
+    Args:
+        node_id: The node.
+        version: The version, as the node counts them.
+        zone: The store's time zone.
+        now_ms: The time, in milliseconds.
+
+    Returns:
+        Whether there is such a version.
+    """
+    mine = VersionRow.node_id == node_id
+    row = VersionRow.get_or_none(mine, VersionRow.version == version)
+    if row is None:
+        return False
+    later = VersionRow.select().where(
+        mine, VersionRow.version > version, ~VersionRow.is_models
+    )
+    return _point(
+        node_id, row.id, zone, now_ms, is_pinned=True, is_behind=later.exists()
+    )
+
+
+def unpin(node_id: str, zone: tzinfo, now_ms: int) -> bool:
+    """Show the newest version of a node that was not rejected, now and from now on.
+
+    Args:
+        node_id: The node.
+        zone: The store's time zone.
+        now_ms: The time, in milliseconds.
+
+    Returns:
+        Whether there is one.
+    """
+    rows = VersionRow.select(VersionRow.id).where(
+        VersionRow.node_id == node_id, VersionRow.rejected == ""
+    )
+    newest = rows.order_by(VersionRow.version.desc()).first()
+    if newest is None:
+        return False
+    return _point(node_id, newest.id, zone, now_ms, is_pinned=False, is_behind=False)
+
+
+def ask_version(node_id: str, now_ms: int) -> bool:
+    """Ask for a new version by a model; who asks twice keeps the first place.
+
+    Args:
+        node_id: The node.
+        now_ms: The time, in milliseconds.
+
+    Returns:
+        Whether there is such a node.
+    """
+    changed = NodeRow.update(wants_model=True, model_attempts=0, model_retry_ms=0)
+    if not changed.where(NodeRow.node_id == node_id).execute():
+        return False
+    asked = NodeRow.update(asked_ms=now_ms)
+    asked.where(NodeRow.node_id == node_id, NodeRow.asked_ms == 0).execute()
+    outbox.announce([node_id], now_ms)
+    return True
+
+
+def asked_at(node_id: str) -> datetime | None:
+    """When a new version was asked for that is not made yet; None if none was."""
+    row = NodeRow.get_or_none(NodeRow.node_id == node_id)
+    return from_ms(row.asked_ms) if row and row.asked_ms else None
+
+
+def _point(
+    node_id: str,
+    row: int,
+    zone: tzinfo,
+    now_ms: int,
+    *,
+    is_pinned: bool,
+    is_behind: bool,
+) -> bool:
+    """Point to a version, and have all that shows the node follow."""
+    changed = NodeRow.update(latest=row, is_pinned=is_pinned, is_behind=is_behind)
+    if not changed.where(NodeRow.node_id == node_id).execute():
+        return False
+    outbox.announce([node_id], now_ms)
+    if above := calendar.parent_id(node_id):
+        dirty.mark([above], zone)
+    return True

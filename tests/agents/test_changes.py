@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import settings as running
 from hypothesis import strategies as st
 
-from memtui.agents import changes, known
-from memtui.agents.known import Agent
-from memtui.agents.machine import Machine
 from memtui.errors import HooksError
+from memtui.integrations import hooks as integrations_hooks
+from memtui.integrations import known_agents
+from memtui.integrations.known_agents import Agent, Machine
 
-CLAUDE = known.named("claude-code")
-EVERY = pytest.mark.parametrize("agent", known.AGENTS, ids=known.NAMES)
+CLAUDE = known_agents.named("claude-code")
+EVERY = pytest.mark.parametrize("agent", known_agents.AGENTS, ids=known_agents.NAMES)
 OTHERS = {"type": "command", "command": "notify-send done", "timeout": 5}
 
 ODD = {
@@ -43,15 +43,15 @@ ODD = {
 
 
 def put(agent: Agent, machine: Machine) -> Path:
-    change = changes.install(agent, machine)
-    changes.write(change, machine)
-    assert changes.install(agent, machine).is_nothing
+    change = integrations_hooks.install(agent, machine)
+    integrations_hooks.write(change, machine)
+    assert integrations_hooks.install(agent, machine).is_nothing
     return agent.file(machine)
 
 
 def take(agent: Agent, machine: Machine) -> None:
-    changes.write(changes.uninstall(agent, machine), machine)
-    assert changes.uninstall(agent, machine).is_nothing
+    integrations_hooks.write(integrations_hooks.uninstall(agent, machine), machine)
+    assert integrations_hooks.uninstall(agent, machine).is_nothing
 
 
 def settings(machine: Machine, content: str | bytes, agent: Agent = CLAUDE) -> Path:
@@ -79,7 +79,7 @@ def test_a_projects_settings_are_its_own(agent: Agent, machine: Machine) -> None
     here = replace(machine, project=project)
     file = put(agent, here)
     assert file.is_relative_to(project)
-    assert changes.uninstall(agent, machine).is_nothing
+    assert integrations_hooks.uninstall(agent, machine).is_nothing
     take(agent, here)
     assert list(project.iterdir()) == []
 
@@ -154,12 +154,12 @@ def test_undoing_is_the_opposite_of_installing(
         file = settings(here, content)
         if any(not isinstance(v, list) for k, v in hooks.items() if k in CLAUDE.events):
             with pytest.raises(HooksError):
-                changes.install(CLAUDE, here)
+                integrations_hooks.install(CLAUDE, here)
             return
         put(CLAUDE, here)
         # Without what is remembered of the file its meaning is the same all the same.
         forgetful = replace(here, backups=home / "nothing")
-        rest = changes.uninstall(CLAUDE, forgetful).after
+        rest = integrations_hooks.uninstall(CLAUDE, forgetful).after
         assert rest is not None
         assert meaning(rest) == meaning(content)
         take(CLAUDE, here)
@@ -229,7 +229,7 @@ def test_a_command_that_does_more_is_not_ours(line: str, machine: Machine) -> No
     theirs = [{"hooks": [{"type": "command", "command": line}]}]
     content = json.dumps({"hooks": {"Stop": theirs}})
     file = settings(machine, content)
-    assert changes.uninstall(CLAUDE, machine).is_nothing
+    assert integrations_hooks.uninstall(CLAUDE, machine).is_nothing
     put(CLAUDE, machine)
     take(CLAUDE, machine)
     assert file.read_text("utf-8") == content
@@ -266,7 +266,7 @@ def test_what_is_no_settings_is_refused_and_left_alone(
     file = settings(machine, content)
     before = file.read_bytes()
     with pytest.raises(HooksError) as refused:
-        changes.install(CLAUDE, machine)
+        integrations_hooks.install(CLAUDE, machine)
     assert str(refused.value).startswith(f"{file}: {reason}")
     assert "left as it is" in str(refused.value)
     assert file.read_bytes() == before
@@ -274,10 +274,10 @@ def test_what_is_no_settings_is_refused_and_left_alone(
 
 
 def test_somebody_elses_plugin_is_left_alone(machine: Machine) -> None:
-    opencode = known.named("opencode")
+    opencode = known_agents.named("opencode")
     file = settings(machine, "export const Memtui = 1\n", opencode)
     with pytest.raises(HooksError, match="not a plugin that memtui wrote"):
-        changes.install(opencode, machine)
+        integrations_hooks.install(opencode, machine)
     assert file.read_text("utf-8") == "export const Memtui = 1\n"
 
 
@@ -313,7 +313,9 @@ def test_a_link_is_written_through(is_there: bool, machine: Machine) -> None:
 
 def test_a_copy_is_kept_for_its_owner_alone(machine: Machine) -> None:
     settings(machine, '{"env": {"KEY": "secret"}}')
-    copy = changes.write(changes.install(CLAUDE, machine), machine)
+    copy = integrations_hooks.write(
+        integrations_hooks.install(CLAUDE, machine), machine
+    )
     assert copy is not None
     assert copy.read_text("utf-8") == '{"env": {"KEY": "secret"}}'
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
@@ -322,16 +324,16 @@ def test_a_copy_is_kept_for_its_owner_alone(machine: Machine) -> None:
 
 def test_what_changed_since_it_was_shown_is_not_written(machine: Machine) -> None:
     file = settings(machine, "{}")
-    planned = changes.install(CLAUDE, machine)
+    planned = integrations_hooks.install(CLAUDE, machine)
     file.write_text('{"model": "opus"}')
     with pytest.raises(HooksError, match="changed meanwhile"):
-        changes.write(planned, machine)
+        integrations_hooks.write(planned, machine)
     assert file.read_text("utf-8") == '{"model": "opus"}'
 
 
 def test_the_diff_is_what_becomes_of_the_file(machine: Machine) -> None:
-    copilot = known.named("copilot-cli")
-    diff = changes.install(copilot, machine).diff()
+    copilot = known_agents.named("copilot-cli")
+    diff = integrations_hooks.install(copilot, machine).diff()
     assert diff[:2] == ["--- /dev/null", f"+++ {copilot.file(machine)}"]
     assert "\n".join(line[1:] for line in diff[3:]) + "\n" == (
         put(copilot, machine).read_text("utf-8")
@@ -348,7 +350,7 @@ def test_variables_say_where_agents_keep_their_settings(machine: Machine) -> Non
             "XDG_CONFIG_HOME": "/xdg",
         },
     )
-    assert [str(agent.file(moved)) for agent in known.AGENTS] == [
+    assert [str(agent.file(moved)) for agent in known_agents.AGENTS] == [
         "/c/settings.json",
         f"{machine.home}/x/hooks.json",
         f"{machine.home}/.gemini/settings.json",

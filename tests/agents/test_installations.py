@@ -10,28 +10,28 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import changes, installations, known
-from memtui.agents.installations import Installation
-from memtui.agents.machine import Machine
-from memtui.memory.events import Event
-from memtui.sources import hooks
-from memtui.sources.spool import Spool
+from memtui.capture.formats import hooks as formats_hooks
+from memtui.capture.spool import Spool
+from memtui.integrations import hooks, known_agents
+from memtui.integrations.hooks import Installation
+from memtui.integrations.known_agents import Machine
+from memtui.model.events import Event
 
 
 def put(name: str, machine: Machine) -> Path:
-    agent = known.named(name)
-    changes.write(changes.install(agent, machine), machine)
+    agent = known_agents.named(name)
+    hooks.write(hooks.install(agent, machine), machine)
     return agent.file(machine)
 
 
 def look(name: str, machine: Machine) -> Installation:
-    (found,) = installations.installed(machine, [name])
+    (found,) = hooks.installed(machine, [name])
     return found
 
 
 def test_nothing_is_installed_at_first(machine: Machine) -> None:
-    found = installations.installed(machine)
-    assert [one.agent for one in found] == list(known.NAMES)
+    found = hooks.installed(machine)
+    assert [one.agent for one in found] == list(known_agents.NAMES)
     assert not any(one.is_found or one.is_installed or one.problem for one in found)
 
 
@@ -42,16 +42,16 @@ def test_an_agent_is_found_by_its_folder_or_its_program(machine: Machine) -> Non
     (programs / "codex").write_text("#!/bin/sh\n")
     (programs / "codex").chmod(0o755)
     here = replace(machine, environment={"PATH": str(programs)})
-    assert installations.found(here) == ["codex", "gemini-cli"]
+    assert hooks.found(here) == ["codex", "gemini-cli"]
 
 
-@pytest.mark.parametrize("name", known.NAMES)
+@pytest.mark.parametrize("name", known_agents.NAMES)
 def test_what_is_installed_runs(name: str, machine: Machine) -> None:
     put(name, machine)
     found = look(name, machine)
     assert (found.is_installed, found.is_current, found.runs) == (True, True, True)
     assert found.is_well
-    assert found.events == known.named(name).events
+    assert found.events == known_agents.named(name).events
 
 
 def test_a_command_that_is_gone_is_told(machine: Machine) -> None:
@@ -90,7 +90,7 @@ def test_hooks_that_are_switched_off_are_told(
 
 
 def test_settings_that_cannot_be_read_are_told(machine: Machine) -> None:
-    file = known.named("gemini-cli").file(machine)
+    file = known_agents.named("gemini-cli").file(machine)
     file.parent.mkdir()
     file.write_text("{\n// mine\n}")
     assert look("gemini-cli", machine).problem.startswith(f"{file}: line 2: ")
@@ -107,7 +107,7 @@ SAID = {
 @pytest.mark.parametrize("name", SAID)
 def test_what_an_agent_says_arrives_in_its_name(name: str, machine: Machine) -> None:
     file = put(name, machine)
-    entries = known.named(name).ours(file.read_text("utf-8"))
+    entries = known_agents.named(name).ours(file.read_text("utf-8"))
     (entry,) = [e for e in entries if e.event in ("Stop", "AfterAgent", "agentStop")]
     payload = json.dumps(SAID[name]).encode()
     ended = subprocess.run(entry.words, input=payload, env={}, capture_output=True)
@@ -117,7 +117,7 @@ def test_what_an_agent_says_arrives_in_its_name(name: str, machine: Machine) -> 
     letter = spool.read(spool.names()[0])
     assert letter is not None
     assert letter.raw == payload
-    event, _ = hooks.read(
+    event, _ = formats_hooks.read(
         letter.raw,
         received_at=letter.received_at,
         now=datetime.now(UTC),
@@ -194,7 +194,7 @@ def wait_for(machine: Machine, count: int) -> list[Event]:
             reading
             for letter in letters
             if letter is not None
-            for reading in hooks.read(
+            for reading in formats_hooks.read(
                 letter.raw, received_at=letter.received_at, now=letter.received_at
             )
             if isinstance(reading, Event)

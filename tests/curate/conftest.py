@@ -7,21 +7,20 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
-from memtui.memory import secrets
-from memtui.memory.words import needed
-from memtui.recall import browse, health
-from memtui.shell.output import plain
-from memtui.store import database, surprises
-from memtui.store.tables.contents import GripRow, TermRow
-from memtui.store.tables.conversations import EventRow, SessionRow, ThoughtRow
+from memtui.cli.output import plain_text
+from memtui.services import browse, status
+from memtui.store import database, surprise
+from memtui.store.schema import EventRow, GripRow, SessionRow, TermRow, ThoughtRow
+from memtui.text import secrets
+from memtui.text.analyzer import needed
+from memtui.workspace import Workspace
 
 Tree = dict[str, Any]
 
 QUERIES = ("timeout", "migration fails", "parquet", "basket")
 
 
-def tree_of(house: House) -> Tree:
+def tree_of(house: Workspace) -> Tree:
     """Sessions, events, every node with all it says, its grips, and what is found."""
     with database.connected():
         rows = EventRow.select().order_by(EventRow.id).dicts()
@@ -40,7 +39,7 @@ def tree_of(house: House) -> Tree:
     waiting = [line.node_id for line in browse.years()]
     while waiting:
         name = waiting.pop()
-        said = plain(browse.node(name))
+        said = plain_text(browse.node(name))
         nodes[name] = {k: v for k, v in said.items() if k != "created_at"}
         waiting += [line.node_id for line in browse.children(name)]
     hits = {
@@ -54,19 +53,19 @@ def tree_of(house: House) -> Tree:
         "grips": grips,
         "nodes": nodes,
         "hits": hits,
-        "stats": plain(health.stats()),
+        "stats": plain_text(status.stats()),
     }
 
 
 def terms_of(words: str) -> list[bytes]:
     """How the store's file holds a term of the words that sessions are compared by."""
-    numbers = [surprises.number_of(root) for root in needed(words)]
+    numbers = [surprise.number_of(root) for root in needed(words)]
     with database.connected():
         kept = TermRow.select().where(TermRow.term.in_(numbers))
         return [pack(">ii", row.term, row.began_s) for row in kept]
 
 
-def digested(house: House, *paths: Path) -> House:
+def digested(house: Workspace, *paths: Path) -> Workspace:
     for _ in house.works.importer().run(paths):
         pass
     assert house.works.until_idle(lambda _: None) == []
@@ -74,20 +73,20 @@ def digested(house: House, *paths: Path) -> House:
 
 
 @pytest.fixture
-def tree() -> Callable[[House], Tree]:
+def tree() -> Callable[[Workspace], Tree]:
     return tree_of
 
 
 @pytest.fixture
-def digest() -> Callable[..., House]:
+def digest() -> Callable[..., Workspace]:
     return digested
 
 
 @pytest.fixture
-def unguarded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., House]:
+def unguarded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Workspace]:
     """Imports as it was done before there were rules."""
 
-    def imported(house: House, *paths: Path) -> House:
+    def imported(house: Workspace, *paths: Path) -> Workspace:
         with monkeypatch.context() as before:
             before.setattr(secrets, "redact", lambda text: secrets.Redacted(text, ()))
             before.setattr(secrets, "redact_strings", lambda value: (value, ()))

@@ -10,29 +10,25 @@ from typing import Any
 import pytest
 
 from memtui import demo
-from memtui.house import House
+from memtui.capture.formats import plain
+from memtui.cli import backup
+from memtui.cli.output import plain_text
 from memtui.paths import in_home
-from memtui.recall import sessions
+from memtui.services import sessions
 from memtui.settings import Settings
-from memtui.shell import copying
-from memtui.shell.output import plain
-from memtui.sources.plain import writing as plain_lines
-from memtui.store import database, everything, tombstones
-from memtui.store.tables.conversations import (
-    EventRow,
-    HelperRow,
-    SessionRow,
-    TellingRow,
-)
+from memtui.store import backup as store_backup
+from memtui.store import database, tombstones
+from memtui.store.schema import EventRow, HelperRow, SessionRow, TellingRow
 from memtui.store.tombstones import Kind, Tombstone
+from memtui.workspace import Workspace
 from tests.conftest import HISTORY
 from tests.conftest import TreeOf as TreeOfHome
 from tests.curate.conftest import Tree
 from tests.curate.test_forget import AT, record, transcript
 
-TreeOf = Callable[[House], Tree]
-Digest = Callable[..., House]
-Exported = Callable[[House], Path]
+TreeOf = Callable[[Workspace], Tree]
+Digest = Callable[..., Workspace]
+Exported = Callable[[Workspace], Path]
 
 AGENTS = ("claude_code", "codex", "copilot_cli", "aider", "fixtures_other")
 """The folders of real transcripts."""
@@ -42,23 +38,23 @@ AGENTS = ("claude_code", "codex", "copilot_cli", "aider", "fixtures_other")
 def exported(tmp_path: Path) -> Exported:
     """Writes what a house keeps into a file."""
 
-    def write(house: House) -> Path:
+    def write(house: Workspace) -> Path:
         file = tmp_path / f"{house.paths.store.parent.name}.jsonl"
-        copying.export(file, may_replace=True, as_json=False)
+        backup.export(file, may_replace=True, as_json=False)
         return file
 
     return write
 
 
 @pytest.fixture
-def empty(tmp_path: Path, settings: Settings) -> Iterator[Callable[[], House]]:
+def empty(tmp_path: Path, settings: Settings) -> Iterator[Callable[[], Workspace]]:
     """Opens a house with nothing in it, in place of the one before."""
-    yield lambda: House(in_home(tmp_path / "empty"), settings)
+    yield lambda: Workspace(in_home(tmp_path / "empty"), settings)
     database.close()
 
 
 @pytest.fixture
-def told_twice(tmp_path: Path, house: House, digest: Digest) -> list[Path]:
+def told_twice(tmp_path: Path, house: Workspace, digest: Digest) -> list[Path]:
     """A house that hooks and transcripts told of the same, and of a fork of it.
 
     Returns:
@@ -112,11 +108,11 @@ def tellings() -> list[Any]:
 
 def lists() -> Any:
     """The sessions as a person is shown them."""
-    return plain(sessions.listed(limit=1000))
+    return plain_text(sessions.listed(limit=1000))
 
 
 def test_all_of_it_comes_back_as_it_was(
-    house: House, told_twice: list[Path], empty: Callable[[], House],
+    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
     exported: Exported, digest: Digest, tree: TreeOf,
 ) -> None:  # fmt: skip
     before, told, listed = tree(house), tellings(), lists()
@@ -139,7 +135,7 @@ def test_all_of_it_comes_back_as_it_was(
 
 
 def test_imported_again_or_beside_the_transcripts_nothing_comes_twice(
-    house: House, told_twice: list[Path], empty: Callable[[], House],
+    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
     exported: Exported, digest: Digest, tree: TreeOf, tmp_path: Path,
 ) -> None:  # fmt: skip
     before, told = tree(house), tellings()
@@ -156,7 +152,7 @@ def test_imported_again_or_beside_the_transcripts_nothing_comes_twice(
 
 
 def test_beside_transcripts_that_were_there_first_only_what_they_lack_is_added(
-    house: House, told_twice: list[Path], empty: Callable[[], House],
+    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
     exported: Exported, digest: Digest, tree: TreeOf,
 ) -> None:  # fmt: skip
     before = tree(house)
@@ -176,7 +172,7 @@ def test_beside_transcripts_that_were_there_first_only_what_they_lack_is_added(
 
 
 def test_a_fork_that_comes_later_is_known_as_one(
-    house: House, told_twice: list[Path], empty: Callable[[], House],
+    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
     exported: Exported, digest: Digest,
 ) -> None:  # fmt: skip
     file = exported(house)
@@ -199,7 +195,7 @@ def test_a_fork_that_comes_later_is_known_as_one(
 
 
 def test_the_same_words_said_again_later_are_not_taken_for_what_was_exported(
-    house: House, told_twice: list[Path], empty: Callable[[], House],
+    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
     exported: Exported, digest: Digest,
 ) -> None:  # fmt: skip
     file = exported(house)
@@ -220,7 +216,7 @@ def test_the_same_words_said_again_later_are_not_taken_for_what_was_exported(
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_real_sessions_come_back_as_they_were(
-    shared: Path, agent: str, house: House, empty: Callable[[], House],
+    shared: Path, agent: str, house: Workspace, empty: Callable[[], Workspace],
     exported: Exported, digest: Digest, tree: TreeOf, tree_of: TreeOfHome,
 ) -> None:  # fmt: skip
     folder = shared / agent
@@ -246,7 +242,7 @@ def without_problems(told: Tree) -> Tree:
 
 
 def test_the_demo_comes_back_as_it_was(
-    house: House, tmp_path: Path, empty: Callable[[], House],
+    house: Workspace, tmp_path: Path, empty: Callable[[], Workspace],
     exported: Exported, digest: Digest, tree: TreeOf,
 ) -> None:  # fmt: skip
     folder = tmp_path / "history"
@@ -258,14 +254,14 @@ def test_the_demo_comes_back_as_it_was(
 
 
 def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
-    house: House, empty: Callable[[], House], exported: Exported, digest: Digest,
+    house: Workspace, empty: Callable[[], Workspace], exported: Exported, digest: Digest,
     tree: TreeOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     before = tree(digest(house, HISTORY))
     file = exported(house)
     house.stop()
-    monkeypatch.setattr("memtui.stages.files.EVENTS_AT_ONCE", 1)
-    monkeypatch.setattr("memtui.sources.lines.RECORDS_AT_ONCE", 1)
+    monkeypatch.setattr("memtui.capture.transcripts.EVENTS_AT_ONCE", 1)
+    monkeypatch.setattr("memtui.capture.formats.jsonl.RECORDS_AT_ONCE", 1)
     new = empty()
     # A new import for every few records: each goes on where the one before ended.
     for _ in range(60):
@@ -277,7 +273,7 @@ def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
 
 
 def test_what_was_forgotten_does_not_come_back_from_an_export(
-    full_house: House, exported: Exported, digest: Digest, tree: TreeOf
+    full_house: Workspace, exported: Exported, digest: Digest, tree: TreeOf
 ) -> None:
     file = exported(full_house)
     with database.writing():
@@ -290,7 +286,7 @@ def test_what_was_forgotten_does_not_come_back_from_an_export(
         assert TellingRow.select().count() == 0
 
 
-def test_it_takes_no_more_memory_for_more_events(house: House) -> None:
+def test_it_takes_no_more_memory_for_more_events(house: Workspace) -> None:
     def most(events: int) -> int:
         with database.writing():
             database.db.execute_sql("DELETE FROM outbox")
@@ -306,7 +302,7 @@ def test_it_takes_no_more_memory_for_more_events(house: House) -> None:
             )
         with database.connected():
             tracemalloc.start()
-            told = sum(len(plain_lines.line(one)) for one in everything.told())
+            told = sum(len(plain.line(one)) for one in store_backup.told())
             _, peak = tracemalloc.get_traced_memory()
             tracemalloc.stop()
         assert told > events * 2000

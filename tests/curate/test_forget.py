@@ -9,31 +9,31 @@ from typing import Any
 
 import pytest
 
-from memtui.curate.forget import Forget, Forgotten
+from memtui.capture.transcripts import Imported
+from memtui.cli import forget as cli_forget
 from memtui.errors import MemtuiError
-from memtui.house import House
 from memtui.paths import in_home
-from memtui.recall import health
+from memtui.services import status
+from memtui.services.forget import Forget, Forgotten
 from memtui.settings import Settings
-from memtui.shell import curating
-from memtui.stages.importing import Imported
-from memtui.store import cursors, database, facts, tombstones
-from memtui.store.tables.contents import VersionRow
-from memtui.store.tables.conversations import (
+from memtui.store import cursors, database, meta, tombstones
+from memtui.store.schema import (
     EventRow,
     HelperRow,
     SessionRow,
     TellingRow,
     ThoughtRow,
+    TombstoneRow,
+    VersionRow,
 )
-from memtui.store.tables.keeping import TombstoneRow
 from memtui.store.tombstones import Kind
+from memtui.workspace import Workspace
 from tests.conftest import HISTORY
 from tests.curate.conftest import terms_of
 
 Tree = dict[str, Any]
-TreeOf = Callable[[House], Tree]
-Digest = Callable[..., House]
+TreeOf = Callable[[Workspace], Tree]
+Digest = Callable[..., Workspace]
 
 WORDS = "The quokkaberry żółwik"
 """What must not be found: a word nobody else says, and one that is not ASCII."""
@@ -51,12 +51,12 @@ TRACES = [
 AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
 
 
-def forgetting(house: House) -> Forget:
-    places = curating.places_of(house)
+def forgetting(house: Workspace) -> Forget:
+    places = cli_forget.places_of(house)
     return Forget(places, house.paths.spool, house.zone, lambda: datetime.now(UTC))
 
 
-def forget(house: House, kind: Kind, *words: str) -> Forgotten:
+def forget(house: Workspace, kind: Kind, *words: str) -> Forgotten:
     """What the command does, without its words."""
     found = forgetting(house).run(kind, words)
     assert house.works.until_idle(lambda _: None) == []
@@ -116,7 +116,7 @@ def transcript(folder: Path, session: str, words: str, minute: float = 0) -> Pat
     return file
 
 
-def hook_files(house: House) -> None:
+def hook_files(house: Workspace) -> None:
     """What hooks left: news, a draft, and quarantined files, some damaged."""
     spool = house.paths.spool
     payload = {
@@ -153,7 +153,7 @@ def histories(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told_house(house: House, histories: Path, digest: Digest) -> House:
+def told_house(house: Workspace, histories: Path, digest: Digest) -> Workspace:
     """A house that knows the words from everywhere."""
     digest(house, histories)
     hook_files(house)
@@ -185,7 +185,7 @@ KINDS = (Kind.EVENT, Kind.SESSION, Kind.PROJECT, Kind.BEFORE)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_forgotten_is_in_no_file_even_when_it_is_told_again(
-    told_house: House, histories: Path, digest: Digest, kind: Kind
+    told_house: Workspace, histories: Path, digest: Digest, kind: Kind
 ) -> None:
     house = told_house
     home = house.paths.store.parent
@@ -207,7 +207,7 @@ def test_what_is_forgotten_is_in_no_file_even_when_it_is_told_again(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_number_that_stands_for_a_word_of_it_stays(
-    told_house: House, kind: Kind
+    told_house: Workspace, kind: Kind
 ) -> None:
     house = told_house
     rows = terms_of(WORDS)
@@ -221,7 +221,7 @@ def test_no_number_that_stands_for_a_word_of_it_stays(
 
 @pytest.mark.parametrize("kind", (Kind.SESSION, Kind.PROJECT))
 def test_all_else_is_as_if_it_had_never_been_there(
-    told_house: House,
+    told_house: Workspace,
     histories: Path,
     tmp_path: Path,
     settings: Settings,
@@ -233,7 +233,7 @@ def test_all_else_is_as_if_it_had_never_been_there(
     after = tree(told_house)
     told_house.stop()
     (histories / "-home-ada-secret" / "secret-1.jsonl").unlink()
-    never = House(in_home(tmp_path / "never"), settings)
+    never = Workspace(in_home(tmp_path / "never"), settings)
     assert after == tree(digest(never, histories))
     assert after["nodes"]
     never.stop()
@@ -249,11 +249,11 @@ def test_any_events_forgotten_leave_what_a_history_without_them_gives(
     rest = tmp_path / "rest.jsonl"
     kept = [line for place, line in enumerate(lines) if place not in gone]
     rest.write_text("".join(f"{line}\n" for line in kept))
-    never = House(in_home(tmp_path / "never"), settings)
+    never = Workspace(in_home(tmp_path / "never"), settings)
     wanted = tree(digest(never, rest))
     never.stop()
 
-    house = digest(House(in_home(tmp_path / "home"), settings), HISTORY)
+    house = digest(Workspace(in_home(tmp_path / "home"), settings), HISTORY)
     ids = {row["id"] for row in wanted["events"]}
     with database.connected():
         all_ids = {name for (name,) in EventRow.select(EventRow.id).tuples()}
@@ -264,7 +264,7 @@ def test_any_events_forgotten_leave_what_a_history_without_them_gives(
 
 
 def test_before_a_date_is_the_midnight_of_the_stores_zone(
-    full_house: House, tree: TreeOf
+    full_house: Workspace, tree: TreeOf
 ) -> None:
     forget(full_house, Kind.BEFORE, "2024-01-16")
     first = min(row["at_ms"] for row in tree(full_house)["events"])
@@ -274,7 +274,7 @@ def test_before_a_date_is_the_midnight_of_the_stores_zone(
 
 
 def test_no_version_that_was_ever_made_still_says_it(
-    house: House, tmp_path: Path, digest: Digest
+    house: Workspace, tmp_path: Path, digest: Digest
 ) -> None:
     file = tmp_path / "one.jsonl"
     about = {"session_id": "s", "project": "p", "agent": "a"}
@@ -293,11 +293,11 @@ def test_no_version_that_was_ever_made_still_says_it(
     forget(house, Kind.EVENT, *subjects(Kind.EVENT))
     database.close()
     assert traces(house.paths.store.parent) == []
-    assert health.stats().nodes == 5
+    assert status.stats().nodes == 5
 
 
 @pytest.mark.parametrize("kind", (Kind.EVENT, Kind.SESSION, Kind.PROJECT))
-def test_a_late_hook_does_not_bring_it_back(told_house: House, kind: Kind) -> None:
+def test_a_late_hook_does_not_bring_it_back(told_house: Workspace, kind: Kind) -> None:
     forget(told_house, kind, *subjects(kind))
     hook_files(told_house)
     assert told_house.works.until_idle(lambda _: None) == []
@@ -307,7 +307,7 @@ def test_a_late_hook_does_not_bring_it_back(told_house: House, kind: Kind) -> No
 
 
 def test_a_new_session_of_a_forgotten_project_is_not_kept(
-    told_house: House, histories: Path, digest: Digest
+    told_house: Workspace, histories: Path, digest: Digest
 ) -> None:
     forget(told_house, Kind.PROJECT, "secret")
     transcript(histories, "secret-2", WORDS, minute=99)
@@ -319,7 +319,7 @@ def test_a_new_session_of_a_forgotten_project_is_not_kept(
     assert "memory.db" not in {f.name for f in traces(told_house.paths.store.parent)}
 
 
-def two_of_a_name(house: House, folder: Path, digest: Digest) -> None:
+def two_of_a_name(house: Workspace, folder: Path, digest: Digest) -> None:
     """Two folders called secret, with a session in each."""
     elsewhere = transcript(folder, "secret-2", "The heron", minute=99)
     said = elsewhere.read_text().replace("/home/ada/secret", "/srv/secret")
@@ -328,7 +328,7 @@ def two_of_a_name(house: House, folder: Path, digest: Digest) -> None:
 
 
 def test_of_two_projects_of_a_name_the_folder_says_which(
-    told_house: House, histories: Path, digest: Digest
+    told_house: Workspace, histories: Path, digest: Digest
 ) -> None:
     two_of_a_name(told_house, histories, digest)
     with pytest.raises(MemtuiError, match=r"2 projects .* /home/ada/secret, /srv/secr"):
@@ -362,19 +362,19 @@ def test_of_two_projects_of_a_name_the_folder_says_which(
 
 
 def test_a_folder_is_let_back_by_its_name_or_by_itself(
-    told_house: House, histories: Path, digest: Digest
+    told_house: Workspace, histories: Path, digest: Digest
 ) -> None:
     for word in ("secret", "/home/ada/secret"):
         forget(told_house, Kind.PROJECT, "secret")
-        curating.remember(told_house, "project", [word])
+        cli_forget.remember(told_house, "project", [word])
         digest(told_house, histories)
         with database.connected():
             assert SessionRow.select().where(SessionRow.name == "secret-1").exists()
     with pytest.raises(MemtuiError, match="was not forgotten"):
-        curating.remember(told_house, "project", ["secret"])
+        cli_forget.remember(told_house, "project", ["secret"])
 
 
-def test_a_day_to_come_is_refused(full_house: House) -> None:
+def test_a_day_to_come_is_refused(full_house: Workspace) -> None:
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
     with pytest.raises(MemtuiError, match="is still to come"):
         forget(full_house, Kind.BEFORE, tomorrow)
@@ -384,7 +384,7 @@ def test_a_day_to_come_is_refused(full_house: House) -> None:
 
 
 def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
-    house: House, tmp_path: Path, digest: Digest
+    house: Workspace, tmp_path: Path, digest: Digest
 ) -> None:
     folder = tmp_path / "projects"
     first = transcript(folder, "secret-1", WORDS)
@@ -405,7 +405,7 @@ def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
         assert [text for (text,) in rows] == ["And now for the herons of the harbour."]
 
 
-def imported(house: House, *paths: Path) -> Imported:
+def imported(house: Workspace, *paths: Path) -> Imported:
     importer = house.works.importer()
     for _ in importer.run(paths):
         pass
@@ -413,7 +413,7 @@ def imported(house: House, *paths: Path) -> Imported:
 
 
 def test_only_the_files_that_told_of_it_are_read_again(
-    told_house: House, histories: Path
+    told_house: Workspace, histories: Path
 ) -> None:
     forget(told_house, Kind.SESSION, "secret-1")
     again = imported(told_house, histories)
@@ -436,7 +436,7 @@ def of_codex(number: int, text: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("told", [of_claude, of_codex])
 def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
-    house: House,
+    house: Workspace,
     tmp_path: Path,
     digest: Digest,
     told: Callable[[int, str], dict[str, Any]],
@@ -465,7 +465,7 @@ def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
     assert traces(house.paths.store.parent) == []
 
 
-def test_tombstones_hold_no_text(told_house: House) -> None:
+def test_tombstones_hold_no_text(told_house: Workspace) -> None:
     forget(told_house, Kind.EVENT, *subjects(Kind.EVENT))
     with database.connected():
         for row in TombstoneRow.select():
@@ -474,7 +474,7 @@ def test_tombstones_hold_no_text(told_house: House) -> None:
 
 
 def test_a_subagents_task_goes_with_the_call_that_gave_it(
-    told_house: House, histories: Path, digest: Digest
+    told_house: Workspace, histories: Path, digest: Digest
 ) -> None:
     folder = histories / "-home-ada-secret" / "secret-1" / "subagents"
     folder.mkdir(parents=True)
@@ -497,7 +497,7 @@ def test_a_subagents_task_goes_with_the_call_that_gave_it(
     assert traces(told_house.paths.store.parent) == []
 
 
-def test_a_dry_run_counts_the_same_and_changes_nothing(told_house: House) -> None:
+def test_a_dry_run_counts_the_same_and_changes_nothing(told_house: Workspace) -> None:
     with database.connected():
         database.db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     files = [f for f in told_house.paths.store.parent.rglob("*") if f.is_file()]
@@ -512,7 +512,7 @@ def test_a_dry_run_counts_the_same_and_changes_nothing(told_house: House) -> Non
     assert forget(told_house, kind, *words) == tried
 
 
-def test_what_others_said_stays_in_the_hooks_directory(told_house: House) -> None:
+def test_what_others_said_stays_in_the_hooks_directory(told_house: Workspace) -> None:
     forget(told_house, Kind.SESSION, "secret-1")
     left = sorted((told_house.paths.spool / "bad").iterdir())
     assert [file.name for file in left] == ["5.1.a.json", "6.1.a.json"]
@@ -521,13 +521,13 @@ def test_what_others_said_stays_in_the_hooks_directory(told_house: House) -> Non
 
 
 def test_undone_it_may_be_imported_again(
-    told_house: House, histories: Path, digest: Digest, tree: TreeOf
+    told_house: Workspace, histories: Path, digest: Digest, tree: TreeOf
 ) -> None:
     for file in told_house.paths.spool.rglob("*.json*"):
         file.unlink()
     before = tree(told_house)
     forget(told_house, Kind.SESSION, "secret-1")
-    curating.remember(told_house, "session", ["secret-1"])
+    cli_forget.remember(told_house, "session", ["secret-1"])
     with database.connected():
         assert not tombstones.any_at_all()
     after = tree(digest(told_house, histories))
@@ -549,12 +549,12 @@ def test_undone_it_may_be_imported_again(
     ],
 )
 def test_what_names_nothing_is_refused(
-    full_house: House, kind: Kind, word: str, says: str
+    full_house: Workspace, kind: Kind, word: str, says: str
 ) -> None:
     with pytest.raises(MemtuiError, match=says):
         forget(full_house, kind, word)
     with database.connected():
-        assert not facts.is_to_be_cleaned()
+        assert not meta.is_to_be_cleaned()
         assert not tombstones.any_at_all()
 
 

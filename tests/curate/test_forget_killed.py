@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from memtui import demo
-from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
-from memtui.store.tables.conversations import SessionRow
+from memtui.store.schema import SessionRow
+from memtui.workspace import Workspace
 from tests.commanding import data_of
 from tests.conftest import HISTORY
 from tests.faults.conftest import Nursery
@@ -100,14 +100,14 @@ def test_killed_at_any_moment_it_ends_the_same(
     tmp_path: Path,
     settings: Settings,
     nursery: Nursery,
-    tree: Callable[[House], dict[str, Any]],
+    tree: Callable[[Workspace], dict[str, Any]],
 ) -> None:
     folder = tmp_path / "history"
     demo.write(folder, today=date(2025, 6, 2), zone=UTC)
     start = tmp_path / "start"
     start.mkdir()
     (start / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
-    house = House(in_home(start), settings)
+    house = Workspace(in_home(start), settings)
     for _ in house.works.importer().run([folder]):
         pass
     assert house.works.until_idle(lambda _: None) == []
@@ -119,7 +119,7 @@ def test_killed_at_any_moment_it_ends_the_same(
     bad.write_text(json.dumps({"session_id": name, "hook_event_name": "Novel"}))
 
     def kept(home: Path) -> str:
-        house = House(in_home(home), settings)
+        house = Workspace(in_home(home), settings)
         said = tree(house)
         house.stop()
         said["spool"] = sorted(f.name for f in (home / "spool").rglob("*.json"))

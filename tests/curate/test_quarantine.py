@@ -10,25 +10,32 @@ from typing import Any
 
 import pytest
 
-from memtui.curate.quarantine import Became, Outcome, Quarantine
-from memtui.curate.refusals import Kind, name_of
 from memtui.errors import MemtuiError
-from memtui.house import House
 from memtui.paths import in_home
-from memtui.recall import health
+from memtui.services import status
+from memtui.services.quarantine import (
+    Became,
+    EntryKind,
+    Outcome,
+    QuarantineService,
+    name_of,
+)
 from memtui.settings import Held, Settings
 from memtui.store import database, problems
+from memtui.workspace import Workspace
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
 
 
 @pytest.fixture
-def quarantine(house: House) -> Iterator[Quarantine]:
+def quarantine(house: Workspace) -> Iterator[QuarantineService]:
     yield house.quarantine
     database.close()
 
 
-def leave(house: House, name: str, said: object, *, at_s: int = 1_700_000_000) -> Path:
+def leave(
+    house: Workspace, name: str, said: object, *, at_s: int = 1_700_000_000
+) -> Path:
     """Have a hook leave a file."""
     file = house.paths.spool / "new" / name
     file.parent.mkdir(exist_ok=True)
@@ -42,7 +49,7 @@ def prompt(text: str, **fields: Any) -> dict[str, Any]:
     return {**named, "prompt": text, **fields}
 
 
-def digest(house: House) -> None:
+def digest(house: Workspace) -> None:
     assert house.works.until_idle(lambda _: None) == []
 
 
@@ -65,17 +72,17 @@ def _record(uuid: str, text: str) -> dict[str, Any]:
     return {**base, "cwd": "/home/ada/shop", "message": said}
 
 
-def bring_in(house: House, file: Path) -> None:
+def bring_in(house: Workspace, file: Path) -> None:
     for _ in house.works.importer().run([file]):
         pass
 
 
-def in_bad(house: House) -> list[str]:
+def in_bad(house: Workspace) -> list[str]:
     return sorted(file.name for file in (house.paths.spool / "bad").iterdir())
 
 
 def test_what_could_not_be_taken_is_listed_newest_first(
-    house: House, quarantine: Quarantine, tmp_path: Path
+    house: Workspace, quarantine: QuarantineService, tmp_path: Path
 ) -> None:
     leave(house, "1.7.0a1b.codex.Stop.json", b'{"half', at_s=1_700_000_000)
     novel = prompt("x", hook_event_name="Novelty", transcript_path="/a/.gemini/t")
@@ -85,7 +92,11 @@ def test_what_could_not_be_taken_is_listed_newest_first(
     page = quarantine.page()
     assert page.total == 3
     fault, novel_one, half = page.entries
-    assert (fault.kind, fault.agent, fault.line) == (Kind.TRANSCRIPT, "claude-code", 2)
+    assert (fault.kind, fault.agent, fault.line) == (
+        EntryKind.TRANSCRIPT,
+        "claude-code",
+        2,
+    )
     assert fault.file == str(tmp_path / "t.jsonl")
     assert fault.reasons == ("not valid JSON",)
     assert (novel_one.agent, novel_one.event) == ("gemini-cli", "Novelty")
@@ -100,7 +111,7 @@ def test_what_could_not_be_taken_is_listed_newest_first(
 
 
 def test_pages_meet_without_a_gap(
-    house: House, quarantine: Quarantine, tmp_path: Path
+    house: Workspace, quarantine: QuarantineService, tmp_path: Path
 ) -> None:
     for number in range(7):
         leave(house, f"{number}.json", b"{", at_s=1_700_000_000 + number)
@@ -113,7 +124,7 @@ def test_pages_meet_without_a_gap(
     assert quarantine.page(50, 2).entries == ()
 
 
-def test_what_is_put_aside_lies_there_without_its_secrets(house: House) -> None:
+def test_what_is_put_aside_lies_there_without_its_secrets(house: Workspace) -> None:
     leave(house, "1.json", prompt(f"Use {KEY}", hook_event_name="Novelty"))
     leave(house, "2.json", b"\xff\xfe" + KEY.encode() + b" <private>the fern")
     digest(house)
@@ -126,19 +137,19 @@ def test_what_is_put_aside_lies_there_without_its_secrets(house: House) -> None:
 
 def test_of_an_excluded_project_nothing_is_put_aside(tmp_path: Path) -> None:
     held = {"capture.exclude": Held(("diary",), "test")}
-    house = House(in_home(tmp_path / "other"), Settings(held))
+    house = Workspace(in_home(tmp_path / "other"), Settings(held))
     novel = {"hook_event_name": "Novelty"}
     leave(house, "1.json", prompt("mine", cwd="/home/ada/diary", **novel))
     leave(house, "2.json", prompt("ours", cwd="/home/ada/shop", **novel))
     digest(house)
     assert in_bad(house) == ["2.json", "2.json.reason"]
-    assert ("excluded by diary", health.Kind.LEFT, 1) in health.left_out()
-    assert health.stats().problems == 1
+    assert ("excluded by diary", problems.Kind.LEFT, 1) in status.left_out()
+    assert status.stats().problems == 1
     house.stop()
 
 
 def test_what_is_shown_has_no_secret_and_nothing_that_disturbs(
-    house: House, quarantine: Quarantine
+    house: Workspace, quarantine: QuarantineService
 ) -> None:
     bad = house.paths.spool / "bad"
     bad.mkdir(parents=True)
@@ -150,7 +161,7 @@ def test_what_is_shown_has_no_secret_and_nothing_that_disturbs(
 
 
 def test_a_long_file_is_shown_in_part_and_says_so(
-    house: House, quarantine: Quarantine
+    house: Workspace, quarantine: QuarantineService
 ) -> None:
     said = "word " * 100_000
     leave(house, "1.json", f'{{"prompt": "{said}'.encode())
@@ -162,7 +173,7 @@ def test_a_long_file_is_shown_in_part_and_says_so(
 
 
 def test_the_line_of_a_transcript_is_shown_while_it_is_there(
-    house: House, quarantine: Quarantine, tmp_path: Path
+    house: Workspace, quarantine: QuarantineService, tmp_path: Path
 ) -> None:
     file = transcript(tmp_path, f'{{"broken": {KEY}')
     bring_in(house, file)
@@ -192,7 +203,7 @@ def test_the_line_of_a_transcript_is_shown_while_it_is_there(
     ],
 )
 def test_a_name_is_never_a_path(
-    house: House, quarantine: Quarantine, name: str
+    house: Workspace, quarantine: QuarantineService, name: str
 ) -> None:
     leave(house, "1.json", b"{")
     digest(house)
@@ -206,12 +217,12 @@ def test_a_name_is_never_a_path(
 
 
 def test_a_file_that_can_be_taken_by_now_is_taken_once(
-    house: House, quarantine: Quarantine
+    house: Workspace, quarantine: QuarantineService
 ) -> None:
     later = prompt("Later", timestamp="2999-01-01T00:00:00Z")
     leave(house, "1.json", [prompt(f"Now, with {KEY}"), later])
     digest(house)
-    assert health.stats().messages == 1
+    assert status.stats().messages == 1
     kept = house.paths.spool / "bad" / "1.json"
     assert json.loads(kept.read_bytes()) == later
     mended = json.dumps({**later, "timestamp": "2025-01-01T00:00:00Z"})
@@ -221,12 +232,12 @@ def test_a_file_that_can_be_taken_by_now_is_taken_once(
     assert in_bad(house) == []
     digest(house)
     assert quarantine.outcomes(["1.json"]) == [Outcome("1.json", Became.TAKEN)]
-    assert health.stats().messages == 2
-    assert health.stats().problems == 0
+    assert status.stats().messages == 2
+    assert status.stats().problems == 0
 
 
 def test_a_file_keeps_the_time_it_was_left_however_often_it_is_tried(
-    house: House, quarantine: Quarantine
+    house: Workspace, quarantine: QuarantineService
 ) -> None:
     leave(house, "1.json", prompt(KEY, hook_event_name="Novelty"), at_s=1_700_000_123)
     for _ in range(3):
@@ -238,7 +249,7 @@ def test_a_file_keeps_the_time_it_was_left_however_often_it_is_tried(
 
 
 def test_what_is_refused_again_is_counted_once(
-    house: House, quarantine: Quarantine
+    house: Workspace, quarantine: QuarantineService
 ) -> None:
     for name in ("1.json", "2.json"):
         leave(house, name, b"{")
@@ -249,11 +260,11 @@ def test_what_is_refused_again_is_counted_once(
         outcomes = quarantine.outcomes(tried.names)
         assert [one.became for one in outcomes] == [Became.REFUSED] * 2
         assert outcomes[0].reasons == ("line 1: not valid JSON",)
-        assert health.stats().problems == 2
+        assert status.stats().problems == 2
 
 
 def test_a_file_is_not_put_over_another_that_waits(
-    house: House, quarantine: Quarantine
+    house: Workspace, quarantine: QuarantineService
 ) -> None:
     leave(house, "1.json", b"{")
     digest(house)
@@ -265,7 +276,7 @@ def test_a_file_is_not_put_over_another_that_waits(
 
 
 def test_a_mended_transcript_is_read_again(
-    house: House, quarantine: Quarantine, tmp_path: Path
+    house: Workspace, quarantine: QuarantineService, tmp_path: Path
 ) -> None:
     file = transcript(tmp_path, "{broken")
     bring_in(house, file)
@@ -279,12 +290,12 @@ def test_a_mended_transcript_is_read_again(
     tried = quarantine.retry([fault.name])
     bring_in(house, *tried.files)
     assert quarantine.outcomes([fault.name])[0].became is Became.TAKEN
-    assert health.stats().messages == 3
+    assert status.stats().messages == 3
     file.unlink()
 
 
 def test_what_is_refused_again_was_noticed_when_it_was_first(
-    house: House, quarantine: Quarantine, tmp_path: Path
+    house: Workspace, quarantine: QuarantineService, tmp_path: Path
 ) -> None:
     bring_in(house, transcript(tmp_path, "{half", "[1, 2]"))
     with database.writing():
@@ -299,7 +310,7 @@ def test_what_is_refused_again_was_noticed_when_it_was_first(
 
 
 def test_a_transcript_that_is_gone_cannot_be_tried(
-    house: House, quarantine: Quarantine, tmp_path: Path
+    house: Workspace, quarantine: QuarantineService, tmp_path: Path
 ) -> None:
     file = transcript(tmp_path, "{broken")
     bring_in(house, file)
@@ -310,28 +321,28 @@ def test_a_transcript_that_is_gone_cannot_be_tried(
 
 
 def test_what_is_dropped_is_gone_and_counted_no_more(
-    house: House, quarantine: Quarantine, tmp_path: Path
+    house: Workspace, quarantine: QuarantineService, tmp_path: Path
 ) -> None:
     for name in ("1.json", "2.json"):
         leave(house, name, b"{")
     digest(house)
     file = transcript(tmp_path, "{broken")
     bring_in(house, file)
-    assert health.stats().problems == 3
+    assert status.stats().problems == 3
     dropped = quarantine.drop(["1.json"])
     assert (dropped.files, dropped.notes, dropped.problems) == (1, 0, ())
     assert in_bad(house) == ["2.json", "2.json.reason"]
-    assert health.stats().problems == 2
+    assert status.stats().problems == 2
     dropped = quarantine.drop()
     assert (dropped.files, dropped.notes) == (1, 1)
     assert in_bad(house) == []
-    assert health.stats().problems == 0
+    assert status.stats().problems == 0
     assert file.exists()
     assert quarantine.page().entries == ()
 
 
 def test_what_is_no_file_is_told_and_left_alone(
-    house: House, quarantine: Quarantine
+    house: Workspace, quarantine: QuarantineService
 ) -> None:
     (house.paths.spool / "new" / "folder").mkdir(parents=True)
     (house.paths.spool / "new" / "folder" / "mine.txt").write_text("mine")
@@ -346,7 +357,7 @@ def test_what_is_no_file_is_told_and_left_alone(
 
 @pytest.mark.parametrize("is_left", [True, False], ids=["before", "after"])
 def test_whoever_is_killed_while_a_file_is_put_aside_counts_it_once(
-    house: House, quarantine: Quarantine, is_left: bool
+    house: Workspace, quarantine: QuarantineService, is_left: bool
 ) -> None:
     file = leave(house, "1.json", prompt(KEY, hook_event_name="Novelty"))
     raw = file.read_bytes()
@@ -357,28 +368,28 @@ def test_whoever_is_killed_while_a_file_is_put_aside_counts_it_once(
         leave(house, "1.json", raw)
         (house.paths.spool / "bad" / "1.json").unlink()
     (house.paths.spool / "bad" / "9.json.reason").write_text("line 1: left behind\n")
-    again = House(house.paths, house.settings)
+    again = Workspace(house.paths, house.settings)
     digest(again)
     assert in_bad(house) == ["1.json", "1.json.reason"]
     assert (house.paths.spool / "bad" / "1.json").read_bytes() == kept
-    assert health.stats().problems == 1
+    assert status.stats().problems == 1
     again.stop()
 
 
 def test_a_file_without_reasons_is_listed_and_counted(
-    house: House, quarantine: Quarantine
+    house: Workspace, quarantine: QuarantineService
 ) -> None:
     (house.paths.spool / "bad").mkdir(parents=True)
     (house.paths.spool / "bad" / "1.json").write_text("{")
     digest(house)
     assert quarantine.page().entries[0].reasons == ("no reason is known",)
-    assert health.stats().problems == 1
+    assert status.stats().problems == 1
     quarantine.drop()
-    assert health.stats().problems == 0
+    assert status.stats().problems == 0
 
 
 def test_what_is_put_back_under_the_workers_hands_keeps_reason_and_count(
-    house: House, quarantine: Quarantine
+    house: Workspace, quarantine: QuarantineService
 ) -> None:
     for number in range(500):
         leave(house, f"{number}.json", b"{")
@@ -394,11 +405,11 @@ def test_what_is_put_back_under_the_workers_hands_keeps_reason_and_count(
         assert {one.reasons for one in outcomes} == {("line 1: not valid JSON",)}
     assert rests.wait(30)
     house.stop()
-    assert health.stats().problems == 500
+    assert status.stats().problems == 500
 
 
 def test_names_of_faults_differ_by_file_and_reason(
-    house: House, quarantine: Quarantine, tmp_path: Path
+    house: Workspace, quarantine: QuarantineService, tmp_path: Path
 ) -> None:
     bring_in(house, transcript(tmp_path, "{broken", '"stray"'))
     with database.connected():
@@ -407,7 +418,7 @@ def test_names_of_faults_differ_by_file_and_reason(
 
 
 def test_ten_thousand_files_are_listed_tried_and_dropped_quickly(
-    house: House, quarantine: Quarantine
+    house: Workspace, quarantine: QuarantineService
 ) -> None:
     bad = house.paths.spool / "bad"
     bad.mkdir(parents=True)

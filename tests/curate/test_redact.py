@@ -8,26 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from memtui.curate.redact import Redact, Redacted
-from memtui.house import House
-from memtui.house.tokenizer import counter
-from memtui.memory import secrets
+from memtui.cli import forget
 from memtui.paths import in_home
+from memtui.services.redact import Redact, Redacted
 from memtui.settings import Settings
-from memtui.shell import curating
-from memtui.store import cursors, database, facts, redactions
-from memtui.store.tables.conversations import (
-    EventRow,
-    HelperRow,
-    SessionRow,
-    ThoughtRow,
-)
+from memtui.store import cursors, database, meta, problems
+from memtui.store.schema import EventRow, HelperRow, SessionRow, ThoughtRow
+from memtui.text import secrets
+from memtui.text.vocabulary import counter
+from memtui.workspace import Workspace
 from tests.curate.conftest import Tree
 from tests.curate.test_forget import AT, record, transcript
 
-TreeOf = Callable[[House], Tree]
-Digest = Callable[..., House]
-Unguarded = Callable[..., House]
+TreeOf = Callable[[Workspace], Tree]
+Digest = Callable[..., Workspace]
+Unguarded = Callable[..., Workspace]
 
 SECRET = "quokkaber7Zr4Tq9"
 """What must not be found: it stands in every key and password below."""
@@ -61,7 +56,7 @@ def histories(tmp_path: Path) -> Path:
     return folder
 
 
-def hook_files(house: House) -> None:
+def hook_files(house: Workspace) -> None:
     """News, an old draft, and quarantined files, some damaged."""
     payload = {
         "session_id": "hooked-1",
@@ -92,7 +87,7 @@ def hook_files(house: House) -> None:
 
 
 @pytest.fixture
-def telling(house: House, histories: Path, unguarded: Unguarded) -> House:
+def telling(house: Workspace, histories: Path, unguarded: Unguarded) -> Workspace:
     """A house whose every room knows a secret."""
     unguarded(house, histories)
     hook_files(house)
@@ -101,9 +96,9 @@ def telling(house: House, histories: Path, unguarded: Unguarded) -> House:
     return house
 
 
-def redacting(house: House) -> Redact:
+def redacting(house: Workspace) -> Redact:
     return Redact(
-        curating.places_of(house),
+        forget.places_of(house),
         house.paths.spool,
         house.zone,
         counter(house.paths.vocabulary),
@@ -111,7 +106,7 @@ def redacting(house: House) -> Redact:
     )
 
 
-def redact(house: House) -> Redacted:
+def redact(house: Workspace) -> Redacted:
     """What the command does, without its words."""
     found = redacting(house).run()
     assert house.works.until_idle(lambda _: None) == []
@@ -128,7 +123,7 @@ def traces(home: Path) -> set[str]:
     }
 
 
-def test_a_secret_that_is_taken_out_is_in_no_file(telling: House) -> None:
+def test_a_secret_that_is_taken_out_is_in_no_file(telling: Workspace) -> None:
     home = telling.paths.store.parent
     told = traces(home)
     assert {"memory.db", "memtui.log", "spool/bad/3.1.a.json.reason"} <= told
@@ -148,20 +143,20 @@ def test_a_secret_that_is_taken_out_is_in_no_file(telling: House) -> None:
     assert found.kinds["github token"] >= 12
 
 
-def _files(house: House) -> list[Path]:
+def _files(house: Workspace) -> list[Path]:
     folder = house.paths.store.parent.parent / "projects"
     return sorted(folder.rglob("*.jsonl"))
 
 
 def test_the_memory_is_as_if_it_had_been_redacted_when_it_came(
-    telling: House, histories: Path, tmp_path: Path, settings: Settings,
+    telling: Workspace, histories: Path, tmp_path: Path, settings: Settings,
     digest: Digest, tree: TreeOf,
 ) -> None:  # fmt: skip
     redact(telling)
     after = tree(telling)
     kept = cursor_states()
     telling.stop()
-    guarded = digest(House(in_home(tmp_path / "guarded"), settings), histories)
+    guarded = digest(Workspace(in_home(tmp_path / "guarded"), settings), histories)
     hook_files(guarded)
     assert guarded.works.until_idle(lambda _: None) == []
     wanted = tree(guarded)
@@ -178,7 +173,7 @@ def cursor_states() -> list[object]:
 
 
 def test_what_is_read_again_adds_nothing(
-    telling: House, histories: Path, digest: Digest, tree: TreeOf
+    telling: Workspace, histories: Path, digest: Digest, tree: TreeOf
 ) -> None:
     redact(telling)
     before = tree(telling)
@@ -187,7 +182,7 @@ def test_what_is_read_again_adds_nothing(
     assert tree(digest(telling, histories)) == before
 
 
-def test_a_dry_run_counts_the_same_and_changes_nothing(telling: House) -> None:
+def test_a_dry_run_counts_the_same_and_changes_nothing(telling: Workspace) -> None:
     home = telling.paths.store.parent
     with database.connected():
         database.db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -200,30 +195,32 @@ def test_a_dry_run_counts_the_same_and_changes_nothing(telling: House) -> None:
 
 
 def test_done_again_it_finds_nothing_and_leaves_the_index_alone(
-    telling: House, tree: TreeOf
+    telling: Workspace, tree: TreeOf
 ) -> None:
     redact(telling)
     before = tree(telling)
     with database.connected():
-        index, counted = facts.index_name(), redactions.by_kind()
+        index, counted = meta.index_name(), problems.redactions_by_kind()
     again = redacting(telling).run()
     assert again == Redacted()
     with database.connected():
-        assert facts.index_name() == index
-        assert redactions.by_kind() == counted
-        assert not facts.is_to_be_cleaned()
+        assert meta.index_name() == index
+        assert problems.redactions_by_kind() == counted
+        assert not meta.is_to_be_cleaned()
     assert tree(telling) == before
 
 
 def test_what_holds_no_secret_stays_byte_for_byte(
-    full_house: House, tree: TreeOf
+    full_house: Workspace, tree: TreeOf
 ) -> None:
     before = tree(full_house)
     assert redact(full_house) == Redacted()
     assert tree(full_house) == before
 
 
-def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(house: House) -> None:
+def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(
+    house: Workspace,
+) -> None:
     said = "ghp_" + f"{SECRET}Xw2Lm8Nv5Kd3Jf6Hs1Ga"
     names = ("branch", "cwd", "root", "project", "model", "created_by", "title")
     with database.writing():
@@ -248,7 +245,9 @@ def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(house: House) ->
         assert {getattr(helper, n) for n in about} == {secrets.mark("github token")}
 
 
-def test_a_draft_that_a_hook_may_still_be_writing_is_left_to_it(house: House) -> None:
+def test_a_draft_that_a_hook_may_still_be_writing_is_left_to_it(
+    house: Workspace,
+) -> None:
     hook_files(house)
     draft = house.paths.spool / "tmp" / "2.1.a.json"
     os.utime(draft)
@@ -258,7 +257,9 @@ def test_a_draft_that_a_hook_may_still_be_writing_is_left_to_it(house: House) ->
     assert traces(house.paths.store.parent) == {"spool/tmp/2.1.a.json"}
 
 
-def test_what_stood_beside_a_secret_in_the_hooks_directory_stays(house: House) -> None:
+def test_what_stood_beside_a_secret_in_the_hooks_directory_stays(
+    house: Workspace,
+) -> None:
     hook_files(house)
     bad = house.paths.spool / "bad"
     harmless = bad / "6.1.a.json"
@@ -275,18 +276,18 @@ def test_what_stood_beside_a_secret_in_the_hooks_directory_stays(house: House) -
 
 
 def test_the_rules_by_which_the_memory_is_clean_are_remembered(
-    telling: House,
+    telling: Workspace,
 ) -> None:
     with database.writing():
-        facts.set_redacted_by(0)
+        meta.set_redacted_by(0)
     redact(telling)
     with database.connected():
-        assert facts.redacted_by() == secrets.RULES_VERSION
-        assert facts.redacting() == ""
+        assert meta.redacted_by() == secrets.RULES_VERSION
+        assert meta.redacting() == ""
 
 
 def test_a_secret_in_what_stands_for_a_session_is_not_left_in_half(
-    house: House, tmp_path: Path, unguarded: Unguarded
+    house: Workspace, tmp_path: Path, unguarded: Unguarded
 ) -> None:
     file = tmp_path / "one.jsonl"
     text = f"{'Count the herons, ' * 8} then use {KEYS[0]} to tell them."
@@ -311,7 +312,7 @@ def prompt_of(folder: Path, session: str) -> str:
 
 
 def test_what_was_told_twice_under_two_sets_of_rules_is_one_in_the_end(
-    house: House, histories: Path, unguarded: Unguarded, tmp_path: Path,
+    house: Workspace, histories: Path, unguarded: Unguarded, tmp_path: Path,
     settings: Settings, digest: Digest, tree: TreeOf,
 ) -> None:  # fmt: skip
     folder = histories / "-home-ada-secret"
@@ -331,7 +332,7 @@ def test_what_was_told_twice_under_two_sets_of_rules_is_one_in_the_end(
     moved = tmp_path / "late-1.jsonl"
     (folder.parent / "-home-ada-late" / "late-1.jsonl").rename(moved)
 
-    def hooked(house: House) -> House:
+    def hooked(house: Workspace) -> Workspace:
         for place, payload in enumerate((told, late)):
             file = house.paths.spool / "new" / f"{place}.1.a.json"
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -347,7 +348,9 @@ def test_what_was_told_twice_under_two_sets_of_rules_is_one_in_the_end(
     redact(house)
     after, tellings = tree(house), told_ids()
     house.stop()
-    guarded = digest(hooked(House(in_home(tmp_path / "guarded"), settings)), histories)
+    guarded = digest(
+        hooked(Workspace(in_home(tmp_path / "guarded"), settings)), histories
+    )
     wanted = tree(digest(guarded, moved))
     assert len(wanted["events"]) == len(after["events"]) < before
     for part in ("events", "sessions", "thoughts"):

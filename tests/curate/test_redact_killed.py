@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
+from memtui.workspace import Workspace
 from tests.curate.test_redact import KEYS, TreeOf, Unguarded, hook_files, traces
 from tests.faults.conftest import Nursery
 from tests.faults.conftest import nursery as nursery
@@ -48,13 +48,13 @@ def test_killed_at_any_moment_it_ends_the_same(
     start = tmp_path / "start"
     start.mkdir()
     (start / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
-    house = unguarded(House(in_home(start), settings), history)
+    house = unguarded(Workspace(in_home(start), settings), history)
     hook_files(house)
     house.stop()
 
     def kept(home: Path) -> str:
         assert traces(home) == set()
-        house = House(in_home(home), settings)
+        house = Workspace(in_home(home), settings)
         said = tree(house)
         with database.connected():
             rows = database.db.execute_sql("SELECT path, state FROM cursors")

@@ -7,17 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from memtui.curate import versions as chosen
-from memtui.curate.forget import Forget
-from memtui.curate.redact import Redact
+from memtui.cli import forget as cli_forget
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.house.tokenizer import counter
-from memtui.memory.toc import Status, TocHistory
-from memtui.recall import browse, versions
-from memtui.shell import curating
+from memtui.model.nodes import Status, TocHistory
+from memtui.services import browse, versions
+from memtui.services.forget import Forget
+from memtui.services.redact import Redact
 from memtui.store import database, dirty, outbox
-from memtui.store.tables.contents import (
+from memtui.store.schema import (
     BulletGripRow,
     BulletRow,
     GripRow,
@@ -26,6 +23,8 @@ from memtui.store.tables.contents import (
     VersionRow,
 )
 from memtui.store.tombstones import Kind
+from memtui.text.vocabulary import counter
+from memtui.workspace import Workspace
 from tests import modelled
 
 DAY = "toc:day:2024-01-18"
@@ -47,19 +46,19 @@ def shown(node_id: str = DAY) -> tuple[int, bool]:
     return one.version, one.is_pinned
 
 
-def settle(house: House) -> None:
+def settle(house: Workspace) -> None:
     assert house.works.until_idle(lambda _: None) == []
 
 
 @pytest.fixture
-def house(full_house: House) -> House:
+def house(full_house: Workspace) -> Workspace:
     """The full house, of one of whose days a model wrote two versions."""
     modelled.add(DAY, "The model tells of the pelican")
     modelled.add(DAY, "The model tells of the walrus", rejected=WHY)
     return full_house
 
 
-def later(house: House, folder: Path, minute: int = 0) -> None:
+def later(house: Workspace, folder: Path, minute: int = 0) -> None:
     """More is said on that day."""
     said = {
         "session_id": f"later-{minute}",
@@ -76,91 +75,93 @@ def later(house: House, folder: Path, minute: int = 0) -> None:
     settle(house)
 
 
-def test_an_earlier_version_is_gone_back_to_and_the_newest_again(house: House) -> None:
+def test_an_earlier_version_is_gone_back_to_and_the_newest_again(
+    house: Workspace,
+) -> None:
     assert shown() == (2, False)
-    assert chosen.pin(DAY, 1, house.zone, NOW).version == 1
+    assert versions.pin(DAY, 1, house.zone, NOW).version == 1
     assert shown() == (1, True)
     assert history().line.status is Status.CURRENT
-    assert chosen.unpin(DAY, house.zone, NOW).version == 2
+    assert versions.unpin(DAY, house.zone, NOW).version == 2
     assert shown() == (2, False)
     assert [one.version for one in history().editions] == [3, 2, 1]
 
 
-def test_without_a_number_the_version_that_is_shown_is_pinned(house: House) -> None:
-    assert chosen.pin(DAY, None, house.zone, NOW).version == 2
+def test_without_a_number_the_version_that_is_shown_is_pinned(house: Workspace) -> None:
+    assert versions.pin(DAY, None, house.zone, NOW).version == 2
     assert shown() == (2, True)
 
 
-def test_an_older_form_of_an_id_will_do(house: House) -> None:
-    chosen.pin("toc:week:2024-03", 1, house.zone, NOW)
+def test_an_older_form_of_an_id_will_do(house: Workspace) -> None:
+    versions.pin("toc:week:2024-03", 1, house.zone, NOW)
     assert shown(WEEK) == (1, True)
 
 
 def test_what_is_pinned_stays_whatever_comes_and_is_said_to_be_behind(
-    house: House, tmp_path: Path
+    house: Workspace, tmp_path: Path
 ) -> None:
-    chosen.pin(DAY, 2, house.zone, NOW)
+    versions.pin(DAY, 2, house.zone, NOW)
     later(house, tmp_path)
     modelled.add(DAY, "The model tells of the heron")
     assert shown() == (2, True)
     assert history().line.status is Status.STALE
     assert [one.version for one in history().editions] == [5, 4, 3, 2, 1]
-    assert chosen.unpin(DAY, house.zone, NOW).version == 5
+    assert versions.unpin(DAY, house.zone, NOW).version == 5
     assert shown() == (5, False)
 
 
 def test_going_back_behind_what_has_changed_is_said_to_be_behind(
-    house: House, tmp_path: Path
+    house: Workspace, tmp_path: Path
 ) -> None:
     later(house, tmp_path)
     assert shown() == (4, False)
-    chosen.pin(DAY, 2, house.zone, NOW)
+    versions.pin(DAY, 2, house.zone, NOW)
     assert history().line.status is Status.STALE
-    chosen.pin(DAY, 4, house.zone, NOW)
+    versions.pin(DAY, 4, house.zone, NOW)
     settle(house)
     assert history().line.status is Status.CURRENT
 
 
 def test_a_rejected_version_is_pinned_only_by_who_knows_why_it_was(
-    house: House,
+    house: Workspace,
 ) -> None:
-    with pytest.raises(chosen.Rejected, match=f"version 3 was rejected: {WHY}"):
-        chosen.pin(DAY, 3, house.zone, NOW)
+    with pytest.raises(versions.Rejected, match=f"version 3 was rejected: {WHY}"):
+        versions.pin(DAY, 3, house.zone, NOW)
     assert shown() == (2, False)
-    one = chosen.pin(DAY, 3, house.zone, NOW, even_rejected=True)
+    one = versions.pin(DAY, 3, house.zone, NOW, even_rejected=True)
     assert (one.version, one.rejected) == (3, WHY)
     assert shown() == (3, True)
-    assert chosen.unpin(DAY, house.zone, NOW).version == 2
+    assert versions.unpin(DAY, house.zone, NOW).version == 2
 
 
-def test_what_is_not_there_is_named_with_what_is(house: House) -> None:
+def test_what_is_not_there_is_named_with_what_is(house: Workspace) -> None:
     with pytest.raises(MemtuiError, match="no version 9: it has versions 1 to 3"):
-        chosen.pin(DAY, 9, house.zone, NOW)
+        versions.pin(DAY, 9, house.zone, NOW)
     with pytest.raises(MemtuiError, match="it has version 1 alone"):
-        chosen.pin(WEEK, 2, house.zone, NOW)
+        versions.pin(WEEK, 2, house.zone, NOW)
     for unknown in ("toc:day:1999-01-01", "nonsense", ""):
         with pytest.raises(MemtuiError, match=f"there is no node {unknown}"):
-            chosen.pin(unknown, None, house.zone, NOW)
+            versions.pin(unknown, None, house.zone, NOW)
         with pytest.raises(MemtuiError, match=f"there is no node {unknown}"):
-            chosen.ask(unknown, NOW)
+            versions.ask(unknown, NOW)
     with pytest.raises(MemtuiError, match=f"no version of {DAY} is pinned"):
-        chosen.unpin(DAY, house.zone, NOW)
+        versions.unpin(DAY, house.zone, NOW)
 
 
-def test_what_is_not_summarised_yet_has_nothing_to_choose(house: House) -> None:
+def test_what_is_not_summarised_yet_has_nothing_to_choose(house: Workspace) -> None:
     pending = "toc:day:2024-06-01"
     with database.writing():
         dirty.mark([pending], house.zone)
     assert history(pending).editions == ()
     with pytest.raises(MemtuiError, match="has no version yet"):
-        chosen.pin(pending, 1, house.zone, NOW)
+        versions.pin(pending, 1, house.zone, NOW)
     with pytest.raises(MemtuiError, match="has no version yet"):
-        chosen.unpin(pending, house.zone, NOW)
+        versions.unpin(pending, house.zone, NOW)
     with pytest.raises(MemtuiError, match="has no version yet"):
-        chosen.ask(pending, NOW)
+        versions.ask(pending, NOW)
 
 
-def test_search_and_the_node_above_follow_what_is_chosen(house: House) -> None:
+def test_search_and_the_node_above_follow_what_is_chosen(house: Workspace) -> None:
     def finds(word: str) -> list[str]:
         return [hit.target_id for hit in house.teleport.find(word).hits]
 
@@ -170,13 +171,13 @@ def test_search_and_the_node_above_follow_what_is_chosen(house: House) -> None:
     settle(house)
     week = browse.node(WEEK)
     assert finds("pelican") != []
-    chosen.pin(DAY, 1, house.zone, NOW)
+    versions.pin(DAY, 1, house.zone, NOW)
     with database.connected():
         assert [name for _, name in outbox.to_index(9)] == [DAY]
         assert dirty.count() == 1
     settle(house)
     assert finds("pelican") == []
-    chosen.pin(DAY, 3, house.zone, NOW, even_rejected=True)
+    versions.pin(DAY, 3, house.zone, NOW, even_rejected=True)
     settle(house)
     assert DAY in finds("walrus")
     then = browse.node(WEEK)
@@ -184,23 +185,25 @@ def test_search_and_the_node_above_follow_what_is_chosen(house: House) -> None:
     assert then.version > week.version
 
 
-def test_a_running_app_is_told_which_nodes_to_show_anew(house: House) -> None:
+def test_a_running_app_is_told_which_nodes_to_show_anew(house: Workspace) -> None:
     settle(house)
     house.works.take_changed()
-    chosen.pin(DAY, 1, house.zone, NOW)
+    versions.pin(DAY, 1, house.zone, NOW)
     told: set[str] = set()
     house.works.until_idle(lambda progress: told.update(progress.changed))
     assert {DAY, WEEK} <= told | house.works.take_changed()
 
 
-def test_who_asks_for_a_new_version_is_noted_once_in_their_place(house: House) -> None:
+def test_who_asks_for_a_new_version_is_noted_once_in_their_place(
+    house: Workspace,
+) -> None:
     with database.writing():
         NodeRow.update(
             wants_model=False, model_attempts=4, model_retry_ms=2**50
         ).execute()
-    chosen.ask(DAY, NOW)
+    versions.ask(DAY, NOW)
     assert history().asked_at == NOW
-    chosen.ask(DAY, datetime(2024, 3, 2, tzinfo=UTC))
+    versions.ask(DAY, datetime(2024, 3, 2, tzinfo=UTC))
     assert history().asked_at == NOW
     with database.connected():
         row = NodeRow.get(NodeRow.node_id == DAY)
@@ -210,9 +213,9 @@ def test_who_asks_for_a_new_version_is_noted_once_in_their_place(house: House) -
     assert shown() == (2, False)
 
 
-def test_asking_leaves_a_pin_as_it_is(house: House) -> None:
-    chosen.pin(DAY, 1, house.zone, NOW)
-    assert chosen.ask(DAY, NOW).is_pinned
+def test_asking_leaves_a_pin_as_it_is(house: Workspace) -> None:
+    versions.pin(DAY, 1, house.zone, NOW)
+    assert versions.ask(DAY, NOW).is_pinned
     assert shown() == (1, True)
 
 
@@ -228,7 +231,7 @@ def holding(home: Path) -> list[Path]:
 
 @pytest.mark.parametrize("pinned", [1, 2, 3])
 def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
-    house: House, digest: Callable[..., House], tmp_path: Path, pinned: int
+    house: Workspace, digest: Callable[..., Workspace], tmp_path: Path, pinned: int
 ) -> None:
     at = "2025-03-14T10:00:00+00:00"
     said = [
@@ -247,10 +250,10 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
         modelled.add(
             node_id, "Quokkas again", rejected="1 of 2 bullets: quokka", held=held
         )
-        chosen.pin(node_id, pinned, house.zone, NOW, even_rejected=True)
+        versions.pin(node_id, pinned, house.zone, NOW, even_rejected=True)
     settle(house)
     assert holding(house.paths.store.parent) != []
-    places = curating.places_of(house)
+    places = cli_forget.places_of(house)
     forget = Forget(places, house.paths.spool, house.zone, lambda: NOW)
     forget.run(Kind.SESSION, ["s-ada"])
     settle(house)
@@ -272,7 +275,7 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
 
 
 def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
-    house: House, unguarded: Callable[..., House], tmp_path: Path
+    house: Workspace, unguarded: Callable[..., Workspace], tmp_path: Path
 ) -> None:
     key = "ghp_quokka7Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Gaxyz"
     told = {
@@ -289,10 +292,10 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
         held = (modelled.withheld(f"{key} was sold"),)
         made = modelled.add(node_id, key, rejected=f"no bullet but {key}", held=held)
         modelled.add(node_id, key, with_weak=f"{key} counts")
-        chosen.pin(node_id, made.version, house.zone, NOW, even_rejected=True)
+        versions.pin(node_id, made.version, house.zone, NOW, even_rejected=True)
     settle(house)
     redact = Redact(
-        curating.places_of(house),
+        cli_forget.places_of(house),
         house.paths.spool,
         house.zone,
         counter(house.paths.vocabulary),
@@ -307,12 +310,12 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
 
 
 def test_forgetting_part_of_a_day_takes_its_pin_and_every_version_of_it(
-    house: House, tmp_path: Path
+    house: Workspace, tmp_path: Path
 ) -> None:
     later(house, tmp_path, 30)
     modelled.add(DAY, "Quokkas counted")
-    chosen.pin(DAY, 2, house.zone, NOW)
-    places = curating.places_of(house)
+    versions.pin(DAY, 2, house.zone, NOW)
+    places = cli_forget.places_of(house)
     forget = Forget(places, house.paths.spool, house.zone, lambda: NOW)
     forget.run(Kind.SESSION, ["later-30"])
     settle(house)

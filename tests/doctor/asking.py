@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memtui.stages.claim import LOCKS
+from memtui.pipeline.worker_lock import LOCKS
 
 Ask = Callable[..., Any]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from memtui import __main__
-from memtui.house import House
+from memtui.cli import main
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
+from memtui.workspace import Workspace
 from tests.commanding import data_of
 from tests.conftest import HISTORY
 from tests.doctor.asking import Ask
@@ -19,7 +19,7 @@ from tests.doctor.asking import Ask
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the history in it, to be copied."""
     home = tmp_path_factory.mktemp("made") / "home"
-    house = House(in_home(home), Settings({"store.time_zone": Held("UTC", "test")}))
+    house = Workspace(in_home(home), Settings({"store.time_zone": Held("UTC", "test")}))
     for _ in house.works.importer().run([HISTORY]):
         pass
     assert house.works.until_idle(lambda _: None) == []
@@ -46,7 +46,7 @@ def ask(home: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
     def asked(*options: str, words: bool = False) -> Any:
         capsys.readouterr()
         asking = ["--home", str(home), *options, "doctor", "--max-tokens", "9000"]
-        code = __main__.main(asking if words else [*asking, "--json"])
+        code = main.main(asking if words else [*asking, "--json"])
         told = capsys.readouterr()
         if words:
             assert code == ("✗" in told.out)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
-from memtui.memory.summarizers import Condition
+from memtui.cli import doctor_checks
+from memtui.model.model_state import Condition
 from memtui.paths import in_home
 from memtui.settings import Settings
-from memtui.shell import checking_model
-from memtui.store import database, facts
+from memtui.store import database, meta
+from memtui.workspace import Workspace
 from tests.doctor.asking import Ask, ill, listing, named, of
 from tests.stub.models import Model
 from tests.stub.server import serving
@@ -71,10 +71,10 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
 ) -> None:
     at = datetime(2026, 1, 2, 21, 20, tzinfo=UTC)
     until = at + timedelta(minutes=14)
-    opened = House(in_home(home), Settings({}))
+    opened = Workspace(in_home(home), Settings({}))
     with database.writing():
-        found = facts.Found(Condition.RESTING, "its minutes are used", until, at)
-        facts.set_model(found)
+        found = meta.Found(Condition.RESTING, "its minutes are used", until, at)
+        meta.set_model(found)
     opened.stop()
     assert [one["subject"] for one in named(ask(), "model")] == [""]
     with (home / "work.lock").open("w") as claim:
@@ -167,7 +167,7 @@ def test_what_the_environment_says_of_ollama_is_not_looked_at(
 def test_an_ollama_that_never_answers_is_not_waited_for(
     ask: Ask, summaries: Set, provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checking_model, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(doctor_checks, "PATIENCE_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         summaries(url=url, provider=provider)

@@ -4,7 +4,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from memtui.shell import doctoring
+from memtui.cli import doctor
 from tests.commanding import memtui
 from tests.doctor.asking import Ask, listing, of
 
@@ -20,7 +20,7 @@ def test_a_sound_memory_is_said_to_be_well(ask: Ask) -> None:
 def test_what_is_told_fits_80_columns(ask: Ask) -> None:
     lines = ask(words=True).splitlines()
     assert "All is well." in lines
-    assert max(len(line) for line in lines if "/" not in line) <= doctoring.WIDTH
+    assert max(len(line) for line in lines if "/" not in line) <= doctor.WIDTH
 
 
 def test_before_anything_is_kept_nothing_is_made(tmp_path: Path) -> None:

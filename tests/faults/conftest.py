@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memtui.store import database
-from memtui.store.tables.keeping import RedactionRow
+from memtui.store.schema import RedactionRow
 from tests.once.conftest import told as told
 from tests.once.telling import hook, leave, line, record
 

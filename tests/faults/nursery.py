@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from memtui.__main__ import main
+from memtui.cli.main import main
 from memtui.store import database
 
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from memtui.house import House
 from memtui.llm.extractive import Extractive
-from memtui.memory.events import is_event_id
-from memtui.memory.segments import Rules, Segment
-from memtui.memory.summaries import Summary
-from memtui.memory.tokens import ESTIMATED
+from memtui.model.events import is_event_id
+from memtui.model.segments import Rules, Segment
+from memtui.model.summaries import Summary
 from memtui.paths import in_home
-from memtui.recall import health
+from memtui.pipeline.pipeline import Pipeline, Setup
+from memtui.services import status
 from memtui.settings import Settings
-from memtui.stages.works import Setup, Works
 from memtui.store import database
-from memtui.store.tables.conversations import EventRow
+from memtui.store.schema import EventRow
+from memtui.text.tokens import ESTIMATED
+from memtui.workspace import Workspace
 from tests.once.telling import START, TreeOf, bring, hook, leave, line
 
 HOUR = timedelta(hours=1)
@@ -39,10 +39,10 @@ class At:
 
     def __init__(self, home: Path, settings: Settings) -> None:
         self.now = START + HOUR
-        self.house = House(in_home(home), settings)
+        self.house = Workspace(in_home(home), settings)
         self.summarizer = Moody()
         paths = self.house.paths
-        self.works = Works(
+        self.works = Pipeline(
             Setup(
                 spool=paths.spool,
                 index=paths.index,
@@ -101,7 +101,7 @@ def test_what_hooks_left_before_the_clock_was_set_back_waits_for_its_time(
     at.now = START + timedelta(minutes=3)
     at.settle()
     assert len(texts()) == 1
-    assert health.stats().problems == 0
+    assert status.stats().problems == 0
     at.now = START + timedelta(minutes=31)
     at.settle()
     assert len(texts()) == 2
@@ -116,7 +116,7 @@ def test_a_transcript_read_after_the_clock_was_set_back_is_read_again_in_time(
     at.now = START + timedelta(minutes=10)
     bring(at.works, file)
     assert len(texts()) == 2
-    assert health.stats().problems == 1
+    assert status.stats().problems == 1
     with file.open("a") as grown:
         grown.write(line("s1", 9))
     bring(at.works, file)
@@ -125,7 +125,7 @@ def test_a_transcript_read_after_the_clock_was_set_back_is_read_again_in_time(
     at.works._tail._next_glance_s = 0.0
     at.settle()
     assert len(texts()) == 4
-    assert health.stats().problems == 0
+    assert status.stats().problems == 0
     other = At(tmp_path / "undisturbed", settings)
     other.now = at.now
     bring(other.works, file)
@@ -167,11 +167,11 @@ def test_another_try_does_not_wait_for_a_time_that_was_wrong(
     for _ in at.works.importer().run([file]):
         pass
     at.settle()
-    assert health.stats().queued > 0
+    assert status.stats().queued > 0
     at.now, at.summarizer.fails = START + HOUR, False
     at.settle()
-    assert health.stats().queued == 0
-    assert health.stats().nodes > 1
+    assert status.stats().queued == 0
+    assert status.stats().nodes > 1
 
 
 def test_the_same_words_before_and_after_are_two_messages(at: At) -> None:
@@ -187,6 +187,6 @@ def test_a_time_nobody_would_live_to_see_is_refused(at: At) -> None:
     leave(at.house.paths.spool / "new", 1, prompts(60 * 24 * 365))
     at.settle()
     assert texts() == []
-    assert health.stats().problems == 1
+    assert status.stats().problems == 1
     (name,) = (at.house.paths.spool / "bad").glob("*.json")
     assert datetime.fromtimestamp(name.stat().st_mtime).year == 2026

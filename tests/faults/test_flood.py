@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
+from memtui.capture import watcher
 from memtui.paths import in_home
-from memtui.recall import checkups, health
+from memtui.services import checks, status
 from memtui.settings import Held, Settings
-from memtui.sources import watching
 from memtui.store import database
-from memtui.store.tables.conversations import EventRow
+from memtui.store.schema import EventRow
+from memtui.workspace import Workspace
 from tests import test_whole_house
 from tests.once.telling import TreeOf, hook, record, without_versions
 from tests.test_whole_house import working
@@ -38,21 +38,21 @@ def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def tailing(tmp_path: Path, projects: Path) -> Iterator[House]:
+def tailing(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
     settings = Settings(
         {
             "store.time_zone": Held("UTC", "test"),
             "capture.sources": Held(("claude-code",), "test"),
         }
     )
-    house = House(in_home(tmp_path / "home"), settings)
+    house = Workspace(in_home(tmp_path / "home"), settings)
     yield house
     house.stop()
 
 
 def kept(messages: int) -> Callable[[], bool]:
     """Whether so many messages are kept."""
-    return lambda: health.stats().messages == messages
+    return lambda: status.stats().messages == messages
 
 
 def letters() -> Iterator[tuple[str, str]]:
@@ -74,19 +74,19 @@ def flood(new: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("patient")
 def test_ten_thousand_hooks_at_once_are_all_kept(
-    house: House, tmp_path: Path, settings: Settings, tree_of: TreeOf
+    house: Workspace, tmp_path: Path, settings: Settings, tree_of: TreeOf
 ) -> None:
     with working(house) as watched:
         flooding = threading.Thread(target=flood, args=(house.paths.spool / "new",))
         house.works._ingest._spool.make()
         flooding.start()
         watched.until(kept(FILES))
-        watched.until(lambda: health.stats().queued == 0)
+        watched.until(lambda: status.stats().queued == 0)
         flooding.join()
     assert list((house.paths.spool / "new").iterdir()) == []
     home = house.paths.store.parent
     house.stop()
-    other = House(in_home(tmp_path / "undisturbed"), settings)
+    other = Workspace(in_home(tmp_path / "undisturbed"), settings)
     other.works._ingest._spool.make()
     flood(other.paths.spool / "new")
     assert other.works.until_idle(lambda _: None) == []
@@ -101,7 +101,7 @@ def said(tree: dict[str, Any]) -> str:
 @pytest.mark.slow
 @pytest.mark.usefixtures("patient")
 def test_more_changes_than_the_watch_can_hold_are_all_found(
-    tailing: House, projects: Path
+    tailing: Workspace, projects: Path
 ) -> None:
     with working(tailing) as watched:
         watched.until(lambda: tailing.works._tail._is_told)
@@ -113,7 +113,7 @@ def test_more_changes_than_the_watch_can_hold_are_all_found(
                 told = record(number, f"Word {number}", session)
                 (projects / f"{session}.jsonl").write_text(told)
         watched.until(kept(TRANSCRIPTS))
-        watched.until(lambda: health.stats().queued == 0)
+        watched.until(lambda: status.stats().queued == 0)
     with database.connected():
         texts = [text for (text,) in EventRow.select(EventRow.text).tuples()]
     assert len(set(texts)) == len(texts) == TRANSCRIPTS
@@ -121,16 +121,16 @@ def test_more_changes_than_the_watch_can_hold_are_all_found(
 
 @pytest.mark.parametrize("kind", ["nfs4", "fuse.sshfs", "9p"])
 def test_a_spool_whose_file_system_tells_of_nothing_is_looked_at(
-    house: House, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+    house: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
 ) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"server:/x {tmp_path} {kind} rw 0 0\n")
-    monkeypatch.setattr(watching, "MOUNTS", mounts)
+    monkeypatch.setattr(watcher, "MOUNTS", mounts)
     with working(house) as watched:
-        watched.until(lambda: kind in checkups.blind())
+        watched.until(lambda: kind in checks.blind())
         for number in range(3):
             test_whole_house.hook(
                 house, hook_event_name="UserPromptSubmit", prompt=f"Word {number}"
             )
             watched.until(kept(number + 1))
-    assert f"is on {kind}, which does not tell of changes" in checkups.blind()
+    assert f"is on {kind}, which does not tell of changes" in checks.blind()

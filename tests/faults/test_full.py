@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memtui.errors import SearchError
-from memtui.search.index import Index
+from memtui.search.index import NodeIndex
 from tests.conftest import HISTORY
 from tests.faults.conftest import Nursery
 from tests.search.writing import document
@@ -72,7 +72,7 @@ def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
 ) -> None:
     disk, folder = tmp_path / "disk", tmp_path / "disk" / "index"
     disk_of(disk, 600)
-    index = Index(folder)
+    index = NodeIndex(folder)
     index.make("fed")
     index.put([document(number) for number in range(30)], [])
     before = {file.name: file.read_bytes() for file in folder.iterdir()}

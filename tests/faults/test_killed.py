@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.house import House
-from memtui.recall import health
+from memtui.services import status
+from memtui.workspace import Workspace
 from tests.faults.conftest import Nursery
 from tests.once.telling import hook
 
@@ -76,7 +76,7 @@ hook.main()
     [("open", "opens", 0, 0), ("write", "writes", 0, 1), ("rename", "die", 1, 0)],
 )
 def test_what_a_killed_hook_has_written_is_taken_up(
-    house: House, name: str, by: str, messages: int, refused: int
+    house: Workspace, name: str, by: str, messages: int, refused: int
 ) -> None:
     spool = house.paths.spool
     payload = json.loads(hook(1, "UserPromptSubmit", prompt="Word"))["payload"]
@@ -93,7 +93,7 @@ def test_what_a_killed_hook_has_written_is_taken_up(
     os.utime(draft, (1.7e9, 1.7e9))
     house.works._ingest._next_drafts_s = 0.0
     assert house.works.until_idle(lambda _: None) == []
-    assert health.stats().messages == messages
+    assert status.stats().messages == messages
     assert len(list((spool / "bad").glob("*.json"))) == refused
     assert list((spool / "tmp").iterdir()) == list((spool / "new").iterdir()) == []
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from memtui.house import House
-from memtui.memory.sessions import History
+from memtui.model.sessions import History
 from memtui.paths import in_home
-from memtui.recall import health
+from memtui.pipeline.progress import Progress
+from memtui.services import status
 from memtui.settings import Settings
-from memtui.stages.progress import Progress
-from memtui.widgets import status_line
+from memtui.tui.widgets import status_line
+from memtui.workspace import Workspace
 from tests.faults.conftest import Nursery
 from tests.test_whole_house import Watched
 
@@ -68,7 +68,7 @@ def test_an_import_waits_for_a_locked_store(
     settings: Settings,
 ) -> None:
     home = home_of("locked")
-    House(in_home(home), settings).stop()
+    Workspace(in_home(home), settings).stop()
     words = ("--home", str(home), "--set", "store.time_zone=UTC", "import", str(folder))
     with (
         locked(home / "memory.db") as let_go,
@@ -96,7 +96,7 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
     held_s: float,
 ) -> None:
     home = home_of("locked")
-    house = House(in_home(home), settings)
+    house = Workspace(in_home(home), settings)
     watched = Watched()
     said: list[str] = []
 
@@ -111,8 +111,8 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
         house.start_import([history], tell, is_watched=False)
         watched.until(lambda: any("is in use by another process" in s for s in said))
         watched.until(lambda: time.monotonic() - begun_s > held_s)
-        assert health.stats().events == 0
-    watched.until(lambda: health.stats().messages > 40 and health.stats().queued == 0)
+        assert status.stats().events == 0
+    watched.until(lambda: status.stats().messages > 40 and status.stats().queued == 0)
     watched.until(lambda: "in use" not in said[-1])
     house.stop()
     assert kept(home) == wanted

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.house import House
-from memtui.recall import health
+from memtui.services import status
+from memtui.workspace import Workspace
 from tests.once.telling import CUT, Told, hook, leave, line, without_versions
 
 HomeOf = Callable[[str], Path]
@@ -17,13 +17,13 @@ TreeOf = Callable[[Path], dict[str, object]]
 LINES = line("s1", 1, 2, 3, 40, 41, 42)
 
 
-def settle(house: House) -> None:
+def settle(house: Workspace) -> None:
     assert house.works.until_idle(lambda _: None) == []
 
 
 @pytest.mark.parametrize("left", [b"", b"\0" * 4096, b'{"session_id": "s1", "hook_'])
 def test_a_hooks_file_that_lost_its_end_is_put_aside_and_holds_nobody_up(
-    house: House, left: bytes
+    house: Workspace, left: bytes
 ) -> None:
     new = house.paths.spool / "new"
     new.mkdir(exist_ok=True)
@@ -31,15 +31,17 @@ def test_a_hooks_file_that_lost_its_end_is_put_aside_and_holds_nobody_up(
     leave(new, 1, told)
     (new / "0001.000001.json").write_bytes(left)
     settle(house)
-    assert health.stats().messages == 2
-    assert health.stats().problems == 1
+    assert status.stats().messages == 2
+    assert status.stats().problems == 1
     bad = house.paths.spool / "bad"
     assert (bad / "0001.000001.json").exists()
     assert (bad / "0001.000001.json.reason").read_text()
     assert list(new.iterdir()) == []
 
 
-def test_what_a_hook_lost_is_told_by_the_transcript(told: Told, house: House) -> None:
+def test_what_a_hook_lost_is_told_by_the_transcript(
+    told: Told, house: Workspace
+) -> None:
     whole = told.tree([("s1", LINES)])
     new = house.paths.spool / "new"
     new.mkdir(exist_ok=True)
@@ -69,7 +71,7 @@ def test_a_transcript_that_lost_its_end_is_read_on_from_what_is_there(
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("which", ["memtui-index", "*.toc"])
 def test_an_index_that_lost_its_end_is_made_again(
-    house: House, tmp_path: Path, tree_of: TreeOf, which: str
+    house: Workspace, tmp_path: Path, tree_of: TreeOf, which: str
 ) -> None:
     file = tmp_path / "s1.jsonl"
     file.write_text(LINES)
@@ -81,7 +83,7 @@ def test_an_index_that_lost_its_end_is_made_again(
     wanted = json.dumps(without_versions(tree_of(home)), sort_keys=True)
     for part in house.paths.index.glob(which):
         part.write_bytes(b"")
-    again = House(house.paths, house.settings)
+    again = Workspace(house.paths, house.settings)
     settle(again)
     again.stop()
     gc.collect()

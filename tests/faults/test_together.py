@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memtui.house import House
 from memtui.paths import in_home
-from memtui.recall import health
+from memtui.services import status
 from memtui.settings import Settings
+from memtui.workspace import Workspace
 from tests.faults.conftest import HOOKED, Nursery
 from tests.once.telling import leave, line, without_versions
 
@@ -20,7 +20,7 @@ Kept = Callable[[Path], str]
 WORKS = """
 import json, sys
 from pathlib import Path
-from memtui.house import House
+from memtui.workspace import House
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
 settings = Settings({"store.time_zone": Held("UTC", "")})
@@ -99,8 +99,8 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
             memtui(home, "import", str(more)), stdout=subprocess.DEVNULL, check=True
         )
         aside.rename(late)
-        house = House(in_home(home), settings)
-        while (now := health.stats()).queued or now.messages < wanted["stats"][
+        house = Workspace(in_home(home), settings)
+        while (now := status.stats()).queued or now.messages < wanted["stats"][
             "messages"
         ]:
             assert heard(waiting)[2] == ""

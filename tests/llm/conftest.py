@@ -9,10 +9,10 @@ import pytest
 from memtui.llm.looking import Wishes
 from memtui.llm.ollama import Ollama
 from memtui.llm.transport import Deadlines
-from memtui.memory import events
-from memtui.memory.events import Event, EventType
-from memtui.memory.segments import Segment
-from memtui.memory.summarizers import Doing
+from memtui.model import events
+from memtui.model.events import Event, EventType
+from memtui.model.model_state import Doing
+from memtui.model.segments import Segment
 from tests.stub.server import Stub, serving
 
 AT = datetime(2026, 8, 1, 9, tzinfo=UTC)

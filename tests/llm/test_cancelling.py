@@ -8,8 +8,8 @@ import pytest
 from memtui.llm.faults import Cancelled
 from memtui.llm.ollama import Ollama
 from memtui.llm.probing import Capability, Mode
-from memtui.memory.segments import Segment
-from memtui.memory.summarizers import Condition
+from memtui.model.model_state import Condition
+from memtui.model.segments import Segment
 from tests.llm.conftest import Asker, segment_of
 from tests.stub import faults
 from tests.stub.server import Stub, serving

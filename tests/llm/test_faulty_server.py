@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memtui.errors import ModelError
-from memtui.llm import faults as ours
+from memtui.llm import faults as llm_faults
 from memtui.llm.faults import Fault
 from memtui.llm.looking import Wishes
 from memtui.llm.probing import Capability, Mode
-from memtui.memory.segments import Segment
-from memtui.memory.summarizers import Condition, Phase
+from memtui.model.model_state import Condition, Phase
+from memtui.model.segments import Segment
 from tests.llm.conftest import HASTY, PATIENT, TALK, Asker, segment_of
 from tests.stub import faults, personas
 from tests.stub.models import Model
@@ -43,9 +43,9 @@ def test_a_server_that_is_offline_is_not_asked_again_for_a_minute(
 ) -> None:
     stub.stop()
     ollama = asker.ollama()
-    with pytest.raises(ours.Offline):
+    with pytest.raises(llm_faults.Offline):
         ollama.summarize_segment(segment)
-    with pytest.raises(ours.Resting) as caught:
+    with pytest.raises(llm_faults.Resting) as caught:
         ollama.summarize_segment(segment)
     assert caught.value.retry_s == 60
     assert asker.slept == []
@@ -60,7 +60,7 @@ def test_a_busy_server_is_waited_for(
     assert asker.slept == [1, 2, 4, 8, 16]
     assert [d.phase for d in asker.told].count(Phase.WAITING) == 5
     stub.script(*[faults.BUSY] * 6)
-    with pytest.raises(ours.Busy):
+    with pytest.raises(llm_faults.Busy):
         ollama.summarize_segment(segment)
     assert ollama.health().is_ready
 
@@ -91,10 +91,10 @@ def test_a_server_that_is_unwell_gets_two_more_tries_then_a_rest(
     assert ollama.summarize_segment(segment).facts.requests == 3
     assert asker.slept == [1, 5]
     stub.always(fault)
-    with pytest.raises(ours.Unwell):
+    with pytest.raises(llm_faults.Unwell):
         ollama.summarize_segment(segment)
     assert none_sent_twice(stub.chats()[:3])
-    with pytest.raises(ours.Resting):
+    with pytest.raises(llm_faults.Resting):
         ollama.summarize_segment(segment)
     assert ollama.health().condition is Condition.RESTING
     asker.now += 60
@@ -146,7 +146,7 @@ def test_without_a_smaller_model_memory_is_what_is_missing(
     stub: Stub, asker: Asker, segment: Segment
 ) -> None:
     stub.always(faults.NO_MEMORY)
-    with pytest.raises(ours.OutOfMemory):
+    with pytest.raises(llm_faults.OutOfMemory):
         asker.ollama().summarize_segment(segment)
 
 
@@ -216,10 +216,10 @@ def test_a_model_that_has_gone_is_replaced_by_another(segment: Segment) -> None:
 
 def test_without_another_the_model_to_pull_is_named(segment: Segment) -> None:
     with serving(Model("nomic-embed-text", size="137M")) as stub:
-        with pytest.raises(ours.ModelMissing, match="ollama pull qwen3:4b"):
+        with pytest.raises(llm_faults.ModelMissing, match="ollama pull qwen3:4b"):
             Asker(stub.url).ollama().summarize_segment(segment)
         wishes = Wishes(stub.url, model="mine:8b", deadlines=PATIENT)
-        with pytest.raises(ours.ModelMissing, match="ollama pull mine:8b"):
+        with pytest.raises(llm_faults.ModelMissing, match="ollama pull mine:8b"):
             Asker(stub.url).ollama(wishes).summarize_segment(segment)
 
 
@@ -248,7 +248,7 @@ def test_one_that_is_too_long_however_little_is_asked_is_given_up(
     stub: Stub, asker: Asker, segment: Segment, known: list[Capability]
 ) -> None:
     stub.always(faults.shortened(10))
-    with pytest.raises(ours.TooLong):
+    with pytest.raises(llm_faults.TooLong):
         asker.ollama(known=known).summarize_segment(segment)
     assert none_sent_twice(stub.chats())
 
@@ -262,7 +262,7 @@ def test_a_reply_cut_at_any_byte_gives_what_was_said_or_a_fault(
     stub.always(faults.shortened(cut))
     try:
         summary = asker.ollama(known=known).summarize_segment(segment_of())
-    except ours.TooLong:
+    except llm_faults.TooLong:
         return
     said = [" ".join(text.split()) for _, text in TALK]
     for claim in summary.bullets:
@@ -301,7 +301,7 @@ def test_a_bad_reply_gets_one_other_try(
     assert (first["temperature"], first["seed"]) == (0.0, 1)
     assert (second["temperature"], second["seed"]) == (0.3, 2)
     stub.script(*[faults.saying(text)] * 2)
-    with pytest.raises(ours.BadReply):
+    with pytest.raises(llm_faults.BadReply):
         ollama.summarize_segment(segment)
     assert asker.slept == []
     assert ollama.health().is_ready
@@ -327,7 +327,7 @@ def test_a_model_that_writes_no_summary_is_asked_twice(
     persona: personas.Persona,
 ) -> None:
     stub.models[0].persona = persona
-    with pytest.raises(ours.BadReply):
+    with pytest.raises(llm_faults.BadReply):
         asker.ollama(known=known).summarize_segment(segment)
     assert len(stub.chats()) == 2
     written = [doing.written for doing in asker.told]
@@ -343,7 +343,7 @@ def test_a_model_whose_replies_are_bad_makes_room_for_another(
     with serving(poor, Model("llama3.2:3b", size="3.2B")) as stub:
         ollama = Asker(stub.url).ollama()
         for _ in range(3):
-            with pytest.raises(ours.BadReply):
+            with pytest.raises(llm_faults.BadReply):
                 ollama.summarize_segment(segment)
         assert ollama.summarize_segment(segment).facts.model == "llama3.2:3b"
 
@@ -354,7 +354,7 @@ def test_a_model_that_was_named_is_kept_but_said_to_be_poor(segment: Segment) ->
         wishes = Wishes(stub.url, model="qwen3:4b", deadlines=PATIENT)
         ollama = Asker(stub.url).ollama(wishes)
         for _ in range(3):
-            with pytest.raises(ours.BadReply):
+            with pytest.raises(llm_faults.BadReply):
                 ollama.summarize_segment(segment)
         health = ollama.health()
         assert (health.condition, health.model) == (Condition.UNWELL, "qwen3:4b")
@@ -372,13 +372,13 @@ def test_a_poor_model_is_tried_again_after_six_hours_and_when_it_is_pulled_anew(
         asker = Asker(stub.url)
         ollama = asker.ollama()
         for _ in range(3):
-            with pytest.raises(ours.BadReply):
+            with pytest.raises(llm_faults.BadReply):
                 ollama.summarize_segment(segment)
         health = ollama.health()
         assert health.is_poor and "in 6 h" in health.says
         asker.now += 6 * 3600
         assert ollama.health().is_ready
-        with pytest.raises(ours.BadReply):
+        with pytest.raises(llm_faults.BadReply):
             ollama.summarize_segment(segment)
         assert "in 6 h" in ollama.health().says
         poor.blob = "another"
@@ -400,7 +400,7 @@ def test_a_server_that_refuses_us_is_not_asked_again(
 ) -> None:
     stub.always(faults.FORBIDDEN, path="/api/version")
     ollama = asker.ollama()
-    with pytest.raises(ours.Refused):
+    with pytest.raises(llm_faults.Refused):
         ollama.summarize_segment(segment)
     assert ollama.health().condition is Condition.REFUSED
     assert asker.slept == []
@@ -410,7 +410,7 @@ def test_plain_answers_go_wrong_too(stub: Stub, asker: Asker, segment: Segment) 
     for path in ("/api/version", "/api/tags", "/api/ps", "/api/show"):
         for fault in (faults.PROXY, faults.reset(-1)):
             stub.script(fault, path=path)
-            with pytest.raises(ours.Unwell):
+            with pytest.raises(llm_faults.Unwell):
                 asker.ollama().summarize_segment(segment)
             stub.script(fault, path=path)
             assert asker.ollama().health().condition is Condition.UNWELL

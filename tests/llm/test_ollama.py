@@ -10,11 +10,11 @@ from memtui.llm import prompts
 from memtui.llm.faults import BadReply, ModelMissing, NothingToSay, Refused, Resting
 from memtui.llm.looking import Wishes
 from memtui.llm.probing import Capability, Mode
-from memtui.memory.segments import Segment
-from memtui.memory.summaries import Summary, sane
-from memtui.memory.summarizers import Condition, Phase
-from memtui.memory.toc import Bullet, TocLevel, TocNode
-from memtui.memory.verdicts import SAID
+from memtui.model.model_state import Condition, Phase
+from memtui.model.nodes import Bullet, TocLevel, TocNode
+from memtui.model.segments import Segment
+from memtui.model.summaries import Summary, sane
+from memtui.model.verdicts import SAID
 from tests.llm.conftest import AT, PATIENT, TALK, Asker, segment_of
 from tests.stub import faults, personas
 from tests.stub.models import Model

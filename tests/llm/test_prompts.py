@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from memtui.llm import prompts
 from memtui.llm.prompts import Log, Turn
-from memtui.memory.events import EventRole
-from memtui.memory.toc import Bullet, TocLevel, TocNode
-from memtui.memory.verdicts import SAID
+from memtui.model.events import EventRole
+from memtui.model.nodes import Bullet, TocLevel, TocNode
+from memtui.model.verdicts import SAID
 from tests.llm.conftest import AT, TALK, segment_of
 
 LINE = re.compile(r"(\d+|-)\|[\w-]+\| \S.*")

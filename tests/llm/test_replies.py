@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from memtui.llm import prompts, replies
 from memtui.llm.faults import BadReply
 from memtui.llm.prompts import Log, Turn
-from memtui.memory.summaries import BULLET_CHARS, TITLE_CHARS, Claim, Summary, sane
+from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, Claim, Summary, sane
 from tests.llm.conftest import segment_of
 from tests.stub import personas
 from tests.stub.personas import Prompt

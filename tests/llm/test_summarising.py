@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from memtui.house import House, summarising
+from memtui import workspace
 from memtui.llm.faults import Resting
-from memtui.memory.segments import Segment
-from memtui.memory.summarizers import Condition
+from memtui.model.model_state import Condition
+from memtui.model.segments import Segment
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
-from memtui.store import database, facts
+from memtui.store import database, meta
+from memtui.workspace import Workspace
 from tests.stub.models import Model
 from tests.stub.server import Stub, serving
 
@@ -31,15 +32,15 @@ def slow() -> Iterator[Stub]:
 
 
 @pytest.fixture
-def open_store(tmp_path: Path) -> Iterator[Callable[[], House]]:
+def open_store(tmp_path: Path) -> Iterator[Callable[[], Workspace]]:
     """Opens a store as another process would."""
-    opened: list[House] = []
+    opened: list[Workspace] = []
 
-    def open_it() -> House:
+    def open_it() -> Workspace:
         for house in opened:
             house.stop()
         own = {"store.time_zone": Held("UTC", "test")}
-        opened.append(House(in_home(tmp_path), Settings(own)))
+        opened.append(Workspace(in_home(tmp_path), Settings(own)))
         return opened[-1]
 
     yield open_it
@@ -48,18 +49,18 @@ def open_store(tmp_path: Path) -> Iterator[Callable[[], House]]:
 
 
 def test_another_process_knows_how_long_a_model_has_worked(
-    slow: Stub, segment: Segment, open_store: Callable[[], House]
+    slow: Stub, segment: Segment, open_store: Callable[[], Workspace]
 ) -> None:
     wanted = settings(url=slow.url, cpu_minutes=0.0001)
     open_store()
-    first = summarising.ollama(wanted, lambda _: None)
+    first = workspace.ollama(wanted, lambda _: None)
     assert first.summarize_segment(segment).bullets
     with database.connected():
-        assert sum(seconds for _, seconds in facts.spent()) > 0
+        assert sum(seconds for _, seconds in meta.spent()) > 0
     for _ in range(3):
         slow.memory.loaded.clear()
         open_store()
-        later = summarising.ollama(wanted, lambda _: None)
+        later = workspace.ollama(wanted, lambda _: None)
         assert later.health().condition is Condition.RESTING
         with pytest.raises(Resting):
             later.summarize_segment(segment)
@@ -67,13 +68,13 @@ def test_another_process_knows_how_long_a_model_has_worked(
 
 
 def test_a_model_with_a_graphics_card_spends_nothing(
-    stub: Stub, segment: Segment, open_store: Callable[[], House]
+    stub: Stub, segment: Segment, open_store: Callable[[], Workspace]
 ) -> None:
     open_store()
-    ollama = summarising.ollama(settings(url=stub.url), lambda _: None)
+    ollama = workspace.ollama(settings(url=stub.url), lambda _: None)
     ollama.summarize_segment(segment)
     with database.connected():
-        assert facts.spent() == []
+        assert meta.spent() == []
 
 
 @pytest.mark.parametrize(
@@ -83,13 +84,13 @@ def test_a_model_with_a_graphics_card_spends_nothing(
 def test_how_long_a_model_is_kept_is_sent_as_the_server_reads_it(
     stub: Stub,
     segment: Segment,
-    open_store: Callable[[], House],
+    open_store: Callable[[], Workspace],
     set_to: str,
     sent: object,
 ) -> None:
     open_store()
     wanted = settings(url=stub.url, keep_alive=set_to)
-    summarising.ollama(wanted, lambda _: None).summarize_segment(segment)
+    workspace.ollama(wanted, lambda _: None).summarize_segment(segment)
     assert {one.body["keep_alive"] for one in stub.chats()} == {sent}
     assert [one.body["keep_alive"] for one in stub.of("/api/generate")] == [
         sent or "1m"

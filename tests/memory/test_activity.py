@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtui.memory import activity
-from memtui.memory.events import to_ms
+from memtui.model import activity
+from memtui.model.events import to_ms
 
 MONDAY = to_ms(datetime(2024, 1, 15, tzinfo=UTC))
 HOUR_MS = 3_600_000

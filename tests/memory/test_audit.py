@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import audit, events
-from memtui.memory.audit import Below
-from memtui.memory.events import Event, EventType
-from memtui.memory.passages import PASSAGE_CHARS, Passages
-from memtui.memory.summaries import Claim
-from memtui.memory.verdicts import (
+from memtui.model import events
+from memtui.model.events import Event, EventType
+from memtui.model.summaries import Claim
+from memtui.model.verdicts import (
     HASH_BYTES,
     SUPPORTED_SHARE,
     WEAK_SHARE,
@@ -20,6 +18,9 @@ from memtui.memory.verdicts import (
     Support,
     Verdict,
 )
+from memtui.summarize.grounding import claims as grounding_claims
+from memtui.summarize.grounding.claims import Below
+from memtui.text.passages import PASSAGE_CHARS, Passages
 
 TALK = [
     "The login page shows a blank screen after the redirect.",
@@ -35,7 +36,7 @@ TALK = [
 
 
 def verdict(bullet: str, *refs: int, texts: list[str] = TALK) -> Verdict:
-    return audit.of_texts([Claim(bullet, refs)], Passages(texts))[0]
+    return grounding_claims.of_texts([Claim(bullet, refs)], Passages(texts))[0]
 
 
 def quoted(found: Verdict, texts: list[str] = TALK) -> list[str]:
@@ -243,7 +244,9 @@ def test_what_is_cut_out_of_a_sentence_is_no_quotation() -> None:
 
 def test_a_segment_is_audited_by_its_events() -> None:
     run = conversation(TALK)
-    (found,) = audit.of_events([Claim("Invoice totals were rounded twice")], run)
+    (found,) = grounding_claims.of_events(
+        [Claim("Invoice totals were rounded twice")], run
+    )
     assert run[found.quotes[0].place].text == TALK[4]
 
 
@@ -274,7 +277,7 @@ def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> 
         Claim("The billing service was rewritten", (1,)),
         Claim("The cache is enabled", (2,)),
     ]
-    kept, drifted, invented, weak = audit.of_children(claims, below)
+    kept, drifted, invented, weak = grounding_claims.of_children(claims, below)
     assert kept.support is Support.SUPPORTED
     assert kept.quotes[0].place == 0
     assert drifted.support is Support.UNSUPPORTED
@@ -285,7 +288,7 @@ def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> 
 def test_a_childs_bullet_taken_over_as_it_stands_keeps_its_verdict() -> None:
     deeds = "Edited a.py, b.py, c.py, d.py; ran pytest tests/router"
     below = [Below(deeds, leaves=tuple(conversation(["Edit: a.py\nupdated", TALK[3]])))]
-    (found,) = audit.of_children([Claim(deeds, (0,))], below)
+    (found,) = grounding_claims.of_children([Claim(deeds, (0,))], below)
     assert found.support is Support.SUPPORTED
 
 
@@ -307,7 +310,7 @@ def test_wrapped_lines_are_read_as_one_sentence() -> None:
 def test_whatever_is_said_a_quote_is_verbatim(texts: list[str], bullet: str) -> None:
     source = Passages(texts)
     for claim in (Claim(bullet, (0, 2)), *map(Claim, texts)):
-        (found,) = audit.of_texts([claim], source)
+        (found,) = grounding_claims.of_texts([claim], source)
         for quote in found.quotes:
             told = texts[quote.place][quote.start : quote.end]
             digest = hashlib.blake2b(

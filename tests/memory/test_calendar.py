@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import calendar
-from memtui.memory.toc import TocLevel
+from memtui.model import calendar
+from memtui.model.nodes import TocLevel
 
 BERLIN = ZoneInfo("Europe/Berlin")
 days = st.dates(date(2001, 1, 1), date(2099, 12, 31))

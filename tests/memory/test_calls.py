@@ -3,8 +3,8 @@
 import base64
 import random
 
-from memtui.memory import calls
-from memtui.memory.secrets import mark, redact
+from memtui.text import tool_calls
+from memtui.text.secrets import mark, redact
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 """What looks like a token of GitHub's; it opens nothing."""
@@ -19,26 +19,26 @@ def key_lines() -> list[str]:
 
 def test_a_key_block_is_taken_out_before_its_lines_are_joined_and_cut() -> None:
     block = "\n".join((BEGIN, *key_lines(), END))
-    told = calls.describe("Bash", {"command": f"cat > id <<'EOF'\n{block}\nEOF"})
+    told = tool_calls.describe("Bash", {"command": f"cat > id <<'EOF'\n{block}\nEOF"})
     assert told == f"Bash: cat > id <<'EOF' {mark('private key')} EOF"
 
 
 def test_a_token_that_the_cut_would_go_through_is_taken_out_before() -> None:
-    for before in range(calls.CALL_CHARS - 60, calls.CALL_CHARS):
-        told = calls.describe("Bash", {"command": f"echo {'a' * before} {TOKEN}"})
+    for before in range(tool_calls.CALL_CHARS - 60, tool_calls.CALL_CHARS):
+        told = tool_calls.describe("Bash", {"command": f"echo {'a' * before} {TOKEN}"})
         assert TOKEN[:8] not in told
-        task = calls.task(f"{'a' * (before - 100)} {TOKEN}")
+        task = tool_calls.task(f"{'a' * (before - 100)} {TOKEN}")
         assert TOKEN[:8] not in task
 
 
 def test_what_is_private_is_taken_out_of_a_line_that_is_cut() -> None:
     diary = f"deploy {'a' * 150} <private>{'my diary ' * 40}</private> now"
-    told = calls.describe("Bash", {"command": diary})
+    told = tool_calls.describe("Bash", {"command": diary})
     assert told.endswith(f"a {mark('private')} now")
 
 
 def test_what_a_call_was_given_under_the_name_of_a_secret_goes_by_its_name() -> None:
-    told = calls.describe("login", {"user": "ada", "password": "swordfish"})
+    told = tool_calls.describe("login", {"user": "ada", "password": "swordfish"})
     assert told == f"login: user=ada password={mark('password')}"
 
 

@@ -4,11 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memtui.memory import audit, events
-from memtui.memory.events import Event, EventType
-from memtui.memory.passages import Passages
-from memtui.memory.summaries import Claim
-from memtui.memory.verdicts import Support, Verdict
+from memtui.model import events
+from memtui.model.events import Event, EventType
+from memtui.model.summaries import Claim
+from memtui.model.verdicts import Support, Verdict
+from memtui.summarize.grounding import claims
+from memtui.text.passages import Passages
 
 TEXTS = [
     "Please do not touch schema.sql, and never run npm publish; read migrations.py.",
@@ -26,7 +27,7 @@ TEXTS = [
 
 
 def verdict(bullet: str, *refs: int) -> Verdict:
-    return audit.of_texts([Claim(bullet, refs)], Passages(TEXTS))[0]
+    return claims.of_texts([Claim(bullet, refs)], Passages(TEXTS))[0]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def run(*calls: tuple[str, str, bool]) -> list[Event]:
 
 
 def of_events(bullet: str, told: list[Event]) -> Support:
-    return audit.of_events([Claim(bullet)], told)[0].support
+    return claims.of_events([Claim(bullet)], told)[0].support
 
 
 def test_events_know_what_failed_whatever_their_text_says() -> None:

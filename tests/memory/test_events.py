@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import events
-from memtui.memory.events import EventRefused, EventRole, EventType
+from memtui.model import events
+from memtui.model.events import EventRefused, EventRole, EventType
 
 AT = datetime(2024, 1, 15, 10, 0, 0, 250_000, tzinfo=UTC)
 

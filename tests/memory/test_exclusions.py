@@ -1,6 +1,6 @@
 import pytest
 
-from memtui.memory.exclusions import Exclusions
+from memtui.capture.policy import Exclusions
 
 HOME = "/home/ada"
 

@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.llm.extractive import Extractive
-from memtui.memory import events
-from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.extracts import extract, prose, rollups, titles
-from memtui.memory.origins import Keyword
-from memtui.memory.segments import Segment
-from memtui.memory.toc import BULLETS, Bullet, TocLevel, TocNode
-from memtui.memory.verdicts import SAID
+from memtui.model import events
+from memtui.model.events import Event, EventRole, EventType
+from memtui.model.nodes import BULLETS, Bullet, TocLevel, TocNode
+from memtui.model.segments import Segment
+from memtui.model.summaries import Keyword
+from memtui.model.verdicts import SAID
+from memtui.summarize import extractive, rollup
+from memtui.text import prose, titles
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 TICKED = re.compile(r"`[^`]*`")
@@ -68,12 +69,12 @@ SESSION = talk(
 
 
 def bullets(run: list[Event]) -> list[str]:
-    return [claim.text for claim in extract.summarize(run).bullets]
+    return [claim.text for claim in extractive.summarize(run).bullets]
 
 
 def test_the_title_is_what_was_asked() -> None:
     assert (
-        extract.summarize(SESSION).title
+        extractive.summarize(SESSION).title
         == "Fix the redirect: the login page stays blank after it"
     )
 
@@ -91,7 +92,7 @@ def test_a_summary_tells_what_was_done_what_failed_and_what_was_concluded() -> N
 
 
 def test_every_bullet_says_which_events_it_comes_from() -> None:
-    refs = [claim.refs for claim in extract.summarize(SESSION).bullets]
+    refs = [claim.refs for claim in extractive.summarize(SESSION).bullets]
     assert refs == [(4, 3, 5), (3,), (6,), (6,), (6,)]
 
 
@@ -109,7 +110,7 @@ def test_a_commit_is_told_by_its_subject() -> None:
         ("user", "commit"),
         ("tool", "Bash: git commit -m x\n[main 1a2b3c4] fix: keep the session cookie"),
     )
-    assert extract.summarize(run).title == "Keep the session cookie"
+    assert extractive.summarize(run).title == "Keep the session cookie"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +133,7 @@ def test_a_commit_is_told_by_its_subject() -> None:
 def test_a_title_is_the_request_without_what_only_asks(
     request_text: str, title: str
 ) -> None:
-    assert extract.summarize(talk(("user", request_text))).title == title
+    assert extractive.summarize(talk(("user", request_text))).title == title
 
 
 @pytest.mark.parametrize("poor", ["continue", "yes", "commit", "go on", "ok thanks!"])
@@ -141,12 +142,14 @@ def test_a_poor_request_gives_way_to_what_was_worked_on(poor: str) -> None:
         ("user", poor),
         ("assistant", "The invoice totals are now rounded once, in the ledger."),
     )
-    assert extract.summarize(run).title.startswith("The invoice totals are now rounded")
+    assert extractive.summarize(run).title.startswith(
+        "The invoice totals are now rounded"
+    )
 
 
 def test_a_long_title_is_cut_on_a_word() -> None:
     request = "Rewrite the " + "extraordinarily configurable " * 10 + "exporter"
-    title = extract.summarize(talk(("user", request))).title
+    title = extractive.summarize(talk(("user", request))).title
     assert len(title) <= titles.TITLE_CHARS
     assert title.endswith(("extraordinarily…", "configurable…"))
 
@@ -169,7 +172,7 @@ def test_what_the_machinery_wrote_is_never_quoted() -> None:
         make(EventType.USER_MESSAGE, "[Request interrupted by user]", 10),
         make(EventType.ASSISTANT_MESSAGE, "API Error: 500 overloaded", 11),
     ]
-    summary = extract.summarize(run)
+    summary = extractive.summarize(run)
     everything = " ".join([summary.title, *bullets(run)])
     for word in ("todo", "zebra", "platypus", "interrupted", "API Error"):
         assert word not in everything
@@ -177,7 +180,9 @@ def test_what_the_machinery_wrote_is_never_quoted() -> None:
 
 def test_what_is_cut_where_it_was_cut_before_is_marked_once() -> None:
     for limit in range(2, 40):
-        assert "……" not in prose.shorten("Tree view for the context tab…; agents", limit)
+        assert "……" not in prose.shorten(
+            "Tree view for the context tab…; agents", limit
+        )
 
 
 def test_code_tables_and_diagrams_are_no_prose() -> None:
@@ -206,7 +211,7 @@ def test_wrapped_lines_are_one_sentence_and_entries_are_not() -> None:
 
 @pytest.mark.parametrize("text", ["ok", "?", "…", "```", "{}", "<a>", "修"])
 def test_next_to_nothing_still_gives_a_title_and_a_bullet(text: str) -> None:
-    summary = extract.summarize(talk(("user", text)))
+    summary = extractive.summarize(talk(("user", text)))
     assert summary.title
     assert summary.bullets[0].text
 
@@ -226,14 +231,14 @@ def test_any_conversation_can_be_summarised(turns: list[tuple[str, str]]) -> Non
         run = talk(*turns)
     except events.EventRefused:
         return
-    summary = extract.summarize(run)
+    summary = extractive.summarize(run)
     assert 1 <= len(summary.bullets) <= BULLETS[TocLevel.SEGMENT][1]
     assert len(summary.title) <= titles.TITLE_CHARS
     for claim in summary.bullets:
         assert claim.text
-        assert len(claim.text) <= extract.BULLET_CHARS
+        assert len(claim.text) <= extractive.BULLET_CHARS
         assert all(0 <= ref < len(run) for ref in claim.refs)
-    assert summary == extract.summarize(run)
+    assert summary == extractive.summarize(run)
 
 
 def node(
@@ -271,7 +276,7 @@ DAY = [
 
 def test_a_roll_up_quotes_its_children_and_says_which() -> None:
     row = [bullet.text for child in DAY for bullet in child.bullets]
-    summary = rollups.summarize(TocLevel.DAY, DAY)
+    summary = rollup.summarize(TocLevel.DAY, DAY)
     assert summary.bullets
     for claim in summary.bullets:
         (ref,) = claim.refs
@@ -279,7 +284,7 @@ def test_a_roll_up_quotes_its_children_and_says_which() -> None:
 
 
 def test_a_roll_up_says_nothing_twice() -> None:
-    found = [claim.text for claim in rollups.summarize(TocLevel.DAY, DAY).bullets]
+    found = [claim.text for claim in rollup.summarize(TocLevel.DAY, DAY).bullets]
     assert sum("expires_at" in text for text in found) == 1
 
 
@@ -288,7 +293,7 @@ def test_what_no_source_says_does_not_rise() -> None:
         node(0, "Cache", "The cache is cold after each deploy.", unsupported=True),
         node(1, "Queue", "The queue drains before each deploy."),
     ]
-    found = [claim.text for claim in rollups.summarize(TocLevel.DAY, children).bullets]
+    found = [claim.text for claim in rollup.summarize(TocLevel.DAY, children).bullets]
     assert found == ["The queue drains before each deploy."]
 
 
@@ -298,13 +303,13 @@ def test_what_names_nothing_does_not_rise_when_there_is_enough() -> None:
         node(1, "Cache", "The cache is warmed by a nightly job."),
         node(2, "Ledger", "The ledger rounds once, in Ledger.total."),
     ]
-    found = [claim.text for claim in rollups.summarize(TocLevel.DAY, children).bullets]
+    found = [claim.text for claim in rollup.summarize(TocLevel.DAY, children).bullets]
     assert found == [child.bullets[0].text for child in children]
 
 
 def test_a_headline_joins_what_the_best_children_say() -> None:
     assert (
-        rollups.summarize(TocLevel.DAY, DAY).title
+        rollup.summarize(TocLevel.DAY, DAY).title
         == "Token refresh fixed; The OAuth callback still fails"
     )
 
@@ -316,12 +321,12 @@ def test_a_full_year_is_spread_over_its_months() -> None:
         )
         for at, name in enumerate(["ledger", "router", "mailer", "queue", "search"])
     ]
-    claims = rollups.summarize(TocLevel.YEAR, children).bullets
+    claims = rollup.summarize(TocLevel.YEAR, children).bullets
     assert [claim.refs[0] // 4 for claim in claims] == [0, 1, 2, 3, 4]
 
 
 def test_nothing_gives_an_empty_roll_up() -> None:
-    summary = rollups.summarize(TocLevel.DAY, [])
+    summary = rollup.summarize(TocLevel.DAY, [])
     assert (summary.title, summary.bullets) == ("", ())
 
 
@@ -329,8 +334,8 @@ def test_the_extractive_summariser_keeps_the_protocol() -> None:
     summarizer = Extractive()
     assert summarizer.identity == "extractive-2"
     segment = Segment("x", tuple(SESSION))
-    assert summarizer.summarize_segment(segment) == extract.summarize(SESSION)
-    assert summarizer.summarize_children(TocLevel.DAY, DAY) == rollups.summarize(
+    assert summarizer.summarize_segment(segment) == extractive.summarize(SESSION)
+    assert summarizer.summarize_children(TocLevel.DAY, DAY) == rollup.summarize(
         TocLevel.DAY, DAY
     )
 
@@ -366,5 +371,5 @@ def test_no_real_message_leaves_markup_in_a_sentence() -> None:
 def test_an_absurd_message_does_not_hang(part: str) -> None:
     run = talk(("user", "Fix the parser."), ("assistant", part * 100_000))
     began = time.perf_counter()
-    extract.summarize(run)
+    extractive.summarize(run)
     assert time.perf_counter() - began < 5

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import events, grips, places
-from memtui.memory.events import Event, EventType
-from memtui.memory.excerpts import EXCERPT_CHARS
-from memtui.memory.grips import Grip
-from memtui.memory.summaries import Claim
+from memtui.model import events
+from memtui.model.events import Event, EventType
+from memtui.model.grips import Grip
+from memtui.model.summaries import Claim
+from memtui.summarize.grounding import anchoring
+from memtui.text.prose import EXCERPT_CHARS
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 TALK = [
@@ -40,7 +41,7 @@ def conversation(texts: list[str]) -> list[Event]:
 
 
 def anchored(*bullets: str, texts: list[str] = TALK) -> list[tuple[Grip, ...]]:
-    return grips.anchor(
+    return anchoring.anchor(
         [Claim(bullet) for bullet in bullets],
         conversation(texts),
         node_id="toc:segment:2024-01-15:x",
@@ -118,7 +119,7 @@ def test_a_bullet_of_many_pieces_keeps_the_grips_that_tell_most() -> None:
     found = anchored(bullet, texts=[*told, rare])[0]
     run = conversation([*told, rare])
     starts = [grip.event_id_start for grip in found]
-    assert len(starts) == places.MOST
+    assert len(starts) == anchoring.MOST
     assert run[6].event_id in starts
     assert starts == sorted(starts)
 
@@ -133,7 +134,7 @@ def test_refs_decide_between_equals() -> None:
     ]
     run = conversation(texts)
     for place in (0, 4):
-        (found,) = grips.anchor(
+        (found,) = anchoring.anchor(
             [Claim("deploy the canary", (place,))], run, node_id="n", source="s"
         )
         assert found[0].event_id_start == run[place].event_id
@@ -148,7 +149,7 @@ def test_an_id_says_when_and_is_the_same_again() -> None:
 
 def test_no_claims_or_no_events_give_no_grips() -> None:
     assert anchored() == []
-    assert grips.anchor([Claim("x")], [], node_id="n", source="s") == [()]
+    assert anchoring.anchor([Claim("x")], [], node_id="n", source="s") == [()]
 
 
 @given(st.lists(st.text(min_size=1, max_size=300), max_size=6), st.randoms())
@@ -163,12 +164,12 @@ def test_an_excerpt_is_verbatim_whatever_was_said(
             continue
     claims = [Claim(event.text[: chance.randint(1, 80)]) for event in run]
     claims += [Claim(""), Claim("; , ;")]
-    found = grips.anchor(claims, run, node_id="n", source="s")
+    found = anchoring.anchor(claims, run, node_id="n", source="s")
     assert len(found) == len(claims)
     for grip in (grip for bullet in found for grip in bullet):
         assert any(grip.excerpt in event.text for event in run)
         assert 0 < len(grip.excerpt) <= EXCERPT_CHARS
-    assert found == grips.anchor(claims, run, node_id="n", source="s")
+    assert found == anchoring.anchor(claims, run, node_id="n", source="s")
 
 
 def test_what_was_done_rests_on_the_calls_that_did_it() -> None:

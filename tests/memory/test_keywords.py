@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import events, keywords
-from memtui.memory.events import Event, EventType
-from memtui.memory.keywords import candidates
-from memtui.memory.origins import Keyword, Origin
-from memtui.memory.toc import KEYWORDS, TocLevel
-from memtui.memory.words import chunks
+from memtui.model import events
+from memtui.model.events import Event, EventType
+from memtui.model.nodes import KEYWORDS, TocLevel
+from memtui.model.summaries import Keyword, Origin
+from memtui.summarize import keywords
+from memtui.text import analyzer
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 
@@ -110,7 +110,7 @@ def test_a_capital_at_the_start_of_a_sentence_makes_no_name() -> None:
 def test_of_a_clause_without_blanks_the_words_are_taken() -> None:
     found = found_in("请你分析一下我这列的处理", "如果是图片的处理，我想知道分析的结果")
     assert set(found) >= {"分析", "处理", "图片"}
-    assert max(map(len, found)) <= candidates.LONGEST_RUN
+    assert max(map(len, found)) <= keywords.LONGEST_RUN
 
 
 def test_a_decomposed_letter_makes_no_other_keyword() -> None:
@@ -226,9 +226,9 @@ def test_any_text_gives_few_keywords_each_in_one_form(
     found = keywords.of_events(run, proposed)
     assert len(found) <= KEYWORDS[TocLevel.SEGMENT]
     assert found == keywords.of_events(run, proposed)
-    assert len({chunks.fold(one.word) for one in found}) == len(found)
+    assert len({analyzer.fold(one.word) for one in found}) == len(found)
     for one in found:
-        assert 0 < len(one.word) <= candidates.LONGEST
+        assert 0 < len(one.word) <= keywords.LONGEST
         assert one.word == " ".join(unicodedata.normalize("NFC", one.word).split())
         assert not any(unicodedata.category(char) == "Cc" for char in one.word)
         assert one.weight > 0
@@ -256,5 +256,7 @@ def test_a_parent_never_invents_a_keyword(
     below = {(one.word, one.origin) for child in children for one in child}
     assert {one.word for one in found} <= {word for word, _ in below}
     for one in found:
-        same = {o for word, o in below if chunks.fold(word) == chunks.fold(one.word)}
+        same = {
+            o for word, o in below if analyzer.fold(word) == analyzer.fold(one.word)
+        }
         assert one.origin in same

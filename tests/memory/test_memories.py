@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtui.agents import memories
+from memtui.agents.memories import Line, Memory
 from memtui.memory import times
-from memtui.memory.replies import citations, memories
-from memtui.memory.replies.memories import Line, Memory
 from memtui.memory.times import since
+from memtui.model import citations
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 

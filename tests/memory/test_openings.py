@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.memory.extracts import openings
+from memtui.text import titles
 
 
 @pytest.mark.parametrize(
@@ -37,21 +37,21 @@ from memtui.memory.extracts import openings
     ],
 )
 def test_it_says_what_was_asked_for(said: str, line: str) -> None:
-    assert openings.of(said) == line
+    assert titles.of(said) == line
 
 
 def test_it_is_one_line_of_bounded_length() -> None:
-    line = openings.of("{" + "grain mill " * 5_000 + "\nsecond")
-    assert "\n" not in line and len(line) <= openings.LINE_CHARS
+    line = titles.of("{" + "grain mill " * 5_000 + "\nsecond")
+    assert "\n" not in line and len(line) <= titles.LINE_CHARS
 
 
 @pytest.mark.parametrize("line", ["continue", "ok", "hi there!", "/clear", "Step 1"])
 def test_a_prod_a_greeting_or_a_bare_command_tells_nothing(line: str) -> None:
-    assert not openings.tells(line)
+    assert not titles.tells(line)
 
 
 @pytest.mark.parametrize(
     "line", ["List files", "/review the mill race", "修复导入错误"]
 )
 def test_what_names_anything_tells(line: str) -> None:
-    assert openings.tells(line)
+    assert titles.tells(line)

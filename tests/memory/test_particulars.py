@@ -2,21 +2,21 @@
 
 import pytest
 
-from memtui.memory import audit
-from memtui.memory.passages import Passages
-from memtui.memory.summaries import Claim
-from memtui.memory.verdicts import Support
+from memtui.model.summaries import Claim
+from memtui.model.verdicts import Support
+from memtui.summarize.grounding import claims
+from memtui.text.passages import Passages
 
 AUTH = "The login is checked in /home/x/src/auth/token.py before each request."
 
 
 def named(bullet: str, *texts: str) -> tuple[str, ...]:
-    (found,) = audit.of_texts([Claim(bullet)], Passages(texts))
+    (found,) = claims.of_texts([Claim(bullet)], Passages(texts))
     return found.features.missing
 
 
 def support(bullet: str, *texts: str) -> Support:
-    return audit.of_texts([Claim(bullet)], Passages(texts))[0].support
+    return claims.of_texts([Claim(bullet)], Passages(texts))[0].support
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from memtui.memory import places
-from memtui.memory.fits import Fits
-from memtui.memory.summaries import Claim
+from memtui.model.summaries import Claim
+from memtui.summarize.grounding import anchoring
+from memtui.text.passages import Fits
 
 FILLER = ["so we went on", "nothing of note", "and on it went", "well then"] * 3
 TALK = [
@@ -19,7 +19,7 @@ EARLY, LATE = 1, len(TALK) - 2
 
 
 def standing(*bullets: str, texts: list[str] = TALK) -> list[int | None]:
-    found = places.nearest([Claim(bullet) for bullet in bullets], Fits(texts))
+    found = anchoring.nearest([Claim(bullet) for bullet in bullets], Fits(texts))
     return [place.best if place else None for place in found]
 
 
@@ -43,7 +43,7 @@ def test_neighbours_do_not_move_a_bullet_from_where_its_words_are() -> None:
 def test_a_cited_event_is_taken_where_it_fits_about_as_well_but_not_elsewhere() -> None:
     fits = Fits(TALK)
     for cited, place in ((LATE, LATE), (EARLY, EARLY), (0, EARLY)):
-        (found,) = places.nearest([Claim("We changed the approach", (cited,))], fits)
+        (found,) = anchoring.nearest([Claim("We changed the approach", (cited,))], fits)
         assert found is not None
         assert found.best == place
 
@@ -53,7 +53,7 @@ def test_a_bullet_without_a_word_in_common_stands_nowhere() -> None:
 
 
 def test_a_place_tells_how_much_of_the_bullet_it_holds() -> None:
-    whole, half, little = places.nearest(
+    whole, half, little = anchoring.nearest(
         [
             Claim("buffers shared"),
             Claim("buffers zeppelin"),
@@ -68,7 +68,9 @@ def test_a_place_tells_how_much_of_the_bullet_it_holds() -> None:
     assert little.covered < half.covered < 0.55
 
 
-@pytest.mark.parametrize(("away", "place"), [(places.REACH, 30), (places.REACH + 1, 0)])
+@pytest.mark.parametrize(
+    ("away", "place"), [(anchoring.REACH, 30), (anchoring.REACH + 1, 0)]
+)
 def test_a_neighbour_counts_as_far_as_it_reaches(away: int, place: int) -> None:
     texts = [f"filler{at}" for at in range(31)]
     texts[0] = texts[30] = "the approach was changed"

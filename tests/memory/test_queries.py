@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import queries
-from memtui.memory.events import EventRole
-from memtui.memory.filters import Filters, Maker
-from memtui.memory.queries import Query
-from memtui.memory.scopes import Scope
-from memtui.memory.toc import TocLevel
-from memtui.memory.verdicts import Support
+from memtui.model.events import EventRole
+from memtui.model.filters import Filters, Maker
+from memtui.model.nodes import TocLevel
+from memtui.model.scope import Scope
+from memtui.model.verdicts import Support
+from memtui.search import query as search_query
+from memtui.search.query import Query
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
 def read(text: str) -> Query:
-    return queries.read(text, UTC)
+    return search_query.read(text, UTC)
 
 
 def asked(text: str) -> list[str]:
@@ -114,7 +114,7 @@ def test_an_excluded_beginning_excludes_whatever_begins_so() -> None:
 
 
 def test_filters_narrow_what_is_looked_through() -> None:
-    query = queries.read(
+    query = search_query.read(
         'retries agent:codex project:"my shop" role:user level:day,week'
         " has:unsupported by:model after:2025-03 before:2025-04-02 session:01AB",
         BERLIN,
@@ -135,7 +135,7 @@ def test_filters_narrow_what_is_looked_through() -> None:
 
 def test_a_filter_that_is_typed_goes_before_one_that_holds_besides() -> None:
     given = Filters(of=Scope("codex", "shop"), role=EventRole.USER)
-    query = queries.read("retries agent:aider", UTC, given)
+    query = search_query.read("retries agent:aider", UTC, given)
     assert query.filters == Filters(of=Scope("aider", "shop"), role=EventRole.USER)
 
 
@@ -168,7 +168,7 @@ def test_what_is_no_filter_is_text(text: str) -> None:
 
 def test_of_a_long_query_the_beginning_is_read_and_that_is_told() -> None:
     query = read(" ".join(f"word{n}x" for n in range(3_000)))
-    assert len(query.words) == queries.CAP_WORDS
+    assert len(query.words) == search_query.CAP_WORDS
     assert len(query.hints) == 2
 
 
@@ -187,15 +187,15 @@ def test_any_play_with_the_grammar_is_a_query(text: str) -> None:
 
 
 def test_a_word_that_names_a_filter_is_a_word_without_its_colon() -> None:
-    asked = queries.read("token -session role", UTC)
+    asked = search_query.read("token -session role", UTC)
     assert [word.text for word in asked.without] == ["session"]
     assert [word.text for word in asked.words] == ["token", "role"]
     assert asked.hints == ()
-    assert queries.read("-session:x", UTC).hints
+    assert search_query.read("-session:x", UTC).hints
 
 
 def test_the_terms_of_phrases_are_told_apart() -> None:
-    asked = queries.read('token "the getUserName fails" -"old one"', UTC)
+    asked = search_query.read('token "the getUserName fails" -"old one"', UTC)
     assert asked.quoted == ("user", "name", "fail")
-    assert queries.read("token", UTC).quoted == ()
-    assert queries.read('"the of"', UTC).quoted == ()
+    assert search_query.read("token", UTC).quoted == ()
+    assert search_query.read('"the of"', UTC).quoted == ()

@@ -2,9 +2,10 @@
 
 from datetime import UTC
 
-from memtui.memory import queries
-from memtui.memory.queries import Query, quotes
-from memtui.memory.queries.quotes import Sentences
+from memtui.search import query as search_query
+from memtui.search import snippets
+from memtui.search.query import Query
+from memtui.search.snippets import Sentences
 
 PLAN = "\n".join(
     [
@@ -18,13 +19,13 @@ PLAN = "\n".join(
 
 
 def asked(text: str) -> Query:
-    return queries.read(text, UTC)
+    return search_query.read(text, UTC)
 
 
 def told(text: str, question: str) -> list[str]:
     query = asked(question)
     sentences = Sentences(text, query)
-    worth = quotes.worths([sentences, Sentences("something else", query)], query)
+    worth = snippets.worths([sentences, Sentences("something else", query)], query)
     return [sentences.text(piece) for piece in sentences.pieces(worth)]
 
 
@@ -38,7 +39,7 @@ def test_of_a_long_one_what_is_so_comes_before_what_was_about_to_be_done() -> No
     assert "because the cookie ends with the tab" in first
     assert "Now let me look" in second
     for one in (first, second):
-        assert len(one) <= quotes.CHARS + 2
+        assert len(one) <= snippets.QUOTES_CHARS + 2
         assert one.startswith("…") and one.endswith("…"), "it goes on before and after"
 
 
@@ -46,7 +47,7 @@ def test_one_long_line_is_cut_around_the_word() -> None:
     log = "tick " * 300 + "zeppelin landed " + "tock " * 300
     (one,) = told(log, "zeppelin")
     assert "zeppelin landed" in one
-    assert len(one) <= quotes.CHARS + 2
+    assert len(one) <= snippets.QUOTES_CHARS + 2
 
 
 def test_a_message_without_the_words_gives_how_it_begins() -> None:

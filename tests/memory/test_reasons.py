@@ -2,13 +2,12 @@
 
 import pytest
 
-from memtui.memory import audit
-from memtui.memory.audit import reasons
-from memtui.memory.passages import Passages
-from memtui.memory.summaries import Claim
-from memtui.memory.toc import Bullet
-from memtui.memory.verdicts import SAID, UNSAID, Features, Support, Verdict
-from memtui.widgets import wording
+from memtui.model.nodes import Bullet
+from memtui.model.summaries import Claim
+from memtui.model.verdicts import SAID, UNSAID, Features, Support, Verdict
+from memtui.summarize.grounding import claims, explain
+from memtui.text.passages import Passages
+from memtui.tui import format
 
 TALK = [
     "I read src/router.py. The redirect drops the session cookie in 3 of 12 tests.",
@@ -19,7 +18,7 @@ TALK = [
 
 
 def bullet(text: str, *refs: int) -> Bullet:
-    (verdict,) = audit.of_texts([Claim(text, refs)], Passages(TALK))
+    (verdict,) = claims.of_texts([Claim(text, refs)], Passages(TALK))
     return Bullet(text, ("grip:1:a",) if verdict.quotes else (), verdict)
 
 
@@ -70,13 +69,13 @@ def bullet(text: str, *refs: int) -> Bullet:
     ],
 )
 def test_the_reason_is_said_in_plain_words(text: str, why: str) -> None:
-    assert reasons.of(bullet(text)) == why
+    assert explain.of(bullet(text)) == why
 
 
 def test_a_bullet_that_was_moved_says_so_though_it_is_supported() -> None:
     moved = bullet("Totals are rounded twice in invoices.", 3)
     assert moved.support is Support.SUPPORTED
-    assert reasons.of(moved) == reasons.MOVED
+    assert explain.of(moved) == explain.MOVED
 
 
 @pytest.mark.parametrize(
@@ -91,16 +90,16 @@ def test_a_verdict_worse_than_its_features_is_put_into_words_as_well(
     support: Support, why: str
 ) -> None:
     found = Verdict(support, Features(covered=0.9, terms=8))
-    assert reasons.of(Bullet("Cookies were lost.", ("grip:1:a",), found)) == why
+    assert explain.of(Bullet("Cookies were lost.", ("grip:1:a",), found)) == why
 
 
 def test_without_a_grip_nothing_stands_whatever_the_words() -> None:
-    assert reasons.of(Bullet("It was so.", (), SAID)).startswith("unsupported: ")
+    assert explain.of(Bullet("It was so.", (), SAID)).startswith("unsupported: ")
 
 
 def test_what_is_held_up_is_counted() -> None:
     weak = Bullet("b", ("grip:1:b",), Verdict(Support.WEAK))
     rows = (Bullet("a", ("grip:1:a",), SAID), weak, Bullet("c", (), UNSAID))
-    assert wording.held(rows) == "1 of 3 bullets supported, 1 weak"
-    assert wording.held(rows[:1]) == "1 of 1 bullet supported"
-    assert wording.held(()) == ""
+    assert format.held(rows) == "1 of 3 bullets supported, 1 weak"
+    assert format.held(rows[:1]) == "1 of 1 bullet supported"
+    assert format.held(()) == ""

@@ -4,9 +4,9 @@ from datetime import UTC
 
 import pytest
 
-from memtui.memory import queries
-from memtui.memory.queries import nearness, relevance
-from memtui.memory.queries.relevance import Corpus, Spot
+from memtui.search import message_scoring
+from memtui.search import query as search_query
+from memtui.search.message_scoring import Corpus, Spot
 
 CORPUS = Corpus(counts=[1, 100], messages=1_000, size=30_000, threads=50)
 
@@ -15,8 +15,8 @@ def spot(number: int, held: int, *, thread: int = 1, size: int = 30) -> Spot:
     return Spot(number, thread, number, size, held)
 
 
-def weighed(*spots: Spot) -> relevance.Weighed:
-    return relevance.weigh(spots, CORPUS, dict.fromkeys(range(1, 9), 600))
+def weighed(*spots: Spot) -> message_scoring.Weighed:
+    return message_scoring.weigh(spots, CORPUS, dict.fromkeys(range(1, 9), 600))
 
 
 def test_a_rare_word_is_worth_more_than_a_common_one() -> None:
@@ -57,21 +57,21 @@ def test_a_conversation_that_says_it_again_is_worth_more() -> None:
 
 def test_no_word_is_worth_less_than_nothing() -> None:
     everywhere = Corpus(counts=[10], messages=10, size=300, threads=1)
-    found = relevance.weigh([spot(1, 1)], everywhere, {1: 300})
+    found = message_scoring.weigh([spot(1, 1)], everywhere, {1: 300})
     assert found.messages[1] > 0
 
 
 def test_of_very_many_those_with_the_rarest_words_are_weighed() -> None:
-    held = dict.fromkeys(range(relevance.WEIGHED + 500), 0b10) | {7: 0b01}
-    found = relevance.likeliest(held, CORPUS.rarities())
-    assert len(found) == relevance.WEIGHED
+    held = dict.fromkeys(range(message_scoring.WEIGHED + 500), 0b10) | {7: 0b01}
+    found = message_scoring.likeliest(held, CORPUS.rarities())
+    assert len(found) == message_scoring.WEIGHED
     assert found[0] == 7
     assert found[1] == max(held), "the newest among equals"
 
 
 def bonus(text: str, query: str) -> float:
-    asked = queries.read(query, UTC)
-    return nearness.bonus(text, asked, dict.fromkeys(asked.terms, 1.0))
+    asked = search_query.read(query, UTC)
+    return message_scoring.bonus(text, asked, dict.fromkeys(asked.terms, 1.0))
 
 
 def test_words_near_one_another_add_to_it() -> None:
@@ -83,11 +83,11 @@ def test_words_near_one_another_add_to_it() -> None:
 def test_a_query_that_stands_there_as_typed_adds_to_it() -> None:
     verbatim = bonus("a video tournament", "video tournament ")
     near = bonus("a video of a tournament", "video tournament ")
-    assert verbatim - near == pytest.approx(2 * nearness.VERBATIM)
+    assert verbatim - near == pytest.approx(2 * message_scoring.VERBATIM)
 
 
 def test_the_form_that_was_asked_for_adds_to_it() -> None:
-    assert bonus("running", "running ") == nearness.EXACT
+    assert bonus("running", "running ") == message_scoring.EXACT
     assert bonus("run", "running ") == 0.0
     assert bonus("call getUserById", "getUserById ") > bonus(
         "the user, by its id", "getUserById "

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import replies, tokens
-from memtui.memory.replies import Plain, Reply, budgets, envelopes, fencing
+from memtui.agents import replies
+from memtui.agents.replies import Plain, Reply
+from memtui.text import fencing, tokens
 
 NUMBER = "a1b2c3"
 
@@ -47,13 +48,13 @@ def reply(texts: list[str], notes: list[str], **more: Any) -> Reply:
 @given(
     st.lists(TEXTS, max_size=12),
     st.lists(TEXTS, max_size=2),
-    st.integers(budgets.LEAST, 5_000),
+    st.integers(replies.LEAST, 5_000),
 )
 def test_no_answer_in_lines_exceeds_its_budget_and_each_is_whole(
     texts: list[str], notes: list[str], limit: int
 ) -> None:
     told = replies.fitted(reply(texts, notes), limit, tokens.ESTIMATED, NUMBER)
-    assert told.tokens == budgets.cost(told.text, tokens.ESTIMATED) <= limit
+    assert told.tokens == replies.cost(told.text, tokens.ESTIMATED) <= limit
     first, *between, last = told.text.splitlines()
     assert first == f"<memory {NUMBER}> {fencing.NOTICE}"
     assert last == f"</memory {NUMBER}>"
@@ -66,16 +67,16 @@ def test_no_answer_in_lines_exceeds_its_budget_and_each_is_whole(
 @given(
     st.lists(TEXTS, max_size=12),
     st.lists(TEXTS, max_size=2),
-    st.integers(budgets.LEAST, 5_000),
+    st.integers(replies.LEAST, 5_000),
 )
 def test_no_answer_in_json_exceeds_its_budget_and_each_is_whole(
     texts: list[str], notes: list[str], limit: int
 ) -> None:
     def wrap(data: Plain) -> Plain:
-        return envelopes.wrapped(data, tokens=limit, ms=123.4)
+        return replies.wrapped(data, tokens=limit, ms=123.4)
 
     told = replies.fitted_json(reply(texts, notes), limit, tokens.ESTIMATED, wrap)
-    assert budgets.cost(told.text, tokens.ESTIMATED) <= limit
+    assert replies.cost(told.text, tokens.ESTIMATED) <= limit
     read = json.loads(told.text)
     assert read["version"] == 1
     assert len(read["data"]["hits"]) == told.kept
@@ -110,7 +111,7 @@ def remembered(count: int, lines: int) -> Reply:
     return Reply("memories", told, str, spare="details")
 
 
-@given(st.integers(0, 6), st.integers(0, 6), st.integers(budgets.LEAST, 2_000))
+@given(st.integers(0, 6), st.integers(0, 6), st.integers(replies.LEAST, 2_000))
 def test_details_go_before_whole_items_do(count: int, lines: int, limit: int) -> None:
     asked = remembered(count, lines)
     told = replies.fitted_json(asked, limit, tokens.ESTIMATED, lambda plain: plain)
@@ -256,7 +257,7 @@ def test_why_there_is_nothing_is_told_however_little_room_there_is(most: int) ->
     asked = Reply("about", (), str, {"x": "y" * 300}, notes=[why, *names])
 
     def wrap(data: Plain) -> Plain:
-        return envelopes.wrapped(data, tokens=most, ms=12)
+        return replies.wrapped(data, tokens=most, ms=12)
 
     told = replies.fitted_json(asked, most, tokens.ESTIMATED, wrap)
     notes = json.loads(told.text)["data"]["notes"]

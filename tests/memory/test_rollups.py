@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memtui.memory.extracts import headlines, rollups, titles
-from memtui.memory.toc import BULLETS, Bullet, Tally, TocLevel, TocNode
-from memtui.memory.verdicts import SAID
+from memtui.model.nodes import BULLETS, Bullet, Tally, TocLevel, TocNode
+from memtui.model.verdicts import SAID
+from memtui.summarize import rollup
+from memtui.text import titles
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 
@@ -28,7 +29,7 @@ def node(
 
 
 def headline(level: TocLevel, *children: TocNode) -> str:
-    return headlines.of_children(level, children)
+    return rollup.of_children(level, children)
 
 
 def test_a_headline_names_the_projects_where_there_are_several() -> None:
@@ -93,7 +94,7 @@ def test_a_headline_fits_its_line_and_is_the_same_again() -> None:
         for at, name in enumerate(["ledger", "router", "mailer", "queue", "search"])
     ]
     found = headline(TocLevel.MONTH, *children)
-    assert 0 < len(found) <= headlines.HEADLINE_CHARS
+    assert 0 < len(found) <= rollup.HEADLINE_CHARS
     assert found == headline(TocLevel.MONTH, *children)
 
 
@@ -117,12 +118,12 @@ def test_what_cannot_be_understood_alone_stays_with_its_conversation() -> None:
         node(at, one.partition(" ")[2][:30], one, passing[at % len(passing)])
         for at, one in enumerate(lasting)
     ]
-    found = [claim.text for claim in rollups.summarize(TocLevel.YEAR, children).bullets]
+    found = [claim.text for claim in rollup.summarize(TocLevel.YEAR, children).bullets]
     assert len(found) == BULLETS[TocLevel.YEAR][1]
     assert not set(found) & set(passing)
 
 
 def test_a_node_whose_children_tell_nothing_is_named_after_its_best_bullet() -> None:
     children = [node(0, "Ok", "The queue drains before each deploy of the harbour.")]
-    found = rollups.summarize(TocLevel.DAY, children).title
+    found = rollup.summarize(TocLevel.DAY, children).title
     assert found == titles.tidy(children[0].bullets[0].text)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from memtui.memory import schedules
-from memtui.memory.jobs import Job
-from memtui.memory.schedules import Plan, Times
-from memtui.settings.jobs import JOBS
+from memtui.model import schedule
+from memtui.model.jobs import Job
+from memtui.model.schedule import Plan, Times
+from memtui.settings import JOBS
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 SANTIAGO = ZoneInfo("America/Santiago")
@@ -194,13 +194,13 @@ def test_times_that_pass_are_counted_from_the_first_excluded_to_the_last() -> No
     assert one.count(start, start + timedelta(hours=1)) == 1
     assert one.count(start - SECOND, start + timedelta(hours=2)) == 3
     assert one.count(start, start - timedelta(days=1)) == 0
-    assert one.count(start, start + timedelta(days=300)) == schedules.MOST_COUNTED
+    assert one.count(start, start + timedelta(days=300)) == schedule.MOST_COUNTED
 
 
 @pytest.mark.parametrize("setting", JOBS[:4], ids=lambda setting: setting.name)
 def test_what_is_built_in_is_right_and_can_be_said_in_words(setting: object) -> None:
     cron = str(setting.default)  # type: ignore[attr-defined]
-    assert schedules.fault(cron) == ""
+    assert schedule.fault(cron) == ""
     assert times(cron).words().startswith("at 0")
 
 
@@ -225,7 +225,7 @@ def test_what_is_built_in_is_right_and_can_be_said_in_words(setting: object) -> 
     ],
 )
 def test_an_expression_that_is_none_is_said_to_be(cron: str, said: str) -> None:
-    assert said in schedules.fault(cron)
+    assert said in schedule.fault(cron)
 
 
 @pytest.mark.parametrize(
@@ -233,13 +233,13 @@ def test_an_expression_that_is_none_is_said_to_be(cron: str, said: str) -> None:
     ["59 23 31 12 7", "*/5 8-18 * * 1-5", "0 1 L * *", "0 1 29 2 *", "0 1 * * sun"],
 )
 def test_an_expression_at_its_limits_is_taken(cron: str) -> None:
-    assert schedules.fault(cron) == ""
+    assert schedule.fault(cron) == ""
     assert times(cron).words()
 
 
 @given(some.text(alphabet="0123456789*/-,#LW @aé²", max_size=30))
 def test_no_text_whatever_is_too_strange_to_be_checked(text: str) -> None:
-    if schedules.fault(text) == "":
+    if schedule.fault(text) == "":
         assert times(text).next_run(at("2024-01-01T00:00"))
 
 

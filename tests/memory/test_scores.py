@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import bands, words
-from memtui.memory.bands import Band
-from memtui.memory.queries import scores, whys
-from memtui.memory.queries.scores import Form, Part, Said, Unit
-from memtui.memory.toc import TocLevel
+from memtui.memory.queries import whys
+from memtui.model import hits
+from memtui.model.hits import Band
+from memtui.model.nodes import TocLevel
+from memtui.search import scoring
+from memtui.search.scoring import Form, Part, Said, Unit
+from memtui.text import analyzer
 
 SIZE = 10_000
 RARE, COMMON = 5, 4000
@@ -27,36 +29,36 @@ def units(query: str, common: str = "") -> list[Unit]:
         Unit(
             term,
             (Form(term, 1.0),),
-            scores.idf(COMMON if term in common.split() else RARE, SIZE),
+            scoring.idf(COMMON if term in common.split() else RARE, SIZE),
         )
-        for term in words.needed(query)
+        for term in analyzer.needed(query)
     ]
 
 
 def score(
     asked: Sequence[Unit], *said: Said, level: TocLevel = TocLevel.SEGMENT
 ) -> float:
-    return scores.score(asked, scores.fits(said, level))
+    return scoring.score(asked, scoring.fits(said, level))
 
 
 @pytest.mark.parametrize(
     ("limit", "below", "above"),
     [
-        (bands.EXCELLENT_FROM, Band.GOOD, Band.EXCELLENT),
-        (bands.GOOD_FROM, Band.PARTIAL, Band.GOOD),
-        (bands.PARTIAL_FROM, Band.WEAK, Band.PARTIAL),
+        (hits.EXCELLENT_FROM, Band.GOOD, Band.EXCELLENT),
+        (hits.GOOD_FROM, Band.PARTIAL, Band.GOOD),
+        (hits.PARTIAL_FROM, Band.WEAK, Band.PARTIAL),
     ],
 )
 def test_a_limit_belongs_to_the_band_above_it(
     limit: float, below: Band, above: Band
 ) -> None:
-    assert bands.of(limit) is above
-    assert bands.of(limit - 1e-9) is below
+    assert hits.of(limit) is above
+    assert hits.of(limit - 1e-9) is below
 
 
 def test_each_band_advises_something_else() -> None:
     assert len({band.advice for band in Band}) == len(Band)
-    assert (bands.of(0.0), bands.of(1.0)) == (Band.WEAK, Band.EXCELLENT)
+    assert (hits.of(0.0), hits.of(1.0)) == (Band.WEAK, Band.EXCELLENT)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -66,26 +68,26 @@ def test_a_query_that_stands_in_one_title_is_an_excellent_match(
 ) -> None:
     said = part, "The token refresh of the sliding window, and what else was decided"
     found = score(units("sliding window token refresh"), said, level=level)
-    assert bands.of(found) is Band.EXCELLENT
+    assert hits.of(found) is Band.EXCELLENT
 
 
 def test_a_short_quote_of_all_words_is_an_excellent_match() -> None:
     said = Part.EXCERPT, "sliding window approach for token refresh"
     found = score(units("sliding window token refresh"), said)
-    assert bands.of(found) is Band.EXCELLENT
+    assert hits.of(found) is Band.EXCELLENT
 
 
 def test_a_query_that_stands_in_one_bullet_is_a_good_match() -> None:
     said = Part.BULLETS, "Chose a sliding window for the refresh of the token at last"
     found = score(units("sliding window token refresh"), said)
-    assert bands.of(found) is Band.GOOD
+    assert hits.of(found) is Band.GOOD
 
 
 def test_most_of_the_words_are_a_partial_match() -> None:
     found = score(
         units("sliding window token refresh"), (Part.TITLE, "sliding window token")
     )
-    assert bands.of(found) is Band.PARTIAL
+    assert hits.of(found) is Band.PARTIAL
 
 
 @pytest.mark.parametrize("part", list(Part))
@@ -93,7 +95,7 @@ def test_one_common_word_of_four_is_a_weak_match(part: Part) -> None:
     asked = units("file window token refresh", common="file")
     found = score(asked, (part, "The file, the file and the file"))
     assert 0 < found < 0.1
-    assert bands.of(found) is Band.WEAK
+    assert hits.of(found) is Band.WEAK
 
 
 @given(TOLD, ASKED)
@@ -158,12 +160,12 @@ def test_a_long_text_makes_less_of_a_word_than_a_short_one() -> None:
 def test_age_takes_half_of_what_it_can_within_thirty_days(
     age_days: float, left: float
 ) -> None:
-    assert scores.recency(age_days) == left
+    assert scoring.recency(age_days) == left
 
 
 def test_no_age_takes_more_than_half_of_a_score() -> None:
-    assert scores.recency(100_000) == pytest.approx(scores.LASTING)
-    ages = [scores.recency(days) for days in range(0, 400, 20)]
+    assert scoring.recency(100_000) == pytest.approx(scoring.LASTING)
+    ages = [scoring.recency(days) for days in range(0, 400, 20)]
     assert ages == sorted(ages, reverse=True)
 
 
@@ -173,14 +175,14 @@ def test_what_a_score_is_made_of_adds_up_to_it(
 ) -> None:
     said = [(part, " ".join(told[at::3])) for at, part in enumerate(Part)]
     wanted = units(" ".join(asked), common="mast")
-    aged = scores.recency(age_days)
+    aged = scoring.recency(age_days)
     why = whys.why("x", wanted, said, level, aged)
     assert why.score == pytest.approx(score(wanted, *said, level=level) * aged)
     for term in why.terms:
         weight = sum(part.weight for part in term.parts)
-        assert term.fit == pytest.approx(scores.saturated(weight))
+        assert term.fit == pytest.approx(scoring.saturated(weight))
         assert sum(part.count for part in term.parts) == sum(
-            words.terms(text).count(term.form) for _, text in said
+            analyzer.terms(text).count(term.form) for _, text in said
         )
         rarity = term.idf * term.factor * term.fit / why.bound
         assert term.contribution == pytest.approx(

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import secrets
-from memtui.memory.secrets import mark, redact, redact_strings
+from memtui.text import secrets
+from memtui.text.secrets import mark, redact, redact_strings
 
 LABELLED = Path(__file__).parents[1] / "data" / "secrets.jsonl"
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import events, segments
-from memtui.memory.events import MESSAGES, Event, EventRole, EventType
-from memtui.memory.segments import Rules
+from memtui.model import events, segments
+from memtui.model.events import MESSAGES, Event, EventRole, EventType
+from memtui.model.segments import Rules
 
 START = datetime(2024, 1, 15, 10, 0, tzinfo=UTC)
 RULES = Rules()

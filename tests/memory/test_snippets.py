@@ -4,8 +4,7 @@ from datetime import UTC
 
 import pytest
 
-from memtui.memory import queries
-from memtui.memory.queries import snippets
+from memtui.search import query, snippets
 
 
 @pytest.mark.parametrize(
@@ -18,7 +17,7 @@ from memtui.memory.queries import snippets
     ],
 )
 def test_a_long_run_does_not_push_out_what_answers(text: str) -> None:
-    told = snippets.best_line([text], queries.read("zebra", UTC))
+    told = snippets.best_line([text], query.read("zebra", UTC))
     assert "zebra" in told
     assert len(told) <= snippets.CHARS + 2
     assert told.strip("…") in text

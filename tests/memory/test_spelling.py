@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory.words import spelling
+from memtui.search import spelling
 
 WORDS = st.text("abc", max_size=7)
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory.summaries import BULLET_CHARS, TITLE_CHARS, Claim, Summary, sane
+from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, Claim, Summary, sane
 
 anything = st.text(max_size=400)
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import transcripts
-from memtui.memory import events, keywords
-from memtui.memory.events import Event, EventType
-from memtui.memory.keywords import surprise
+from memtui.model import events
+from memtui.model.events import Event, EventType
+from memtui.summarize import keywords, surprise
 
 SUBJECTS = {
     "auth": "token refresh session cookie redirect router login expiry middleware oauth"

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memtui.memory import events
-from memtui.memory.events import Event, EventType
-from memtui.memory.extracts import extract, titles
+from memtui.model import events
+from memtui.model.events import Event, EventType
+from memtui.summarize import extractive
+from memtui.text import titles
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 KINDS = {"user": EventType.USER_MESSAGE, "assistant": EventType.ASSISTANT_MESSAGE}
@@ -30,7 +31,7 @@ def talk(*turns: tuple[str, str]) -> list[Event]:
 
 
 def title(*turns: tuple[str, str]) -> str:
-    return extract.summarize(talk(*turns)).title
+    return extractive.summarize(talk(*turns)).title
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ def committed(answer: str, **metadata: str) -> str:
         },
     )
     run = [*talk(("user", "Move the tide tables to another folder")), call]
-    return " ".join(claim.text for claim in extract.summarize(run).bullets)
+    return " ".join(claim.text for claim in extractive.summarize(run).bullets)
 
 
 def test_a_quiet_commit_is_told_by_the_message_it_was_given() -> None:
@@ -175,7 +176,7 @@ def test_a_segment_that_says_nothing_is_named_after_what_it_continues() -> None:
     before = talk(("user", "Import the timetable of the northern harbours"))
     after = talk(("user", "continue"))
     assert (
-        extract.summarize(after, before).title
+        extractive.summarize(after, before).title
         == "Import the timetable of the northern harbours"
     )
 
@@ -186,7 +187,7 @@ def test_a_segment_that_continues_is_named_after_its_own_work_if_it_has_any() ->
         ("user", "continue"),
         ("assistant", "### Step 4: Rewrite the tide table parser\n\nDone."),
     )
-    assert extract.summarize(after, before).title == "Rewrite the tide table parser"
+    assert extractive.summarize(after, before).title == "Rewrite the tide table parser"
 
 
 def test_a_lone_word_is_quoted_as_such() -> None:

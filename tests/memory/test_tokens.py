@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import tokens
+from memtui.text import tokens
 
 
 def test_nothing_counts_nothing_and_something_counts_something() -> None:

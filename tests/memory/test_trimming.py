@@ -6,9 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import replies, trimming
-from memtui.memory.replies import budgets
-from memtui.memory.tokens import ESTIMATED
+from memtui.agents import replies, trimming
+from memtui.text.tokens import ESTIMATED
 
 ITEM = st.fixed_dictionaries(
     {"name": st.text(max_size=90)}, optional={"diff": st.lists(st.text(), max_size=9)}
@@ -27,7 +26,7 @@ def test_whole_items_go_from_the_end_and_are_counted(
     lists: dict[str, list[dict[str, Any]]], limit: int
 ) -> None:
     told, _ = trimming.fitted(lists, limit, ESTIMATED, wrap)
-    assert budgets.cost(replies.dumped(wrap(told, "")), ESTIMATED) <= limit
+    assert replies.cost(replies.dumped(wrap(told, "")), ESTIMATED) <= limit
     gone = {name: len(one) - len(told[name]) for name, one in lists.items()}
     for name, count in gone.items():
         assert not count or f"{count} {name}" in told["left_out"]
@@ -46,7 +45,7 @@ def test_of_a_list_it_is_told_beside_it() -> None:
 def test_of_a_table_whole_rows_are_left_out() -> None:
     table = {f"store.{n}": {"value": "", "origin": "built in"} for n in range(99)}
     told, left = trimming.fitted(table, 300, ESTIMATED, wrap)
-    assert budgets.cost(replies.dumped(wrap(told, left)), ESTIMATED) <= 300
+    assert replies.cost(replies.dumped(wrap(told, left)), ESTIMATED) <= 300
     assert 0 < len(told) < 99 and told.items() <= table.items()
     assert left.startswith(f"{99 - len(told)} left out: --max-tokens ")
 
@@ -55,5 +54,5 @@ def test_lines_are_left_out_from_the_end() -> None:
     told = trimming.lines([f"line {n}" for n in range(400)], 100, ESTIMATED)
     assert told[0] == "line 0"
     assert told[-1].startswith(f"({401 - len(told)} lines left out: --max-tokens ")
-    assert budgets.cost("\n".join(told), ESTIMATED) <= 100
+    assert replies.cost("\n".join(told), ESTIMATED) <= 100
     assert json.dumps(trimming.lines(["one"], 50, ESTIMATED)) == '["one"]'

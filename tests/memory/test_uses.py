@@ -2,13 +2,13 @@
 
 import pytest
 
-from memtui.memory.keywords import uses
-from memtui.memory.origins import Origin
-from memtui.memory.words import chunks
+from memtui.model.summaries import Origin
+from memtui.summarize import keywords
+from memtui.text import analyzer
 
 
 def told(text: str, word: str) -> Origin:
-    return uses.origin(word, uses.of([text]))
+    return keywords.classify_origin(word, keywords.uses_of([text]))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def told(text: str, word: str) -> Origin:
     ],
 )
 def test_a_word_shows_its_origin_in_its_shape(word: str, origin: Origin) -> None:
-    assert uses.origin(word, {}) is origin
+    assert keywords.classify_origin(word, {}) is origin
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_is_imported_or_installed_is_a_package(text: str, word: str) -> Non
     if word:
         assert told(text, word) is Origin.PACKAGE
     else:
-        assert Origin.PACKAGE not in uses.of([text]).values()
+        assert Origin.PACKAGE not in keywords.uses_of([text]).values()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_is_imported_or_installed_is_a_package(text: str, word: str) -> Non
     ],
 )
 def test_prose_on_imports_and_installing_makes_no_package(text: str) -> None:
-    assert Origin.PACKAGE not in uses.of([text]).values()
+    assert Origin.PACKAGE not in keywords.uses_of([text]).values()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_is_called_or_defined_is_a_function(text: str, word: str) -> None:
     ["the file(s) are gone", "feat(api): add notes", "Bash(git log)", "MCP (see)"],
 )
 def test_a_word_with_an_aside_in_brackets_is_no_function(text: str) -> None:
-    assert Origin.FUNCTION not in uses.of([text]).values()
+    assert Origin.FUNCTION not in keywords.uses_of([text]).values()
 
 
 def test_a_word_alone_between_backticks_is_a_name() -> None:
@@ -113,4 +113,4 @@ def test_what_says_more_of_a_word_counts() -> None:
     text = "`vitest` is called as vitest(), after npm install vitest"
     assert told(text, "vitest") is Origin.PACKAGE
     assert told("`ferry.py` it is", "ferry.py") is Origin.FILE
-    assert set(uses.of([text])) == {chunks.fold("vitest")}
+    assert set(keywords.uses_of([text])) == {analyzer.fold("vitest")}

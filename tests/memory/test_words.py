@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import words
-from memtui.memory.words import chunks, stems
-from memtui.memory.words.stems import stem
-from memtui.memory.words.vocabulary import STOP_WORDS
+from memtui.text import analyzer, stemmer
+from memtui.text.stemmer import stem
+from memtui.text.stopwords import STOP_WORDS
 
 
 @pytest.mark.parametrize(
@@ -34,11 +33,11 @@ from memtui.memory.words.vocabulary import STOP_WORDS
     ],
 )
 def test_a_word_is_found_by_its_forms_and_parts(text: str, expected: set[str]) -> None:
-    assert expected <= set(words.terms(text))
+    assert expected <= set(analyzer.terms(text))
 
 
 def test_a_path_is_found_by_its_ends_and_its_folders() -> None:
-    found = set(words.terms("see src/auth/token.rs:42"))
+    found = set(analyzer.terms("see src/auth/token.rs:42"))
     assert {"src/auth/token.rs", "auth/token.rs", "token.rs", "auth", "42"} <= found
 
 
@@ -57,26 +56,26 @@ def test_a_path_is_found_by_its_ends_and_its_folders() -> None:
     ],
 )
 def test_a_query_meets_the_other_spelling(query: str, text: str) -> None:
-    assert set(words.needed(query)) <= set(words.terms(text))
+    assert set(analyzer.needed(query)) <= set(analyzer.terms(text))
 
 
 def test_a_number_with_a_hash_does_not_meet_any_number() -> None:
-    assert not set(words.needed("#123")) <= set(words.terms("123 tests passed"))
+    assert not set(analyzer.needed("#123")) <= set(analyzer.terms("123 tests passed"))
 
 
 def test_stop_words_are_left_out() -> None:
-    assert words.terms("the token is in the cache") == ["token", "cache", "cach"]
+    assert analyzer.terms("the token is in the cache") == ["token", "cache", "cach"]
 
 
 def test_stop_words_alone_are_kept() -> None:
-    assert words.terms("To be or not") == ["to", "be", "or", "not"]
-    assert words.needed("To be or not") == ["to", "be", "or", "not"]
+    assert analyzer.terms("To be or not") == ["to", "be", "or", "not"]
+    assert analyzer.needed("To be or not") == ["to", "be", "or", "not"]
 
 
 def test_marks_stand_on_the_matching_words() -> None:
     text = "Running src/auth/token.rs 修复登录"
-    wanted = words.terms("run auth 登录")
-    assert [text[a:b] for a, b in words.spans(text, wanted)] == [
+    wanted = analyzer.terms("run auth 登录")
+    assert [text[a:b] for a, b in analyzer.spans(text, wanted)] == [
         "Running",
         "auth",
         "登录",
@@ -85,19 +84,19 @@ def test_marks_stand_on_the_matching_words() -> None:
 
 @given(st.text(alphabet="cCfF1_#@.+:/'- \n’é\u0301猫ภ…—✓", max_size=20))
 def test_a_sign_beside_a_text_does_not_change_its_words(text: str) -> None:
-    assert chunks.of(f"{text} …") == chunks.of(f"{text} é")[:-1]
+    assert analyzer.of(f"{text} …") == analyzer.of(f"{text} é")[:-1]
 
 
 def test_what_follows_the_cap_is_not_read() -> None:
-    text = "a-b " * (chunks.CAP_CHARS // 4) + "needle"
-    assert "needle" not in words.terms(text)
-    assert "needle" in words.terms(text[-100:])
+    text = "a-b " * (analyzer.CAP_CHARS // 4) + "needle"
+    assert "needle" not in analyzer.terms(text)
+    assert "needle" in analyzer.terms(text[-100:])
 
 
 @pytest.mark.parametrize("part", ["x", "ab ", "a.b-", "猫", "🙂", "A1"])
 def test_an_absurd_text_does_not_hang(part: str) -> None:
     began = time.perf_counter()
-    words.terms(part * 10_000_000)
+    analyzer.terms(part * 10_000_000)
     assert time.perf_counter() - began < 5
 
 
@@ -123,12 +122,12 @@ def test_different_words_do_not(word: str, other: str) -> None:
 
 @given(st.text())
 def test_what_a_text_needs_is_among_its_terms(text: str) -> None:
-    assert set(words.needed(text)) <= set(words.terms(text))
+    assert set(analyzer.needed(text)) <= set(analyzer.terms(text))
 
 
 @given(st.text(), st.text())
 def test_marks_lie_in_the_text_in_order(text: str, query: str) -> None:
-    spans = words.spans(text, words.terms(query))
+    spans = analyzer.spans(text, analyzer.terms(query))
     ends = [-1, *(offset for span in spans for offset in span)]
     assert all(a < b for a, b in pairwise(ends))
     assert ends[-1] <= len(text)
@@ -136,18 +135,18 @@ def test_marks_lie_in_the_text_in_order(text: str, query: str) -> None:
 
 @given(st.text(min_size=1))
 def test_a_text_that_has_terms_is_marked_by_them(text: str) -> None:
-    found = words.terms(text)
-    assert bool(found) == bool(words.spans(text, found))
+    found = analyzer.terms(text)
+    assert bool(found) == bool(analyzer.spans(text, found))
 
 
 def test_every_stop_word_is_folded() -> None:
-    assert {word for word in STOP_WORDS if chunks.fold(word) != word} == set()
+    assert {word for word in STOP_WORDS if analyzer.fold(word) != word} == set()
 
 
 def test_the_marks_of_what_was_redacted_are_no_words() -> None:
     text = "login with password=[redacted: password] and [redacted: aws key] fails"
-    assert chunks.of(text) == ["login", "with", "password", "and", "fails"]
-    assert words.spans(text, ["password"]) == [(11, 19)]
+    assert analyzer.of(text) == ["login", "with", "password", "and", "fails"]
+    assert analyzer.spans(text, ["password"]) == [(11, 19)]
 
 
 @pytest.mark.parametrize(
@@ -160,13 +159,13 @@ def test_the_marks_of_what_was_redacted_are_no_words() -> None:
     ],
 )
 def test_terms_that_answer_are_those_of_the_text(text: str) -> None:
-    held = words.terms(text)
-    other = words.terms("write go child index run fly user token café the 会议")
+    held = analyzer.terms(text)
+    other = analyzer.terms("write go child index run fly user token café the 会议")
     for wanted in (held, other, held[:1], held[-1:], []):
-        told = words.answering(text, wanted, [])
+        told = analyzer.answering(text, wanted, [])
         assert told == set(held) & set(wanted)
     for start in {term[:size] for term in held + other for size in (1, 2, 3)}:
-        told = words.answering(text, [], [start])
+        told = analyzer.answering(text, [], [start])
         assert told == {term for term in held if term.startswith(start)}
 
 
@@ -180,9 +179,9 @@ def test_terms_that_answer_are_those_of_the_text(text: str) -> None:
 )
 def test_a_word_has_in_it_how_each_of_its_terms_begins(said: str) -> None:
     """What letters are looked for, so that no list of words must be read."""
-    for chunk in chunks.of(said):
-        for term in words.terms_of(chunk):
+    for chunk in analyzer.of(said):
+        for term in analyzer.terms_of(chunk):
             for end in range(1, len(term) + 1):
-                assert any(one in chunk.lower() for one in stems.heads(term[:end]))
-    assert stems.heads("#231") == {"#231"}
-    assert stems.heads("reindeer") == {"reindee"}
+                assert any(one in chunk.lower() for one in stemmer.heads(term[:end]))
+    assert stemmer.heads("#231") == {"#231"}
+    assert stemmer.heads("reindeer") == {"reindee"}

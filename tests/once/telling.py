@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memtui.house import House
 from memtui.llm.extractive import Extractive
-from memtui.memory.segments import Rules
-from memtui.memory.tokens import ESTIMATED
+from memtui.model.segments import Rules
 from memtui.paths import in_home
+from memtui.pipeline.pipeline import Pipeline, Setup
 from memtui.settings import Settings
-from memtui.stages.works import Setup, Works
+from memtui.text.tokens import ESTIMATED
+from memtui.workspace import Workspace
 
 START = datetime(2025, 3, 14, 10, tzinfo=UTC)
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
@@ -78,9 +78,9 @@ def leave(new: Path, place: int, told: str) -> None:
 
 
 @contextmanager
-def works_at(home: Path, settings: Settings) -> Iterator[Works]:
+def works_at(home: Path, settings: Settings) -> Iterator[Pipeline]:
     """The works of a home, long after all was said."""
-    house = House(in_home(home), settings)
+    house = Workspace(in_home(home), settings)
     setup = Setup(
         spool=house.paths.spool,
         index=house.paths.index,
@@ -94,12 +94,12 @@ def works_at(home: Path, settings: Settings) -> Iterator[Works]:
         agent="agent",
     )
     try:
-        yield Works(setup)
+        yield Pipeline(setup)
     finally:
         house.stop()
 
 
-def bring(works: Works, *paths: Path) -> None:
+def bring(works: Pipeline, *paths: Path) -> None:
     for _ in works.importer().run(paths):
         pass
     assert works.until_idle(lambda _: None) == []

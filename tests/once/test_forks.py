@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
+from memtui.workspace import Workspace
 from tests.once.telling import (
     Told,
     TreeOf,
@@ -114,7 +114,7 @@ def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
     words = range(1, shared + 1)
     (folder / "a.jsonl").write_text(line("s1", *words, shared + 1))
     (folder / "b.jsonl").write_text(line("s2", *words, shared + 2))
-    house = House(in_home(home), settings)
+    house = Workspace(in_home(home), settings)
     assert list(house.works.importer().run([folder]))
     with (folder / "b.jsonl").open("a") as fork:
         fork.write(line("s2", shared + 3))
@@ -152,10 +152,10 @@ def test_a_fork_whose_reading_was_stopped_is_settled_when_it_goes_on(
 ) -> None:
     first = {"b": line("s2", 1, 2, 3, 4, 10), "a": line("s1", 1, 2, 3, 4, 9)}
     whole = told.tree([*first.items(), ("b", line("s2", 12))])
-    monkeypatch.setattr("memtui.stages.files.EVENTS_AT_ONCE", 2)
+    monkeypatch.setattr("memtui.capture.transcripts.EVENTS_AT_ONCE", 2)
     folder = tmp_path / "shop"
     folder.mkdir()
-    house = House(in_home(tmp_path / "home"), settings)
+    house = Workspace(in_home(tmp_path / "home"), settings)
     (folder / "b").write_text(first["b"])
     assert list(house.works.importer().run([folder / "b"]))
     (folder / "a").write_text(first["a"])

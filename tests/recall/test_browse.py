@@ -1,18 +1,18 @@
 from datetime import date
 
-from memtui.house import House
-from memtui.memory.scopes import Scope
-from memtui.memory.toc import Status, TocLevel
-from memtui.recall import browse, days
+from memtui.model.nodes import Status, TocLevel
+from memtui.model.scope import Scope
+from memtui.services import browse
 from memtui.store import database
-from memtui.store.tables.contents import NodeRow
+from memtui.store.schema import NodeRow
+from memtui.workspace import Workspace
 
 
-def test_the_years_come_newest_first(full_house: House) -> None:
+def test_the_years_come_newest_first(full_house: Workspace) -> None:
     assert [line.title for line in browse.years()] == ["2024", "2023"]
 
 
-def test_children_are_paged_newest_first(full_house: House) -> None:
+def test_children_are_paged_newest_first(full_house: Workspace) -> None:
     whole = browse.children("toc:year:2024")
     assert [line.node_id for line in whole] == [
         "toc:month:2024-02",
@@ -22,13 +22,13 @@ def test_children_are_paged_newest_first(full_house: House) -> None:
     assert [line for page in pages for line in page] == whole
 
 
-def test_a_path_leads_from_the_year_down(full_house: House) -> None:
+def test_a_path_leads_from_the_year_down(full_house: Workspace) -> None:
     segment = browse.children("toc:day:2024-01-18")[0].node_id
     levels = [line.level for line in browse.lines(browse.path(segment))]
     assert levels == list(TocLevel)
 
 
-def test_what_is_not_there_is_not_found(full_house: House) -> None:
+def test_what_is_not_there_is_not_found(full_house: Workspace) -> None:
     for name in ("toc:day:1999-01-01", "nonsense", "toc:day:2024-99-99", ""):
         assert browse.node(name) is None
         assert browse.children(name) == []
@@ -36,19 +36,19 @@ def test_what_is_not_there_is_not_found(full_house: House) -> None:
     assert browse.lines(["nonsense", "toc:year:2024"])[0].node_id == "toc:year:2024"
 
 
-def test_an_older_form_of_an_id_is_found(full_house: House) -> None:
+def test_an_older_form_of_an_id_is_found(full_house: Workspace) -> None:
     node = browse.node("toc:week:2024-03")
     assert node is not None
     assert node.title == "Week of January 15–21, 2024"
 
 
-def test_a_segment_knows_its_agent_project_and_counts(full_house: House) -> None:
+def test_a_segment_knows_its_agent_project_and_counts(full_house: Workspace) -> None:
     line = browse.children("toc:day:2024-01-22")[0]
     assert (line.agents, line.projects) == (("codex",), ("logsift",))
     assert (line.tally.messages, line.tally.events) == (4, 7)
 
 
-def test_brackets_in_what_was_said_are_only_brackets(full_house: House) -> None:
+def test_brackets_in_what_was_said_are_only_brackets(full_house: Workspace) -> None:
     node = browse.node(browse.children("toc:day:2023-12-11")[0].node_id)
     assert node is not None
     said = " ".join(bullet.text for bullet in node.bullets)
@@ -56,13 +56,13 @@ def test_brackets_in_what_was_said_are_only_brackets(full_house: House) -> None:
 
 
 def test_what_is_not_summed_up_yet_counts_what_is_finished_under_it(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     names = ["toc:year:2024", "toc:month:2024-01", "toc:day:2024-01-18"]
     codex = Scope(agent="codex")
     all_of, parts = browse.lines(names), browse.lines(names, codex)
     january = date(2024, 1, 18)
-    day = days.year(2024, full_house.zone).days[january]
+    day = browse.year(2024, full_house.zone).days[january]
     with database.writing():
         NodeRow.update(latest=None).where(NodeRow.node_id << names).execute()
     waiting = browse.lines(names)
@@ -72,6 +72,6 @@ def test_what_is_not_summed_up_yet_counts_what_is_finished_under_it(
     assert browse.years()[0].tally == all_of[0].tally
     page = browse.part(names[0])
     assert page is not None and page.node.tally == all_of[0].tally
-    told = days.year(2024, full_house.zone).days[january]
+    told = browse.year(2024, full_house.zone).days[january]
     assert told.is_pending and told.messages == day.messages
-    assert day.messages in days.counts()
+    assert day.messages in browse.counts()

@@ -1,15 +1,16 @@
 import pytest
 
+from memtui.agents import navigation
 from memtui.errors import Several
-from memtui.house import House
-from memtui.memory.grips import Expansion
-from memtui.memory.replies import citations
-from memtui.recall import browse, navigation
-from memtui.recall.expand import expand
+from memtui.model import citations
+from memtui.model.grips import Expansion
+from memtui.services import browse
+from memtui.services.sources import expand
+from memtui.workspace import Workspace
 
 
 @pytest.fixture
-def grip_ids(full_house: House) -> list[str]:
+def grip_ids(full_house: Workspace) -> list[str]:
     """Every grip of the day the token refresh was written."""
     day = browse.node("toc:day:2024-01-18")
     assert day is not None
@@ -55,7 +56,7 @@ def test_the_nearest_events_are_the_ones_shown(grip_ids: list[str]) -> None:
         assert few.events_after == many.events_after[:1]
 
 
-def test_an_unknown_grip_is_an_empty_answer(full_house: House) -> None:
+def test_an_unknown_grip_is_an_empty_answer(full_house: Workspace) -> None:
     assert expand("grip:0:nothing") == Expansion()
 
 

@@ -2,13 +2,13 @@
 
 import re
 
-from memtui.house import House
-from memtui.memory import replies
-from memtui.memory.tokens import ESTIMATED
-from memtui.recall import browse
+from memtui.agents import replies
+from memtui.services import browse
+from memtui.text.tokens import ESTIMATED
+from memtui.workspace import Workspace
 
 
-def test_a_budget_is_not_told_as_a_limit(full_house: House) -> None:
+def test_a_budget_is_not_told_as_a_limit(full_house: Workspace) -> None:
     ask = full_house.asking
     years = [line.node_id for line in browse.years()]
     for reply in (

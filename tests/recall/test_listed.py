@@ -5,14 +5,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtui.house import House
-from memtui.memory.events import EventRole
-from memtui.memory.found import Findings, Messages
-from memtui.memory.hits import Answer
-from memtui.memory.toc import TocLevel
-from memtui.recall.listed import LISTED
-from memtui.widgets import found_lines, found_words
-from memtui.widgets.found_lines import View
+from memtui.model.events import EventRole
+from memtui.model.hits import Answer, Findings, MessageSearch
+from memtui.model.nodes import TocLevel
+from memtui.search.recent import LISTED
+from memtui.tui.widgets import results, search_head
+from memtui.tui.widgets.results import View
+from memtui.workspace import Workspace
 
 ALONE = [
     "agent:codex",
@@ -23,7 +22,9 @@ ALONE = [
 ]
 
 
-def asks(house: House) -> dict[View, Callable[[str], Answer | Findings | Messages]]:
+def asks(
+    house: Workspace,
+) -> dict[View, Callable[[str], Answer | Findings | MessageSearch]]:
     return {
         View.ALL: house.search.find,
         View.SUMMARIES: house.teleport.find,
@@ -33,10 +34,10 @@ def asks(house: House) -> dict[View, Callable[[str], Answer | Findings | Message
 
 @pytest.mark.parametrize("asked", ALONE)
 def test_what_is_left_is_listed_newest_first_in_every_view(
-    full_house: House, asked: str
+    full_house: Workspace, asked: str
 ) -> None:
     for view, ask in asks(full_house).items():
-        sheet = found_lines.of(ask(asked))
+        sheet = results.of(ask(asked))
         times = [line.at for line in sheet.lines]
         assert times and times == sorted(times, reverse=True), view
         assert LISTED in sheet.notes and not {line.fit for line in sheet.lines} - {""}
@@ -50,7 +51,7 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
             assert min(times) >= datetime(2024, 1, 20, tzinfo=UTC)
 
 
-def test_what_is_listed_has_no_score(full_house: House) -> None:
+def test_what_is_listed_has_no_score(full_house: Workspace) -> None:
     ask, asked = full_house.asking, "after:2024-01-01"
     for reply in (
         ask.search_memory(asked),
@@ -65,7 +66,7 @@ def test_what_is_listed_has_no_score(full_house: House) -> None:
 
 
 def test_what_is_found_has_a_score_that_falls_as_its_rank_does(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     scores = [hit.score for hit in full_house.talk.find("the token or a retry").hits]
     assert len(scores) > 2 and scores == sorted(scores, reverse=True)
@@ -73,11 +74,11 @@ def test_what_is_found_has_a_score_that_falls_as_its_rank_does(
 
 
 def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     for view, ask in asks(full_house).items():
-        sheet = found_lines.of(ask("in March 1999"))
-        notes = found_words.notes(sheet, "in March 1999", view, full_house.zone)
+        sheet = results.of(ask("in March 1999"))
+        notes = search_head.notes(sheet, "in March 1999", view, full_house.zone)
         assert not sheet.lines and notes[0] == "Nothing is kept of “in March 1999”."
         assert LISTED not in ask_notes(ask("agent:codex session"))
         assert LISTED not in ask_notes(ask("levle:codex"))
@@ -87,12 +88,12 @@ def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
 
 @pytest.mark.parametrize("level", ["day", "week", "year"])
 def test_wide_nodes_alone_are_listed_newest_first_wherever_one_looks(
-    full_house: House, level: str
+    full_house: Workspace, level: str
 ) -> None:
     found = full_house.search.find(f"level:{level}")
     hits = full_house.teleport.find(f"level:{level}").hits
     assert found.hits and [m.node_id for m in found.hits] == [h.node_id for h in hits]
-    sheet = found_lines.of(found)
+    sheet = results.of(found)
     assert all(line.landing.node_id for line in sheet.lines)
     assert {line.level for line in sheet.lines} == {TocLevel(level)}
     told = full_house.asking.search_memory(f"level:{level}", limit=3).items
@@ -100,16 +101,16 @@ def test_wide_nodes_alone_are_listed_newest_first_wherever_one_looks(
     assert not any("session" in one for one in told)
 
 
-def ask_notes(found: Answer | Findings | Messages) -> tuple[str, ...]:
-    return found_lines.of(found).notes
+def ask_notes(found: Answer | Findings | MessageSearch) -> tuple[str, ...]:
+    return results.of(found).notes
 
 
 def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
-    sheet = found_lines.of(full_house.search.find("session"))
-    told = found_words.notes(sheet, "session", View.ALL, full_house.zone)
+    sheet = results.of(full_house.search.find("session"))
+    told = search_head.notes(sheet, "session", View.ALL, full_house.zone)
     assert sum(sheet.joined) > len(sheet.lines) > 0
     assert told[-1].startswith("One moment of each session, from ")
-    messages = found_lines.of(full_house.talk.find("session"))
+    messages = results.of(full_house.talk.find("session"))
     assert messages.joined == (0, 0)

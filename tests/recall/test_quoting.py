@@ -1,15 +1,15 @@
 """What answers is quoted: many short places of the sessions that answer."""
 
-from memtui.house import House
-from memtui.memory import replies
-from memtui.memory.events import EventRole
+from memtui.agents import replies
+from memtui.model.events import EventRole
+from memtui.workspace import Workspace
 from tests.talking import keep, line, listen
 
 FILLING = "We went on to the shelves and counted all that stood there.\n"
 
 
 def test_a_session_answers_with_all_its_places_the_telling_ones_first(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     keep(
         line("Can you repair the zeppelin?", 1, session="new"),
@@ -34,7 +34,7 @@ def test_a_session_answers_with_all_its_places_the_telling_ones_first(
     assert sum("title" in one for one in found if one["score"] > 0.2) == 1
 
 
-def test_a_question_is_followed_by_what_was_answered(full_house: House) -> None:
+def test_a_question_is_followed_by_what_was_answered(full_house: Workspace) -> None:
     keep(
         line("Where is the zeppelin moored?", 1, session="new"),
         line("In Friedrichshafen.", 2, role=EventRole.ASSISTANT, session="new"),
@@ -47,14 +47,16 @@ def test_a_question_is_followed_by_what_was_answered(full_house: House) -> None:
     assert texts[:2] == ["Where is the zeppelin moored?", "In Friedrichshafen."]
 
 
-def test_what_was_said_twice_is_quoted_once(full_house: House) -> None:
+def test_what_was_said_twice_is_quoted_once(full_house: Workspace) -> None:
     keep(*(line("The zeppelin is grey.", at, session="new") for at in range(1, 5)))
     listen(full_house)
     found = full_house.asking.search_memory("zeppelin").items
     assert [one["snippet"] for one in found] == ["The zeppelin is grey."]
 
 
-def test_a_route_tells_what_was_said_and_no_summary_twice(full_house: House) -> None:
+def test_a_route_tells_what_was_said_and_no_summary_twice(
+    full_house: Workspace,
+) -> None:
     found = full_house.asking.ask_route("mutex tabs")
     ids = [one["id"] for one in found.items]
     assert any(name.startswith("evt:") for name in ids)

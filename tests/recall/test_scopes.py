@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from memtui.house import House
-from memtui.memory import calendar
-from memtui.memory.scopes import ALL, Scope
-from memtui.memory.toc import Bullet, TocLevel, TocLine
-from memtui.recall import browse
-from memtui.recall.teleport import Teleport
+from memtui.model import calendar
+from memtui.model.nodes import Bullet, TocLevel, TocLine
+from memtui.model.scope import ALL, Scope
+from memtui.search.nodes import Teleport
+from memtui.services import browse
 from memtui.store import database, grips, shares
 from memtui.store.database import db
-from memtui.store.tables.contents import SegmentRow
-from memtui.store.tables.conversations import SessionRow
+from memtui.store.schema import SegmentRow, SessionRow
+from memtui.workspace import Workspace
 from tests.talking import clock
 
 SCOPES = [
@@ -50,14 +49,14 @@ def expected(of: Scope) -> set[str]:
 
 @pytest.mark.parametrize("of", SCOPES, ids=str)
 def test_a_node_of_any_level_is_shown_where_its_scope_had_a_part_in_it(
-    full_house: House, of: Scope
+    full_house: Workspace, of: Scope
 ) -> None:
     found = {line.node_id for line in down(of)}
     assert found == expected(of)
 
 
 def test_a_node_is_of_a_keyword_if_it_or_a_segment_below_it_carries_it(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     carried: dict[str, set[str]] = {}
     for line in down(Scope()):
@@ -77,7 +76,7 @@ def test_a_node_is_of_a_keyword_if_it_or_a_segment_below_it_carries_it(
 
 @pytest.mark.parametrize("of", [*SCOPES, Scope(keyword="mutex")], ids=str)
 def test_what_is_told_of_a_node_is_counted_and_quoted_from_its_scope_alone(
-    full_house: House, of: Scope
+    full_house: Workspace, of: Scope
 ) -> None:
     lines = [*down(of)]
     leaves = {one.node_id: one for one in lines if one.level is TocLevel.SEGMENT}
@@ -117,7 +116,7 @@ def _rests_on(bullet: Bullet, leaves: Collection[str]) -> bool:
 
 
 def test_a_part_of_the_memory_is_counted_without_reading_the_rest_of_it(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     asked: list[str] = []
     with database.connected():
@@ -131,7 +130,7 @@ def test_a_part_of_the_memory_is_counted_without_reading_the_rest_of_it(
     assert "SCAN" not in plan and "B-TREE FOR GROUP BY" not in plan
 
 
-def test_the_scopes_of_the_history_are_told_apart(full_house: House) -> None:
+def test_the_scopes_of_the_history_are_told_apart(full_house: Workspace) -> None:
     whole = {line.node_id for line in down(Scope())}
     assert {line.level for line in down(Scope("codex", ""))} == set(TocLevel)
     assert expected(Scope("codex", "")) < whole
@@ -139,7 +138,7 @@ def test_the_scopes_of_the_history_are_told_apart(full_house: House) -> None:
 
 
 @pytest.mark.parametrize("name", ['", "', "co", "codex%", '"', "Codex"])
-def test_a_name_is_taken_as_it_stands(full_house: House, name: str) -> None:
+def test_a_name_is_taken_as_it_stands(full_house: Workspace, name: str) -> None:
     assert browse.years(of=Scope(name, "")) == []
     assert full_house.teleport.find("session", of=Scope("", name)).hits == ()
 
@@ -147,7 +146,7 @@ def test_a_name_is_taken_as_it_stands(full_house: House, name: str) -> None:
 @pytest.mark.parametrize("query", ["session", "test", "the fix", "token refresh"])
 @pytest.mark.parametrize("of", SCOPES, ids=str)
 def test_a_search_within_a_scope_finds_what_a_whole_search_finds_of_it(
-    full_house: House, of: Scope, query: str
+    full_house: Workspace, of: Scope, query: str
 ) -> None:
     mine = expected(of)
     whole = full_house.teleport.find(query, limit=500).hits
@@ -160,7 +159,7 @@ def test_a_search_within_a_scope_finds_what_a_whole_search_finds_of_it(
     assert all(grip.toc_node_id in mine for grip in quoted.values())
 
 
-def test_a_page_is_full_where_most_hits_are_of_others(full_house: House) -> None:
+def test_a_page_is_full_where_most_hits_are_of_others(full_house: Workspace) -> None:
     of = Scope("codex", "logsift")
     whole = full_house.teleport.find("the", limit=500, of=of).hits
     few = full_house.teleport.find("the", limit=3, of=of).hits
@@ -171,7 +170,7 @@ def test_a_page_is_full_where_most_hits_are_of_others(full_house: House) -> None
 @pytest.mark.parametrize("query", ["test", "fix", "the fix", "token refr", "session"])
 @pytest.mark.parametrize("of", SCOPES, ids=str)
 def test_the_best_few_of_a_scope_come_from_the_index(
-    full_house: House, of: Scope, query: str, limit: int
+    full_house: Workspace, of: Scope, query: str, limit: int
 ) -> None:
     few = full_house.teleport.find(query, limit=limit, of=of)
     whole = full_house.teleport.find(query, limit=500, of=of)
@@ -180,7 +179,9 @@ def test_the_best_few_of_a_scope_come_from_the_index(
     assert [hit.score for hit in few.hits] == pytest.approx(best)
 
 
-def test_a_scope_holds_without_an_index_too(full_house: House, tmp_path: Path) -> None:
+def test_a_scope_holds_without_an_index_too(
+    full_house: Workspace, tmp_path: Path
+) -> None:
     of = Scope("codex", "")
     answer = Teleport(tmp_path / "none", UTC, clock).find("session", of=of)
     assert answer.note

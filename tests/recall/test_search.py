@@ -1,18 +1,20 @@
 """Searching everything: one ranking over messages, nodes, grips and titles."""
 
-from memtui.house import House
-from memtui.memory.events import EventRole
-from memtui.memory.found import Layer
-from memtui.store import database, toc
+from memtui.model.events import EventRole
+from memtui.model.hits import Layer
+from memtui.store import database, nodes
+from memtui.workspace import Workspace
 from tests.talking import keep, line, listen
 
 
-def test_a_moment_leads_to_its_message_and_to_its_segment(full_house: House) -> None:
+def test_a_moment_leads_to_its_message_and_to_its_segment(
+    full_house: Workspace,
+) -> None:
     first, *_ = full_house.search.find("mutex tabs").hits
     assert "mutex" in first.snippet.text.lower()
     assert {Layer.MESSAGES, Layer.NODES} <= first.layers
     with database.connected():
-        node = toc.node(first.node_id)
+        node = nodes.node(first.node_id)
     assert node is not None
     assert first.title == node.headline
     assert node.start_time <= first.at <= node.end_time
@@ -20,14 +22,14 @@ def test_a_moment_leads_to_its_message_and_to_its_segment(full_house: House) -> 
     assert not first.is_unsummarised
 
 
-def test_each_session_answers_once_the_best_first(full_house: House) -> None:
+def test_each_session_answers_once_the_best_first(full_house: Workspace) -> None:
     found = full_house.search.find("sessions").hits
     sessions = [(hit.agent, hit.session_id) for hit in found]
     assert len(sessions) == len(set(sessions)) > 1
     assert full_house.search.find("sessions", limit=1).hits == found[:1]
 
 
-def test_what_no_summary_holds_is_found_and_marked_so(full_house: House) -> None:
+def test_what_no_summary_holds_is_found_and_marked_so(full_house: Workspace) -> None:
     keep(
         line("Shall we?", 1, session="new"),
         line("A zeppelin, an aside", 2, role=EventRole.ASSISTANT, session="new"),
@@ -40,7 +42,7 @@ def test_what_no_summary_holds_is_found_and_marked_so(full_house: House) -> None
 
 
 def test_filters_of_nodes_ask_summaries_alone_and_of_messages_messages_alone(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     for hit in full_house.search.find("token level:segment").hits:
         assert Layer.MESSAGES not in hit.layers
@@ -51,7 +53,7 @@ def test_filters_of_nodes_ask_summaries_alone_and_of_messages_messages_alone(
         assert hit.role is EventRole.USER
 
 
-def test_a_time_in_the_question_comes_first(full_house: House) -> None:
+def test_a_time_in_the_question_comes_first(full_house: Workspace) -> None:
     plain = full_house.search.find("token").hits
     latest = max(plain, key=lambda hit: hit.at)
     asked = f"token on {latest.at:%Y-%m-%d}"
@@ -61,28 +63,30 @@ def test_a_time_in_the_question_comes_first(full_house: House) -> None:
     assert time.is_met
 
 
-def test_the_score_that_is_shown_falls_as_the_order_does(full_house: House) -> None:
+def test_the_score_that_is_shown_falls_as_the_order_does(full_house: Workspace) -> None:
     for query in ("session timeout", "token refresh tabs", "export parquet"):
         scores = [hit.score for hit in full_house.search.find(query).hits]
         assert scores == sorted(scores, reverse=True)
         assert all(0 <= score <= 1 for score in scores)
 
 
-def test_a_misspelt_word_is_put_right(full_house: House) -> None:
+def test_a_misspelt_word_is_put_right(full_house: Workspace) -> None:
     assert full_house.search.find("mutxe tabs ").suggestion == "mutex tabs "
 
 
-def test_a_suggestion_keeps_the_time_that_was_typed(full_house: House) -> None:
+def test_a_suggestion_keeps_the_time_that_was_typed(full_house: Workspace) -> None:
     found = full_house.search.find("mutxe tabs in January 2024")
     assert found.suggestion == "mutex tabs in January 2024"
 
 
-def test_a_word_that_messages_hold_is_not_misspelt(full_house: House) -> None:
+def test_a_word_that_messages_hold_is_not_misspelt(full_house: Workspace) -> None:
     keep(line("The mutxe is a fish", 1, session="new"))
     assert full_house.search.find("mutxe").suggestion == ""
 
 
-def test_both_indexes_broken_it_reads_the_store_and_says_so(full_house: House) -> None:
+def test_both_indexes_broken_it_reads_the_store_and_says_so(
+    full_house: Workspace,
+) -> None:
     house = full_house
     house.teleport.close()
     house.paths.messages.write_bytes(b"garbled")
@@ -98,7 +102,7 @@ def test_both_indexes_broken_it_reads_the_store_and_says_so(full_house: House) -
     assert again.notes == ()
 
 
-def test_nothing_asked_is_told(house: House) -> None:
+def test_nothing_asked_is_told(house: Workspace) -> None:
     for query in ("", "  ", "!!"):
         found = house.search.find(query)
         assert found.hits == ()

@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.memory import events, thoughts
-from memtui.memory.events import Event, EventType
-from memtui.memory.sessions import Helper
-from memtui.recall import sessions
-from memtui.store import database, forks, subagents
-from memtui.store import events as kept
-from memtui.store import thoughts as thought
+from memtui.model import events
+from memtui.model.events import Event, EventType
+from memtui.model.sessions import Helper
+from memtui.search import resolve_filters
+from memtui.services import sessions
+from memtui.store import database, dedup
+from memtui.store import events as store_events
+from memtui.store import sessions as store_sessions
 from memtui.store.database import db
+from memtui.workspace import Workspace
 
 AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
 TURN = (
@@ -47,34 +48,34 @@ def said(
     )
 
 
-def keep(*batch: Event) -> kept.Added:
+def keep(*batch: Event) -> store_events.Added:
     with database.writing():
-        return kept.add(batch, route="transcript")
+        return store_events.add(batch, route="transcript")
 
 
 def facts(asked: str) -> sessions.Facts:
-    return sessions.facts(*sessions.find(asked))
+    return sessions.facts(*resolve_filters.find(asked))
 
 
 def texts(page: sessions.Page) -> list[str]:
     return [event.text.removeprefix("number ") for event in page.events]
 
 
-def test_the_session_heard_of_last_comes_first(full_house: House) -> None:
+def test_the_session_heard_of_last_comes_first(full_house: Workspace) -> None:
     found = sessions.listed()
     assert found.total == len(found.sessions) == 6
     times = [one.updated_at for one in found.sessions]
     assert times == sorted(times, reverse=True)
 
 
-def test_sessions_are_paged(full_house: House) -> None:
+def test_sessions_are_paged(full_house: Workspace) -> None:
     whole = sessions.listed().sessions
     pages = [sessions.listed(offset=n, limit=2) for n in (0, 2, 4, 6)]
     assert tuple(one for page in pages for one in page.sessions) == whole
     assert {page.total for page in pages} == {6}
 
 
-def test_sessions_of_one_agent_or_one_project(full_house: House) -> None:
+def test_sessions_of_one_agent_or_one_project(full_house: Workspace) -> None:
     for one in sessions.listed(agent="codex").sessions:
         assert one.agent == "codex"
     both = sessions.listed(agent="claude-code", project="shop")
@@ -86,50 +87,52 @@ def test_sessions_of_one_agent_or_one_project(full_house: House) -> None:
 @pytest.mark.parametrize(
     "asked", ["shop-1", "claude-code:shop-1", "claude-code:shop-1"]
 )
-def test_a_session_is_found_by_its_id(full_house: House, asked: str) -> None:
-    assert sessions.find(asked) == ("claude-code", "shop-1")
+def test_a_session_is_found_by_its_id(full_house: Workspace, asked: str) -> None:
+    assert resolve_filters.find(asked) == ("claude-code", "shop-1")
 
 
-def test_the_beginning_of_an_id_is_enough_if_no_other_begins_so(house: House) -> None:
+def test_the_beginning_of_an_id_is_enough_if_no_other_begins_so(
+    house: Workspace,
+) -> None:
     keep(said(0, "a1b2"), said(0, "a1c3"), said(0, "z9"))
-    assert sessions.find("z") == ("claude-code", "z9")
-    assert sessions.find("claude-code:a1b") == ("claude-code", "a1b2")
+    assert resolve_filters.find("z") == ("claude-code", "z9")
+    assert resolve_filters.find("claude-code:a1b") == ("claude-code", "a1b2")
 
 
-def test_a_whole_id_is_meant_even_if_others_begin_so(house: House) -> None:
+def test_a_whole_id_is_meant_even_if_others_begin_so(house: Workspace) -> None:
     keep(said(0, "a1"), said(0, "a1b2"))
-    assert sessions.find("a1") == ("claude-code", "a1")
+    assert resolve_filters.find("a1") == ("claude-code", "a1")
 
 
 def test_what_could_be_several_sessions_is_said_with_all_their_names(
-    house: House,
+    house: Workspace,
 ) -> None:
     keep(said(0, "a1b2"), said(0, "a1c3"))
     with pytest.raises(MemtuiError, match=r"claude-code:a1b2\n.*claude-code:a1c3"):
-        sessions.find("a1")
+        resolve_filters.find("a1")
 
 
-def test_an_id_that_two_agents_use_asks_for_the_agent(house: House) -> None:
+def test_an_id_that_two_agents_use_asks_for_the_agent(house: Workspace) -> None:
     keep(said(0, "s1"), said(0, "s1", agent="codex"))
     with pytest.raises(MemtuiError, match="any of 2 sessions"):
-        sessions.find("s1")
-    assert sessions.find("codex:s1") == ("codex", "s1")
+        resolve_filters.find("s1")
+    assert resolve_filters.find("codex:s1") == ("codex", "s1")
 
 
-def test_a_hundred_candidates_are_not_all_told(house: House) -> None:
+def test_a_hundred_candidates_are_not_all_told(house: Workspace) -> None:
     keep(*(said(0, f"a{number:03}") for number in range(100)))
     with pytest.raises(MemtuiError, match="and 95 more"):
-        sessions.find("a")
+        resolve_filters.find("a")
 
 
 @pytest.mark.parametrize("asked", ["", ":", "claude-code:", "nobody:s1", "%", "s1_"])
-def test_what_is_no_session_is_said_so(house: House, asked: str) -> None:
+def test_what_is_no_session_is_said_so(house: Workspace, asked: str) -> None:
     keep(said(0, "s1"))
     with pytest.raises(MemtuiError, match="there is no session"):
-        sessions.find(asked)
+        resolve_filters.find(asked)
 
 
-def test_messages_are_read_by_offset_and_limit(house: House) -> None:
+def test_messages_are_read_by_offset_and_limit(house: Workspace) -> None:
     keep(*(said(number) for number in range(20)))
     known = facts("s1")
     whole = sessions.page(known)
@@ -139,17 +142,17 @@ def test_messages_are_read_by_offset_and_limit(house: House) -> None:
     assert texts(sessions.page(known, offset=10)) == []
 
 
-def test_tool_results_are_read_when_they_are_asked_for(house: House) -> None:
+def test_tool_results_are_read_when_they_are_asked_for(house: Workspace) -> None:
     keep(*(said(number) for number in range(20)))
     page = sessions.page(facts("s1"), offset=1, limit=4, is_all=True)
     assert (texts(page), page.total) == (["1", "2", "3", "4"], 20)
 
 
-def test_a_helper_s_conversation_is_read_by_its_name(house: House) -> None:
+def test_a_helper_s_conversation_is_read_by_its_name(house: Workspace) -> None:
     keep(*(said(n) for n in range(8)), *(said(n, subagent="a7") for n in range(4)))
     helper = Helper("claude-code", "s1", "a7", "Explore", "toolu_1", "Find the cart")
     with database.writing():
-        subagents.meet([helper])
+        store_sessions.meet([helper])
     found = facts("s1")
     (one,) = found.subagents
     assert (one.name, one.kind, one.task, one.started_by) == (
@@ -166,17 +169,17 @@ def test_a_helper_s_conversation_is_read_by_its_name(house: House) -> None:
         sessions.page(found, subagent="b")
 
 
-def test_a_helper_nobody_told_of_is_known_by_what_it_did(house: House) -> None:
+def test_a_helper_nobody_told_of_is_known_by_what_it_did(house: Workspace) -> None:
     keep(said(0), said(3, subagent="a7"))
     (one,) = facts("s1").subagents
     assert (one.name, one.kind, one.events) == ("a7", "", 1)
 
 
-def test_thoughts_stand_before_what_they_led_to(house: House) -> None:
+def test_thoughts_stand_before_what_they_led_to(house: Workspace) -> None:
     keep(*(said(number) for number in range(8)))
     with database.writing():
-        thought.add(
-            thoughts.make(
+        store_events.add_thoughts(
+            events.make_thought(
                 agent="claude-code",
                 session_id="s1",
                 at=AT + timedelta(seconds=second),
@@ -198,12 +201,12 @@ def test_thoughts_stand_before_what_they_led_to(house: House) -> None:
     assert sessions.page(found).thoughts == ()
 
 
-def test_a_fork_tells_how_much_it_shares(house: House) -> None:
+def test_a_fork_tells_how_much_it_shares(house: Workspace) -> None:
     keep(*(said(number, origin=f"o{number}") for number in range(8)))
     copies = [said(number, "s2", origin=f"o{number}") for number in range(8)]
     keep(*copies, said(12, "s2", origin="own"))
     with database.writing():
-        forks.settle()
+        dedup.settle()
     found = facts("s2")
     assert found.session.forked_from == "s1"
     assert found.shared_messages == 4
@@ -211,7 +214,7 @@ def test_a_fork_tells_how_much_it_shares(house: House) -> None:
 
 
 def test_a_session_is_summed_up_by_the_headlines_of_its_segments(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     found = facts("shop-1")
     assert found.segments >= len(found.summary) >= 1
@@ -246,7 +249,7 @@ def fill(session: str, length: int) -> None:
 
 
 def test_a_page_of_a_long_session_reads_no_more_than_one_of_a_short_one(
-    house: House,
+    house: Workspace,
 ) -> None:
     fill("short", 2000)
     fill("long", 20_000)
@@ -261,7 +264,9 @@ def test_a_page_of_a_long_session_reads_no_more_than_one_of_a_short_one(
     assert told["long"]["rows"] < 3 * 50 + 10
 
 
-def test_the_last_page_of_a_long_session_brings_one_page_of_rows(house: House) -> None:
+def test_the_last_page_of_a_long_session_brings_one_page_of_rows(
+    house: Workspace,
+) -> None:
     fill("long", 20_000)
     with counting() as counts:
         page = sessions.page(facts("long"), offset=9950, limit=50)

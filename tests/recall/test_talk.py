@@ -8,24 +8,23 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as trying
 from hypothesis import strategies as st
 
-from memtui.house import House
-from memtui.memory.events import EventRole
-from memtui.memory.filters import Filters
-from memtui.memory.found import HITS, SNIPPET_BYTES, WINDOW, Messages
-from memtui.memory.scopes import Scope
-from memtui.recall.hearing import Ears
-from memtui.recall.talk import Talk
-from memtui.store.messages import Messages as Index
+from memtui.model.events import EventRole
+from memtui.model.filters import Filters
+from memtui.model.hits import HITS, SNIPPET_BYTES, WINDOW, MessageSearch
+from memtui.model.scope import Scope
+from memtui.search.message_index import MessageIndex as Index
+from memtui.search.messages import MessageSearcher, SessionSearch
+from memtui.workspace import Workspace
 from tests.talking import AT, keep, line, listen, name
 
 ASSISTANT, SYSTEM, TOOL = EventRole.ASSISTANT, EventRole.SYSTEM, EventRole.TOOL
 
 
-def texts(found: Messages) -> list[str]:
+def texts(found: MessageSearch) -> list[str]:
     return [hit.match.snippet.text if hit.match else "" for hit in found.hits]
 
 
-def found(house: House, query: str, **given: object) -> list[str]:
+def found(house: Workspace, query: str, **given: object) -> list[str]:
     return texts(house.talk.find(query, **given))  # type: ignore[arg-type]
 
 
@@ -50,7 +49,7 @@ def found(house: House, query: str, **given: object) -> list[str]:
     ],
 )
 def test_what_people_type_finds_what_was_said(
-    house: House, query: str, said: str
+    house: Workspace, query: str, said: str
 ) -> None:
     keep(line("Nothing of the kind", 1), line(said, 2), line("Nor here", 3))
     assert found(house, query) == [said], "before it is indexed"
@@ -59,7 +58,7 @@ def test_what_people_type_finds_what_was_said(
 
 
 def test_what_was_stored_a_moment_ago_is_found_beside_what_is_indexed(
-    house: House,
+    house: Workspace,
 ) -> None:
     keep(line("The quay is closed", 1))
     listen(house)
@@ -69,7 +68,7 @@ def test_what_was_stored_a_moment_ago_is_found_beside_what_is_indexed(
     assert len(found(house, "quay")) == 2
 
 
-def test_one_hit_or_many_of_a_session(house: House) -> None:
+def test_one_hit_or_many_of_a_session(house: Workspace) -> None:
     keep(line("quay one", 1), line("quay two", 2), line("quay", 3, session="s2"))
     listen(house)
     assert len(found(house, "quay")) == 3
@@ -77,7 +76,7 @@ def test_one_hit_or_many_of_a_session(house: House) -> None:
     assert sorted(hit.session.session_id for hit in answer.hits) == ["s1", "s2"]
 
 
-def test_a_window_keeps_its_bounds_and_the_message_itself(house: House) -> None:
+def test_a_window_keeps_its_bounds_and_the_message_itself(house: Workspace) -> None:
     told = [line(f"word {n}", n) for n in range(60)]
     told[30] = line("the quay", 30)
     keep(*told)
@@ -93,7 +92,7 @@ def test_a_window_keeps_its_bounds_and_the_message_itself(house: House) -> None:
 
 
 def test_a_long_message_is_cut_around_what_answers_on_a_character(
-    house: House,
+    house: Workspace,
 ) -> None:
     keep(line("é" * 3000 + " quay " + "é" * 3000, 1))
     listen(house)
@@ -104,14 +103,14 @@ def test_a_long_message_is_cut_around_what_answers_on_a_character(
     assert len(hit.match.snippet.text.encode()) <= SNIPPET_BYTES
 
 
-def test_never_more_than_twenty_hits(house: House) -> None:
+def test_never_more_than_twenty_hits(house: Workspace) -> None:
     keep(*(line(f"quay {n}", n, session=f"s{n}") for n in range(40)))
     listen(house)
     assert len(house.talk.find("quay", limit=500).hits) == HITS
     assert len(house.talk.find("quay", limit=3).hits) == 3
 
 
-def test_filters_leave_out_what_they_say(house: House) -> None:
+def test_filters_leave_out_what_they_say(house: Workspace) -> None:
     keep(
         line("quay one", 1),
         line("quay two", 2, role=ASSISTANT),
@@ -137,7 +136,9 @@ def test_filters_leave_out_what_they_say(house: House) -> None:
         assert found(house, "quay", filters=none) == []
 
 
-def test_a_subagent_s_words_lead_to_the_session_that_started_it(house: House) -> None:
+def test_a_subagent_s_words_lead_to_the_session_that_started_it(
+    house: Workspace,
+) -> None:
     keep(line("Go and look", 1), line("quay", 2, subagent="helper"))
     listen(house)
     (hit,) = house.talk.find("quay").hits
@@ -145,7 +146,7 @@ def test_a_subagent_s_words_lead_to_the_session_that_started_it(house: House) ->
     assert [said.snippet.text for said in hit.window] == ["quay"]
 
 
-def test_phrases_and_exclusions_are_held_to_the_letter(house: House) -> None:
+def test_phrases_and_exclusions_are_held_to_the_letter(house: Workspace) -> None:
     keep(line("the quay is long", 1), line("a long, long quay", 2))
     listen(house)
     assert found(house, '"quay is"') == ["the quay is long"]
@@ -153,7 +154,7 @@ def test_phrases_and_exclusions_are_held_to_the_letter(house: House) -> None:
 
 
 def test_a_phrase_of_common_words_is_found_among_all_that_hold_them(
-    house: House,
+    house: Workspace,
 ) -> None:
     name("s2", title="A quay is a quay")
     keep(
@@ -168,7 +169,7 @@ def test_a_phrase_of_common_words_is_found_among_all_that_hold_them(
 
 
 def test_of_words_that_very_many_hold_the_newest_are_weighed_and_that_is_told(
-    house: House,
+    house: Workspace,
 ) -> None:
     keep(*(line(f"quay {n}", n) for n in range(3_100)))
     listen(house)
@@ -177,21 +178,27 @@ def test_of_words_that_very_many_hold_the_newest_are_weighed_and_that_is_told(
     assert len(answer.hits) == HITS
 
 
-def test_what_tools_were_told_is_found_only_if_a_setting_says_so(house: House) -> None:
+def test_what_tools_were_told_is_found_only_if_a_setting_says_so(
+    house: Workspace,
+) -> None:
     keep(line("Read the harbour file", 1), line("quay: 7", 2, role=TOOL, tool="Read"))
     listen(house)
     assert found(house, "quay") == []
     assert len(found(house, "Read")) == 2
     keep(line("quay: 8", 3, role=TOOL, tool="Read"))
-    talk = Talk(
-        Ears(Index(house.paths.messages), with_tools=True), house.zone, lambda: AT
+    talk = SessionSearch(
+        MessageSearcher(Index(house.paths.messages), with_tools=True),
+        house.zone,
+        lambda: AT,
     )
     assert texts(talk.find("quay")) == ["quay: 8"], "not indexed yet"
     listen(house, with_tools=True)
     assert set(texts(talk.find("quay"))) == {"quay: 7", "quay: 8"}
 
 
-def test_a_session_is_found_by_its_title_alone_and_by_it_first(house: House) -> None:
+def test_a_session_is_found_by_its_title_alone_and_by_it_first(
+    house: Workspace,
+) -> None:
     opening = line("Where do ships land?", 2, session="s2")
     keep(line("Where do ships land?", 1), opening)
     name("s1", title="In the morning")
@@ -204,7 +211,7 @@ def test_a_session_is_found_by_its_title_alone_and_by_it_first(house: House) -> 
     assert first.session.session_id == "s2"
 
 
-def test_what_a_person_said_goes_before_what_was_answered(house: House) -> None:
+def test_what_a_person_said_goes_before_what_was_answered(house: Workspace) -> None:
     keep(line("quay", 1, role=ASSISTANT, session="a"), line("quay", 1, session="b"))
     listen(house)
     first, _ = house.talk.find("quay").hits
@@ -212,7 +219,7 @@ def test_what_a_person_said_goes_before_what_was_answered(house: House) -> None:
 
 
 def test_a_turn_that_used_a_tool_goes_before_one_that_did_not_and_names_it(
-    house: House,
+    house: Workspace,
 ) -> None:
     keep(
         line("quay", 1, role=ASSISTANT, session="a"),
@@ -227,7 +234,7 @@ def test_a_turn_that_used_a_tool_goes_before_one_that_did_not_and_names_it(
     assert (first.match.tool_name, second.match.tool_name) == ("Edit", "")
 
 
-def test_a_time_in_the_question_comes_first_and_is_told(house: House) -> None:
+def test_a_time_in_the_question_comes_first_and_is_told(house: Workspace) -> None:
     keep(line("The quay is here", 1), line("The quay is there", 86_400 * 40))
     listen(house)
     answer = house.talk.find("quay on 14 March 2025")
@@ -239,7 +246,7 @@ def test_a_time_in_the_question_comes_first_and_is_told(house: House) -> None:
     assert not time.is_met
 
 
-def test_counts_and_times_of_a_session_grow_with_it(house: House) -> None:
+def test_counts_and_times_of_a_session_grow_with_it(house: Workspace) -> None:
     keep(line("quay", 1))
     listen(house)
     (hit,) = house.talk.find("quay").hits
@@ -250,7 +257,7 @@ def test_counts_and_times_of_a_session_grow_with_it(house: House) -> None:
 
 
 def test_without_an_index_the_newest_messages_are_read_and_that_is_told(
-    house: House,
+    house: Workspace,
 ) -> None:
     keep(line("quay", 1))
     listen(house)
@@ -265,7 +272,7 @@ def test_without_an_index_the_newest_messages_are_read_and_that_is_told(
     assert found(house, "quay") == ["quay"]
 
 
-def test_what_was_typed_as_one_goes_before_its_parts_apart(house: House) -> None:
+def test_what_was_typed_as_one_goes_before_its_parts_apart(house: Workspace) -> None:
     keep(
         line("see test_components now", 1, session="a"),
         line("run components_test now", 1, session="b"),
@@ -277,7 +284,7 @@ def test_what_was_typed_as_one_goes_before_its_parts_apart(house: House) -> None
     assert found(house, "npm run check")[0] == "type npm run check"
 
 
-def test_an_excluded_word_goes_however_many_hold_it(house: House) -> None:
+def test_an_excluded_word_goes_however_many_hold_it(house: Workspace) -> None:
     keep(
         *(line(f"quay pier {n}", n) for n in range(2, 2_500)),
         line("a quay and nothing else of the kind at all", 1),
@@ -287,20 +294,20 @@ def test_an_excluded_word_goes_however_many_hold_it(house: House) -> None:
     assert found(house, "quay -nothing -pier") == []
 
 
-def test_a_stop_word_can_be_excluded_and_quoted(house: House) -> None:
+def test_a_stop_word_can_be_excluded_and_quoted(house: Workspace) -> None:
     keep(line("quay, that is", 1), line("quay, this was", 2))
     listen(house)
     assert found(house, "quay -this") == ["quay, that is"]
     assert found(house, '"that is"') == ["quay, that is"]
 
 
-def test_of_a_phrase_without_words_the_newest_are_found(house: House) -> None:
+def test_of_a_phrase_without_words_the_newest_are_found(house: Workspace) -> None:
     keep(*(line(f"a =-> {n}", n) for n in range(200)))
     listen(house)
     assert found(house, '"=->"', limit=3) == ["a =-> 199", "a =-> 198", "a =-> 197"]
 
 
-def test_times_are_kept_to_the_millisecond(house: House) -> None:
+def test_times_are_kept_to_the_millisecond(house: Workspace) -> None:
     keep(*(line(f"quay {n}", 59.999) for n in range(40)))
     edge = AT + timedelta(seconds=60)
     for is_indexed in (False, True):
@@ -311,7 +318,7 @@ def test_times_are_kept_to_the_millisecond(house: House) -> None:
 
 
 def test_names_are_meant_in_whatever_case_and_unknown_ones_are_told(
-    house: House,
+    house: Workspace,
 ) -> None:
     keep(line("quay", 1))
     name("s1", project="Shop")
@@ -323,7 +330,7 @@ def test_names_are_meant_in_whatever_case_and_unknown_ones_are_told(
 
 
 def test_what_tools_answered_stays_aside_though_an_index_holds_it(
-    house: House,
+    house: Workspace,
 ) -> None:
     keep(line("Read the harbour file", 1), line("quay: 7", 2, role=TOOL, tool="Read"))
     listen(house, with_tools=True)
@@ -331,7 +338,7 @@ def test_what_tools_answered_stays_aside_though_an_index_holds_it(
     assert "only their names" in house.talk.find("quay role:tool").notes[0]
 
 
-def test_a_message_has_one_number_whoever_s_window_it_is_in(house: House) -> None:
+def test_a_message_has_one_number_whoever_s_window_it_is_in(house: Workspace) -> None:
     keep(
         line("first", 1),
         line("quay of machinery", 2, role=SYSTEM),
@@ -347,21 +354,21 @@ def test_a_message_has_one_number_whoever_s_window_it_is_in(house: House) -> Non
     assert numbers["third quay"] == {2}
 
 
-def test_letters_that_folding_takes_apart_are_found(house: House) -> None:
+def test_letters_that_folding_takes_apart_are_found(house: Workspace) -> None:
     keep(line("صلى ﷺ", 1))
     listen(house)
     answer = house.talk.find("ﷺ")
     assert (texts(answer), answer.notes) == (["صلى ﷺ"], ())
 
 
-def test_what_a_shell_hands_on_that_is_no_text_is_answered(house: House) -> None:
+def test_what_a_shell_hands_on_that_is_no_text_is_answered(house: Workspace) -> None:
     keep(line("quay", 1))
     listen(house)
     assert found(house, "quay \udcff") == ["quay"]
     assert found(house, "agent:\udcff quay") == []
 
 
-def test_damage_within_the_index_is_mended_by_whoever_works(house: House) -> None:
+def test_damage_within_the_index_is_mended_by_whoever_works(house: Workspace) -> None:
     keep(*(line(f"quay number {n}", n) for n in range(400)))
     listen(house)
     file = house.paths.messages
@@ -376,7 +383,7 @@ def test_damage_within_the_index_is_mended_by_whoever_works(house: House) -> Non
 
 @pytest.mark.parametrize("query", ["", "   ", "the of and", "!?.,;", "level:day quay"])
 def test_what_cannot_be_looked_up_gets_an_answer_or_a_hint(
-    house: House, query: str
+    house: Workspace, query: str
 ) -> None:
     keep(line("quay", 1))
     listen(house)
@@ -392,12 +399,12 @@ def test_what_cannot_be_looked_up_gets_an_answer_or_a_hint(
         st.text(alphabet="ab*\"-:()^+NEARORNOT{}' \x00\u202e评🙂ال", max_size=40),
     )
 )
-def test_any_string_is_a_query(full_house: House, query: str) -> None:
+def test_any_string_is_a_query(full_house: Workspace, query: str) -> None:
     assert full_house.talk.find(query).took_ms >= 0
     assert full_house.search.find(query).took_ms >= 0
 
 
-def test_a_session_is_named_as_answers_print_it(house: House) -> None:
+def test_a_session_is_named_as_answers_print_it(house: Workspace) -> None:
     keep(
         line("quay one", 1, session="s1"),
         line("quay two", 2, session="t1"),

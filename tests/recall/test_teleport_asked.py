@@ -9,17 +9,16 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
-from memtui.memory.bands import Band
-from memtui.memory.hits import Hit, HitKind, Match
-from memtui.memory.queries import Query
-from memtui.memory.toc import TocLevel
+from memtui.model.hits import Band, Hit, HitKind, Match
+from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
-from memtui.recall import browse, showing, teleport
-from memtui.recall.teleport import Teleport
-from memtui.search import finding, gathering
+from memtui.search import finding, gathering, hydrate, nodes
 from memtui.search.gathering import Gathered
+from memtui.search.nodes import Teleport
+from memtui.search.query import Query
+from memtui.services import browse
 from memtui.settings import Settings
+from memtui.workspace import Workspace
 from tests.talking import clock
 
 FILTERED = [
@@ -37,13 +36,13 @@ FILTERED = [
 ]
 
 
-def hits(house: House, query: str, limit: int = 500) -> tuple[Hit, ...]:
+def hits(house: Workspace, query: str, limit: int = 500) -> tuple[Hit, ...]:
     return house.teleport.find(query, limit=limit).hits
 
 
 @pytest.mark.parametrize("is_indexed", [True, False])
 def test_a_query_finds_what_passes_its_filters_and_nothing_else(
-    full_house: House, tmp_path: Path, is_indexed: bool
+    full_house: Workspace, tmp_path: Path, is_indexed: bool
 ) -> None:
     place = full_house.paths.index if is_indexed else tmp_path / "none"
     finder = Teleport(place, full_house.zone, clock)
@@ -89,44 +88,44 @@ def _passes(hit: Hit, query: str) -> bool:
 
 
 def test_a_search_for_roles_says_that_it_looks_through_summaries(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     answer = full_house.teleport.find("token role:user")
     assert answer.hits == ()
-    assert answer.hints == (teleport.OF_MESSAGES,)
+    assert answer.hints == (nodes.OF_MESSAGES,)
 
 
-def test_without_a_word_there_is_a_hint(full_house: House) -> None:
+def test_without_a_word_there_is_a_hint(full_house: Workspace) -> None:
     for query in ["", "   ", '""', "!?", "-session"]:
         answer = full_house.teleport.find(query)
         assert answer.hits == ()
-        assert teleport.NO_WORD in answer.hints
+        assert nodes.NO_WORD in answer.hints
 
 
 def test_words_that_are_everywhere_are_said_not_to_be_looked_up(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     answer = full_house.teleport.find("the of and ")
-    assert answer.hints == (teleport.NOT_TELLING,)
+    assert answer.hints == (nodes.NOT_TELLING,)
     assert full_house.teleport.find("the token of ").hints == ()
 
 
 def test_words_too_common_to_look_at_everywhere_are_named_as_typed(
-    full_house: House, monkeypatch: pytest.MonkeyPatch
+    full_house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gathering, "POSTINGS", 3)
     note = full_house.teleport.find("Tokens refreshing ").note
     assert note.startswith("Too common to look at all that holds it: Tokens, refr")
 
 
-def test_what_cannot_be_understood_is_said(full_house: House) -> None:
+def test_what_cannot_be_understood_is_said(full_house: Workspace) -> None:
     answer = full_house.teleport.find("token level:decade")
     assert answer.hits
     assert "level: takes" in answer.hints[0]
 
 
 def test_a_rare_phrase_of_common_words_is_found(
-    full_house: House, monkeypatch: pytest.MonkeyPatch
+    full_house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many others hold its words better."""
     said = next(
@@ -142,12 +141,12 @@ def test_a_rare_phrase_of_common_words_is_found(
 
 
 def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_more(
-    full_house: House, monkeypatch: pytest.MonkeyPatch
+    full_house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor does a question that asks for summaries and messages ask for them twice."""
-    monkeypatch.setattr(teleport, "LOOKED_AT", (4, 8))
+    monkeypatch.setattr(nodes, "LOOKED_AT", (4, 8))
     read: list[str] = []
-    admitted, find = showing.admitted, gathering.gather
+    admitted, find = hydrate.admitted, gathering.gather
 
     def told(matches: Sequence[Match], asked: Query) -> Iterator[Match]:
         read.extend(match.target_id for match in matches)
@@ -158,7 +157,7 @@ def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_mor
         return find(*given, most=most, **more)
 
     asked_for: list[int] = []
-    monkeypatch.setattr(showing, "admitted", told)
+    monkeypatch.setattr(hydrate, "admitted", told)
     monkeypatch.setattr(finding, "gather", gathered)
     assert hits(full_house, '"zzz token refreshing"', 3) == ()
     assert len(read) == len(set(read)) == 8
@@ -169,19 +168,19 @@ def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_mor
     assert {*asked_for} == {2}
 
 
-def test_part_of_a_word_in_quotes_is_found_too(full_house: House) -> None:
+def test_part_of_a_word_in_quotes_is_found_too(full_house: Workspace) -> None:
     assert hits(full_house, '"liding window"')
     assert hits(full_house, '"window sliding"') == ()
 
 
-def test_a_hit_says_how_far_it_can_be_trusted(full_house: House) -> None:
+def test_a_hit_says_how_far_it_can_be_trusted(full_house: Workspace) -> None:
     best = hits(full_house, "sliding window token refresh ")[0]
     assert best.band in (Band.EXCELLENT, Band.GOOD)
     (weak, *_) = hits(full_house, "zeppelin quokka marmalade token ")
     assert weak.band is Band.WEAK
 
 
-def test_a_wide_hit_leads_down_to_a_segment(full_house: House) -> None:
+def test_a_wide_hit_leads_down_to_a_segment(full_house: Workspace) -> None:
     found = hits(full_house, "level:year,month,week,day token")
     assert found
     for hit in found:
@@ -196,7 +195,7 @@ def test_a_wide_hit_leads_down_to_a_segment(full_house: House) -> None:
 
 @pytest.mark.parametrize("is_indexed", [True, False])
 def test_recent_hits_come_first_when_asked_for(
-    full_house: House, tmp_path: Path, is_indexed: bool
+    full_house: Workspace, tmp_path: Path, is_indexed: bool
 ) -> None:
     finder = (
         full_house.teleport if is_indexed else Teleport(tmp_path / "none", UTC, clock)
@@ -212,7 +211,7 @@ def test_recent_hits_come_first_when_asked_for(
     assert plain != recent
 
 
-def test_why_a_hit_has_its_score_adds_up_to_it(full_house: House) -> None:
+def test_why_a_hit_has_its_score_adds_up_to_it(full_house: Workspace) -> None:
     finder = full_house.teleport
     for query in ("token refresh", "mut", "testing sessions", "token_refresh zeppelin"):
         for recent in (False, True):
@@ -228,13 +227,13 @@ def test_why_a_hit_has_its_score_adds_up_to_it(full_house: House) -> None:
 
 
 def test_there_is_no_reason_for_what_is_not_there(
-    full_house: House, tmp_path: Path
+    full_house: Workspace, tmp_path: Path
 ) -> None:
     assert full_house.teleport.why("token", "toc:year:1999") is None
     assert Teleport(tmp_path / "none", UTC, clock).why("token", "toc:year:2024") is None
 
 
-def test_a_misspelt_word_is_suggested_right(full_house: House) -> None:
+def test_a_misspelt_word_is_suggested_right(full_house: Workspace) -> None:
     answer = full_house.teleport.find("mutxe tabs ")
     assert answer.suggestion == "mutex tabs "
     assert hits(full_house, answer.suggestion)
@@ -259,7 +258,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("damage", sorted(DAMAGES))
 def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
-    full_house: House,
+    full_house: Workspace,
     settings: Settings,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
@@ -274,10 +273,10 @@ def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
         shutil.copytree(kept, full_house.paths.index)
         broken = full_house.paths.index / name
         broken.write_bytes(DAMAGES[damage](broken.read_bytes()))
-        house = House(in_home(home), settings)
+        house = Workspace(in_home(home), settings)
         answer = house.teleport.find("mutex", limit=500)
         assert answer.hits, name
-        assert answer.note in ("", teleport.BROKEN)
+        assert answer.note in ("", nodes.BROKEN)
         assert house.works.until_idle(lambda _: None) == []
         answer = house.teleport.find("mutex", limit=500)
         assert {hit.target_id for hit in answer.hits} == whole, name
@@ -290,13 +289,13 @@ def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
 # Whoosh leaves the file it cannot read to the garbage collector.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_damage_that_a_search_meets_is_mended_behind_it(
-    full_house: House, caplog: pytest.LogCaptureFixture
+    full_house: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
     whole = {hit.target_id for hit in hits(full_house, "mutex")}
     for piece in full_house.paths.index.glob("*.seg"):
         piece.write_bytes(piece.read_bytes()[:100])
     full_house.teleport.close()
-    assert full_house.teleport.find("mutex").note == teleport.BROKEN
+    assert full_house.teleport.find("mutex").note == nodes.BROKEN
     assert full_house.works.until_idle(lambda _: None) == []
     answer = full_house.teleport.find("mutex", limit=500)
     assert answer.note == ""

@@ -1,10 +1,9 @@
 """The history of a node, and each of its versions whole."""
 
-from memtui.curate import versions as chosen
-from memtui.house import House
-from memtui.memory.toc import Status
-from memtui.memory.verdicts import Support
-from memtui.recall import browse, versions
+from memtui.model.nodes import Status
+from memtui.model.verdicts import Support
+from memtui.services import browse, versions
+from memtui.workspace import Workspace
 from tests import modelled
 from tests.conftest import NOW
 
@@ -12,7 +11,9 @@ DAY = "toc:day:2024-01-18"
 WHY = "2 of 3 bullets are not supported by the source"
 
 
-def test_a_history_tells_who_wrote_what_and_what_came_of_it(full_house: House) -> None:
+def test_a_history_tells_who_wrote_what_and_what_came_of_it(
+    full_house: Workspace,
+) -> None:
     held = (modelled.withheld("The moon was counted"),)
     modelled.add(DAY, "One", with_weak="42 sessions in payments.py")
     modelled.add(DAY, "Two", rejected=WHY, held=held)
@@ -29,7 +30,7 @@ def test_a_history_tells_who_wrote_what_and_what_came_of_it(full_house: House) -
     assert (found.line.headline, found.line.is_models) == ("One", True)
 
 
-def test_any_version_is_read_whole(full_house: House) -> None:
+def test_any_version_is_read_whole(full_house: Workspace) -> None:
     before = browse.node(DAY)
     held = (modelled.withheld("The moon was counted"),)
     modelled.add(DAY, "Two", rejected=WHY, held=held)
@@ -49,34 +50,34 @@ def test_any_version_is_read_whole(full_house: House) -> None:
 
 
 def test_only_the_version_a_person_chose_says_that_it_is_pinned(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     modelled.add(DAY, "Two")
-    chosen.pin(DAY, 1, full_house.zone, NOW)
+    versions.pin(DAY, 1, full_house.zone, NOW)
     told = [versions.edition(DAY, number) for number in (1, 2)]
     assert [one.is_pinned for one in told if one] == [True, False]
 
 
 def test_a_new_version_that_is_asked_for_makes_the_models_stale(
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     modelled.add(DAY, "Two")
-    chosen.ask(DAY, NOW)
+    versions.ask(DAY, NOW)
     found = versions.history(DAY)
     assert found is not None
     assert (found.asked_at, found.line.status) == (NOW, Status.STALE)
 
 
-def test_what_is_pinned_waits_for_no_model(full_house: House) -> None:
+def test_what_is_pinned_waits_for_no_model(full_house: Workspace) -> None:
     modelled.add(DAY, "Two")
-    chosen.pin(DAY, 2, full_house.zone, NOW)
-    chosen.ask(DAY, NOW)
+    versions.pin(DAY, 2, full_house.zone, NOW)
+    versions.ask(DAY, NOW)
     found = versions.history(DAY)
     assert found is not None
     assert found.line.status is Status.CURRENT
 
 
-def test_what_is_not_there_has_no_history(full_house: House) -> None:
+def test_what_is_not_there_has_no_history(full_house: Workspace) -> None:
     for name in ("toc:day:1999-01-01", "nonsense", ""):
         assert versions.history(name) is None
         assert versions.edition(name, 1) is None

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import pytest
 
-from memtui.house import House
-from memtui.memory.events import to_ms
-from memtui.memory.segments import Rules
-from memtui.memory.summaries import Claim, Facts, Summary
-from memtui.memory.toc import TocNode
-from memtui.recall import browse
-from memtui.stages import making
+from memtui.model.events import to_ms
+from memtui.model.nodes import TocNode
+from memtui.model.segments import Rules
+from memtui.model.summaries import Claim, Facts, Summary
+from memtui.pipeline import summarization
+from memtui.services import browse
 from memtui.store import database, grips, segments, sessions, versions
-from memtui.store.tables.contents import NodeRow
+from memtui.store.schema import NodeRow
+from memtui.workspace import Workspace
 from tests.conftest import NOW
 
 MODEL = "qwen3:4b-instruct"
@@ -32,7 +32,7 @@ CLAIMS = (
 class Author:
     """Puts a model's versions into the store."""
 
-    house: House
+    house: Workspace
 
     def writes(self, node_id: str, title: str, claims: Sequence[str]) -> TocNode:
         """Put a version of a segment, and show it; what became of it."""
@@ -45,7 +45,7 @@ class Author:
                 for one in segments.since(number, 0)
                 if one.segment_id == node_id
             )
-            work = making.segment(
+            work = summarization.segment(
                 stretch, sessions.of_numbers({stretch.number}), Rules()
             )
             identity = f"ollama {MODEL}"
@@ -60,7 +60,7 @@ class Author:
 
 
 @pytest.fixture
-def model(full_house: House) -> Author:
+def model(full_house: Workspace) -> Author:
     """A model that writes into the full house."""
     return Author(full_house)
 

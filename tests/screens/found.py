@@ -7,23 +7,22 @@ from datetime import UTC, datetime
 from textual.app import App
 
 from memtui.errors import MemtuiError
-from memtui.looks.stylesheets import stylesheets
-from memtui.looks.themes import DARK, THEMES
-from memtui.memory.events import EventRole
-from memtui.memory.found import (
+from memtui.model.events import EventRole
+from memtui.model.hits import (
+    Answer,
     Findings,
     Layer,
     MessageHit,
-    Messages,
+    MessageSearch,
     Moment,
     Said,
+    Snippet,
     Understood,
 )
-from memtui.memory.hits import Answer, Snippet
-from memtui.memory.sessions import Session
-from memtui.screens.asked import Asked
-from memtui.screens.teleport import TeleportScreen
-from memtui.widgets.found_lines import Finder, View
+from memtui.model.sessions import Session
+from memtui.tui.screens.search import SearchHistory, TeleportScreen
+from memtui.tui.themes import DARK, THEMES, stylesheets
+from memtui.tui.widgets.results import Finder, View
 from tests.conftest import NOW
 
 AT = datetime(2024, 2, 29, 9, 41, tzinfo=UTC)
@@ -144,7 +143,7 @@ FINDINGS = Findings(
     took_ms=6.0,
 )
 
-MESSAGES = Messages(
+MESSAGES = MessageSearch(
     "session timeout",
     (
         message(
@@ -161,10 +160,10 @@ MESSAGES = Messages(
 class Fake:
     """Finds what it is told to find, and remembers what it was asked."""
 
-    answer: Callable[[str], Answer | Findings | Messages]
+    answer: Callable[[str], Answer | Findings | MessageSearch]
     asked: list[str] = field(default_factory=list)
 
-    def __call__(self, text: str) -> Answer | Findings | Messages:
+    def __call__(self, text: str) -> Answer | Findings | MessageSearch:
         """Answer."""
         self.asked.append(text)
         return self.answer(text)
@@ -175,10 +174,10 @@ class Bare(App[str | MemtuiError]):
 
     CSS_PATH = stylesheets()
 
-    def __init__(self, asked: Asked | None = None, **finders: Finder) -> None:
+    def __init__(self, asked: SearchHistory | None = None, **finders: Finder) -> None:
         super().__init__()
         self._finders = {View(name): finder for name, finder in finders.items()}
-        self._asked = asked or Asked()
+        self._asked = asked or SearchHistory()
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = DARK.name

@@ -7,7 +7,7 @@ from textual.app import App
 from textual.widgets import Static
 
 from memtui.errors import MemtuiError
-from memtui.screens.help import KEY_CELLS, HelpScreen, Page
+from memtui.tui.screens.help import KEY_CELLS, HelpScreen, Page
 
 
 def lines(app: App[str | MemtuiError]) -> Sequence[str]:

@@ -4,9 +4,9 @@ import json
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
-from memtui.memory.events import event_id, to_ms
+from memtui.model.events import event_id, to_ms
 from memtui.store import database
-from memtui.store.tables.conversations import EventRow, SessionRow
+from memtui.store.schema import EventRow, SessionRow
 
 BEGAN = datetime(2024, 1, 2, 8, tzinfo=UTC)
 STEP = timedelta(seconds=20)

@@ -11,16 +11,16 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, Static
 from textual.widgets._footer import FooterKey
 
-from memtui import commands, palette, screens
-from memtui.app import MemtuiApp
+from memtui import screens, settings
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.looks.themes import THEMES
-from memtui.screens.contents import ContentsScreen
-from memtui.settings import configuration
-from memtui.settings.desk import Desk
+from memtui.settings_file import SettingsEditor
 from memtui.store import database, problems
-from memtui.widgets.status_line import StatusLine
+from memtui.tui import commands, palette
+from memtui.tui.app import MemtuiApp
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.themes import THEMES
+from memtui.tui.widgets.status_line import StatusLine
+from memtui.workspace import Workspace
 from tests.conftest import NOW
 from tests.screens import helped
 
@@ -57,7 +57,7 @@ class NoAgents:
 
 
 @pytest.fixture
-def app(full_house: House, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp:
+def app(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp:
     """The app with all it may have: a refusal, agents' hooks, settings."""
     with database.writing():
         counts = [problems.Count("not valid JSON", problems.Kind.FAULT, 57, 12)]
@@ -65,7 +65,7 @@ def app(full_house: House, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp:
     monkeypatch.setattr(full_house, "start", lambda _: None)
     monkeypatch.setattr(full_house, "histories", lambda: [])
     file = full_house.paths.config
-    desk = Desk(lambda: configuration.load(file), configuration.load(file), file)
+    desk = SettingsEditor(lambda: settings.load(file), settings.load(file), file)
     hooks = NoAgents()
     return MemtuiApp(
         lambda: full_house,

@@ -11,20 +11,19 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.memory.scopes import ALL, Scope
-from memtui.messages.house import WorkReported
-from memtui.recall import days
-from memtui.screens.calendar import CalendarScreen
-from memtui.screens.contents import ContentsScreen
-from memtui.stages.progress import Progress
-from memtui.widgets.day_grid import DayGrid
-from memtui.widgets.shades import Shades
-from memtui.widgets.toc_tree import TocTree
+from memtui.model.scope import ALL, Scope
+from memtui.pipeline.progress import Progress
+from memtui.services import browse
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import WorkReported
+from memtui.tui.screens.calendar import CalendarScreen
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.widgets.day_grid import DayGrid, Shades
+from memtui.tui.widgets.toc_tree import TocTree
+from memtui.workspace import Workspace
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
@@ -119,7 +118,7 @@ async def test_enter_goes_to_the_day_or_offers_the_nearest_and_escape_to_nowhere
 
 
 async def test_a_new_day_appears_and_the_cursor_stays(
-    full_house: House, app: MemtuiApp, settle: Settle, tmp_path: Path
+    full_house: Workspace, app: MemtuiApp, settle: Settle, tmp_path: Path
 ) -> None:
     event = {
         "session_id": "new",
@@ -149,12 +148,12 @@ async def test_only_the_days_of_what_the_app_is_narrowed_to_are_shown(
         await steps(settle, "c")(pilot)
         whole = grid(app).shades
         assert len(grid(app).shown) == 1, "and the scale is that of both years"
-        assert whole == Shades.among(days.counts()) and len(days.counts()) > 3
+        assert whole == Shades.among(browse.counts()) and len(browse.counts()) > 3
         app.narrow(Scope(agent="codex"))
         await steps(settle, "enter")(pilot)
         assert grid(app).cursor == date(2024, 1, 22)
         assert notices(app)[0].startswith("Nothing of codex is kept of ")
-        assert grid(app).shades == Shades.among(days.counts(app.scope))
+        assert grid(app).shades == Shades.among(browse.counts(app.scope))
         assert {*grid(app).years[2024].days} == {date(2024, 1, 22)}
         app.narrow(ALL)
         await settle(pilot)
@@ -169,7 +168,7 @@ async def test_days_that_cannot_be_read_say_why_and_come_once_they_can_be(
 
     async with app.run_test() as pilot:
         with monkeypatch.context() as patch:
-            patch.setattr("memtui.recall.days.year", broken)
+            patch.setattr("memtui.services.browse.year", broken)
             await steps(settle, "c", "enter", "left_square_bracket")(pilot)
             assert notices(app) == ["Which years there are is not known yet."]
             assert told(app) == (
@@ -190,7 +189,7 @@ def test_pictures(
 
 
 def test_picture_of_nothing(
-    house: House, app_of: AppOf, settle: Settle, snap_compare: Compare
+    house: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
     run = steps(settle, "escape", "c")
     assert snap_compare(app_of(house), terminal_size=(80, 24), run_before=run)

@@ -10,30 +10,29 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Static
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.memory import digests
-from memtui.memory.grips import Expansion
-from memtui.memory.scopes import ALL, Scope
-from memtui.memory.toc import TocLevel, TocLine
-from memtui.memory.tokens import estimate
-from memtui.messages.house import WorkReported
-from memtui.recall import browse, expand
-from memtui.screens.panes import OUTERMOST
-from memtui.screens.reader import ReaderScreen
-from memtui.stages.progress import Progress
-from memtui.widgets.bullet_list import BulletList
-from memtui.widgets.crumbs import Crumbs
-from memtui.widgets.node_page import NodePage
-from memtui.widgets.pane_title import PaneTitle
-from memtui.widgets.source_pane import Reader, SourcePane
-from memtui.widgets.status_line import StatusLine
-from memtui.widgets.toc_rows import More
-from memtui.widgets.toc_tree import TocTree
-from memtui.widgets.transcript import Transcript
+from memtui.model import nodes
+from memtui.model.grips import Expansion
+from memtui.model.nodes import TocLevel, TocLine
+from memtui.model.scope import ALL, Scope
+from memtui.pipeline.progress import Progress
+from memtui.services import browse, sources
+from memtui.text.tokens import estimate
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import WorkReported
+from memtui.tui.screens.contents import OUTERMOST
+from memtui.tui.screens.reader import ReaderScreen
+from memtui.tui.widgets.bullet_list import BulletList
+from memtui.tui.widgets.crumbs import Crumbs
+from memtui.tui.widgets.node_page import NodePage
+from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.source_pane import Reader, SourcePane
+from memtui.tui.widgets.status_line import StatusLine
+from memtui.tui.widgets.toc_tree import More, TocTree
+from memtui.tui.widgets.transcript import Transcript
+from memtui.workspace import Workspace
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 HISTORY = Path(__file__).parent.parent / "data" / "history.jsonl"
 SIZE = (120, 40)
@@ -206,7 +205,7 @@ async def test_plus_and_minus_show_more_and_less_around_the_source(
         assert said(pilot)[-1] == "Only the source itself is shown."
         for _ in range(20):
             await press(pilot, settle, "plus")
-        whole = expand.expand(grip.grip_id, before=60, after=60)
+        whole = sources.expand(grip.grip_id, before=60, after=60)
         assert source(pilot).expansion.events_before == whole.events_before
         assert source(pilot).expansion.events_after == whole.events_after
         assert "Nothing more was said" in said(pilot)[-1]
@@ -291,7 +290,7 @@ async def test_what_changes_behind_appears_without_moving_the_cursor(
     app_of: AppOf,
     settle: Settle,
     monkeypatch: pytest.MonkeyPatch,
-    full_house: House,
+    full_house: Workspace,
 ) -> None:
     years = browse.years()
     monkeypatch.setattr(browse, "years", lambda **_: years[1:])
@@ -351,7 +350,7 @@ async def test_a_page_or_source_that_cannot_be_read_says_why(
 
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        monkeypatch.setattr(expand, "expand", broken)
+        monkeypatch.setattr(sources, "expand", broken)
         await press(pilot, settle, "n")
         text = pilot.app.screen.query_one("#transcript", Static)
         assert "disk on fire" in str(text.visual)
@@ -372,7 +371,7 @@ async def test_the_contents_say_how_much_they_hold(
 
 
 async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(house)
     async with app.run_test(size=SIZE) as pilot:
@@ -420,7 +419,7 @@ async def test_a_long_branch_is_read_a_page_at_a_time(
 async def test_what_is_cited_is_never_the_source_that_was_asked_for_before(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, opened = threading.Event(), expand.expand
+    gate, opened = threading.Event(), sources.expand
 
     def slow(grip_id: str, *, before: int = 3, after: int = 3) -> Expansion:
         assert gate.wait(10)
@@ -429,7 +428,7 @@ async def test_what_is_cited_is_never_the_source_that_was_asked_for_before(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         first = source(pilot).citation()
-        monkeypatch.setattr(expand, "expand", slow)
+        monkeypatch.setattr(sources, "expand", slow)
         await pilot.press("n", "enter", "y")
         assert first and source(pilot).citation() == ""
         assert said(pilot) == ["There is no source here to cite."]
@@ -460,20 +459,20 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
         await press(pilot, settle, "enter", "z")
         node = page(pilot).node
         assert node is not None
-        tokens = estimate(digests.of_node(node))
+        tokens = estimate(nodes.of_node(node))
         measure = page(pilot).query_one(PaneTitle).measure
         assert f" · ~{tokens} tokens · " in measure
         assert page(pilot).size.width == SIZE[0] and not tree(pilot).region.area
         await press(pilot, settle, "z")
         assert tree(pilot).region.area and source(pilot).region.area
         shown = len(labels(pilot))
-        monkeypatch.setattr("memtui.widgets.toc_branches.MOST_UNFOLDED", 2)
+        monkeypatch.setattr("memtui.tui.widgets.toc_tree.MOST_UNFOLDED", 2)
         await press(pilot, settle, "escape", "home", "asterisk")
         assert "There is more than" in said(pilot)[0]
         assert len(labels(pilot)) == shown
 
 
-def test_all_below_is_told_level_by_level_up_to_a_bound(full_house: House) -> None:
+def test_all_below_is_told_level_by_level_up_to_a_bound(full_house: Workspace) -> None:
     whole = browse.under("toc:year:2024")
     assert whole.is_all
     first = browse.under("toc:year:2024", limit=len(whole.lines["toc:year:2024"]))
@@ -525,7 +524,7 @@ async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         go_on = threading.Event()
-        part, expanded = browse.part, expand.expand
+        part, expanded = browse.part, sources.expand
 
         def slow_part(node_id: str, of: Scope) -> object:
             go_on.wait()
@@ -536,7 +535,7 @@ async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
             return expanded(grip_id, **around)
 
         monkeypatch.setattr(browse, "part", slow_part)
-        monkeypatch.setattr(expand, "expand", slow_source)
+        monkeypatch.setattr(sources, "expand", slow_source)
         await pilot.press("down")
         while head(pilot) != "Reading…":
             await pilot.pause()
@@ -591,10 +590,10 @@ async def test_what_could_not_be_read_is_there_once_it_can_be(
     def broken(*_: object, **__: object) -> None:
         raise MemtuiError("the disk is away")
 
-    monkeypatch.setattr("memtui.widgets.threads.AGAIN_S", 0.05)
+    monkeypatch.setattr("memtui.tui.workers.AGAIN_S", 0.05)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        for module, name, key in ((browse, "part", "down"), (expand, "expand", "n")):
+        for module, name, key in ((browse, "part", "down"), (sources, "expand", "n")):
             with monkeypatch.context() as patch:
                 patch.setattr(module, name, broken)
                 await press(pilot, settle, key)

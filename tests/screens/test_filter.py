@@ -6,27 +6,27 @@ from dataclasses import replace
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.memory.scopes import ALL, Scope
-from memtui.memory.toc import TocLevel
-from memtui.recall import browse, parts
-from memtui.recall.parts import Parts
-from memtui.screens.filter import FilterScreen
-from memtui.screens.sessions import SessionsScreen
-from memtui.screens.teleport import TeleportScreen
-from memtui.widgets import part_list
-from memtui.widgets.crumbs import Crumbs
-from memtui.widgets.node_page import NodePage
-from memtui.widgets.pane_title import PaneTitle
-from memtui.widgets.session_list import SessionList
-from memtui.widgets.status_line import StatusLine
+from memtui.model.nodes import TocLevel
+from memtui.model.scope import ALL, Scope
+from memtui.services import browse
+from memtui.services.browse import Parts
+from memtui.tui.app import MemtuiApp
+from memtui.tui.screens.filter import FilterScreen
+from memtui.tui.screens.search import TeleportScreen
+from memtui.tui.screens.sessions import SessionsScreen
+from memtui.tui.widgets import part_list
+from memtui.tui.widgets.crumbs import Crumbs
+from memtui.tui.widgets.node_page import NodePage
+from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.session_list import SessionList
+from memtui.tui.widgets.status_line import StatusLine
+from memtui.workspace import Workspace
 from tests.screens.test_contents import here, labels, press, said, tree
 from tests.screens.test_pictures import Compare, steps
 from tests.screens.test_teleport import answered
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 SIZE = (120, 40)
 
@@ -140,7 +140,7 @@ async def test_a_page_tells_of_what_is_shown_alone_and_says_what_it_hides(
 async def test_a_keyword_shows_what_carries_it_and_without_any_how_to_widen(
     app: MemtuiApp, settle: Settle
 ) -> None:
-    word = parts.known().keywords[-1][0]
+    word = browse.known().keywords[-1][0]
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         app.narrow(Scope(keyword=word.upper()))
@@ -163,7 +163,7 @@ async def test_where_one_is_follows_the_cursor_when_its_line_is_hidden(
 ) -> None:
     old = next(
         scope
-        for scope in (Scope(keyword=word) for word, _ in parts.known().keywords)
+        for scope in (Scope(keyword=word) for word, _ in browse.known().keywords)
         if [one.node_id for one in browse.years(of=scope)] == ["toc:year:2023"]
     )
     async with app.run_test(size=SIZE) as pilot:
@@ -195,7 +195,7 @@ def test_contents_of_which_nothing_is_left(
 
 
 async def test_an_empty_memory_has_nothing_to_choose(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     async with app_of(house).run_test(size=SIZE) as pilot:
         await settle(pilot)

@@ -11,15 +11,15 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 from memtui import hook
-from memtui.agents.desk import Desk
-from memtui.agents.machine import Machine
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.screens.contents import ContentsScreen
-from memtui.screens.hooks import HooksScreen
+from memtui.integrations.hooks import HooksEditor
+from memtui.integrations.known_agents import Machine
+from memtui.tui.app import MemtuiApp
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.hooks import HooksScreen
+from memtui.workspace import Workspace
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 
@@ -52,11 +52,14 @@ def machine(tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def hooked(
-    full_house: House, app_of: AppOf, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    full_house: Workspace,
+    app_of: AppOf,
+    machine: Machine,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> MemtuiApp:
     """The app of the full house, on that machine."""
     app = app_of(full_house)
-    monkeypatch.setattr(app, "_hooks", lambda: Desk(machine))
+    monkeypatch.setattr(app, "_hooks", lambda: HooksEditor(machine))
     return app
 
 
@@ -185,7 +188,7 @@ def test_pictures(
     elsewhere = replace(
         machine, python="/opt/bin/python3", hook=Path("/opt/memtui/hook.py")
     )
-    monkeypatch.setattr(hooked, "_hooks", lambda: Desk(elsewhere))
+    monkeypatch.setattr(hooked, "_hooks", lambda: HooksEditor(elsewhere))
     (machine.home / ".gemini" / "settings.json").unlink()
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:

@@ -10,23 +10,22 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.house.workdesk import Desk
-from memtui.memory.events import to_ms
-from memtui.memory.jobs import Job, Reason, Result
-from memtui.memory.summarizers import Condition, Doing, Health, Phase
-from memtui.messages.house import WorkReported
-from memtui.screens.contents import ContentsScreen
-from memtui.screens.jobs import JobsScreen
-from memtui.stages.progress import Model, Progress
+from memtui.model.events import to_ms
+from memtui.model.jobs import Job, Reason, Result
+from memtui.model.model_state import Condition, Doing, Health, Phase
+from memtui.pipeline.progress import Model, Progress
 from memtui.store import database, jobs
-from memtui.widgets import model_told
-from memtui.widgets.job_list import JobList
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import WorkReported
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.jobs import JobsScreen
+from memtui.tui.widgets import model_status
+from memtui.tui.widgets.job_list import JobList
+from memtui.workspace import JobsController, Workspace
 from tests.conftest import NOW
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
@@ -50,12 +49,12 @@ class Compare(Protocol):
 
 
 @pytest.fixture
-def worked(full_house: House, monkeypatch: pytest.MonkeyPatch) -> House:
+def worked(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """The full house; a model is asked, and its day job has failed once."""
     plan = replace(full_house.plan, jitter_s=0)
-    desk = Desk(full_house.paths, full_house.settings, lambda: plan, _now)
-    monkeypatch.setattr(Desk, "note", "")
-    monkeypatch.setattr(House, "workdesk", desk)
+    desk = JobsController(full_house.paths, full_house.settings, lambda: plan, _now)
+    monkeypatch.setattr(JobsController, "note", "")
+    monkeypatch.setattr(Workspace, "workdesk", desk)
     before_ms = to_ms(NOW) - 3_600_000
     with database.writing():
         number = jobs.begin(Job.DAY, Reason.SCHEDULE, before_ms)
@@ -98,7 +97,7 @@ def steps(settle: Settle, *keys: str, told: Progress | None = None) -> Run:
 
 
 async def test_a_job_tells_its_runs_and_is_paused_resumed_and_run(
-    worked: House, app_of: AppOf, settle: Settle
+    worked: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(worked)
     async with app.run_test() as pilot:
@@ -126,7 +125,7 @@ async def test_a_job_tells_its_runs_and_is_paused_resumed_and_run(
 
 
 async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
-    worked: House, app_of: AppOf, settle: Settle
+    worked: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(worked)
     async with app.run_test() as pilot:
@@ -152,23 +151,23 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
         (
             Health(Condition.OFFLINE, "no Ollama answers"),
             "✗ Ollama is not running: start it with “ollama serve”."
-            f"\n  {model_told.LOOKED_FOR}",
+            f"\n  {model_status.LOOKED_FOR}",
         ),
         (
             NO_MODEL,
             "✗ No model is there that would do: “ollama pull qwen3:4b”"
-            f"\n  {model_told.LOOKED_FOR}",
+            f"\n  {model_status.LOOKED_FOR}",
         ),
     ],
     ids=["ready", "offline", "missing"],
 )
 def test_the_state_of_ollama_is_told_with_its_cure(health: Health, said: str) -> None:
     state = Model().looked_at(health)
-    assert str(model_told.told(state, "", None, NOW)) == said
+    assert str(model_status.told(state, "", None, NOW)) == said
 
 
 async def test_keys_that_cannot_act_say_why(
-    worked: House, app_of: AppOf, settle: Settle
+    worked: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(worked)
     onlooker = Progress("", is_ours=False)
@@ -196,9 +195,9 @@ EXTRACTIVE = (
 
 
 async def test_a_job_without_a_model_is_not_said_to_be_due(
-    worked: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    worked: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Desk, "note", EXTRACTIVE)
+    monkeypatch.setattr(JobsController, "note", EXTRACTIVE)
     app = app_of(worked)
     async with app.run_test() as pilot:
         await steps(settle, "w", *["down"] * 8, "x", "space")(pilot)
@@ -213,7 +212,7 @@ async def test_a_job_without_a_model_is_not_said_to_be_due(
 
 
 async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(
-    worked: House, app_of: AppOf, settle: Settle
+    worked: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(worked)
     missing = Progress("", model=Model().looked_at(NO_MODEL))
@@ -233,7 +232,7 @@ async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
 def test_pictures(
-    worked: House,
+    worked: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,
@@ -245,7 +244,7 @@ def test_pictures(
 
 
 def test_picture_of_what_fails(
-    worked: House, app_of: AppOf, settle: Settle, snap_compare: Compare
+    worked: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
     health = Model(is_wanted=True).looked_at(NO_MODEL)
     told = Progress("index", error="the disk is full", model=health)
@@ -254,7 +253,7 @@ def test_picture_of_what_fails(
 
 
 def test_picture_of_the_demo(
-    worked: House,
+    worked: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,

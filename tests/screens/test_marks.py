@@ -7,22 +7,20 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from memtui.app import MemtuiApp
-from memtui.curate import versions
 from memtui.errors import MemtuiError
-from memtui.memory.toc import TocNode
-from memtui.messages.house import WorkReported
-from memtui.recall import browse
-from memtui.stages.progress import Progress
-from memtui.store import database, forgetting
-from memtui.store.tables.contents import NodeRow
-from memtui.store.tables.conversations import EventRow
-from memtui.widgets import node_page, quotes
-from memtui.widgets.bullet_list import BulletList
-from memtui.widgets.hanging import Hanging
-from memtui.widgets.pane_title import PaneTitle
-from memtui.widgets.source_pane import SourcePane
-from memtui.widgets.transcript import MARKED, Transcript
+from memtui.model.nodes import TocNode
+from memtui.pipeline.progress import Progress
+from memtui.services import browse, versions
+from memtui.store import database, tombstones
+from memtui.store.schema import EventRow, NodeRow
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import WorkReported
+from memtui.tui.widgets import node_page, quotes
+from memtui.tui.widgets.bullet_list import BulletList
+from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.reflow import Hanging
+from memtui.tui.widgets.source_pane import SourcePane
+from memtui.tui.widgets.transcript import MARKED, Transcript
 from tests.conftest import NOW
 from tests.screens.conftest import CLAIMS, DAY, MODEL, Author
 from tests.screens.test_pictures import Compare, Settle, steps
@@ -210,7 +208,7 @@ async def test_a_source_that_has_changed_since_says_so(
     app: MemtuiApp, judged: TocNode, settle: Settle
 ) -> None:
     (span,) = judged.bullets[0].verdict.spans
-    with forgetting.door():
+    with tombstones.door():
         changed = EventRow.update(text="The timeout is [redacted: password].")
         changed.where(EventRow.id == span.event_id).execute()
     async with app.run_test(size=SIZE) as pilot:

@@ -10,16 +10,17 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import History, House
-from memtui.memory.summarizers import Condition, Doing, Health, Phase
-from memtui.messages.house import WorkReported
-from memtui.screens.teleport import TeleportScreen
-from memtui.stages.progress import Model, Progress
-from memtui.widgets.status_line import StatusLine
+from memtui.model.model_state import Condition, Doing, Health, Phase
+from memtui.model.sessions import History
+from memtui.pipeline.progress import Model, Progress
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import WorkReported
+from memtui.tui.screens.search import TeleportScreen
+from memtui.tui.widgets.status_line import StatusLine
+from memtui.workspace import Workspace
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 
@@ -72,7 +73,7 @@ def test_contents_in_other_colours(
 
 
 def test_contents_empty(
-    house: House, app_of: AppOf, settle: Settle, snap_compare: Compare
+    house: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
     run = steps(settle, "escape")
     assert snap_compare(app_of(house), terminal_size=(120, 40), run_before=run)
@@ -120,14 +121,14 @@ def test_contents_failing(
     def broken(*_: object, **__: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("memtui.recall.browse.years", broken)
+    monkeypatch.setattr("memtui.services.browse.years", broken)
     run = steps(settle)
     assert snap_compare(app, terminal_size=(120, 40), run_before=run)
 
 
 def test_teleport_results(
     app: MemtuiApp,
-    full_house: House,
+    full_house: Workspace,
     settle: Settle,
     snap_compare: Compare,
     monkeypatch: pytest.MonkeyPatch,
@@ -158,7 +159,7 @@ def test_help(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
 
 
 def test_welcome(
-    house: House,
+    house: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,

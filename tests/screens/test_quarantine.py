@@ -11,23 +11,21 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.memory.events import to_ms
-from memtui.messages.house import WorkReported
-from memtui.screens.contents import ContentsScreen
-from memtui.screens.drop import DropScreen
-from memtui.screens.quarantine import QuarantineScreen
-from memtui.stages.progress import Progress
+from memtui.model.events import to_ms
+from memtui.pipeline.progress import Progress
 from memtui.store import database, problems
-from memtui.widgets.failures import NOW
-from memtui.widgets.pane_title import PaneTitle
-from memtui.widgets.quarantine_list import QuarantineList
-from memtui.widgets.status_line import StatusLine
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import WorkReported
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.quarantine import DropScreen, QuarantineScreen
+from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.quarantine_list import QuarantineList
+from memtui.tui.widgets.status_line import NOW, StatusLine
+from memtui.workspace import Workspace
 from tests.screens import helped
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
@@ -69,7 +67,7 @@ class Compare(Protocol):
     ) -> bool: ...
 
 
-def leave(house: House, name: str, said: object, *, at_s: float = 0) -> None:
+def leave(house: Workspace, name: str, said: object, *, at_s: float = 0) -> None:
     """Have a hook leave a file, and have it taken or refused."""
     file = house.paths.spool / "new" / name
     file.parent.mkdir(exist_ok=True)
@@ -79,7 +77,7 @@ def leave(house: House, name: str, said: object, *, at_s: float = 0) -> None:
 
 
 @pytest.fixture
-def refusing(full_house: House) -> House:
+def refusing(full_house: Workspace) -> Workspace:
     """The full house, with what it could not take: hook files, and a transcript's."""
     for name, (later_s, said) in LEFT.items():
         leave(full_house, name, said, at_s=later_s)
@@ -91,7 +89,7 @@ def refusing(full_house: House) -> House:
 
 
 @pytest.fixture
-def refused(refusing: House, app_of: AppOf) -> MemtuiApp:
+def refused(refusing: Workspace, app_of: AppOf) -> MemtuiApp:
     return app_of(refusing)
 
 
@@ -173,7 +171,7 @@ async def test_what_one_says_is_read_page_by_page(
 
 
 async def test_what_is_tried_again_is_taken_or_comes_back(
-    refused: MemtuiApp, refusing: House, settle: Settle
+    refused: MemtuiApp, refusing: Workspace, settle: Settle
 ) -> None:
     async with refused.run_test() as pilot:
         await opened(pilot, settle)
@@ -202,7 +200,7 @@ async def test_what_is_tried_again_is_taken_or_comes_back(
 
 
 async def test_nothing_is_dropped_before_it_is_agreed_to(
-    refused: MemtuiApp, refusing: House, settle: Settle
+    refused: MemtuiApp, refusing: Workspace, settle: Settle
 ) -> None:
     bad = refusing.paths.spool / "bad"
     async with refused.run_test() as pilot:
@@ -272,7 +270,7 @@ async def test_what_a_stage_could_not_do_is_told_until_it_is_old(
 
 
 async def test_what_is_refused_meanwhile_comes_into_the_list(
-    refused: MemtuiApp, refusing: House, settle: Settle
+    refused: MemtuiApp, refusing: Workspace, settle: Settle
 ) -> None:
     async with refused.run_test() as pilot:
         await opened(pilot, settle)
@@ -288,7 +286,7 @@ async def test_what_is_refused_meanwhile_comes_into_the_list(
 
 
 async def test_ten_thousand_are_read_a_page_at_a_time(
-    full_house: House, app_of: AppOf, settle: Settle
+    full_house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     bad = full_house.paths.spool / "bad"
     for number in range(10_000):
@@ -335,7 +333,7 @@ async def test_the_palette_opens_it(refused: MemtuiApp, settle: Settle) -> None:
 
 
 async def test_what_cannot_be_read_says_why(
-    refused: MemtuiApp, refusing: House, settle: Settle
+    refused: MemtuiApp, refusing: Workspace, settle: Settle
 ) -> None:
     async with refused.run_test() as pilot:
         await opened(pilot, settle)

@@ -12,31 +12,29 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 from textual.widgets._footer import FooterKey
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.memory.events import Event, Place
-from memtui.memory.resuming import Resume
-from memtui.memory.sessions import Helper
-from memtui.memory.thoughts import make as thought
-from memtui.messages.house import WorkReported
-from memtui.messages.reader import TurnsWanted, Where
-from memtui.messages.sessions import SessionWanted
-from memtui.recall import conversation
-from memtui.recall.conversation import Stretch, Whose
-from memtui.screens.contents import ContentsScreen
-from memtui.screens.export import ExportScreen
-from memtui.screens.reader import ReaderScreen
-from memtui.screens.resume import ResumeScreen
-from memtui.screens.sessions import SessionsScreen
-from memtui.stages.progress import Progress
-from memtui.store import conversations, database, subagents, thoughts
-from memtui.widgets import turn_reading
-from memtui.widgets.pane_title import PaneTitle
-from memtui.widgets.turn_view import TurnView
+from memtui.model.events import Event, Place
+from memtui.model.events import make_thought as thought
+from memtui.model.sessions import Helper, Resume
+from memtui.pipeline.progress import Progress
+from memtui.services import conversation
+from memtui.services.conversation import TurnRange, Whose
+from memtui.store import conversations, database, sessions
+from memtui.store import events as store_events
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import SessionWanted, TurnsWanted, Where, WorkReported
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.export import ExportScreen
+from memtui.tui.screens.reader import ReaderScreen
+from memtui.tui.screens.resume import ResumeScreen
+from memtui.tui.screens.sessions import SessionsScreen
+from memtui.tui.widgets import turn_view
+from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.turn_view import TurnView
+from memtui.workspace import Workspace
 from tests.screens import long
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
@@ -111,7 +109,7 @@ def event_at(rank: int) -> str:
 
 
 async def test_a_session_of_fifty_thousand_is_opened_anywhere_by_a_few_of_them(
-    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long.keep(50_000)
     read = 0
@@ -151,7 +149,7 @@ async def test_a_session_of_fifty_thousand_is_opened_anywhere_by_a_few_of_them(
 
 
 async def test_what_is_read_to_either_side_moves_nothing_that_is_in_sight(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long.keep(1_400)
     app = app_of(house)
@@ -173,7 +171,7 @@ async def test_what_is_read_to_either_side_moves_nothing_that_is_in_sight(
 
 
 async def test_new_messages_are_followed_at_the_end_alone(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long.keep(200)
     app = app_of(house)
@@ -204,7 +202,7 @@ async def work(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
 
 
 async def test_a_burst_of_messages_is_followed_to_its_end_by_who_is_there(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long.keep(100)
     app = app_of(house)
@@ -232,7 +230,7 @@ async def test_a_burst_of_messages_is_followed_to_its_end_by_who_is_there(
 
 
 async def test_what_comes_late_is_shown_where_it_belongs_and_moves_nothing(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     late = {*range(7), 150, *range(190, 197)}
     long.keep(200, but=late)
@@ -260,21 +258,21 @@ def place_of(app: MemtuiApp, ordinal: int) -> Place:
 
 
 async def test_of_quick_keys_the_last_one_counts_however_slow_the_others_are(
-    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long.keep(3_000)
     app = app_of(house)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(1_500))
         newer = threading.Event()
-        read = turn_reading.stretch
+        read = turn_view.stretch
 
-        def slowly(whose: Whose, wanted: TurnsWanted) -> Stretch:
+        def slowly(whose: Whose, wanted: TurnsWanted) -> TurnRange:
             if wanted.where is Where.END:
                 newer.wait()
             return read(whose, wanted)
 
-        monkeypatch.setattr(turn_reading, "stretch", slowly)
+        monkeypatch.setattr(turn_view, "stretch", slowly)
         await pilot.press("home", "end", "home")
         while pointed(app).ordinal:
             await pilot.pause()
@@ -284,13 +282,15 @@ async def test_of_quick_keys_the_last_one_counts_however_slow_the_others_are(
 
 
 async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long.keep(40)
     told = {"agent": "codex", "session_id": "mill"}
     at = long.BEGAN + long.STEP
     with database.writing():
-        thoughts.add([thought(**told, at=at, text="The [b]stone[/] is worn.", key="t")])
+        store_events.add_thoughts(
+            [thought(**told, at=at, text="The [b]stone[/] is worn.", key="t")]
+        )
     app = app_of(house)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle, event_at(3))
@@ -312,7 +312,7 @@ async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
 
 
 async def test_a_call_leads_to_the_subagent_it_started_and_back(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long.keep(20)
     helper = Helper("codex", "mill", "helper-1", "Explore", "call-3", "Look around")
@@ -324,7 +324,7 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
             f"INSERT INTO events ({', '.join(columns)}) SELECT {asked} FROM events"
             " WHERE ordinal < 4"
         )
-        subagents.meet([helper])
+        sessions.meet([helper])
     app = app_of(house)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle, event_at(3))
@@ -341,7 +341,7 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
 
 
 async def test_one_goes_from_question_to_question(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long.keep(400)
     app = app_of(house)
@@ -356,7 +356,7 @@ async def test_one_goes_from_question_to_question(
 
 
 async def test_words_are_found_in_all_of_the_session_and_marked(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long.keep(3_000)
     app = app_of(house)
@@ -385,7 +385,7 @@ async def test_words_are_found_in_all_of_the_session_and_marked(
 
 
 async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long.keep(3_000)
     app = app_of(house)
@@ -413,7 +413,7 @@ async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
 
 
 async def test_keys_typed_at_once_go_where_enter_and_esc_lead(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long.keep(30)
     app = app_of(house)
@@ -435,7 +435,7 @@ async def test_keys_typed_at_once_go_where_enter_and_esc_lead(
 
 
 async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
-    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long.keep(500)
     app = app_of(house)
@@ -602,7 +602,7 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
 
 
 async def test_a_session_that_is_forgotten_meanwhile_says_so(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long.keep(300)
     app = app_of(house)
@@ -625,7 +625,7 @@ def forget_mill() -> None:
 
 
 async def test_what_cannot_be_read_says_why_and_what_to_do(
-    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long.keep(10)
 
@@ -640,7 +640,7 @@ async def test_what_cannot_be_read_says_why_and_what_to_do(
         assert words.startswith("✗ This session could not be read: the disk is full")
 
 
-def test_a_place_is_entered_by_the_index(house: House) -> None:
+def test_a_place_is_entered_by_the_index(house: Workspace) -> None:
     asked = (
         "EXPLAIN QUERY PLAN SELECT id FROM events WHERE session_id = 1"
         " AND subagent = '' AND (at_ms, ordinal, id) < (5, 6, 'x')"
@@ -657,7 +657,7 @@ def test_a_place_is_entered_by_the_index(house: House) -> None:
     ids=str,
 )
 def test_pictures(
-    house: House,
+    house: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,
@@ -676,7 +676,7 @@ def test_pictures(
 
 
 def test_picture_of_the_demo(
-    full_house: House,
+    full_house: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,

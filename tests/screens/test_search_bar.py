@@ -9,25 +9,23 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.looks.themes import DARK, LIGHT
-from memtui.memory.events import Event, EventRole
-from memtui.memory.filters import NAMES
-from memtui.memory.found import Findings, Messages
-from memtui.memory.hits import Answer
-from memtui.messages.found import LandingFound
-from memtui.recall import parts
-from memtui.recall.parts import Parts
-from memtui.screens.asked import Asked
-from memtui.screens.teleport import TeleportScreen
+from memtui.model.events import Event, EventRole
+from memtui.model.filters import NAMES
+from memtui.model.hits import Answer, Findings, MessageSearch
+from memtui.services import browse
+from memtui.services.browse import Parts
 from memtui.store import database, events, sessions
-from memtui.widgets.bullet_list import BulletList
-from memtui.widgets.found_lines import Finder, View
-from memtui.widgets.found_words import HowToAsk
-from memtui.widgets.source_pane import Reader, SourcePane
-from memtui.widgets.toc_tree import TocTree
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import LandingFound
+from memtui.tui.screens.search import SearchHistory, TeleportScreen
+from memtui.tui.themes import DARK, LIGHT
+from memtui.tui.widgets.bullet_list import BulletList
+from memtui.tui.widgets.results import Finder, View
+from memtui.tui.widgets.search_head import HowToAsk
+from memtui.tui.widgets.source_pane import Reader, SourcePane
+from memtui.tui.widgets.toc_tree import TocTree
+from memtui.workspace import Workspace
 from tests.screens.found import (
     FINDINGS,
     MESSAGES,
@@ -43,14 +41,14 @@ from tests.screens.test_teleport import answered, note
 
 Pilots = Pilot[str | MemtuiError]
 Settle = Callable[[Pilots], Awaitable[None]]
-Answering = Callable[[str], Answer | Findings | Messages]
+Answering = Callable[[str], Answer | Findings | MessageSearch]
 SIZE = (120, 40)
 
 
 @pytest.fixture(autouse=True)
 def _something_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bar without a house is over a memory that holds something."""
-    monkeypatch.setattr(parts, "known", lambda: Parts(agents=(("codex", 1),)))
+    monkeypatch.setattr(browse, "known", lambda: Parts(agents=(("codex", 1),)))
 
 
 def bar(pilot: Pilots) -> TeleportScreen:
@@ -110,7 +108,7 @@ async def test_tab_goes_from_view_to_view_and_each_answers_the_same_words(
 async def test_the_view_and_the_words_of_last_time_are_there_again(
     settle: Settle,
 ) -> None:
-    asked = Asked()
+    asked = SearchHistory()
     async with Bare(asked, **three()).run_test(size=SIZE) as pilot:
         await ask(pilot, settle, "session")
         await pilot.press("tab", "tab", "escape")
@@ -225,7 +223,7 @@ async def test_notes_are_four_lines_at_the_most_and_a_time_is_explained(
 async def test_while_an_index_is_made_the_answer_follows_by_itself(
     settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.screens.teleport.AGAIN_S", 0.05)
+    monkeypatch.setattr("memtui.tui.screens.search.AGAIN_S", 0.05)
     first = Findings("", notes=("The index is being built: 300 nodes to go.",))
     fake = Fake(lambda _: first if len(fake.asked) < 4 else FINDINGS)
     async with Bare(all=fake).run_test(size=SIZE) as pilot:
@@ -237,7 +235,7 @@ async def test_while_an_index_is_made_the_answer_follows_by_itself(
 
 
 async def test_what_was_asked_before_comes_back_by_keys(settle: Settle) -> None:
-    asked = Asked()
+    asked = SearchHistory()
     asked.keep("first")
     asked.keep("second")
     async with Bare(asked, **three()).run_test(size=SIZE) as pilot:
@@ -250,7 +248,7 @@ async def test_what_was_asked_before_comes_back_by_keys(settle: Settle) -> None:
 
 
 async def test_a_message_of_a_session_without_segments_is_not_opened_yet(
-    house: House, settle: Settle
+    house: Workspace, settle: Settle
 ) -> None:
     async with Bare(messages=Fake(lambda _: MESSAGES)).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "session")
@@ -391,7 +389,7 @@ async def test_a_session_found_by_its_title_opens_at_its_first_segment(
         first = said_in("shop-2")[0]
         whole = session(session_id="shop-2", created_at=first.timestamp)
         hit = message("", session=whole, event_id="", msg_idx=-1, window=())
-        fake = Fake(lambda text: Messages(text, (hit,)))
+        fake = Fake(lambda text: MessageSearch(text, (hit,)))
         await found_in(app, pilot, settle, messages=fake)
         tree = app.screen.query_one(TocTree)
         assert tree.pointed_at is not None and app.focused is tree
@@ -401,7 +399,7 @@ async def test_a_session_found_by_its_title_opens_at_its_first_segment(
 async def test_ctrl_o_asks_for_one_message_of_each_session_and_back(
     settle: Settle,
 ) -> None:
-    asked, finders = Asked(), three()
+    asked, finders = SearchHistory(), three()
     async with Bare(asked, **finders).run_test(size=(80, 24)) as pilot:
         screen = await ask(pilot, settle, "session")
         await pilot.press("ctrl+o")
@@ -438,9 +436,9 @@ async def test_only_the_line_chosen_last_is_gone_to(
         assert session_id != "first" or gate.wait(10)
         return f"of {session_id}"
 
-    monkeypatch.setattr("memtui.recall.landing.node_at", node_at)
+    monkeypatch.setattr("memtui.search.combined.node_at", node_at)
     names = ("first", "second")
-    both = Messages(
+    both = MessageSearch(
         "x", tuple(message("x", "x", session=session(session_id=n)) for n in names)
     )
     app = Bare(None, messages=Fake(lambda _: both))

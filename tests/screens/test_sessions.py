@@ -11,23 +11,23 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 from textual.widgets._footer import FooterKey
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.memory.events import to_ms
-from memtui.messages.house import WorkReported
-from memtui.recall import listings
-from memtui.screens.contents import ContentsScreen
-from memtui.screens.reader import ReaderScreen
-from memtui.screens.sessions import SessionsScreen
-from memtui.stages.progress import Progress
+from memtui.model.events import to_ms
+from memtui.pipeline.progress import Progress
+from memtui.services import sessions
 from memtui.store import database
-from memtui.store.tables.conversations import SessionRow
-from memtui.widgets.pane_title import PaneTitle
-from memtui.widgets.session_list import SessionList
+from memtui.store.schema import SessionRow
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import WorkReported
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.reader import ReaderScreen
+from memtui.tui.screens.sessions import SessionsScreen
+from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.session_list import SessionList
+from memtui.workspace import Workspace
 from tests.conftest import NOW
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
@@ -135,14 +135,14 @@ async def test_words_narrow_it_and_escape_shows_all_again(
 async def test_enter_opens_what_the_words_typed_at_once_have_found(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on, look = threading.Event(), listings.around
+    go_on, look = threading.Event(), sessions.around
 
-    def slow(listing: listings.Listing, *args: Any) -> listings.Stretch:
+    def slow(listing: sessions.Listing, *args: Any) -> sessions.SessionRange:
         if listing.words:
             go_on.wait(20)
         return look(listing, *args)
 
-    monkeypatch.setattr(listings, "around", slow)
+    monkeypatch.setattr(sessions, "around", slow)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
         first = listed(app).known[0]
@@ -163,22 +163,22 @@ async def test_enter_opens_what_the_words_typed_at_once_have_found(
 
 
 async def test_of_thousands_only_what_is_in_sight_is_read(
-    full_house: House,
+    full_house: Workspace,
     app_of: AppOf,
     settle: Settle,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     keep(20_000)
     read = 0
-    ask = listings._stretch
+    ask = sessions._stretch
 
-    def count(*args: object) -> listings.Stretch:
+    def count(*args: object) -> sessions.SessionRange:
         nonlocal read
         found = ask(*args)  # type: ignore[arg-type]
         read += len(found.sessions)
         return found
 
-    monkeypatch.setattr(listings, "_stretch", count)
+    monkeypatch.setattr(sessions, "_stretch", count)
     app = app_of(full_house)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
@@ -196,7 +196,7 @@ async def test_of_thousands_only_what_is_in_sight_is_read(
 
 
 async def test_what_comes_meanwhile_moves_neither_cursor_nor_scroll(
-    full_house: House, app_of: AppOf, settle: Settle
+    full_house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     keep(900)
     app = app_of(full_house)
@@ -219,13 +219,13 @@ async def test_a_list_that_is_slow_to_read_says_that_it_is_being_read(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
-    around = listings.around
+    around = sessions.around
 
     def slow(*args: Any) -> Any:
         go_on.wait()
         return around(*args)
 
-    monkeypatch.setattr(listings, "around", slow)
+    monkeypatch.setattr(sessions, "around", slow)
     async with app.run_test() as pilot:
         await settle(pilot)
         await pilot.press("s")
@@ -250,7 +250,7 @@ async def test_what_cannot_be_read_says_why(
         raise OSError("the disk is full")
 
     async with app.run_test() as pilot:
-        monkeypatch.setattr(listings, "around", broken)
+        monkeypatch.setattr(sessions, "around", broken)
         await opened(pilot, settle)
         said = str(app.screen.query_one("#nothing", Static).visual)
         assert said.startswith("✗ The sessions could not be read: the disk is full")
@@ -260,7 +260,10 @@ async def test_what_cannot_be_read_says_why(
 
 
 async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
-    full_house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    full_house: Workspace,
+    app_of: AppOf,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def broken(*_: object) -> None:
         raise OSError("the disk is away")
@@ -269,7 +272,7 @@ async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
     app = app_of(full_house)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot, settle)
-        monkeypatch.setattr(listings, "stretch", broken)
+        monkeypatch.setattr(sessions, "stretch", broken)
         await pilot.press("end")
         await settle(pilot)
         shown = listed(app)
@@ -282,7 +285,7 @@ async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
         assert "Grain" in shown.render_line(5).text
 
 
-def test_the_newest_and_the_oldest_come_by_an_index(full_house: House) -> None:
+def test_the_newest_and_the_oldest_come_by_an_index(full_house: Workspace) -> None:
     asked = (
         "EXPLAIN QUERY PLAN SELECT * FROM sessions ORDER BY created_ms DESC, id DESC"
     )
@@ -294,7 +297,7 @@ def test_the_newest_and_the_oldest_come_by_an_index(full_house: House) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
 def test_pictures(
-    full_house: House,
+    full_house: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,
@@ -309,7 +312,7 @@ def test_pictures(
 
 
 def test_picture_of_nothing(
-    house: House, app_of: AppOf, settle: Settle, snap_compare: Compare
+    house: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
@@ -321,7 +324,7 @@ def test_picture_of_nothing(
 
 
 def test_picture_of_the_demo(
-    full_house: House,
+    full_house: Workspace,
     app_of: AppOf,
     settle: Settle,
     snap_compare: Compare,

@@ -10,17 +10,17 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from memtui.app import MemtuiApp
+from memtui import settings as settings_module
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.memory.setting import Entry
-from memtui.screens.contents import ContentsScreen
-from memtui.screens.setting import SettingScreen
-from memtui.screens.settings import SettingsScreen
-from memtui.settings import BY_NAME, Settings, configuration
-from memtui.settings.desk import Desk
-from memtui.widgets.pane_title import PaneTitle
-from memtui.widgets.setting_list import SettingList
+from memtui.model.setting import Entry
+from memtui.settings import BY_NAME, Settings
+from memtui.settings_file import SettingsEditor
+from memtui.tui.app import MemtuiApp
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.settings import SettingScreen, SettingsScreen
+from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.setting_list import SettingList
+from memtui.workspace import Workspace
 from tests.conftest import NOW
 
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
@@ -58,16 +58,18 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def app(
-    house: House, file: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    house: Workspace, file: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> MemtuiApp:
     monkeypatch.setenv("MEMTUI_SUMMARIES__MODEL", "qwen3:4b")
 
     def load() -> Settings:
-        return configuration.load(file, given=["log.level=debug"])
+        return settings_module.load(file, given=["log.level=debug"])
 
     monkeypatch.setattr(house, "start", lambda _: None)
     monkeypatch.setattr(house, "histories", lambda: [])
-    return MemtuiApp(lambda: house, lambda: NOW, settings=Desk(load, load(), file))
+    return MemtuiApp(
+        lambda: house, lambda: NOW, settings=SettingsEditor(load, load(), file)
+    )
 
 
 def entries(app: MemtuiApp) -> SettingList:
@@ -157,11 +159,11 @@ async def test_choices_are_stepped_through_and_colours_change_at_once(
         keys = ("slash", *"theme", "enter", "enter", "down", "down", "up", "enter")
         await opened(settle, *keys)(pilot)
         assert app.theme == "memtui-light"
-        assert configuration.load(file).theme == "memtui-light"
+        assert settings_module.load(file).theme == "memtui-light"
         assert notices(app) == ["screen.theme is memtui-light now. It is in effect."]
         app.action_switch_theme()
         await settle(pilot)
-        assert configuration.load(file).theme == app.theme == "memtui-contrast"
+        assert settings_module.load(file).theme == app.theme == "memtui-contrast"
 
 
 async def test_what_is_set_elsewhere_says_why_it_cannot_be_changed(
@@ -215,13 +217,13 @@ def test_pictures(
 async def test_esc_waits_for_what_is_being_written(
     app: MemtuiApp, file: Path, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    may, change = threading.Event(), Desk.change
+    may, change = threading.Event(), SettingsEditor.change
 
-    def slow(desk: Desk, name: str, text: str) -> Entry:
+    def slow(desk: SettingsEditor, name: str, text: str) -> Entry:
         may.wait()
         return change(desk, name, text)
 
-    monkeypatch.setattr(Desk, "change", slow)
+    monkeypatch.setattr(SettingsEditor, "change", slow)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(settle, "slash", *"silence", "enter", "enter")(pilot)
         app.screen.query_one(Input).value = "20"

@@ -6,22 +6,22 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.memory.hits import Answer
-from memtui.messages.found import Answered
-from memtui.screens.contents import ContentsScreen
-from memtui.screens.teleport import TeleportScreen
-from memtui.widgets.bullet_list import BulletList
-from memtui.widgets.crumbs import Crumbs
-from memtui.widgets.found_lines import Line, Sheet, View
-from memtui.widgets.found_words import Notes
-from memtui.widgets.source_pane import Reader, SourcePane
-from memtui.widgets.toc_tree import TocTree
+from memtui.model.hits import Answer
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import Answered
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.search import TeleportScreen
+from memtui.tui.widgets.bullet_list import BulletList
+from memtui.tui.widgets.crumbs import Crumbs
+from memtui.tui.widgets.results import Line, ResultSheet, View
+from memtui.tui.widgets.search_head import Notes
+from memtui.tui.widgets.source_pane import Reader, SourcePane
+from memtui.tui.widgets.toc_tree import TocTree
+from memtui.workspace import Workspace
 
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 SIZE = (120, 40)
 
 
@@ -164,8 +164,8 @@ async def test_an_answer_to_an_older_question_is_dropped(
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
         lines = screen.lines
-        screen.post_message(Answered(screen.view, "sess", Sheet()))
-        screen.post_message(Answered(View.MESSAGES, "session", Sheet()))
+        screen.post_message(Answered(screen.view, "sess", ResultSheet()))
+        screen.post_message(Answered(View.MESSAGES, "session", ResultSheet()))
         await answered(pilot, settle)
         assert lines and screen.lines == lines
 
@@ -209,7 +209,7 @@ async def test_any_question_gets_an_answer_or_a_hint(
 
 
 async def test_with_a_broken_index_it_is_found_and_said(
-    app: MemtuiApp, full_house: House, settle: Settle
+    app: MemtuiApp, full_house: Workspace, settle: Settle
 ) -> None:
     full_house.teleport.close()
     for file in (*full_house.paths.index.iterdir(), full_house.paths.messages):
@@ -228,7 +228,7 @@ async def test_a_search_that_fails_says_why_and_is_asked_again_by_itself(
     def broken(query: str, **_: object) -> Answer:
         raise OSError("disk on fire")
 
-    monkeypatch.setattr("memtui.screens.teleport.AGAIN_S", 0.05)
+    monkeypatch.setattr("memtui.tui.screens.search.AGAIN_S", 0.05)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         with monkeypatch.context() as patch:
@@ -270,7 +270,7 @@ async def test_a_click_on_a_line_goes_there(app: MemtuiApp, settle: Settle) -> N
 
 
 async def test_where_nothing_is_kept_it_is_said_what_to_do(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(house)
     async with app.run_test() as pilot:

@@ -13,35 +13,33 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from memtui.app import MemtuiApp
-from memtui.curate import versions as chosen
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.memory.summarizers import Condition, Health
-from memtui.memory.toc import TocHistory
-from memtui.messages.house import WorkReported
+from memtui.model.model_state import Condition, Health
+from memtui.model.nodes import TocHistory
 from memtui.paths import in_home
-from memtui.recall import versions
-from memtui.screens.contents import ContentsScreen
-from memtui.screens.help import HelpScreen
-from memtui.screens.versions import VersionsScreen
+from memtui.pipeline.pipeline import Pipeline
+from memtui.pipeline.progress import Model, Progress
+from memtui.services import versions
 from memtui.settings import Held, Settings
-from memtui.stages.progress import Model, Progress
-from memtui.stages.works import Works
 from memtui.store import database, dirty
-from memtui.store.tables.contents import NodeRow
-from memtui.widgets.editions import Whole
-from memtui.widgets.hanging import Hanging
-from memtui.widgets.node_page import NodePage
-from memtui.widgets.pane_title import PaneTitle
-from memtui.widgets.status_line import StatusLine
-from memtui.widgets.toc_tree import TocTree
-from memtui.widgets.version_list import VersionList
+from memtui.store.schema import NodeRow
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import WorkReported
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.help import HelpScreen
+from memtui.tui.screens.versions import VersionsScreen
+from memtui.tui.widgets.node_page import NodePage
+from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.reflow import Hanging
+from memtui.tui.widgets.status_line import StatusLine
+from memtui.tui.widgets.toc_tree import TocTree
+from memtui.tui.widgets.version_list import VersionList, Whole
+from memtui.workspace import Workspace
 from tests import modelled
 from tests.conftest import HISTORY, NOW, OWN
 from tests.screens import helped
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
@@ -63,10 +61,10 @@ class Compare(Protocol):
     ) -> bool: ...
 
 
-def at_one_time(house: House) -> House:
+def at_one_time(house: Workspace) -> Workspace:
     """A house whose works take the same time for now."""
     setup = replace(house._setup(), clock=lambda: NOW - timedelta(days=2, hours=3))
-    house._works = Works(setup)
+    house._works = Pipeline(setup)
     return house
 
 
@@ -74,7 +72,7 @@ def at_one_time(house: House) -> House:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the history, all of it made at one time."""
     home = tmp_path_factory.mktemp("made") / "home"
-    house = at_one_time(House(in_home(home), Settings(OWN)))
+    house = at_one_time(Workspace(in_home(home), Settings(OWN)))
     for _ in house.works.importer().run([HISTORY]):
         pass
     assert house.works.until_idle(lambda _: None) == []
@@ -83,16 +81,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def dated(made: Path, tmp_path: Path, settings: Settings) -> Iterator[House]:
+def dated(made: Path, tmp_path: Path, settings: Settings) -> Iterator[Workspace]:
     """The full house, all of it made at one time."""
     shutil.copytree(made, tmp_path / "home")
-    house = at_one_time(House(in_home(tmp_path / "home"), settings))
+    house = at_one_time(Workspace(in_home(tmp_path / "home"), settings))
     yield house
     house.stop()
 
 
 @pytest.fixture
-def written(dated: House) -> House:
+def written(dated: Workspace) -> Workspace:
     """The same, of one of whose days a model wrote two versions."""
     modelled.add(DAY, "Tokens refreshed", with_weak="42 sessions in payments.py")
     held = (modelled.withheld("The moon was counted"),)
@@ -104,7 +102,7 @@ def written(dated: House) -> House:
 def asking(app_of: AppOf) -> AppOf:
     """Makes the app of a house that asks a model, if there is one."""
 
-    def make(house: House) -> MemtuiApp:
+    def make(house: Workspace) -> MemtuiApp:
         house.settings.held["summaries.provider"] = Held("auto", "test")
         return app_of(house)
 
@@ -112,7 +110,7 @@ def asking(app_of: AppOf) -> AppOf:
 
 
 @pytest.fixture
-def writing(written: House, asking: AppOf) -> MemtuiApp:
+def writing(written: Workspace, asking: AppOf) -> MemtuiApp:
     return asking(written)
 
 
@@ -280,9 +278,9 @@ async def test_u_says_that_nothing_is_hidden_among_the_versions(
 
 
 async def test_a_page_in_its_own_words_says_that_a_models_version_was_rejected(
-    written: House, writing: MemtuiApp, settle: Settle
+    written: Workspace, writing: MemtuiApp, settle: Settle
 ) -> None:
-    chosen.pin(DAY, 1, written.zone, NOW)
+    versions.pin(DAY, 1, written.zone, NOW)
     async with writing.run_test(size=SIZE) as pilot:
         await steps(settle)(pilot)
         await press(pilot, settle, "escape")
@@ -291,7 +289,7 @@ async def test_a_page_in_its_own_words_says_that_a_models_version_was_rejected(
 
 
 async def test_without_a_model_it_is_said_what_to_do(
-    full_house: House, app_of: AppOf, settle: Settle
+    full_house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     full_house.settings.held["summaries.provider"] = Held("extractive", "config.toml:3")
     app = app_of(full_house)
@@ -305,7 +303,7 @@ async def test_without_a_model_it_is_said_what_to_do(
 
 
 async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
-    full_house: House, asking: AppOf, settle: Settle
+    full_house: Workspace, asking: AppOf, settle: Settle
 ) -> None:
     app = asking(full_house)
     async with app.run_test(size=SIZE) as pilot:
@@ -326,7 +324,7 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
 
 
 async def test_a_node_without_a_version_says_so(
-    full_house: House, app_of: AppOf, settle: Settle
+    full_house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     with database.writing():
         dirty.mark(["toc:day:2024-06-01"], full_house.zone)
@@ -358,7 +356,7 @@ async def test_what_the_workers_change_is_listed_and_the_cursor_stays(
 
 
 async def test_what_somebody_pins_elsewhere_is_shown_in_a_running_app(
-    written: House, writing: MemtuiApp, settle: Settle
+    written: Workspace, writing: MemtuiApp, settle: Settle
 ) -> None:
     assert written.works.until_idle(lambda _: None) == []
     written.works.take_changed()
@@ -367,7 +365,7 @@ async def test_what_somebody_pins_elsewhere_is_shown_in_a_running_app(
         await press(pilot, settle, *TO_THE_DAY)
         line = writing.screen.query_one(TocTree).pointed_at
         assert line is not None and line.headline == "Tokens refreshed"
-        chosen.pin(DAY, 1, written.zone, NOW)
+        versions.pin(DAY, 1, written.zone, NOW)
         assert written.works.until_idle(lambda _: None) == []
         changed = written.works.take_changed()
         writing.post_message(WorkReported(Progress("index", 1, changed=changed)))
@@ -385,7 +383,7 @@ async def test_a_store_that_cannot_be_written_says_so(
     def full(*_: object, **__: object) -> None:
         raise MemtuiError("no room is left on the disk")
 
-    monkeypatch.setattr("memtui.curate.versions.pin", full)
+    monkeypatch.setattr("memtui.services.versions.pin", full)
     async with writing.run_test(size=SIZE) as pilot:
         await steps(settle, "end", "P")(pilot)
         assert notices(writing) == ["✗ no room is left on the disk"]
@@ -416,7 +414,7 @@ async def test_versions_that_cannot_be_read_say_so_and_are_read_once_they_can_be
 
     async with writing.run_test(size=SIZE) as pilot:
         with monkeypatch.context() as now:
-            now.setattr("memtui.recall.versions.history", broken)
+            now.setattr("memtui.services.versions.history", broken)
             await steps(settle)(pilot)
             assert "✗ Not read: the disk is gone. It is tried again" in about(writing)
             assert rows(writing) == []
@@ -436,7 +434,7 @@ async def test_the_keys_are_those_of_the_help(
 
 
 async def test_v_before_anything_is_kept_says_what_is_missing(
-    house: House, app_of: AppOf, settle: Settle
+    house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(house)
     async with app.run_test(size=SIZE) as pilot:
@@ -458,17 +456,17 @@ def test_pictures(
 
 
 def test_picture_of_what_is_pinned_and_out_of_date(
-    written: House, writing: MemtuiApp, settle: Settle, snap_compare: Compare
+    written: Workspace, writing: MemtuiApp, settle: Settle, snap_compare: Compare
 ) -> None:
-    chosen.pin(DAY, 1, written.zone, NOW)
-    chosen.ask(DAY, NOW)
+    versions.pin(DAY, 1, written.zone, NOW)
+    versions.ask(DAY, NOW)
     with database.writing():
         NodeRow.update(is_behind=True).where(NodeRow.node_id == DAY).execute()
     assert snap_compare(writing, terminal_size=SIZE, run_before=steps(settle))
 
 
 def test_picture_of_the_only_version_light(
-    dated: House, asking: AppOf, settle: Settle, snap_compare: Compare
+    dated: Workspace, asking: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
     app = asking(dated)
     app.theme = "memtui-light"

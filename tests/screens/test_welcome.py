@@ -8,16 +8,17 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 from textual.widgets._footer import FooterKey
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import History, House
-from memtui.messages.house import WorkReported
-from memtui.screens.contents import ContentsScreen
-from memtui.screens.welcome import WelcomeScreen
-from memtui.stages.progress import Progress
-from memtui.widgets.status_line import IMPORT_THERE, StatusLine
+from memtui.model.sessions import History
+from memtui.pipeline.progress import Progress
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import WorkReported
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.welcome import WelcomeScreen
+from memtui.tui.widgets.status_line import IMPORT_THERE, StatusLine
+from memtui.workspace import Workspace
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 FOUND = [History("claude-code", Path("/srv/agents/projects"), 214)]
 
@@ -27,7 +28,7 @@ def offer(app: MemtuiApp) -> str:
 
 
 async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
-    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Sequence[History], bool]] = []
     monkeypatch.setattr(house, "histories", lambda: FOUND)
@@ -56,7 +57,7 @@ async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
 
 
 async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
-    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = {"claude-code": (Path("/srv/agents/projects"),)}
     monkeypatch.setattr(house, "looked_in", lambda: places)
@@ -80,7 +81,7 @@ async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
 
 
 async def test_histories_that_cannot_be_looked_for_say_why(
-    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken() -> list[History]:
         raise OSError("no entry")
@@ -106,7 +107,7 @@ async def test_a_store_with_something_in_it_opens_on_the_contents(
 
 
 async def test_nothing_is_imported_while_another_memtui_works_the_store(
-    house: House, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Sequence[History], bool]] = []
     monkeypatch.setattr(house, "histories", lambda: FOUND)

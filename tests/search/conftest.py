@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from memtui.search.index import Index
+from memtui.search.index import NodeIndex
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> Iterator[Index]:
+def index(tmp_path: Path) -> Iterator[NodeIndex]:
     """An empty index."""
-    made = Index(tmp_path / "index")
+    made = NodeIndex(tmp_path / "index")
     made.make("fed")
     yield made
     made.close()

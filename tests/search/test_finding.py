@@ -4,19 +4,20 @@ from datetime import UTC
 
 import pytest
 
-from memtui.memory import queries
-from memtui.memory.queries import scores
-from memtui.memory.queries.scores import Part
-from memtui.memory.toc import TocLevel
-from memtui.search import documents
+from memtui.model.nodes import TocLevel
+from memtui.search import documents, scoring
+from memtui.search import query as search_query
 from memtui.search.documents import mark
-from memtui.search.index import Index
+from memtui.search.index import NodeIndex
+from memtui.search.scoring import Part
 from tests.search.told import document, find, found, score
 
 # Forms
 
 
-def test_the_word_as_it_stands_comes_before_another_form_of_it(index: Index) -> None:
+def test_the_word_as_it_stands_comes_before_another_form_of_it(
+    index: NodeIndex,
+) -> None:
     index.put(
         [
             document("stem", "the ferry connects"),
@@ -27,11 +28,11 @@ def test_the_word_as_it_stands_comes_before_another_form_of_it(index: Index) -> 
     )
     assert found(index, "connection ")[0] == "exact"
     assert score(index, "connection ", "stem") == pytest.approx(
-        score(index, "connection ", "exact") * scores.STEMMED
+        score(index, "connection ", "exact") * scoring.STEMMED
     )
 
 
-def test_an_identifier_as_it_stands_comes_before_its_parts(index: Index) -> None:
+def test_an_identifier_as_it_stands_comes_before_its_parts(index: NodeIndex) -> None:
     index.put(
         [
             document("parts", "the user got a name by id"),
@@ -44,15 +45,15 @@ def test_an_identifier_as_it_stands_comes_before_its_parts(index: Index) -> None
     assert found(index, "getUserB") == ["whole"]
 
 
-def test_the_commonest_ways_to_go_on_are_looked_up(index: Index) -> None:
+def test_the_commonest_ways_to_go_on_are_looked_up(index: NodeIndex) -> None:
     words = [f"zebra{letter}" for letter in "bcfghjkmnpqtvwz"]
     often = [document(f"often{i}", "the zebrax ran") for i in range(9)]
     index.put([*often, *(document(word, word) for word in words)], [])
     assert set(found(index, "zebr")) >= {one.target_id for one in often}
-    assert len(find(index, "zebr").matches) == len(often) + scores.EXPANSIONS - 1
+    assert len(find(index, "zebr").matches) == len(often) + scoring.EXPANSIONS - 1
 
 
-def test_a_finished_word_comes_before_one_that_goes_on(index: Index) -> None:
+def test_a_finished_word_comes_before_one_that_goes_on(index: NodeIndex) -> None:
     index.put([document("long", "tokenizer"), document("short", "token")], [])
     assert found(index, "token") == ["short", "long"]
     assert found(index, "token ") == ["short"]
@@ -62,7 +63,7 @@ def test_a_finished_word_comes_before_one_that_goes_on(index: Index) -> None:
 # Conditions
 
 
-def test_filters_leave_out_what_is_not_asked_for(index: Index) -> None:
+def test_filters_leave_out_what_is_not_asked_for(index: NodeIndex) -> None:
     agent, project, has = documents.AGENT, documents.PROJECT, documents.HAS
     index.put(
         [
@@ -95,7 +96,7 @@ def test_filters_leave_out_what_is_not_asked_for(index: Index) -> None:
         assert sorted(found(index, f"{said} ferry ")) == sorted(names), said
 
 
-def test_a_filter_holds_for_what_is_deleted_and_what_is_new(index: Index) -> None:
+def test_a_filter_holds_for_what_is_deleted_and_what_is_new(index: NodeIndex) -> None:
     index.put([document("a", "ferry"), document("b", "ferry", day=1)], [])
     assert sorted(found(index, "after:2025-03-10 ferry")) == ["a", "b"]
     index.put([document("c", "ferry", day=1)], ["b"])
@@ -103,9 +104,9 @@ def test_a_filter_holds_for_what_is_deleted_and_what_is_new(index: Index) -> Non
     assert found(index, "after:2025-03-11 ferry") == ["c"]
 
 
-def test_only_the_nodes_that_are_named_are_found(index: Index) -> None:
+def test_only_the_nodes_that_are_named_are_found(index: NodeIndex) -> None:
     index.put([document(name, "ferry") for name in "abc"], [])
-    asked = queries.read("ferry", UTC)
+    asked = search_query.read("ferry", UTC)
     some = index.find(asked, 9, among=["b", "x"]).matches
     assert [match.target_id for match in some] == ["b"]
     assert index.find(asked, 9, among=[]).matches == ()
@@ -122,14 +123,14 @@ def test_only_the_nodes_that_are_named_are_found(index: Index) -> None:
     ],
 )
 def test_what_must_not_be_there_is_left_out(
-    index: Index, query: str, names: str
+    index: NodeIndex, query: str, names: str
 ) -> None:
     texts = {"a": "ferry harbour", "b": "ferry harbours harbourmaster", "c": "ferry"}
     index.put([document(name, text) for name, text in texts.items()], [])
     assert "".join(sorted(found(index, query))) == names
 
 
-def test_all_words_of_a_phrase_must_be_there(index: Index) -> None:
+def test_all_words_of_a_phrase_must_be_there(index: NodeIndex) -> None:
     texts = {"a": "red ferry", "b": "ferry", "c": "the ferry was painted red"}
     index.put([document(name, text) for name, text in texts.items()], [])
     assert sorted(found(index, '"red ferry"')) == ["a", "c"]
@@ -140,7 +141,7 @@ def test_all_words_of_a_phrase_must_be_there(index: Index) -> None:
 
 
 def test_recent_first_halves_what_is_old_and_sorts_nothing_by_time_alone(
-    index: Index,
+    index: NodeIndex,
 ) -> None:
     index.put(
         [
@@ -156,12 +157,12 @@ def test_recent_first_halves_what_is_old_and_sorts_nothing_by_time_alone(
     aged = find(index, "ferry ", is_recent_first=True).matches
     for match in aged:
         days = {"old": 301, "new": 1, "newest": 0}[match.target_id]
-        expected = plain[match.target_id] * scores.recency(days)
+        expected = plain[match.target_id] * scoring.recency(days)
         assert match.score == pytest.approx(expected, rel=1e-4)
 
 
 def test_what_is_recent_is_found_even_where_much_that_is_old_scores_higher(
-    index: Index,
+    index: NodeIndex,
 ) -> None:
     old = [document(f"old{i}", "ferry", part=Part.TITLE) for i in range(40)]
     index.put([*old, document("new", "ferry", day=400)], [])
@@ -169,7 +170,7 @@ def test_what_is_recent_is_found_even_where_much_that_is_old_scores_higher(
     assert found(index, "ferry", 5, is_recent_first=True)[0] == "new"
 
 
-def test_equals_come_in_an_order_that_never_changes(index: Index) -> None:
+def test_equals_come_in_an_order_that_never_changes(index: NodeIndex) -> None:
     index.put([document(f"n{i}", "ferry", day=i % 7) for i in range(40)], [])
     first = found(index, "ferry", 10)
     assert first == found(index, "ferry", 10) == found(index, "ferry", 40)[:10]
@@ -177,7 +178,7 @@ def test_equals_come_in_an_order_that_never_changes(index: Index) -> None:
 
 
 def test_a_wide_node_leads_to_the_segment_in_it_that_answers_best(
-    index: Index,
+    index: NodeIndex,
 ) -> None:
     index.put(
         [

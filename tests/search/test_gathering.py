@@ -7,10 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memtui.memory import queries
-from memtui.memory.queries import looking, scores
-from memtui.search import gathering
-from memtui.search.index import Index
+from memtui.search import gathering, scoring, terms
+from memtui.search import query as search_query
+from memtui.search.index import NodeIndex
 from tests.search.told import document, find, found, many, name
 
 
@@ -19,7 +18,7 @@ from tests.search.told import document, find, found, many, name
     ["file test ", f"{name(5)} file test code ", "code ", f"{name(12)} q", "fi te co"],
 )
 def test_less_work_finds_the_same(
-    index: Index, query: str, monkeypatch: pytest.MonkeyPatch
+    index: NodeIndex, query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What cannot be among the best is left out, and nothing else."""
     everything = many(1200)
@@ -34,7 +33,7 @@ def test_less_work_finds_the_same(
 
 
 def test_more_than_is_to_be_read_is_said_to_be_left_out(
-    index: Index, monkeypatch: pytest.MonkeyPatch
+    index: NodeIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index.put(many(600), [])
     monkeypatch.setattr(gathering, "WORTH_ASKING", 10)
@@ -50,21 +49,21 @@ def test_more_than_is_to_be_read_is_said_to_be_left_out(
     assert find(index, f"{name(5)} {name(6)} ", 200).left_out == ()
 
 
-def test_a_score_is_what_the_document_itself_gives(index: Index) -> None:
+def test_a_score_is_what_the_document_itself_gives(index: NodeIndex) -> None:
     everything = many(200)
     index.put(everything, [])
-    asked = queries.read(f"{name(7)} file te", UTC)
+    asked = search_query.read(f"{name(7)} file te", UTC)
     units = index.units(asked)
     assert [unit.term for unit in units] == [name(7), "file", "te"]
     for match in index.find(asked, 500).matches:
         of = next(one for one in everything if one.target_id == match.target_id)
-        own = scores.score(units, scores.fits(of.said, of.level))
+        own = scoring.score(units, scoring.fits(of.said, of.level))
         assert match.score == pytest.approx(own, rel=1e-5)
-    assert len(units) <= looking.TERMS
+    assert len(units) <= terms.TERMS
 
 
 def test_small_pieces_are_merged_and_large_ones_left(
-    index: Index, tmp_path: Path
+    index: NodeIndex, tmp_path: Path
 ) -> None:
     folder = tmp_path / "index"
     index.put(many(100), [])
@@ -87,10 +86,10 @@ def test_small_pieces_are_merged_and_large_ones_left(
     .flatmap(lambda signs: st.tuples(st.just(signs), st.text(max_size=30)))
     .map(lambda told: "".join(told[0]) + told[1])
 )
-def test_any_string_is_answered_in_order(index: Index, query: str) -> None:
+def test_any_string_is_answered_in_order(index: NodeIndex, query: str) -> None:
     if not index.count():
         index.put(many(30), [])
-    asked = queries.read(query, UTC)
+    asked = search_query.read(query, UTC)
     answered = index.find(asked, 10).matches
     values = [match.score for match in answered]
     assert values == sorted(values, reverse=True)

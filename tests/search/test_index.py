@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memtui.errors import SearchError
-from memtui.memory import queries
-from memtui.memory.hits import HitKind, Match
-from memtui.memory.queries import Query
-from memtui.memory.queries.scores import Part
+from memtui.model.hits import HitKind, Match
+from memtui.search import query as search_query
 from memtui.search import schema
 from memtui.search.documents import Document
-from memtui.search.index import Index
+from memtui.search.index import NodeIndex
+from memtui.search.query import Query
+from memtui.search.scoring import Part
 
 TEXTS = {
     "cache": "The cache of src/auth/token.rs is emptied when getUserName fails",
@@ -33,24 +33,24 @@ def document(name: str, text: str, *, part: Part = Part.BULLETS) -> Document:
 
 
 def read(text: str) -> Query:
-    return queries.read(text, UTC)
+    return search_query.read(text, UTC)
 
 
-def best(index: Index, query: str) -> Match:
+def best(index: NodeIndex, query: str) -> Match:
     return index.find(read(query), 10).matches[0]
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> Iterator[Index]:
+def index(tmp_path: Path) -> Iterator[NodeIndex]:
     """An index of four texts."""
-    made = Index(tmp_path / "index")
+    made = NodeIndex(tmp_path / "index")
     made.make("fed")
     made.put([document(name, text) for name, text in TEXTS.items()], [])
     yield made
     made.close()
 
 
-def found(index: Index, query: str) -> list[str]:
+def found(index: NodeIndex, query: str) -> list[str]:
     return [match.target_id for match in index.find(read(query), 10).matches]
 
 
@@ -65,30 +65,30 @@ def found(index: Index, query: str) -> list[str]:
         ("COOKIE", "redirect"),
     ],
 )
-def test_a_text_is_found_by_its_words(index: Index, query: str, name: str) -> None:
+def test_a_text_is_found_by_its_words(index: NodeIndex, query: str, name: str) -> None:
     assert found(index, query)[0] == name
 
 
-def test_the_last_word_may_be_unfinished(index: Index) -> None:
+def test_the_last_word_may_be_unfinished(index: NodeIndex) -> None:
     assert found(index, "redir") == ["redirect"]
     assert found(index, "session cook") == ["redirect"]
 
 
-def test_a_blank_after_it_says_that_a_word_is_finished(index: Index) -> None:
+def test_a_blank_after_it_says_that_a_word_is_finished(index: NodeIndex) -> None:
     assert found(index, "redir ") == []
 
 
-def test_every_word_counts_and_the_best_comes_first(index: Index) -> None:
+def test_every_word_counts_and_the_best_comes_first(index: NodeIndex) -> None:
     assert found(index, "cookie ledger rounded") == ["invoices", "redirect"]
 
 
-def test_a_full_match_scores_above_a_partial_one(index: Index) -> None:
+def test_a_full_match_scores_above_a_partial_one(index: NodeIndex) -> None:
     full = best(index, "session cookie ").score
     partial = best(index, "session zeppelin ").score
     assert 0 < partial < full <= 1
 
 
-def test_a_weightier_part_lifts_its_document(index: Index) -> None:
+def test_a_weightier_part_lifts_its_document(index: NodeIndex) -> None:
     index.put(
         [document("light", "zeppelin"), document("heavy", "zeppelin", part=Part.TITLE)],
         [],
@@ -96,7 +96,7 @@ def test_a_weightier_part_lifts_its_document(index: Index) -> None:
     assert found(index, "zeppelin") == ["heavy", "light"]
 
 
-def test_no_more_are_found_than_asked_for(index: Index) -> None:
+def test_no_more_are_found_than_asked_for(index: NodeIndex) -> None:
     assert len(index.find(read("the session cookie ledger"), 2).matches) == 2
 
 
@@ -120,7 +120,7 @@ def test_no_more_are_found_than_asked_for(index: Index) -> None:
         "評" * 10_000,
     ],
 )
-def test_any_string_may_be_asked_for(index: Index, query: str) -> None:
+def test_any_string_may_be_asked_for(index: NodeIndex, query: str) -> None:
     assert all(0 <= match.score <= 1 for match in index.find(read(query), 10).matches)
 
 
@@ -131,26 +131,26 @@ def test_any_string_may_be_asked_for(index: Index, query: str) -> None:
 )
 @given(st.text(max_size=60), st.sampled_from(sorted(TEXTS.values())))
 def test_scores_lie_between_nothing_and_one(
-    index: Index, query: str, text: str
+    index: NodeIndex, query: str, text: str
 ) -> None:
     matches = index.find(read(f"{query} {text[: len(query)]}"), 10).matches
     assert all(0 <= match.score <= 1 for match in matches)
     assert len({match.target_id for match in matches}) == len(matches)
 
 
-def test_a_document_put_again_is_replaced(index: Index) -> None:
+def test_a_document_put_again_is_replaced(index: NodeIndex) -> None:
     index.put([document("cache", "A zeppelin over the harbour")], ["cache"])
     assert found(index, "zeppelin") == ["cache"]
     assert found(index, "getUserName") == []
 
 
-def test_what_is_gone_is_not_found_and_others_stay(index: Index) -> None:
+def test_what_is_gone_is_not_found_and_others_stay(index: NodeIndex) -> None:
     index.put([], ["redirect"])
     assert found(index, "cookie") == []
     assert found(index, "ledger") == ["invoices"]
 
 
-def test_the_grips_of_a_node_go_with_it(index: Index) -> None:
+def test_the_grips_of_a_node_go_with_it(index: NodeIndex) -> None:
     grip = Document(HitKind.GRIP, "grip:1:x", "cache", ((Part.EXCERPT, "a zeppelin"),))
     index.put([grip], [])
     assert best(index, "zeppelin").kind is HitKind.GRIP
@@ -158,15 +158,17 @@ def test_the_grips_of_a_node_go_with_it(index: Index) -> None:
     assert found(index, "zeppelin") == []
 
 
-def test_another_reader_sees_the_latest_commit(index: Index, tmp_path: Path) -> None:
-    reader = Index(tmp_path / "index")
+def test_another_reader_sees_the_latest_commit(
+    index: NodeIndex, tmp_path: Path
+) -> None:
+    reader = NodeIndex(tmp_path / "index")
     assert found(reader, "zeppelin") == []
     index.put([document("new", "zeppelin")], [])
     assert found(reader, "zeppelin") == ["new"]
     reader.close()
 
 
-def test_many_commits_are_one_index(index: Index) -> None:
+def test_many_commits_are_one_index(index: NodeIndex) -> None:
     for number in range(12):
         index.put([document(f"n{number}", f"zeppelin number{number}")], [])
     assert len(found(index, "zeppelin")) == 10
@@ -174,14 +176,14 @@ def test_many_commits_are_one_index(index: Index) -> None:
 
 
 def test_nothing_is_found_in_an_index_without_documents(tmp_path: Path) -> None:
-    empty = Index(tmp_path / "empty")
+    empty = NodeIndex(tmp_path / "empty")
     empty.make("fed")
     assert found(empty, "cookie jar") == []
     empty.close()
 
 
 def test_a_missing_index_is_an_error(tmp_path: Path) -> None:
-    nowhere = Index(tmp_path / "nowhere")
+    nowhere = NodeIndex(tmp_path / "nowhere")
     assert nowhere.name() == ""
     with pytest.raises(SearchError, match="holds no index"):
         found(nowhere, "cookie")
@@ -192,11 +194,11 @@ def test_a_missing_index_is_an_error(tmp_path: Path) -> None:
 # Whoosh leaves the file it cannot read to the garbage collector.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_broken_index_is_an_error_until_it_is_made_anew(
-    index: Index, tmp_path: Path
+    index: NodeIndex, tmp_path: Path
 ) -> None:
     for toc in (tmp_path / "index").glob("_MAIN_*.toc"):
         toc.write_bytes(b"not an index")
-    broken = Index(tmp_path / "index")
+    broken = NodeIndex(tmp_path / "index")
     with pytest.raises(SearchError):
         found(broken, "cookie")
     gc.collect()
@@ -205,17 +207,19 @@ def test_a_broken_index_is_an_error_until_it_is_made_anew(
     broken.close()
 
 
-def test_an_index_that_vanishes_is_an_error(index: Index, tmp_path: Path) -> None:
+def test_an_index_that_vanishes_is_an_error(index: NodeIndex, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "index")
     with pytest.raises(SearchError):
-        found(Index(tmp_path / "index"), "cookie")
+        found(NodeIndex(tmp_path / "index"), "cookie")
 
 
-def test_an_index_of_another_schema_is_refused(index: Index, tmp_path: Path) -> None:
+def test_an_index_of_another_schema_is_refused(
+    index: NodeIndex, tmp_path: Path
+) -> None:
     assert index.name() == "fed"
     mark = tmp_path / "index" / "memtui-index"
     mark.write_text(mark.read_text().replace(schema.VERSION, "0", 1))
-    other = Index(tmp_path / "index")
+    other = NodeIndex(tmp_path / "index")
     assert other.name() == ""
     with pytest.raises(SearchError):
         found(other, "cookie")
@@ -224,13 +228,13 @@ def test_an_index_of_another_schema_is_refused(index: Index, tmp_path: Path) -> 
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SearchError):
-        Index(tmp_path / "file" / "index").make("fed")
+        NodeIndex(tmp_path / "file" / "index").make("fed")
 
 
 def test_a_commit_that_fails_does_not_keep_the_others_from_theirs(
     tmp_path: Path,
 ) -> None:
-    made = Index(tmp_path / "index")
+    made = NodeIndex(tmp_path / "index")
     made.make("fed")
     # Whoosh names its files by chance; the same name twice is one it cannot write.
     random.seed(1)

@@ -15,20 +15,19 @@ from pathlib import Path
 import pytest
 
 from memtui.errors import SearchError
-from memtui.memory import queries
-from memtui.search import sums
-from memtui.search.index import Index
+from memtui.search import query, sums
+from memtui.search.index import NodeIndex
 from tests.search.writing import document
 
 KILLS = 20
 CHECKOUT = Path(__file__).parents[2]
-ASKED = queries.read("ferry ", UTC)
+ASKED = query.read("ferry ", UTC)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Where an empty index lies."""
-    index = Index(tmp_path / "index")
+    index = NodeIndex(tmp_path / "index")
     index.make("fed")
     index.close()
     return tmp_path / "index"
@@ -67,7 +66,7 @@ def heard(writers: subprocess.Popen[str], within_s: float) -> bool:
     return bool(select.select([writers.stdout], [], [], within_s)[0])
 
 
-def found(index: Index) -> set[str]:
+def found(index: NodeIndex) -> set[str]:
     return {match.target_id for match in index.find(ASKED, 5000).matches}
 
 
@@ -76,7 +75,7 @@ def test_a_writer_may_be_killed_at_any_moment(
 ) -> None:
     assert writers.stdout
     chance = random.Random(4)
-    reader, done = Index(folder), 0
+    reader, done = NodeIndex(folder), 0
     for _ in range(KILLS):
         pid = begin(writers, done, 10**9)
         for _ in range(chance.randint(0, 3)):
@@ -86,14 +85,14 @@ def test_a_writer_may_be_killed_at_any_moment(
         while (line := writers.stdout.readline().split()) != ["ended"]:
             done = int(line[1])
         committed = {f"n{number}" for number in range(done)}
-        reopened = Index(folder)
+        reopened = NodeIndex(folder)
         assert reopened.is_sound()
         assert found(reopened) >= committed
         assert found(reader) >= committed
         reopened.close()
     assert done > KILLS / 2
     reader.close()
-    last = Index(folder)
+    last = NodeIndex(folder)
     last.put([document(10**6)], [])
     assert "n1000000" in found(last)
     last.close()
@@ -107,7 +106,7 @@ def test_one_process_reads_while_another_writes(
     assert writers.stdout
     most = 60
     begin(writers, 0, most)
-    reader, done, asked = Index(folder), 0, 0
+    reader, done, asked = NodeIndex(folder), 0, 0
     while done < most:
         while heard(writers, 0) and done < most:
             done = int(writers.stdout.readline().split()[1])
@@ -122,7 +121,7 @@ def test_one_process_reads_while_another_writes(
 def test_an_index_that_is_deleted_while_it_is_open_is_missed_at_once(
     folder: Path,
 ) -> None:
-    index = Index(folder)
+    index = NodeIndex(folder)
     index.put([document(1)], [])
     assert found(index) == {"n1"}
     shutil.rmtree(folder)
@@ -138,7 +137,7 @@ def test_an_index_that_is_deleted_while_it_is_open_is_missed_at_once(
 def test_an_index_made_anew_by_another_process_is_the_one_that_is_asked(
     folder: Path,
 ) -> None:
-    reader, writer = Index(folder), Index(folder)
+    reader, writer = NodeIndex(folder), NodeIndex(folder)
     writer.put([document(1)], [])
     assert found(reader) == {"n1"}
     writer.make("again")
@@ -153,7 +152,7 @@ def test_an_index_made_anew_by_another_process_is_the_one_that_is_asked(
 def test_a_reader_that_cannot_ask_says_so_to_whoever_keeps_the_index(
     folder: Path,
 ) -> None:
-    writer, reader = Index(folder), Index(folder)
+    writer, reader = NodeIndex(folder), NodeIndex(folder)
     writer.put([document(1)], [])
     assert not writer.is_suspect
     for piece in folder.glob("*.seg"):
@@ -177,7 +176,7 @@ def test_a_reader_that_cannot_ask_says_so_to_whoever_keeps_the_index(
 def test_a_piece_that_is_cut_short_while_it_is_asked_ends_nothing(
     folder: Path,
 ) -> None:
-    index = Index(folder)
+    index = NodeIndex(folder)
     index.put([document(1)], [])
     assert found(index) == {"n1"}
     for piece in folder.glob("*.seg"):
@@ -189,19 +188,19 @@ def test_a_piece_that_is_cut_short_while_it_is_asked_ends_nothing(
 
 @pytest.mark.parametrize("place", [0.1, 0.5, 0.9])
 def test_a_bit_that_flips_is_noticed(folder: Path, place: float) -> None:
-    index = Index(folder)
+    index = NodeIndex(folder)
     index.put([document(number) for number in range(40)], [])
     assert index.is_sound()
     (piece,) = folder.glob("*.seg")
     raw = bytearray(piece.read_bytes())
     raw[int(len(raw) * place)] ^= 1
     piece.write_bytes(raw)
-    assert not Index(folder).is_sound()
+    assert not NodeIndex(folder).is_sound()
     index.close()
 
 
 def test_a_piece_that_was_not_summed_yet_is_believed(folder: Path) -> None:
-    index = Index(folder)
+    index = NodeIndex(folder)
     index.put([document(1)], [])
     (folder / sums.NAME).unlink()
     assert index.is_sound()

@@ -4,8 +4,8 @@ from datetime import UTC
 
 import pytest
 
-from memtui.memory import queries
-from memtui.search.index import Index
+from memtui.search import query as search_query
+from memtui.search.index import NodeIndex
 from tests.search.told import document
 
 
@@ -27,23 +27,23 @@ from tests.search.told import document
         ("評審 ", ""),
     ],
 )
-def test_a_misspelt_word_is_put_right(index: Index, query: str, meant: str) -> None:
+def test_a_misspelt_word_is_put_right(index: NodeIndex, query: str, meant: str) -> None:
     text = "refresh the token, tokens of invoices in the timetable; get_user_name"
     index.put([document("a", text), document("b", "an invoice")], [])
-    asked = queries.read(query, UTC)
+    asked = search_query.read(query, UTC)
     assert index.suggestion(asked, has_few=False) == meant
 
 
-def test_the_commoner_of_two_near_words_is_meant(index: Index) -> None:
+def test_the_commoner_of_two_near_words_is_meant(index: NodeIndex) -> None:
     often = [document(f"n{i}", "a harbour") for i in range(5)]
     index.put([*often, document("x", "a hardour")], [])
-    asked = queries.read("haxbour ", UTC)
+    asked = search_query.read("haxbour ", UTC)
     assert index.suggestion(asked, has_few=False) == "harbour "
 
 
-def test_a_rare_word_is_only_doubted_where_little_is_found(index: Index) -> None:
+def test_a_rare_word_is_only_doubted_where_little_is_found(index: NodeIndex) -> None:
     often = [document(f"n{i}", "a harbour") for i in range(20)]
     index.put([*often, document("x", "a hardour")], [])
-    asked = queries.read("hardour ", UTC)
+    asked = search_query.read("hardour ", UTC)
     assert index.suggestion(asked, has_few=False) == ""
     assert index.suggestion(asked, has_few=True) == "harbour "

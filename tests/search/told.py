@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from memtui.memory import queries
-from memtui.memory.hits import Found, HitKind, Match
-from memtui.memory.queries.scores import Part
-from memtui.memory.toc import TocLevel
+from memtui.model.hits import Found, HitKind, Match
+from memtui.model.nodes import TocLevel
 from memtui.search import documents
+from memtui.search import query as search_query
 from memtui.search.documents import LEAF, Document, mark
-from memtui.search.index import Index
+from memtui.search.index import NodeIndex
+from memtui.search.scoring import Part
 
 DAY = datetime(2025, 3, 10, tzinfo=UTC)
 
@@ -41,7 +41,7 @@ def document(
 
 
 def find(
-    index: Index,
+    index: NodeIndex,
     query: str,
     limit: int = 50,
     *,
@@ -49,14 +49,14 @@ def find(
     is_recent_first: bool = False,
 ) -> Found:
     how = {"is_exact": is_exact, "is_recent_first": is_recent_first}
-    return index.find(queries.read(query, UTC), limit, among=None, **how)
+    return index.find(search_query.read(query, UTC), limit, among=None, **how)
 
 
-def found(index: Index, query: str, limit: int = 50, **how: bool) -> list[str]:
+def found(index: NodeIndex, query: str, limit: int = 50, **how: bool) -> list[str]:
     return [match.target_id for match in find(index, query, limit, **how).matches]
 
 
-def score(index: Index, query: str, name: str) -> float:
+def score(index: NodeIndex, query: str, name: str) -> float:
     matches: dict[str, Match] = {m.target_id: m for m in find(index, query).matches}
     return matches[name].score
 

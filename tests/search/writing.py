@@ -8,10 +8,10 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from memtui.memory.hits import HitKind
-from memtui.memory.queries.scores import Part
+from memtui.model.hits import HitKind
 from memtui.search.documents import Document
-from memtui.search.index import Index
+from memtui.search.index import NodeIndex
+from memtui.search.scoring import Part
 
 
 def document(number: int) -> Document:
@@ -22,7 +22,7 @@ def document(number: int) -> Document:
 
 def write(folder: Path, start: int, most: int) -> None:
     """Commit one document after the other, each with the one before once more."""
-    index = Index(folder)
+    index = NodeIndex(folder)
     _say(f"pid {os.getpid()}")
     for number in count(start):
         before = [document(number - 1)] if number else []

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.memory.sessions import Helper, SessionFacts
-from memtui.sources.records import Awaited, Cursor, Reading, Restarted
-from memtui.sources.source import Source
+from memtui.capture.formats.base import Awaited, Cursor, Reading, Restarted, Source
+from memtui.model.sessions import Helper, SessionFacts
 
 READ_AT = datetime(2027, 1, 1, tzinfo=UTC)
 """When the files are read: after all of them were written."""

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from memtui import sources
-from memtui.sources import lines
+from memtui.capture import formats
+from memtui.capture.formats import jsonl
 from tests.conftest import SHARED
 
 AT = datetime(2026, 3, 14, 10, tzinfo=UTC)
@@ -246,9 +246,9 @@ def stretches(name: str) -> list[list[bytes]]:
 
 
 def _real(name: str) -> Iterator[list[bytes]]:
-    source = sources.BY_NAME[name]
+    source = formats.BY_NAME[name]
     for file in sorted(SHARED.rglob("*.jsonl")):
-        if source.fits(file, lines.head(file, sources.LOOK_AHEAD)):
+        if source.fits(file, jsonl.head(file, formats.LOOK_AHEAD)):
             told = file.read_bytes().splitlines()
             short = [line for line in told if line.strip() and len(line) < MOST_BYTES]
             for start in range(0, min(len(short), 20 * STRETCH), STRETCH):

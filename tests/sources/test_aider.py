@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.sessions import SessionFacts
-from memtui.sources import aider
-from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
+from memtui.capture.formats import aider
+from memtui.capture.formats.base import Awaited, Cursor, Left, Reading, Refused
+from memtui.model.events import Event, EventRole, EventType
+from memtui.model.sessions import SessionFacts
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 WRITTEN = datetime(2026, 11, 20, tzinfo=UTC)

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.sessions import SessionFacts
-from memtui.sources import claude
-from memtui.sources.claude import kinds
-from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
+from memtui.capture.formats import claude_code
+from memtui.capture.formats.base import Awaited, Cursor, Left, Reading, Refused
+from memtui.model.events import Event, EventRole, EventType
+from memtui.model.sessions import SessionFacts
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -60,7 +59,7 @@ def read_bytes(raw: bytes, path: str = "projects/shop/s1.jsonl") -> list[Reading
         file = Path(folder, path)
         file.parent.mkdir(parents=True)
         file.write_bytes(raw)
-        given = claude.read(file, None, agent="", now=NOW)
+        given = claude_code.read(file, None, agent="", now=NOW)
         return [reading for reading in given if not isinstance(reading, Cursor)]
 
 
@@ -133,7 +132,7 @@ def test_a_command_that_asks_for_something_is_what_the_person_typed(
         ("[Request interrupted by user]", {}, "interruption"),
         ("a skill's long text", {"isMeta": True}, "meta"),
         ("a summary", {"isCompactSummary": True}, "compact_summary"),
-        (kinds.COMPACTED + " that ran out", {}, "compact_summary"),
+        (claude_code.COMPACTED + " that ran out", {}, "compact_summary"),
         ("job done", {"origin": {"kind": "task-notification"}}, "task-notification"),
     ],
 )
@@ -273,7 +272,7 @@ def test_whole_objects_before_a_cut_off_one_are_read_and_not_again(
 ) -> None:
     file = tmp_path / "session.jsonl"
     file.write_bytes(json.dumps(user(1, "caf\xe9"), ensure_ascii=False).encode() + junk)
-    first = list(claude.read(file, None, agent="claude-code", now=NOW))
+    first = list(claude_code.read(file, None, agent="claude-code", now=NOW))
     assert [e.text for e in first if isinstance(e, Event)] == ["caf\xe9"]
     assert Awaited("the last line is cut off", 1) in first
 
@@ -281,7 +280,7 @@ def test_whole_objects_before_a_cut_off_one_are_read_and_not_again(
     assert isinstance(at, Cursor)
     with file.open("ab") as more:
         more.write(b"\n" + json.dumps(user(2, "next")).encode())
-    second = list(claude.read(file, at, agent="claude-code", now=NOW))
+    second = list(claude_code.read(file, at, agent="claude-code", now=NOW))
     assert Refused(reason, 1) in second
     assert [e.text for e in second if isinstance(e, Event)] == ["next"]
 

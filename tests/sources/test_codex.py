@@ -10,14 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui import sources
-from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.sessions import Helper, SessionFacts
-from memtui.memory.thoughts import Thought
-from memtui.sources import codex, lines
-from memtui.sources.codex import kinds as codex_kinds
-from memtui.sources.codex import tools
-from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
+from memtui.capture import formats
+from memtui.capture.formats import codex, codex_content, codex_tools, jsonl
+from memtui.capture.formats.base import Awaited, Cursor, Left, Reading, Refused
+from memtui.model.events import Event, EventRole, EventType, Thought
+from memtui.model.sessions import Helper, SessionFacts
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 OWN = "01990000-0000-7000-8000-00000000000a"
@@ -409,7 +406,7 @@ def rollouts(shared: Path) -> list[Path]:
 
 
 def is_codex(file: Path) -> bool:
-    return codex.SOURCE.fits(file, lines.head(file, sources.LOOK_AHEAD))
+    return codex.SOURCE.fits(file, jsonl.head(file, formats.LOOK_AHEAD))
 
 
 def test_real_rollouts_read_alike_in_pieces(
@@ -473,7 +470,7 @@ def is_waiting_or_thought(text: str) -> bool:
             item.get("type") if isinstance(item, dict) else "",
         ]
     told = [str(kind) for kind in kinds]
-    return any(k in tools.CALLS or "reasoning" in k.lower() for k in told)
+    return any(k in codex_tools.CALLS or "reasoning" in k.lower() for k in told)
 
 
 KEYS = """type text content id image_url url output metadata exit_code subagent error
@@ -502,7 +499,7 @@ payloads = st.builds(
 )
 records = st.builds(
     lambda kind, payload, at: {"type": kind, "payload": payload, "timestamp": at},
-    st.sampled_from(sorted(codex_kinds.ENVELOPES)) | kinds_told | values,
+    st.sampled_from(sorted(codex_content.ENVELOPES)) | kinds_told | values,
     payloads | nested,
     st.just("2025-09-01T10:00:00Z") | values,
 ) | st.builds(lambda fields: {"timestamp": "2025-09-01T10:00:00Z", **fields}, payloads)
@@ -526,15 +523,15 @@ def test_a_real_rollout_cut_anywhere_is_read(shared: Path) -> None:
 
 
 def test_each_agents_files_are_claimed_by_its_own_format(shared: Path) -> None:
-    folders = {"codex": codex.SOURCE, "copilot": sources.BY_NAME["copilot-cli"]}
+    folders = {"codex": codex.SOURCE, "copilot": formats.BY_NAME["copilot-cli"]}
     for file in shared.rglob("*.jsonl"):
-        head = lines.head(file, sources.LOOK_AHEAD)
+        head = jsonl.head(file, formats.LOOK_AHEAD)
         place = str(file.relative_to(shared))
         for name, source in folders.items():
             is_its = name in place and file.name != "history.jsonl"
             assert source.fits(file, head) == is_its, (place, name)
             if is_its:
-                assert sources.of(file) is source
+                assert formats.of(file) is source
 
 
 def test_a_line_read_before_it_was_ended_is_counted_once(tmp_path: Path) -> None:

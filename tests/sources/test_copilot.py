@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui import sources
-from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.sessions import Helper, SessionFacts
-from memtui.memory.thoughts import Thought
-from memtui.sources import copilot, lines
-from memtui.sources.copilot import kinds as copilot_kinds
-from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
+from memtui.capture import formats
+from memtui.capture.formats import copilot, jsonl
+from memtui.capture.formats.base import Awaited, Cursor, Left, Reading, Refused
+from memtui.model.events import Event, EventRole, EventType, Thought
+from memtui.model.sessions import Helper, SessionFacts
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
@@ -217,11 +215,11 @@ InPieces = Callable[[Any, Path, int], list[Reading]]
 
 
 def sessions(shared: Path) -> list[Path]:
-    limit = sources.LOOK_AHEAD
+    limit = formats.LOOK_AHEAD
     found = [
         file
         for file in shared.rglob("*.jsonl")
-        if copilot.fits(file, lines.head(file, limit))
+        if copilot.fits(file, jsonl.head(file, limit))
     ]
     assert len(found) == 8
     return found
@@ -305,7 +303,7 @@ values = (
 )
 objects = st.dictionaries(st.sampled_from(KEYS), values, max_size=4)
 nested = values | objects | st.lists(values | objects, max_size=3)
-kinds = st.sampled_from(sorted({*copilot._TAKEN, *copilot_kinds.NOT_KEPT}))
+kinds = st.sampled_from(sorted({*copilot._TAKEN, *copilot.NOT_KEPT}))
 records = st.builds(
     lambda kind, data, at, name: {
         "type": kind,

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui import sources
+from memtui.capture import formats
+from memtui.capture.formats import jsonl
+from memtui.capture.formats.base import Record
 from memtui.errors import SourceError
-from memtui.sources import lines
-from memtui.sources.records import Record
 
 FOLDERS = {
     "aider": ["aider", "fixtures_other/deja-vu/registry/aider"],
@@ -30,8 +30,8 @@ NO_SESSIONS = {"schema_drift.json", "agent-a0ad4f44468bdf20d.meta.json"}
 
 
 def claimed_by(file: Path) -> set[str]:
-    head = lines.head(file, sources.LOOK_AHEAD)
-    return {source.name for source in sources.ALL if source.fits(file, head)}
+    head = jsonl.head(file, formats.LOOK_AHEAD)
+    return {source.name for source in formats.ALL if source.fits(file, head)}
 
 
 def is_session(agent: str, file: Path) -> bool:
@@ -73,7 +73,7 @@ def test_geminis_header_is_not_taken_for_claude_codes(tmp_path: Path) -> None:
     file.write_text(json.dumps(header) + "\n")
     assert claimed_by(file) == {"gemini-cli"}
     record = Record(1, {"sessionId": "s", "type": "brand-new"})
-    assert sources.BY_NAME["claude-code"].fits(file, [record])
+    assert formats.BY_NAME["claude-code"].fits(file, [record])
 
 
 @pytest.mark.parametrize(
@@ -92,4 +92,4 @@ def test_the_files_of_agents_nobody_reads_are_claimed_by_none(
     for file in files:
         assert claimed_by(file) == set(), file
         with pytest.raises(SourceError, match="is of no format memtui knows"):
-            sources.of(file)
+            formats.of(file)

@@ -12,10 +12,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory.events import Event
-from memtui.memory.thoughts import Thought
-from memtui.sources import opencode
-from memtui.sources.records import Awaited, Left, Reading, Refused
+from memtui.capture.formats import opencode
+from memtui.capture.formats.base import Awaited, Left, Reading, Refused
+from memtui.model.events import Event, Thought
 from tests.sources.conftest import READ_AT
 from tests.sources.mutations import often, spoilt
 from tests.sources.test_opencode import START, Agent

@@ -13,12 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui import sources
-from memtui.memory.events import Event
-from memtui.memory.sessions import Helper, SessionFacts
-from memtui.memory.thoughts import Thought
-from memtui.sources import aider, gemini, hooks, lines
-from memtui.sources.records import (
+from memtui.capture import formats
+from memtui.capture.formats import aider, gemini, hooks, jsonl
+from memtui.capture.formats.base import (
     Awaited,
     Cursor,
     Left,
@@ -26,8 +23,10 @@ from memtui.sources.records import (
     Record,
     Refused,
     Restarted,
+    Source,
 )
-from memtui.sources.source import Source
+from memtui.model.events import Event, Thought
+from memtui.model.sessions import Helper, SessionFacts
 from tests.sources import corpora
 from tests.sources.conftest import READ_AT, given_in, stored
 from tests.sources.mutations import anything, damaged, odd, often, records, spoilt
@@ -86,7 +85,7 @@ def _calls(state: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 @given(data=st.data())
 def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) -> None:
     told = data.draw(records(partial(corpora.stretches, name)))
-    source, account = sources.BY_NAME[name], Counter[str]()
+    source, account = formats.BY_NAME[name], Counter[str]()
     cursor, raw = Cursor(), b""
     with tempfile.TemporaryDirectory() as folder:
         file = corpora.path(name, Path(folder))
@@ -115,7 +114,7 @@ def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) ->
 def test_a_record_nested_too_deeply_does_not_hold_up_those_behind_it(
     name: str, depth: int, tmp_path: Path
 ) -> None:
-    source, made = sources.BY_NAME[name], [*corpora.MADE[name]()]
+    source, made = formats.BY_NAME[name], [*corpora.MADE[name]()]
     file = corpora.path(name, tmp_path)
     deep = ("[" * depth + "]" * depth).encode()
     for number, fields in enumerate(made):
@@ -148,7 +147,7 @@ def test_a_file_read_in_pieces_is_the_file_read_at_once(
 ) -> None:
     raw = data.draw(bytes_of(name))
     cuts = data.draw(st.lists(st.integers(0, len(raw)), max_size=5).map(sorted))
-    source, pieces, cursor = sources.BY_NAME[name], list[Reading](), None
+    source, pieces, cursor = formats.BY_NAME[name], list[Reading](), None
     with tempfile.TemporaryDirectory() as folder:
         file = corpora.path(name, Path(folder))
         for cut in cuts:
@@ -225,7 +224,7 @@ def test_all_records_of_a_line_are_found(
     held: list[dict[str, Any]], between: bytes, rest: bytes
 ) -> None:
     line = between.join(json.dumps(one).encode() for one in held) + rest
-    found = list(lines.of_line(line + b"\n", 7))
+    found = list(jsonl.of_line(line + b"\n", 7))
     said = [reading for reading in found if isinstance(reading, Record)]
     assert [json.dumps(r.fields) for r in said] == [json.dumps(one) for one in held]
     assert len(found) - len(said) == bool(rest)

@@ -10,11 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.sessions import Helper, SessionFacts
-from memtui.memory.thoughts import Thought
-from memtui.sources import gemini, lines
-from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, Restarted
+from memtui.capture.formats import gemini, jsonl
+from memtui.capture.formats.base import (
+    Awaited,
+    Cursor,
+    Left,
+    Reading,
+    Refused,
+    Restarted,
+)
+from memtui.model.events import Event, EventRole, EventType, Thought
+from memtui.model.sessions import Helper, SessionFacts
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 HEADER = {
@@ -331,7 +337,7 @@ def test_a_document_that_is_cut_off_is_awaited(tmp_path: Path) -> None:
 def test_a_document_too_long_to_be_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "MAX_RECORD_BYTES", 1024**2)
+    monkeypatch.setattr(jsonl, "MAX_RECORD_BYTES", 1024**2)
     file = written(tmp_path, b" " * 1024**2 + b"{}", "session-a.json")
     assert readings(file)[0] == Refused("a document longer than 1 MB", 1)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from memtui.memory.events import Event, EventType
-from memtui.sources import hooks
-from memtui.sources.records import Left, Refused
+from memtui.capture.formats import hooks
+from memtui.capture.formats.base import Left, Refused
+from memtui.model.events import Event, EventType
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 NOW = datetime(2025, 3, 14, 10, 1, tzinfo=UTC)

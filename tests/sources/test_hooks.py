@@ -8,11 +8,11 @@ from hypothesis import example, given
 from hypothesis import settings as running
 from hypothesis import strategies as st
 
-from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.sessions import SessionFacts
-from memtui.sources import hooks
-from memtui.sources.lines import of_payload
-from memtui.sources.records import Left, Refused
+from memtui.capture.formats import hooks
+from memtui.capture.formats.base import Left, Refused
+from memtui.capture.formats.jsonl import of_payload
+from memtui.model.events import Event, EventRole, EventType
+from memtui.model.sessions import SessionFacts
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 NOW = datetime(2025, 3, 14, 10, 1, tzinfo=UTC)

@@ -12,12 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.memory.events import Event, EventRole, EventType, to_ms
-from memtui.memory.sessions import Helper, SessionFacts
-from memtui.memory.thoughts import Thought
-from memtui.sources import opencode
-from memtui.sources.opencode import tables
-from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused, Restarted
+from memtui.capture.formats import opencode
+from memtui.capture.formats.base import (
+    Awaited,
+    Cursor,
+    Left,
+    Reading,
+    Refused,
+    Restarted,
+)
+from memtui.model.events import Event, EventRole, EventType, Thought, to_ms
+from memtui.model.sessions import Helper, SessionFacts
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 START = to_ms(datetime(2026, 3, 14, 10, tzinfo=UTC))
@@ -387,7 +392,7 @@ def test_the_write_ahead_log_belongs_to_the_database(agent: Agent, path: Path) -
 def test_a_locked_database_is_refused_in_words(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "BUSY_S", 0.01)
+    monkeypatch.setattr(opencode, "BUSY_S", 0.01)
     agent = Agent(path, journal="DELETE")
     with closing(agent.db):
         agent.db.execute("BEGIN EXCLUSIVE")

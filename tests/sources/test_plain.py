@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from memtui.memory.events import Event, EventRole, EventType
-from memtui.memory.sessions import Helper, SessionFacts
-from memtui.memory.tellings import Kept, Telling
-from memtui.memory.thoughts import Thought
-from memtui.sources import plain
-from memtui.sources.records import Cursor, Left, Refused
+from memtui.capture.formats import plain
+from memtui.capture.formats.base import Cursor, Left, Refused
+from memtui.model.events import Event, EventRole, EventType, Kept, Telling, Thought
+from memtui.model.sessions import Helper, SessionFacts
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

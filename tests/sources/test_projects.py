@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.sources.projects import Place, place_of
+from memtui.capture.projects import Place, place_of
 
 
 def git(*words: str, at: Path) -> None:

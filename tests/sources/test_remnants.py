@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import secrets
-from memtui.sources import hooks, remnants
-from memtui.sources.records import Left, Reading, Refused
-from memtui.sources.spool import Letter
+from memtui.capture import quarantine
+from memtui.capture.formats import hooks
+from memtui.capture.formats.base import Left, Reading, Refused
+from memtui.capture.spool import Letter
+from memtui.text import secrets
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
@@ -38,8 +39,8 @@ def letter(raw: bytes) -> Letter:
     return Letter("1.2.a.json", raw, AT)
 
 
-def put_aside(raw: bytes) -> remnants.Remnant:
-    return remnants.of(letter(raw), AT)
+def put_aside(raw: bytes) -> quarantine.Remnant:
+    return quarantine.of(letter(raw), AT)
 
 
 def read(raw: bytes) -> list[Reading]:
@@ -139,10 +140,10 @@ def test_what_nothing_may_be_kept_of_is_not_put_aside_either() -> None:
     def why_not(fields: dict[str, object]) -> str:
         return "excluded" if fields["cwd"] == "/diary" else ""
 
-    remnant = remnants.of(letter(raw), AT, why_not)
+    remnant = quarantine.of(letter(raw), AT, why_not)
     assert b"mine" not in remnant.raw and b"ours" in remnant.raw
     assert (len(remnant.refused), remnant.left) == (1, (Left("excluded"),))
-    remnant = remnants.of(letter(raw), AT, lambda _: "excluded")
+    remnant = quarantine.of(letter(raw), AT, lambda _: "excluded")
     assert (remnant.raw, remnant.refused, len(remnant.left)) == (b"", (), 2)
 
 
@@ -180,7 +181,7 @@ def test_real_payloads_mean_the_same_without_their_secrets(shared: Path) -> None
         for line in file.read_bytes().splitlines():
             fields = json.loads(line)
             raw = json.dumps(fields.get("payload", fields)).encode()
-            cleaned, _ = remnants.without_secrets(raw)
+            cleaned, _ = quarantine.without_secrets(raw)
             before, after = read(raw), read(cleaned)
             assert list(map(type, after)) == list(map(type, before))
             for one, other in zip(before, after, strict=True):

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.sources.spool import Letter, Spool
+from memtui.capture.spool import Letter, Spool
 
 
 def letter(name: str) -> Letter:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from memtui import sources
+from memtui.capture import formats, watcher
+from memtui.capture.formats import jsonl
 from memtui.errors import SourceError
-from memtui.sources import lines
 
 
 def found(place: Path) -> list[str]:
-    return sorted(str(file.relative_to(place)) for file in sources.under(place))
+    return sorted(str(file.relative_to(place)) for file in watcher.under(place))
 
 
 def test_links_lead_to_other_folders_and_files(tmp_path: Path) -> None:
@@ -41,9 +41,9 @@ def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     (tmp_path / "link.jsonl").symlink_to(pipe)
     assert found(tmp_path) == []
-    assert sources.files(tmp_path) == []
+    assert formats.files(tmp_path) == []
     for path in (pipe, tmp_path / "link.jsonl"):
         with pytest.raises(OSError, match="not a regular file"):
-            lines.head(path, 1)
+            jsonl.head(path, 1)
         with pytest.raises(SourceError, match="not a regular file"):
-            sources.of(path)
+            formats.of(path)

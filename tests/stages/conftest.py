@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.house import House
+from memtui.workspace import Workspace
 from tests.stages.improving import Bench
 from tests.stub.server import Stub, serving
 
@@ -18,6 +18,6 @@ def stub() -> Iterator[Stub]:
 
 
 @pytest.fixture
-def bench(house: House, stub: Stub, tmp_path: Path) -> Bench:
+def bench(house: Workspace, stub: Stub, tmp_path: Path) -> Bench:
     """An empty store and the server."""
     return Bench(house, stub, tmp_path)

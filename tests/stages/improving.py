@@ -8,29 +8,28 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memtui.curate import versions as chosen
-from memtui.house import House
 from memtui.llm.extractive import Extractive
 from memtui.llm.looking import Wishes
 from memtui.llm.ollama import Ollama
 from memtui.llm.probing import Capability, Mode
 from memtui.llm.prompts import Log
 from memtui.llm.transport import Deadlines
-from memtui.memory import calendar, vouching
-from memtui.memory.jobs import Job, Run
-from memtui.memory.schedules import Plan
-from memtui.memory.segments import Rules
-from memtui.memory.summaries import Summary
-from memtui.memory.summarizers import Doing
-from memtui.memory.toc import TocHistory, TocLevel, TocNode
-from memtui.memory.tokens import ESTIMATED
-from memtui.recall import browse, versions
-from memtui.recall import jobs as asked
-from memtui.stages.improve import Improve
-from memtui.stages.schedule import Schedule
-from memtui.stages.works import Setup, Works
-from memtui.store import database, dirty, wanted
-from memtui.store.tables.contents import NodeRow
+from memtui.model import calendar
+from memtui.model.jobs import Job, Run
+from memtui.model.model_state import Doing
+from memtui.model.nodes import TocHistory, TocLevel, TocNode
+from memtui.model.schedule import Plan
+from memtui.model.segments import Rules
+from memtui.model.summaries import Summary
+from memtui.pipeline.model_worker import Improve
+from memtui.pipeline.pipeline import Pipeline, Setup
+from memtui.pipeline.schedule import Schedule
+from memtui.services import browse, jobs, versions
+from memtui.store import database, dirty, rewrite_queue
+from memtui.store.schema import NodeRow
+from memtui.summarize import draft as summarize_draft
+from memtui.text.tokens import ESTIMATED
+from memtui.workspace import Workspace
 from tests.stub.personas import Prompt, reply
 from tests.stub.server import Stub
 
@@ -132,7 +131,7 @@ def said(
 class Bench:
     """One store at work."""
 
-    house: House
+    house: Workspace
     stub: Stub
     folder: Path
     wishes: Wishes | None = None
@@ -153,7 +152,7 @@ class Bench:
     def open(self) -> None:
         """Put the stages together that work at once, as another process would."""
         paths = self.house.paths
-        self.works = Works(
+        self.works = Pipeline(
             Setup(
                 spool=paths.spool,
                 index=paths.index,
@@ -241,7 +240,7 @@ class Bench:
 
     def ask(self, name: str) -> None:
         """Ask for another version of a node."""
-        chosen.ask(name, self.clock())
+        versions.ask(name, self.clock())
 
     # What there is
 
@@ -287,11 +286,11 @@ class Bench:
     def waiting(self) -> dict[str, int]:
         """How many nodes of each level want a version by a model."""
         with database.connected():
-            return {level.value: wanted.count(level) for level in TocLevel}
+            return {level.value: rewrite_queue.count(level) for level in TocLevel}
 
     def runs(self, job: Job | None = None) -> list[Run]:
         """The runs of a job, the latest first."""
-        return asked.history(job, limit=500, is_worked=True)
+        return jobs.history(job, limit=500, is_worked=True)
 
     def dump(self, *without: str) -> dict[str, list[tuple[Any, ...]]]:
         """Every row of every table, some left out, and how the model was last found."""
@@ -351,4 +350,4 @@ def embroidering(prompt: Prompt) -> str:
 
 
 def _why_not(draft: Summary, log: Log) -> str:
-    return vouching.why_not(draft, [turn.text for turn in log.turns])
+    return summarize_draft.why_not(draft, [turn.text for turn in log.turns])

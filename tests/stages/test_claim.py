@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from memtui.errors import StoreError
-from memtui.stages.claim import LOCKS, Claim, holder
+from memtui.pipeline.worker_lock import LOCKS, Claim, holder
 
 HOLD = """
 import sys
 from pathlib import Path
-from memtui.stages.claim import Claim
+from memtui.pipeline.worker_lock import Claim
 claim = Claim(Path(sys.argv[1]))
 print(claim.take(), flush=True)
 sys.stdin.read()

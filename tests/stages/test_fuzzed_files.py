@@ -11,21 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui import sources
-from memtui.house import House
-from memtui.memory.events import Event, clean
-from memtui.memory.thoughts import Thought
-from memtui.memory.tokens import ESTIMATED
-from memtui.sources.records import Awaited, Left, Reading, Refused
-from memtui.sources.spool import Spool
-from memtui.stages.files import Files
-from memtui.stages.gate import Admission
-from memtui.stages.ingest import Ingest
+from memtui.capture import formats
+from memtui.capture.formats.base import Awaited, Left, Reading, Refused
+from memtui.capture.ingest import Admission, Ingest
+from memtui.capture.spool import Spool
+from memtui.capture.transcripts import Files
+from memtui.model.events import Event, Thought, clean
 from memtui.store import cursors, database, events
 from memtui.store.problems import Kind
-from memtui.store.tables.conversations import ThoughtRow
-from memtui.store.tables.working import ProblemRow
+from memtui.store.schema import ProblemRow, ThoughtRow
 from memtui.store.tombstones import any_at_all
+from memtui.text.tokens import ESTIMATED
+from memtui.workspace import Workspace
 from tests.sources import corpora
 from tests.sources.conftest import READ_AT
 from tests.sources.mutations import damaged, often, records
@@ -65,7 +62,7 @@ def refused(found: list[Reading]) -> Counter[tuple[str, Kind]]:
 @often(25)
 @given(data=st.data())
 def test_the_store_holds_what_a_file_says_that_grew(
-    name: str, house: House, tmp_path: Path, data: st.DataObject
+    name: str, house: Workspace, tmp_path: Path, data: st.DataObject
 ) -> None:
     raw = data.draw(damaged(partial(corpora.stretches, name)))
     cuts = data.draw(st.lists(st.integers(0, len(raw)), max_size=3).map(sorted))
@@ -83,7 +80,7 @@ def test_the_store_holds_what_a_file_says_that_grew(
             assert bool(why) == bool(raw)
             return
         assert not taken.imported.unreadable, missed(file)
-        source = sources.BY_NAME[place.source]
+        source = formats.BY_NAME[place.source]
         found = list(source.read(file, None, agent="own", now=READ_AT))
         told = {r.event_id for r in found if isinstance(r, Event)}
         thoughts = {r.thought_id for r in found if isinstance(r, Thought)}
@@ -98,7 +95,7 @@ def test_the_store_holds_what_a_file_says_that_grew(
 @often(40)
 @given(data=st.data())
 def test_the_spool_is_emptied_whatever_hooks_left_in_it(
-    house: House, data: st.DataObject
+    house: Workspace, data: st.DataObject
 ) -> None:
     some = data.draw(
         st.lists(damaged(lambda: [corpora.payloads()]), min_size=1, max_size=3)

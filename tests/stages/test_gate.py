@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
-from memtui.memory import events, thoughts
-from memtui.memory.events import Event, EventType
-from memtui.memory.exclusions import Exclusions
-from memtui.memory.sessions import Helper, SessionFacts
-from memtui.sources.records import Awaited, Cursor, Left, Reading, Refused
-from memtui.stages.gate import ELSEWHERE, Admission, Gate
-from memtui.store import database, redactions, tombstones
+from memtui.capture.formats.base import Awaited, Cursor, Left, Reading, Refused
+from memtui.capture.ingest import ELSEWHERE, Admission, Gate
+from memtui.capture.policy import Exclusions
+from memtui.model import events
+from memtui.model.events import Event, EventType
+from memtui.model.sessions import Helper, SessionFacts
+from memtui.store import database, problems, tombstones
 from memtui.store.tombstones import Kind, Tombstone
+from memtui.workspace import Workspace
 
 AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
 KEY = "sk-ant-api03-" + "Zq7" * 30 + "AA"
@@ -27,7 +27,7 @@ EVERYTHING = Admission()
 
 
 @pytest.fixture
-def open_store(house: House) -> Iterator[House]:
+def open_store(house: Workspace) -> Iterator[Workspace]:
     with database.connected():
         yield house
 
@@ -53,9 +53,9 @@ def through(gate: Gate, *readings: Reading) -> list[Reading]:
     return list(gate.through(readings))
 
 
-def test_secrets_are_taken_out_wherever_they_stand(open_store: House) -> None:
+def test_secrets_are_taken_out_wherever_they_stand(open_store: Workspace) -> None:
     gate = Gate(EVERYTHING)
-    thought = thoughts.make(
+    thought = events.make_thought(
         agent="claude-code", session_id="s1", at=AT, text=f"use {KEY}", key="u2"
     )
     told = through(
@@ -71,16 +71,16 @@ def test_secrets_are_taken_out_wherever_they_stand(open_store: House) -> None:
     assert gate.redacted == {"anthropic key": 5}
     with database.writing():
         gate.keep_count(1)
-        assert redactions.by_kind() == [("anthropic key", 5)]
+        assert problems.redactions_by_kind() == [("anthropic key", 5)]
 
 
-def test_what_holds_no_secret_passes_as_it_is(open_store: House) -> None:
+def test_what_holds_no_secret_passes_as_it_is(open_store: Workspace) -> None:
     event = said("Fix the cart", tool_use_id="toolu_01", note="nothing")
     refused = Refused("not valid JSON", 3)
     assert through(Gate(EVERYTHING), event, refused) == [event, refused]
 
 
-def test_a_session_is_given_its_project(open_store: House) -> None:
+def test_a_session_is_given_its_project(open_store: Workspace) -> None:
     (told,) = through(Gate(EVERYTHING), facts())
     assert isinstance(told, SessionFacts)
     assert told.project == "shop"
@@ -98,13 +98,13 @@ def test_a_session_is_given_its_project(open_store: House) -> None:
     ],
 )
 def test_what_is_excluded_is_left_and_counted(
-    open_store: House, rules: tuple[str, ...], path: str, reason: str
+    open_store: Workspace, rules: tuple[str, ...], path: str, reason: str
 ) -> None:
     gate = Gate(Admission(Exclusions(rules)), path)
     assert through(gate, facts(), said("hello")) == [Left(reason)]
 
 
-def test_a_memory_of_one_project_leaves_the_others(open_store: House) -> None:
+def test_a_memory_of_one_project_leaves_the_others(open_store: Workspace) -> None:
     gate = Gate(Admission(only_root="/home/ada/ferry"))
     assert through(gate, facts(), said("hello")) == [Left(ELSEWHERE)]
     mine = facts(cwd="/home/ada/ferry/src", root="/home/ada/ferry")
@@ -112,7 +112,7 @@ def test_a_memory_of_one_project_leaves_the_others(open_store: House) -> None:
 
 
 def test_a_forgotten_project_does_not_come_back(
-    open_store: House, tmp_path: Path
+    open_store: Workspace, tmp_path: Path
 ) -> None:
     with database.writing():
         tombstones.put([Tombstone(Kind.PROJECT, "/srv/shop")], 1)
@@ -127,7 +127,7 @@ def test_a_forgotten_project_does_not_come_back(
 
 
 def test_facts_without_a_folder_do_not_let_a_left_session_in(
-    open_store: House,
+    open_store: Workspace,
 ) -> None:
     gate = Gate(Admission(Exclusions(("shop",))))
     told = through(gate, facts(), facts(cwd="", title="More"), said("hello"))
@@ -139,7 +139,7 @@ GITHUB = "[redacted: github token]"
 
 
 def test_what_is_told_of_a_session_and_its_helpers_is_told_without_secrets(
-    open_store: House,
+    open_store: Workspace,
 ) -> None:
     names = ("branch", "model", "created_by", "title", "project")
     told = through(
@@ -163,7 +163,9 @@ def test_what_is_told_of_a_session_and_its_helpers_is_told_without_secrets(
     ]
 
 
-def test_what_metadata_says_goes_by_its_name_and_ids_stay(open_store: House) -> None:
+def test_what_metadata_says_goes_by_its_name_and_ids_stay(
+    open_store: Workspace,
+) -> None:
     kept = {
         "message_id": "msg_01XoAhqg1dVSkLs8a9QpyMsP",
         "tool_use_id": "toolu_01Hs3nVd9k2Lq7Tz5Wb4Xc6R",
@@ -181,7 +183,7 @@ def test_what_metadata_says_goes_by_its_name_and_ids_stay(open_store: House) -> 
     }
 
 
-def test_a_reason_is_told_without_its_secrets(open_store: House) -> None:
+def test_a_reason_is_told_without_its_secrets(open_store: Workspace) -> None:
     key = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
     gate = Gate(EVERYTHING)
     (told,) = through(gate, Refused(f"unknown hook event {key!r}", 3))
@@ -190,7 +192,7 @@ def test_a_reason_is_told_without_its_secrets(open_store: House) -> None:
 
 
 def test_of_a_payload_it_is_known_whether_anything_of_it_may_be_kept(
-    open_store: House,
+    open_store: Workspace,
 ) -> None:
     shop = {"session_id": "s1", "cwd": "/home/ada/shop"}
     gate = Gate(Admission(Exclusions(("shop",))))

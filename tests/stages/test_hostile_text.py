@@ -9,8 +9,8 @@ from datetime import timedelta
 
 import pytest
 
-from memtui.memory.events import Event
-from memtui.recall.expand import expand
+from memtui.model.events import Event
+from memtui.services.sources import expand
 from tests.stages.improving import DAY, MONDAY, Bench, said
 from tests.stub import personas
 from tests.stub.personas import Prompt

@@ -5,19 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from memtui.curate import jobs as steered
-from memtui.house import House
 from memtui.llm import prompts
 from memtui.llm.looking import Wishes
-from memtui.memory import calendar
-from memtui.memory.events import to_ms
-from memtui.memory.jobs import Job, Reason, Result
-from memtui.memory.segments import Rules
-from memtui.memory.summarizers import Condition
-from memtui.memory.toc import Status
-from memtui.stages.improve import AGES, Improve
-from memtui.stages.rewrite import PUT_OFF_S
-from memtui.store import database, dirty, facts
+from memtui.model import calendar
+from memtui.model.events import to_ms
+from memtui.model.jobs import Job, Reason, Result
+from memtui.model.model_state import Condition
+from memtui.model.nodes import Status
+from memtui.model.segments import Rules
+from memtui.pipeline.model_worker import AGES, PUT_OFF_S, Improve
+from memtui.services import jobs
+from memtui.store import database, dirty, meta
+from memtui.workspace import Workspace
 from tests.stages.improving import (
     DAY,
     MONDAY,
@@ -83,7 +82,7 @@ def test_what_is_due_above_comes_before_the_segments(bench: Bench) -> None:
     hours(bench, 2, days=1)
     bench.clock.on(seconds=PUT_OFF_S)
     bench.digest()
-    steered.ask([Job.DAY], bench.clock())
+    jobs.ask([Job.DAY], bench.clock())
     assert bench.drain()[:3] == [DAY, *bench.segments(TUESDAY)]
 
 
@@ -103,11 +102,11 @@ def test_a_period_is_summed_up_once_it_is_over_for_long_enough(
     bench.clock.now = end + AGES[job.level] - MS
     hours(bench, 1)
     assert name not in bench.drain()
-    steered.ask([job], bench.clock())
+    jobs.ask([job], bench.clock())
     assert bench.drain() == []
     assert (bench.node(name).is_models, bench.wants(name)) == (False, True)
     bench.clock.now += MS
-    steered.ask([job], bench.clock())
+    jobs.ask([job], bench.clock())
     assert bench.drain() == [name]
     assert bench.node(name).is_models
 
@@ -118,7 +117,7 @@ def test_the_ages_are_those_that_were_decided() -> None:
 
 def test_a_day_waits_for_its_segments(bench: Bench) -> None:
     hours(bench, 2)
-    steered.ask([Job.DAY], bench.clock())
+    jobs.ask([Job.DAY], bench.clock())
     assert bench.step()
     (run,) = bench.runs(Job.DAY)
     assert (run.result, run.made) == (Result.FAILED, 0)
@@ -205,7 +204,7 @@ def test_a_person_who_asks_for_a_run_is_told_that_nobody_answers(
 ) -> None:
     hours(bench, 1)
     stub.leave()
-    steered.ask([Job.DAY], bench.clock())
+    jobs.ask([Job.DAY], bench.clock())
     assert bench.step() == 0
     (run,) = bench.runs(Job.DAY)
     assert (run.reason, run.result) == (Reason.ASKED, Result.FAILED)
@@ -234,7 +233,7 @@ def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
 
 
 def test_what_has_used_its_minutes_goes_on_with_its_run_after_a_rest(
-    house: House, tmp_path: Path
+    house: Workspace, tmp_path: Path
 ) -> None:
     with serving(Model(on_gpu=False)) as slow:
         wishes = Wishes(slow.url, cpu_minutes=1.0, deadlines=PATIENT)
@@ -254,7 +253,7 @@ def test_what_has_used_its_minutes_goes_on_with_its_run_after_a_rest(
         until = bench.improve.model.until
         assert until is not None and bench.clock() < until
         with database.connected():
-            found = facts.model()
+            found = meta.model()
         assert found is not None and found.until == until
         assert found.condition is Condition.RESTING and "minutes" in found.says
         assert bench.runs(Job.DAY)[0].result is None
@@ -346,13 +345,13 @@ def test_a_run_that_made_up_for_its_failures_is_done(bench: Bench, stub: Stub) -
 def test_a_pause_ends_a_run_and_a_resume_goes_on(bench: Bench) -> None:
     hours(bench, 3)
     assert bench.step() == 1
-    steered.pause([Job.SEGMENTS])
+    jobs.pause([Job.SEGMENTS])
     assert bench.drain() == []
     (run,) = bench.runs()
     assert (run.result, run.made) == (Result.STOPPED, 1)
     bench.start()
     assert bench.drain() == []
-    steered.resume([Job.SEGMENTS])
+    jobs.resume([Job.SEGMENTS])
     bench.drain()
     assert bench.waiting()["segment"] == 0
 
@@ -360,18 +359,18 @@ def test_a_pause_ends_a_run_and_a_resume_goes_on(bench: Bench) -> None:
 def test_a_paused_roll_up_keeps_to_its_pause_until_it_is_asked_for(
     bench: Bench,
 ) -> None:
-    steered.pause([Job.DAY])
+    jobs.pause([Job.DAY])
     hours(bench, 1)
     bench.drain()
     assert DAY not in bench.order
-    steered.ask([Job.DAY], bench.clock())
+    jobs.ask([Job.DAY], bench.clock())
     bench.drain()
     assert DAY in bench.order
 
 
 def test_a_person_s_wish_for_one_node_knows_no_pause(bench: Bench) -> None:
     hours(bench, 1)
-    steered.pause(list(Job))
+    jobs.pause(list(Job))
     bench.ask(DAY)
     assert bench.drain() == [DAY]
 
@@ -592,12 +591,12 @@ def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
     wanting = Improve(bench._ollama, schedule, rules, UTC, bench.clock, is_wanted=True)
     wanting.step()
     assert wanting.model.is_missed
-    steered.pause([Job.SEGMENTS])
+    jobs.pause([Job.SEGMENTS])
     bench.clock.on(minutes=1)
     wanting.step()
     assert not wanting.model.is_missed, "nobody needs one now"
     assert wanting.model.paused == 1
-    steered.resume([Job.SEGMENTS])
+    jobs.resume([Job.SEGMENTS])
     wanting.step()
     assert wanting.model.paused == 0
 
@@ -634,17 +633,17 @@ def test_a_run_that_is_broken_off_says_how_much_is_left(bench: Bench) -> None:
 
 def test_a_run_that_was_asked_for_stops_when_it_is_paused(bench: Bench) -> None:
     hours(bench, 3)
-    steered.ask([Job.SEGMENTS], bench.clock())
+    jobs.ask([Job.SEGMENTS], bench.clock())
     assert bench.step() == 1
-    steered.pause([Job.SEGMENTS])
+    jobs.pause([Job.SEGMENTS])
     assert bench.step() == 0
     assert bench.runs(Job.SEGMENTS)[0].result is Result.STOPPED
 
 
 def test_a_roll_up_that_cannot_be_made_yet_says_what_comes_first(bench: Bench) -> None:
     hours(bench, 2)
-    steered.pause([Job.SEGMENTS])
-    steered.ask([Job.DAY], bench.clock())
+    jobs.pause([Job.SEGMENTS])
+    jobs.ask([Job.DAY], bench.clock())
     bench.step()
     bench.step()
     run = bench.runs(Job.DAY)[0]

@@ -2,7 +2,7 @@ import queue
 import threading
 
 from memtui.errors import StoreGone
-from memtui.stages.loop import Loop, Stepped
+from memtui.pipeline.worker import Loop, Stepped
 
 
 def test_a_failing_stage_does_not_stop_the_others() -> None:

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from memtui.house import House
-from memtui.memory.toc import TocLevel
+from memtui.capture import tail
+from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
-from memtui.recall import health
+from memtui.pipeline import rollup
+from memtui.pipeline.worker import Loop
+from memtui.services import status
 from memtui.settings import Held, Settings
-from memtui.stages import rollup, tail
-from memtui.stages.loop import Loop
 from memtui.store import database
-from memtui.store.tables.contents import VersionRow
-from memtui.store.tables.conversations import EventRow
+from memtui.store.schema import EventRow, VersionRow
+from memtui.workspace import Workspace
 from tests.once.telling import record
 from tests.test_whole_house import working
 
@@ -61,10 +61,10 @@ def test_what_stands_above_many_new_files_is_made_once(
     monkeypatch.setattr(rollup, "PATIENCE_S", 600.0)
     for number in range(FILES):
         write(projects, number)
-    house = House(in_home(tmp_path / "home"), WATCHING)
+    house = Workspace(in_home(tmp_path / "home"), WATCHING)
     with working(house) as watched:
-        watched.until(lambda: health.stats().messages == FILES)
-        watched.until(lambda: health.stats().queued == 0 and TocLevel.YEAR in made())
+        watched.until(lambda: status.stats().messages == FILES)
+        watched.until(lambda: status.stats().queued == 0 and TocLevel.YEAR in made())
     assert made() == {"segment": FILES, "day": 1, "week": 1, "month": 1, "year": 1}
     house.stop()
 
@@ -75,7 +75,7 @@ def test_what_the_watch_tells_of_is_read_before_what_waits(
     monkeypatch.setattr(tail, "FILES_AT_ONCE", 2)
     for number in range(9):
         write(projects, number)
-    house = House(in_home(tmp_path / "home"), WATCHING)
+    house = Workspace(in_home(tmp_path / "home"), WATCHING)
     reader = house.works._tail
     assert reader.step() == 2
     monkeypatch.setattr(reader, "_told", lambda: iter([write(projects, 9, 1)]))
@@ -88,7 +88,7 @@ def test_what_the_watch_tells_of_is_read_before_what_waits(
 
 @pytest.mark.parametrize(("patience_s", "is_made"), [(0.0, True), (600.0, False)])
 def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
-    house: House,
+    house: Workspace,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     patience_s: float,

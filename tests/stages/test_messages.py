@@ -7,17 +7,17 @@ import textwrap
 import time
 from pathlib import Path
 
-from memtui.house import House
-from memtui.memory.events import EventRole
-from memtui.stages import messages as stage
-from memtui.stages.messages import Listen
-from memtui.store import database, facts, outbox
-from memtui.store.messages import Messages
+from memtui.model.events import EventRole
+from memtui.pipeline import indexers
+from memtui.pipeline.indexers import Listen
+from memtui.search.message_index import MessageIndex
+from memtui.store import database, meta, outbox
+from memtui.workspace import Workspace
 from tests.talking import keep, line, listen
 
 
-def count(house: House) -> int:
-    return Messages(house.paths.messages).count()
+def count(house: Workspace) -> int:
+    return MessageIndex(house.paths.messages).count()
 
 
 def waiting() -> int:
@@ -25,7 +25,7 @@ def waiting() -> int:
         return outbox.length(outbox.INDEX_EVENT)
 
 
-def test_what_is_kept_is_indexed_once_and_struck_off(house: House) -> None:
+def test_what_is_kept_is_indexed_once_and_struck_off(house: Workspace) -> None:
     keep(line("quay", 1), line("pier", 2))
     assert waiting() == 1
     listen(house)
@@ -35,21 +35,21 @@ def test_what_is_kept_is_indexed_once_and_struck_off(house: House) -> None:
     assert count(house) == 2
 
 
-def test_an_index_of_another_store_or_version_is_made_anew(house: House) -> None:
+def test_an_index_of_another_store_or_version_is_made_anew(house: Workspace) -> None:
     keep(line("quay", 1))
     listen(house)
     with database.writing():
-        facts.set_messages_name("another")
+        meta.set_messages_name("another")
     listen(house)
     assert count(house) == 1
     assert len(house.talk.find("quay").hits) == 1
 
 
-def test_it_may_be_deleted_at_any_time(house: House) -> None:
+def test_it_may_be_deleted_at_any_time(house: Workspace) -> None:
     keep(*(line(f"quay {n}", n) for n in range(50)))
-    index = Listen(Messages(house.paths.messages))
+    index = Listen(MessageIndex(house.paths.messages))
     while index.step():
-        Messages(house.paths.messages).remove()
+        MessageIndex(house.paths.messages).remove()
         if random.random() < 0.5:
             break
     keep(line("quay late", 99))
@@ -60,19 +60,19 @@ def test_it_may_be_deleted_at_any_time(house: House) -> None:
 
 
 def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
-    house: House, monkeypatch: object
+    house: Workspace, monkeypatch: object
 ) -> None:
     keep(*(line(f"quay {n}", n) for n in range(2_500)))
-    index = Messages(house.paths.messages)
+    index = MessageIndex(house.paths.messages)
     first = Listen(index)
     first.step()
     assert not index.filling().is_done
-    assert index.filling().done == stage.EVENTS_AT_ONCE
+    assert index.filling().done == indexers.EVENTS_AT_ONCE
     (hit, *_) = house.talk.find('"quay 2499"').hits
     assert hit.match is not None
     assert "so far" in house.talk.find("quay").notes[0]
     Listen(index).step()
-    assert index.filling().done == 2 * stage.EVENTS_AT_ONCE
+    assert index.filling().done == 2 * indexers.EVENTS_AT_ONCE
     listen(house)
     assert index.filling().is_done
     assert count(house) == 2_500
@@ -80,7 +80,7 @@ def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
     assert [said.msg_idx for said in hit.window] == [0, 1, 2]
 
 
-def test_an_event_that_is_told_better_later_stands_there_once(house: House) -> None:
+def test_an_event_that_is_told_better_later_stands_there_once(house: Workspace) -> None:
     keep(line("quay", 1), route="hook")
     listen(house)
     keep(line("quay", 1.5), route="transcript")
@@ -90,7 +90,7 @@ def test_an_event_that_is_told_better_later_stands_there_once(house: House) -> N
     assert len(hit.window) == 1
 
 
-def test_injected_words_are_found_and_nobody_said_them(house: House) -> None:
+def test_injected_words_are_found_and_nobody_said_them(house: Workspace) -> None:
     keep(line("quay", 1, role=EventRole.SYSTEM))
     listen(house)
     (hit,) = house.talk.find("quay").hits
@@ -102,8 +102,8 @@ WORK = """
     import sys
     from pathlib import Path
     from memtui import store
-    from memtui.stages.messages import Listen
-    from memtui.store.messages import Messages
+    from memtui.pipeline.indexers import Listen
+    from memtui.search.message_index import Messages
     store.open_at(Path(sys.argv[1]))
     index = Listen(Messages(Path(sys.argv[2])))
     print("ready", flush=True)
@@ -114,12 +114,12 @@ WORK = """
 
 
 def test_it_is_whole_however_often_its_maker_is_killed(
-    house: House, tmp_path: Path
+    house: Workspace, tmp_path: Path
 ) -> None:
     keep(*(line(f"quay number {n}", n, session=f"s{n % 7}") for n in range(4_000)))
     listen(house)
     before = [hit.event_id for hit in house.talk.find("quay number 77").hits]
-    Messages(house.paths.messages).remove()
+    MessageIndex(house.paths.messages).remove()
     script = tmp_path / "work.py"
     script.write_text(textwrap.dedent(WORK))
     command = [sys.executable, str(script), str(house.paths.store)]

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from memtui.house import House
-from memtui.memory.summarizers import Phase
-from memtui.memory.toc import TocLevel
+from memtui.model.model_state import Phase
+from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
-from memtui.recall import browse, health
+from memtui.pipeline.progress import Progress
+from memtui.services import browse, status
 from memtui.settings import Held, Settings
-from memtui.stages.progress import Progress
-from memtui.store import database, wanted
+from memtui.store import database, rewrite_queue
+from memtui.workspace import Workspace
 from tests.stages.improving import DAY, MONDAY, said, talk_of
 from tests.stub import faults
 from tests.stub.server import Stub, serving
@@ -53,15 +53,15 @@ def stub() -> Iterator[Stub]:
         yield stub
 
 
-def house_of(folder: Path, stub: Stub) -> House:
+def house_of(folder: Path, stub: Stub) -> Workspace:
     """A house that asks this server."""
     own = {"store.time_zone": "UTC", "summaries.url": stub.url}
     settings = Settings({name: Held(value, "test") for name, value in own.items()})
-    return House(in_home(folder / "home"), settings)
+    return Workspace(in_home(folder / "home"), settings)
 
 
 @contextmanager
-def at_work(house: House) -> Iterator[Watched]:
+def at_work(house: Workspace) -> Iterator[Watched]:
     watched = Watched()
     house.start(watched)
     try:
@@ -70,7 +70,7 @@ def at_work(house: House) -> Iterator[Watched]:
         house.stop()
 
 
-def bring(house: House, folder: Path, number: int, at: datetime) -> None:
+def bring(house: Workspace, folder: Path, number: int, at: datetime) -> None:
     file = folder / f"{number}.jsonl"
     lines = [json.dumps(one) for one in said(at, *talk_of(number))]
     file.write_text("\n".join(lines) + "\n")
@@ -80,7 +80,7 @@ def bring(house: House, folder: Path, number: int, at: datetime) -> None:
 
 def waiting(level: TocLevel = TocLevel.SEGMENT) -> int:
     with database.connected():
-        return wanted.count(level)
+        return rewrite_queue.count(level)
 
 
 def is_a_models(name: str) -> bool:
@@ -98,7 +98,7 @@ def test_what_arrives_is_there_at_once_while_a_model_writes(
         assert stub.wait_for(2).holds.wait(DEADLINE_S)
         bring(house, tmp_path, 2, MONDAY + timedelta(hours=1))
         watched.until(lambda: len(browse.children(DAY)) == 2)
-        watched.until(lambda: health.stats().queued == 0)
+        watched.until(lambda: status.stats().queued == 0)
         watched.until(lambda: bool(house.teleport.find("harbour.py").hits))
         model = house.works.model
         assert model.doing is not None and model.doing.phase is Phase.WRITING

@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as trying
 from hypothesis import strategies as st
 
-from memtui.house import House
 from memtui.llm.looking import Wishes
-from memtui.memory.jobs import Job, Result
-from memtui.memory.toc import TocNode
+from memtui.model.jobs import Job, Result
+from memtui.model.nodes import TocNode
 from memtui.paths import in_home
+from memtui.pipeline.model_worker import PUT_OFF_S
 from memtui.settings import Settings
-from memtui.stages.rewrite import PUT_OFF_S
 from memtui.store import database
+from memtui.workspace import Workspace
 from tests.stages.improving import (
     DAY,
     MONDAY,
@@ -123,7 +123,7 @@ def test_a_stream_cut_anywhere_is_asked_for_again_or_leaves_what_was(
 
 @contextmanager
 def opened(folder: Path, settings: Settings) -> Iterator[Bench]:
-    house = House(in_home(folder / "home"), settings)
+    house = Workspace(in_home(folder / "home"), settings)
     with serving(Model(), Model("gemma3:4b", family="gemma3")) as stub:
         hasty = replace(PATIENT, first_s=0.5, token_s=0.0, idle_s=0.1)
         yield Bench(house, stub, folder, Wishes(stub.url, deadlines=hasty))

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
 from memtui.llm.looking import Wishes
-from memtui.memory.toc import TocLevel
+from memtui.model.nodes import TocLevel
+from memtui.workspace import Workspace
 from tests.conftest import HISTORY
 from tests.stages.improving import NOW, PATIENT, Bench, said
 from tests.stub.handler import OVERHEAD
@@ -30,7 +30,7 @@ def stub(request: pytest.FixtureRequest) -> Iterator[Stub]:
 
 @pytest.fixture
 def ran(
-    house: House, stub: Stub, tmp_path: Any, connected: Any, monkeypatch: Any
+    house: Workspace, stub: Stub, tmp_path: Any, connected: Any, monkeypatch: Any
 ) -> Bench:
     """A store whose history a model has written, with two starts, and more after it."""
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from memtui.house import House
 from memtui.paths import in_home
-from memtui.recall import health
+from memtui.services import status
 from memtui.settings import Held, Settings
 from memtui.store import database
-from memtui.store.tables.conversations import EventRow, SessionRow
+from memtui.store.schema import EventRow, SessionRow
+from memtui.workspace import Workspace
 
 HISTORY = """
 # aider chat started at 2025-03-14 10:00:00
@@ -52,16 +52,16 @@ BOTH = [
 
 
 @pytest.fixture
-def named(tmp_path: Path, projects: Path) -> Iterator[House]:
+def named(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
     """A house that watches the projects' folder and no agent's own."""
     folders = {"capture.folders": Held((str(projects),), "test")}
-    house = House(in_home(tmp_path / "home"), Settings(folders))
+    house = Workspace(in_home(tmp_path / "home"), Settings(folders))
     yield house
     house.stop()
 
 
 def test_a_folder_named_in_the_settings_is_enough_for_aiders_histories(
-    named: House, projects: Path
+    named: Workspace, projects: Path
 ) -> None:
     assert named.works.until_idle(lambda _: None) == []
     assert kept() == BOTH
@@ -74,14 +74,16 @@ def test_a_folder_named_in_the_settings_is_enough_for_aiders_histories(
 
 
 def test_a_folder_named_for_an_import_is_enough_for_aiders_histories(
-    house: House, projects: Path
+    house: Workspace, projects: Path
 ) -> None:
     for _ in house.works.importer().run([projects]):
         pass
     assert kept() == BOTH
 
 
-def test_files_of_no_format_are_counted_and_named(house: House, projects: Path) -> None:
+def test_files_of_no_format_are_counted_and_named(
+    house: Workspace, projects: Path
+) -> None:
     other = projects / "shop" / "qwen.jsonl"
     other.write_text('{"type": "user", "sessionId": "s", "message": {"parts": []}}\n')
     done = house.works.importer()
@@ -89,6 +91,6 @@ def test_files_of_no_format_are_counted_and_named(house: House, projects: Path) 
         pass
     assert (done.imported.files, done.imported.unreadable) == (3, 1)
     assert kept() == BOTH
-    (problem,) = health.latest_problems()
+    (problem,) = status.latest_problems()
     assert problem.source == str(other)
     assert problem.reason == "is of no format memtui knows"

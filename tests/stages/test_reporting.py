@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from memtui.errors import NO_ROOM, SearchError
-from memtui.house import House
-from memtui.memory.summarizers import Condition, Doing, Health, Phase
-from memtui.stages.loop import Stepped
-from memtui.stages.progress import Model, Progress
-from memtui.stages.reporting import Teller
+from memtui.model.model_state import Condition, Doing, Health, Phase
+from memtui.pipeline.progress import Model, Progress, Teller
+from memtui.pipeline.worker import Stepped
 from memtui.store import database
+from memtui.workspace import Workspace
 
 NODE = "toc:day:2025-03-10"
 
@@ -42,7 +41,7 @@ def worked() -> Worked:
 
 
 @pytest.fixture
-def teller(house: House, worked: Worked, told: list[Progress]) -> Teller:
+def teller(house: Workspace, worked: Worked, told: list[Progress]) -> Teller:
     return Teller(worked, told.append)
 
 

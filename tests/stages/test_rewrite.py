@@ -7,15 +7,15 @@ from datetime import timedelta
 
 import pytest
 
-from memtui.curate import jobs as steered
-from memtui.curate import versions as chosen
 from memtui.llm.extractive import Extractive
 from memtui.llm.looking import Wishes
-from memtui.memory.jobs import Job, Result
-from memtui.memory.summarizers import Condition
-from memtui.memory.toc import Status
-from memtui.memory.verdicts import Support
-from memtui.stages.rewrite import FORBIDDEN_S
+from memtui.model.jobs import Job, Result
+from memtui.model.model_state import Condition
+from memtui.model.nodes import Status
+from memtui.model.verdicts import Support
+from memtui.pipeline.model_worker import FORBIDDEN_S
+from memtui.services import jobs
+from memtui.services import versions as services_versions
 from tests.stages.improving import (
     DAY,
     MONDAY,
@@ -377,12 +377,12 @@ def test_another_model_writes_anew(bench: Bench) -> None:
 
 def test_a_pinned_version_stays(bench: Bench) -> None:
     name = one(bench)
-    chosen.pin(name, 1, bench.house.zone, bench.clock())
+    services_versions.pin(name, 1, bench.house.zone, bench.clock())
     bench.drain()
     assert (bench.node(name).version, bench.node(name).is_pinned) == (1, True)
     edition = bench.history(name).editions[0]
     assert edition.is_models and not edition.is_shown
-    chosen.unpin(name, bench.house.zone, bench.clock())
+    services_versions.unpin(name, bench.house.zone, bench.clock())
     assert bench.node(name).is_models
 
 
@@ -534,11 +534,11 @@ def test_what_is_the_server_s_own_fault_lets_the_node_be(
     assert bench.step() == 0
     assert len(bench.stub.received) == asked
     bench.clock.on(seconds=1)
-    steered.pause([Job.SEGMENTS])
+    jobs.pause([Job.SEGMENTS])
     assert bench.step() == 0
     (run,) = bench.runs()
     assert run.result is Result.STOPPED and why in run.error
-    steered.resume([Job.SEGMENTS])
+    jobs.resume([Job.SEGMENTS])
     bench.stub.always(faults.GOOD)
     bench.clock.on(minutes=2)
     bench.drain()

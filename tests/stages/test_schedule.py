@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from memtui import store
-from memtui.curate import jobs as steered
-from memtui.memory.jobs import ROLL_UPS, Job, Reason, Result, Run
-from memtui.memory.schedules import Plan
-from memtui.recall import jobs as asked
-from memtui.stages.schedule import LATE, TRIES, Due, Schedule
+from memtui.model.jobs import ROLL_UPS, Job, Reason, Result, Run
+from memtui.model.schedule import Plan
+from memtui.pipeline.schedule import LATE, TRIES, Due, Schedule
+from memtui.services import jobs
 
 PLAN = Plan(
     {
@@ -37,9 +36,9 @@ import os, signal, sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from memtui import store
-from memtui.memory.jobs import Job, Reason
-from memtui.memory.schedules import Plan
-from memtui.stages.schedule import Schedule
+from memtui.model.jobs import Job, Reason
+from memtui.model.schedule import Plan
+from memtui.pipeline.schedule import Schedule
 store.open_at(Path(sys.argv[1]))
 now = datetime.fromisoformat(sys.argv[2])
 schedule = Schedule(Plan({Job.DAY: "0 1 * * *"}, UTC, 0, "a"))
@@ -81,7 +80,7 @@ def ran(
 
 
 def runs(job: Job | None = None) -> list[Run]:
-    return asked.history(job, limit=500, is_worked=True)
+    return jobs.history(job, limit=500, is_worked=True)
 
 
 def killed(file: Path, now: datetime) -> None:
@@ -165,8 +164,8 @@ def test_a_run_that_comes_late_says_that_it_makes_up(schedule: Schedule) -> None
 def test_what_is_asked_for_comes_first_and_in_the_order_it_was_asked(
     schedule: Schedule,
 ) -> None:
-    steered.ask([Job.YEAR], NOON + SECOND)
-    steered.ask([Job.SEGMENTS, Job.DAY], NOON + 2 * SECOND)
+    jobs.ask([Job.YEAR], NOON + SECOND)
+    jobs.ask([Job.SEGMENTS, Job.DAY], NOON + 2 * SECOND)
     found = []
     while due := schedule.due(ONE):
         found.append(due)
@@ -176,20 +175,20 @@ def test_what_is_asked_for_comes_first_and_in_the_order_it_was_asked(
 
 
 def test_asking_again_while_it_runs_gives_another_run(schedule: Schedule) -> None:
-    steered.ask([Job.DAY], NOON)
+    jobs.ask([Job.DAY], NOON)
     schedule.begin(Job.DAY, Reason.ASKED, NOON)
-    steered.ask([Job.DAY], NOON + SECOND)
+    jobs.ask([Job.DAY], NOON + SECOND)
     assert schedule.due(NOON + SECOND) is None
     schedule.end(Job.DAY, Result.DONE, NOON + 2 * SECOND)
     assert schedule.due(NOON + 2 * SECOND) == Due(Job.DAY, Reason.ASKED)
 
 
 def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: Schedule) -> None:
-    steered.pause(list(Job))
+    jobs.pause(list(Job))
     assert schedule.is_paused(Job.SEGMENTS)
     schedule.drained()
     assert schedule.due(ONE) is None
-    steered.ask([Job.DAY], ONE)
+    jobs.ask([Job.DAY], ONE)
     assert schedule.due(ONE) == Due(Job.DAY, Reason.ASKED)
     ran(schedule, schedule.due(ONE), ONE)
     assert schedule.due(ONE) is None
@@ -197,24 +196,24 @@ def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: Schedule) -> No
 
 
 def test_what_is_resumed_makes_up_for_what_it_missed(schedule: Schedule) -> None:
-    steered.pause([Job.DAY])
+    jobs.pause([Job.DAY])
     assert schedule.due(ONE) is None
-    steered.resume([Job.DAY])
+    jobs.resume([Job.DAY])
     assert not schedule.is_paused(Job.DAY)
     assert schedule.due(ONE + SECOND) == Due(Job.DAY, Reason.SCHEDULE)
 
 
 def test_what_a_pause_stopped_goes_on_when_it_is_resumed(schedule: Schedule) -> None:
     schedule.begin(Job.DAY, Reason.SCHEDULE, ONE)
-    steered.pause([Job.DAY])
+    jobs.pause([Job.DAY])
     schedule.end(Job.DAY, Result.STOPPED, ONE + SECOND)
     assert schedule.due(ONE + 2 * SECOND) is None
-    steered.resume([Job.DAY])
+    jobs.resume([Job.DAY])
     assert schedule.due(ONE + 3 * SECOND) == Due(Job.DAY, Reason.SCHEDULE)
 
 
 def test_a_pause_outlives_a_restart(file: Path, schedule: Schedule) -> None:
-    steered.pause([Job.DAY])
+    jobs.pause([Job.DAY])
     store.open_at(file)
     again = Schedule(PLAN)
     assert again.due(ONE) is None
@@ -236,11 +235,11 @@ def test_what_failed_waits_for_its_next_time(schedule: Schedule) -> None:
 
 
 def test_what_was_asked_for_and_stopped_stays_asked_for(schedule: Schedule) -> None:
-    steered.ask([Job.YEAR], NOON)
+    jobs.ask([Job.YEAR], NOON)
     ran(schedule, schedule.due(NOON), NOON, Result.STOPPED)
     assert schedule.due(NOON + SECOND) is None
     assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.YEAR, Reason.ASKED)
-    steered.pause([Job.YEAR])
+    jobs.pause([Job.YEAR])
     assert Schedule(PLAN).due(NOON + SECOND) is None
 
 
@@ -322,14 +321,14 @@ def test_a_killed_run_is_broken_off_for_whoever_works_next(
     file: Path, schedule: Schedule
 ) -> None:
     killed(file, ONE)
-    (seen,) = asked.history(is_worked=True)
+    (seen,) = jobs.history(is_worked=True)
     assert (seen.result, seen.ended_at) == (None, None)
-    (idle,) = asked.history(is_worked=False)
+    (idle,) = jobs.history(is_worked=False)
     assert (idle.result, idle.took_s) == (Result.BROKEN_OFF, 90.0)
 
     again = Schedule(PLAN)
     assert again.due(ONE + timedelta(hours=5)) == Due(Job.DAY, Reason.MISSED)
-    (run,) = asked.history(is_worked=True)
+    (run,) = jobs.history(is_worked=True)
     assert (run.result, run.took_s) == (Result.BROKEN_OFF, 90.0)
     assert (run.made, run.waiting) == (2, 5)
     ran(again, again.due(ONE + timedelta(hours=5)), ONE + timedelta(hours=5))
@@ -339,7 +338,7 @@ def test_a_killed_run_is_broken_off_for_whoever_works_next(
 def test_what_was_asked_for_and_killed_is_asked_for_again(
     file: Path, schedule: Schedule
 ) -> None:
-    steered.ask([Job.DAY], NOON)
+    jobs.ask([Job.DAY], NOON)
     killed(file, NOON)
     assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.DAY, Reason.ASKED)
 
@@ -349,7 +348,7 @@ def test_a_job_that_dies_each_time_waits_for_its_next_time(
     file: Path, schedule: Schedule, is_asked: bool
 ) -> None:
     if is_asked:
-        steered.ask([Job.DAY], ONE)
+        jobs.ask([Job.DAY], ONE)
     for number in range(TRIES):
         killed(file, ONE + number * timedelta(minutes=5))
     again = Schedule(PLAN)
@@ -362,8 +361,8 @@ def test_a_job_that_dies_each_time_waits_for_its_next_time(
 def test_a_status_tells_what_runs_what_is_late_and_what_comes(
     schedule: Schedule,
 ) -> None:
-    def day(now: datetime, *, is_worked: bool | None = True) -> asked.Status:
-        found = asked.statuses(PLAN, now, is_worked=is_worked)
+    def day(now: datetime, *, is_worked: bool | None = True) -> jobs.Status:
+        found = jobs.statuses(PLAN, now, is_worked=is_worked)
         assert [one.job for one in found] == list(Job)
         return found[1]
 
@@ -372,7 +371,7 @@ def test_a_status_tells_what_runs_what_is_late_and_what_comes(
     assert fresh.schedule == "at 01:00 every day"
     assert not day(ONE - SECOND).is_overdue
     assert day(ONE).is_overdue
-    steered.ask([Job.DAY], ONE)
+    jobs.ask([Job.DAY], ONE)
     assert day(ONE).asked_at == ONE
     schedule.begin(Job.DAY, Reason.SCHEDULE, ONE)
     assert day(ONE).is_running
@@ -381,13 +380,13 @@ def test_a_status_tells_what_runs_what_is_late_and_what_comes(
     assert not day(ONE, is_worked=False).is_running
     schedule.end(Job.DAY, Result.DONE, ONE)
     assert not day(ONE).is_overdue
-    steered.pause([Job.DAY])
+    jobs.pause([Job.DAY])
     paused = day(ONE + timedelta(days=3))
     assert (paused.is_paused, paused.is_overdue, paused.next_at) == (True, False, None)
 
 
 def test_segments_have_no_times(schedule: Schedule) -> None:
-    status = asked.statuses(PLAN, NOON, is_worked=True)[0]
+    status = jobs.statuses(PLAN, NOON, is_worked=True)[0]
     assert (status.job, status.cron, status.next_at) == (Job.SEGMENTS, "", None)
-    assert status.schedule == asked.NO_TIMES
+    assert status.schedule == jobs.NO_TIMES
     assert not status.is_overdue

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
-from memtui.memory.events import EventType
+from memtui.capture import watcher
+from memtui.capture.watcher import Watch
+from memtui.model.events import EventType
 from memtui.paths import in_home
-from memtui.recall import health
+from memtui.pipeline.pipeline import Pipeline
+from memtui.services import status
 from memtui.settings import Held, Settings
-from memtui.sources import watching
-from memtui.sources.watching import Watch
-from memtui.stages.works import Works
-from memtui.store import cursors, database, facts
-from memtui.store.tables.conversations import EventRow, SessionRow, ThoughtRow
+from memtui.store import cursors, database, meta
+from memtui.store.schema import EventRow, SessionRow, ThoughtRow
+from memtui.workspace import Workspace
 
 START = datetime(2025, 3, 14, 10, tzinfo=UTC)
 
@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def tailing(tmp_path: Path, folder: Path) -> Iterator[House]:
+def tailing(tmp_path: Path, folder: Path) -> Iterator[Workspace]:
     """A house that reads Claude Code's transcripts as they are written."""
     settings = Settings(
         {
@@ -56,12 +56,12 @@ def tailing(tmp_path: Path, folder: Path) -> Iterator[House]:
             "capture.sources": Held(("claude-code",), "test"),
         }
     )
-    house = House(in_home(tmp_path / "home"), settings)
+    house = Workspace(in_home(tmp_path / "home"), settings)
     yield house
     house.stop()
 
 
-def look(house: House) -> list[str]:
+def look(house: Workspace) -> list[str]:
     """Look at all files now, and tell what is kept."""
     works = house.works
     works._tail._next_glance_s = works._tail._next_look_s = 0.0
@@ -78,7 +78,9 @@ def bytes_read(file: Path) -> int:
     return place.offset
 
 
-def test_only_what_a_file_has_grown_by_is_read(tailing: House, folder: Path) -> None:
+def test_only_what_a_file_has_grown_by_is_read(
+    tailing: Workspace, folder: Path
+) -> None:
     file = folder / "s1.jsonl"
     file.write_text(record(1, "one"))
     assert look(tailing) == ["one"]
@@ -94,26 +96,26 @@ def test_only_what_a_file_has_grown_by_is_read(tailing: House, folder: Path) -> 
         grown.write(record(3, "three"))
     assert look(tailing)[-1] == "three"
     assert bytes_read(file) == file.stat().st_size
-    assert health.stats().events == 3
+    assert status.stats().events == 3
 
 
 def test_a_line_that_is_not_whole_yet_is_read_when_it_is(
-    tailing: House, folder: Path
+    tailing: Workspace, folder: Path
 ) -> None:
     file = folder / "s1.jsonl"
     whole = record(2, "two")
     file.write_text(record(1, "one") + whole[:40])
     assert look(tailing) == ["one"]
-    assert health.stats().problems == 0
+    assert status.stats().problems == 0
     with file.open("a") as grown:
         grown.write(whole[40:])
     assert look(tailing) == ["one", "two"]
-    assert not [r for r, _, _ in health.left_out() if "cut off" in r]
+    assert not [r for r, _, _ in status.left_out() if "cut off" in r]
 
 
 @pytest.mark.parametrize("how", ["truncated", "replaced", "rewritten"])
 def test_a_file_that_is_not_the_same_any_more_is_read_from_its_start(
-    tailing: House, folder: Path, how: str
+    tailing: Workspace, folder: Path, how: str
 ) -> None:
     file = folder / "s1.jsonl"
     file.write_text(record(1, "one") + record(2, "two") + record(3, "three"))
@@ -134,7 +136,7 @@ def test_a_file_that_is_not_the_same_any_more_is_read_from_its_start(
 
 
 def test_a_call_is_joined_with_an_answer_that_comes_later(
-    tailing: House, folder: Path
+    tailing: Workspace, folder: Path
 ) -> None:
     file = folder / "s1.jsonl"
     call = [
@@ -152,7 +154,7 @@ def test_a_call_is_joined_with_an_answer_that_comes_later(
 
 
 def test_a_message_that_goes_on_is_waited_for_and_then_given_up(
-    tailing: House, folder: Path, monkeypatch: pytest.MonkeyPatch
+    tailing: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [START + timedelta(seconds=3)]
     works = tailing.works
@@ -178,7 +180,7 @@ def test_nobodys_transcripts_are_read_before_somebody_agreed(
     tmp_path: Path, folder: Path, settings: Settings
 ) -> None:
     (folder / "s1.jsonl").write_text(record(1, "one"))
-    house = House(in_home(tmp_path / "home"), settings)
+    house = Workspace(in_home(tmp_path / "home"), settings)
     assert look(house) == []
     house.agree(["claude-code"])
     assert look(house) == ["one"]
@@ -200,9 +202,9 @@ def test_excluded_projects_and_paths_are_not_kept(tmp_path: Path, folder: Path) 
             "capture.exclude": Held(("*/private/*",), "test"),
         }
     )
-    house = House(in_home(tmp_path / "home"), settings)
+    house = Workspace(in_home(tmp_path / "home"), settings)
     assert look(house) == ["one"]
-    assert ("excluded by */private/*", "left", 1) in health.left_out()
+    assert ("excluded by */private/*", "left", 1) in status.left_out()
     house.stop()
 
 
@@ -226,13 +228,15 @@ def test_separate_memories_hold_one_project_each(
     kept = {}
     for project in (shop, ferry):
         monkeypatch.chdir(project / "src")
-        house = House(in_home(tmp_path / "home"), settings)
+        house = Workspace(in_home(tmp_path / "home"), settings)
         kept[project.name] = look(house)
         house.stop()
     assert kept == {"shop": ["shop"], "ferry": ["ferry"]}
 
 
-def test_running_works_read_what_is_written_now(tailing: House, folder: Path) -> None:
+def test_running_works_read_what_is_written_now(
+    tailing: Workspace, folder: Path
+) -> None:
     tailing.works.start(lambda _: None)
     file = folder / "s1.jsonl"
     file.write_text(record(1, "one"))
@@ -253,27 +257,27 @@ def wait_for(events: int) -> None:
 
 
 def test_where_the_system_tells_of_no_changes_that_is_said_and_files_are_found(
-    tailing: House, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    tailing: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"server:/x {tmp_path} nfs4 rw 0 0\nproc /proc proc rw 0 0\n")
-    monkeypatch.setattr(watching, "MOUNTS", mounts)
+    monkeypatch.setattr(watcher, "MOUNTS", mounts)
     watch = Watch(lambda: None)
     tailing.works._tail.watch(watch)
     (folder / "s1.jsonl").write_text(record(1, "one"))
     assert look(tailing) == ["one"]
     assert "nfs4, which does not tell of changes" in watch.blind
     with database.connected():
-        assert facts.blind() == watch.blind
+        assert meta.blind() == watch.blind
 
 
 def test_the_nearest_mount_tells_the_file_system() -> None:
     mounts = "/dev/a / ext4 rw 0 0\nhost:/h /home/my\\040files nfs rw 0 0\n"
-    assert watching.filesystem_of(Path("/home/my files/x"), mounts) == "nfs"
-    assert watching.filesystem_of(Path("/home/other"), mounts) == "ext4"
+    assert watcher.filesystem_of(Path("/home/my files/x"), mounts) == "nfs"
+    assert watcher.filesystem_of(Path("/home/other"), mounts) == "ext4"
 
 
-def test_thoughts_are_kept_apart(tailing: House, folder: Path) -> None:
+def test_thoughts_are_kept_apart(tailing: Workspace, folder: Path) -> None:
     thought = [{"type": "thinking", "thinking": "Perhaps the cart is stale."}]
     (folder / "s1.jsonl").write_text(
         record(1, "Why?")
@@ -281,17 +285,18 @@ def test_thoughts_are_kept_apart(tailing: House, folder: Path) -> None:
         + record(3, "Stale cart.", "assistant")
     )
     assert look(tailing) == ["Why?", "Stale cart."]
-    from memtui.store import sessions, thoughts  # noqa: PLC0415
+    from memtui.store import events as store_events
+    from memtui.store import sessions  # noqa: PLC0415
 
     with database.connected():
         number = sessions.number("claude-code", "s1")
         assert number is not None
-        kept = thoughts.between(number, 0, 2**62)
+        kept = store_events.thoughts_between(number, 0, 2**62)
     assert [one.text for one in kept] == ["Perhaps the cart is stale."]
 
 
 def test_a_linked_folder_is_read_and_a_pipe_is_not(
-    tailing: House, folder: Path, tmp_path: Path
+    tailing: Workspace, folder: Path, tmp_path: Path
 ) -> None:
     there = tmp_path / "elsewhere"
     there.mkdir()
@@ -306,7 +311,7 @@ def test_a_linked_folder_is_read_and_a_pipe_is_not(
 
 
 def test_a_file_that_became_a_pipe_holds_nothing_up(
-    tailing: House, folder: Path
+    tailing: Workspace, folder: Path
 ) -> None:
     (folder / "s1.jsonl").write_text(record(1, "said before"))
     assert look(tailing) == ["said before"]
@@ -316,7 +321,7 @@ def test_a_file_that_became_a_pipe_holds_nothing_up(
 
 
 def test_a_fork_keeps_only_its_own_and_says_whose_it_is(
-    tailing: House, folder: Path
+    tailing: Workspace, folder: Path
 ) -> None:
     said = [record(n, f"said {n}") for n in range(1, 5)]
     (folder / "s1.jsonl").write_text("".join([*said, record(9, "original goes on")]))
@@ -339,7 +344,7 @@ def test_a_fork_keeps_only_its_own_and_says_whose_it_is(
 
 
 def test_two_readers_of_one_file_count_it_once(
-    tailing: House, folder: Path, works: Works | None = None
+    tailing: Workspace, folder: Path, works: Pipeline | None = None
 ) -> None:
     file = folder / "s1.jsonl"
     file.write_text("".join(record(n, f"said {n}") for n in range(3)) + "{broken}\n")
@@ -347,12 +352,12 @@ def test_two_readers_of_one_file_count_it_once(
     second = tailing.works._files().take(file)
     list(first)
     list(second)
-    assert health.stats().events == 3
-    assert [p.count for p in health.latest_problems()] == [1]
+    assert status.stats().events == 3
+    assert [p.count for p in status.latest_problems()] == [1]
 
 
 def test_a_kept_event_is_what_the_transcript_says_even_if_a_hook_was_first(
-    tailing: House, folder: Path
+    tailing: Workspace, folder: Path
 ) -> None:
     spool = tailing.paths.spool / "new"
     spool.mkdir(parents=True, exist_ok=True)
@@ -373,16 +378,16 @@ def test_a_kept_event_is_what_the_transcript_says_even_if_a_hook_was_first(
     assert look(tailing) == ["one"]
     with database.connected():
         (told,) = EventRow.select()
-        from memtui.store import events  # noqa: PLC0415
+        from memtui.store import events as store_events  # noqa: PLC0415
 
         assert told.route == "transcript" and told.id != hooked.id
-        assert events.get([hooked.id])[hooked.id].event_id == told.id
-        assert events.get([told.id])[told.id].event_type is EventType.USER_MESSAGE
-    assert health.stats().messages == 1
+        assert store_events.get([hooked.id])[hooked.id].event_id == told.id
+        assert store_events.get([told.id])[told.id].event_type is EventType.USER_MESSAGE
+    assert status.stats().messages == 1
 
 
 def test_a_thought_of_which_nothing_came_yet_is_kept(
-    tailing: House, folder: Path
+    tailing: Workspace, folder: Path
 ) -> None:
     thought = [{"type": "thinking", "thinking": "Perhaps the cart is stale."}]
     file = folder / "s1.jsonl"

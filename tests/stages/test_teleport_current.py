@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from memtui.house import House
-from memtui.memory.hits import HitKind
-from memtui.stages import loop
-from memtui.stages.loop import Loop, Stepped
-from memtui.store import database, outbox, toc
+from memtui.model.hits import HitKind
+from memtui.pipeline import worker
+from memtui.pipeline.worker import Loop, Stepped
+from memtui.store import database, nodes, outbox
+from memtui.workspace import Workspace
 
 FIRST = '{"session_id": "s", "timestamp": "2025-03-14T10:00:00Z", "role": "user",'
 ROUNDS = 4
@@ -14,7 +14,7 @@ ROUNDS = 4
 
 
 def test_what_comes_in_is_found_before_the_stages_rest(
-    house: House, tmp_path: Path
+    house: Workspace, tmp_path: Path
 ) -> None:
     works, told = house.works, list[Stepped]()
     file = tmp_path / "one.jsonl"
@@ -32,10 +32,10 @@ def test_what_comes_in_is_found_before_the_stages_rest(
         kinds = {hit.kind for hit in house.teleport.find(word).hits}
         assert HitKind.NODE in kinds
     assert not [one for one in told if one.error]
-    assert max(loop.IDLE_S) < 0.5
+    assert max(worker.IDLE_S) < 0.5
 
 
-def test_what_is_gone_is_missed_as_soon(house: House, tmp_path: Path) -> None:
+def test_what_is_gone_is_missed_as_soon(house: Workspace, tmp_path: Path) -> None:
     file = tmp_path / "one.jsonl"
     file.write_text(f'{FIRST} "text": "Paint the ferry", "key": "0"}}\n')
     for _ in house.works.importer().run([file]):
@@ -47,7 +47,7 @@ def test_what_is_gone_is_missed_as_soon(house: House, tmp_path: Path) -> None:
         if hit.kind is HitKind.NODE
     ]
     with database.writing():
-        toc.retire([segment])
+        nodes.retire([segment])
         outbox.announce([segment], 0)
     # What the tree no longer holds is not shown, even before it is indexed.
     assert all(hit.node_id != segment for hit in house.teleport.find("ferry").hits)

@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
+from memtui.cli.output import plain_text
 from memtui.llm.extractive import Extractive
-from memtui.memory.events import Event
-from memtui.memory.segments import Rules, Segment
-from memtui.memory.summaries import Claim, Summary
-from memtui.memory.toc import Status, TocLevel, TocNode
-from memtui.memory.tokens import ESTIMATED
+from memtui.model.events import Event
+from memtui.model.nodes import Status, TocLevel, TocNode
+from memtui.model.segments import Rules, Segment
+from memtui.model.summaries import Claim, Summary
 from memtui.paths import in_home
-from memtui.recall import browse, health
+from memtui.pipeline.pipeline import Pipeline, Setup
+from memtui.pipeline.progress import Progress
+from memtui.services import browse, status
 from memtui.settings import Settings
-from memtui.shell.output import plain
-from memtui.stages.progress import Progress
-from memtui.stages.works import Setup, Works
-from memtui.store import checkpoints, database, dirty, events, facts
-from memtui.store.tables.contents import VersionRow
+from memtui.store import database, dirty, events, meta
+from memtui.store.schema import VersionRow
+from memtui.text.tokens import ESTIMATED
+from memtui.workspace import Workspace
 
 START = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 HISTORY = Path(__file__).parents[1] / "data" / "history.jsonl"
@@ -46,11 +46,11 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def works(house: House, clock: Clock) -> Works:
+def works(house: Workspace, clock: Clock) -> Pipeline:
     return made(house, clock)
 
 
-def made(house: House, clock: Callable[[], datetime], **changes: Any) -> Works:
+def made(house: Workspace, clock: Callable[[], datetime], **changes: Any) -> Pipeline:
     given: dict[str, Any] = {
         "spool": house.paths.spool,
         "index": house.paths.index,
@@ -63,7 +63,7 @@ def made(house: House, clock: Callable[[], datetime], **changes: Any) -> Works:
         "clock": clock,
         "agent": "agent",
     }
-    return Works(Setup(**{**given, **changes}))
+    return Pipeline(Setup(**{**given, **changes}))
 
 
 def line(after_s: float, text: str, session: str = "s1", **fields: Any) -> str:
@@ -79,14 +79,14 @@ def line(after_s: float, text: str, session: str = "s1", **fields: Any) -> str:
     return json.dumps({**told, **fields})
 
 
-def bring(works: Works, folder: Path, name: str, lines: Sequence[str]) -> None:
+def bring(works: Pipeline, folder: Path, name: str, lines: Sequence[str]) -> None:
     file = folder / f"{name}.jsonl"
     file.write_text("\n".join(lines) + "\n")
     for _ in works.importer().run([file]):
         pass
 
 
-def settle(works: Works) -> None:
+def settle(works: Pipeline) -> None:
     assert works.until_idle(lambda _: None) == []
 
 
@@ -95,7 +95,7 @@ def tree() -> dict[str, Any]:
     waiting = [line.node_id for line in browse.years()]
     while waiting:
         name = waiting.pop()
-        said = plain(browse.node(name))
+        said = plain_text(browse.node(name))
         nodes[name] = {
             k: v for k, v in said.items() if k not in ("created_at", "version")
         }
@@ -116,7 +116,7 @@ def test_the_tree_does_not_depend_on_the_order_of_arrival(
     for seed in range(4):
         order = list(lines)
         random.Random(seed).shuffle(order)
-        house = House(in_home(tmp_path / f"home-{seed}"), settings)
+        house = Workspace(in_home(tmp_path / f"home-{seed}"), settings)
         works = made(house, clock)
         for place in range(0, len(order), 7):
             bring(works, tmp_path, f"{seed}-{place}", order[place : place + 7])
@@ -127,14 +127,14 @@ def test_the_tree_does_not_depend_on_the_order_of_arrival(
     assert all(other == trees[0] for other in trees)
 
 
-def test_a_bulk_import_makes_every_node_once(works: Works) -> None:
+def test_a_bulk_import_makes_every_node_once(works: Pipeline) -> None:
     for _ in works.importer().run([HISTORY]):
         pass
     settle(works)
     assert versions() == len(tree())
 
 
-def test_nothing_new_makes_no_new_version(works: Works, tmp_path: Path) -> None:
+def test_nothing_new_makes_no_new_version(works: Pipeline, tmp_path: Path) -> None:
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
     before = versions()
@@ -146,7 +146,7 @@ def test_nothing_new_makes_no_new_version(works: Works, tmp_path: Path) -> None:
 
 
 def test_a_late_event_changes_its_own_ancestors_alone(
-    works: Works, tmp_path: Path
+    works: Pipeline, tmp_path: Path
 ) -> None:
     bring(works, tmp_path, "march", [line(0, "Fix the ferry importer")])
     bring(works, tmp_path, "may", [line(60 * 86400, "Paint the quay", "s2")])
@@ -168,7 +168,7 @@ def test_a_late_event_changes_its_own_ancestors_alone(
     }
 
 
-def test_a_late_event_joins_two_segments(works: Works, tmp_path: Path) -> None:
+def test_a_late_event_joins_two_segments(works: Pipeline, tmp_path: Path) -> None:
     bring(works, tmp_path, "one", [line(0, "First half"), line(2400, "Second half")])
     settle(works)
     assert len(browse.children("toc:day:2025-03-14")) == 2
@@ -179,7 +179,7 @@ def test_a_late_event_joins_two_segments(works: Works, tmp_path: Path) -> None:
 
 
 def test_a_segment_is_live_until_a_silence_closes_it(
-    works: Works, tmp_path: Path, clock: Clock
+    works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     clock.now = START + timedelta(minutes=5)
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
@@ -196,7 +196,7 @@ def test_a_segment_is_live_until_a_silence_closes_it(
 
 
 def test_a_live_segment_is_not_summarised_at_every_event(
-    works: Works, tmp_path: Path, clock: Clock
+    works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     clock.now = START + timedelta(minutes=20)
     for number in range(20):
@@ -212,18 +212,18 @@ def test_a_live_segment_is_not_summarised_at_every_event(
 
 
 def test_subagents_are_kept_and_counted_but_not_cut(
-    works: Works, tmp_path: Path
+    works: Pipeline, tmp_path: Path
 ) -> None:
     helper = [line(n, f"Helper {n}", subagent="a1") for n in range(1, 5)]
     bring(works, tmp_path, "one", [line(0, "Send helpers"), *helper])
     settle(works)
     (segment,) = browse.children("toc:day:2025-03-14")
     assert (segment.tally.events, segment.tally.subagent_events) == (1, 4)
-    assert health.stats().events == 5
+    assert status.stats().events == 5
 
 
 def test_a_setting_gives_subagents_segments(
-    house: House, tmp_path: Path, clock: Clock
+    house: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
     works = made(house, clock, with_subagents=True)
     bring(works, tmp_path, "one", [line(0, "Send"), line(1, "Helper", subagent="a1")])
@@ -232,10 +232,10 @@ def test_a_setting_gives_subagents_segments(
 
 
 def test_what_is_said_to_wait_grows_less_with_each_stretch_that_is_summed_up(
-    works: Works, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    works: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.stages.summarize.SEGMENTS_AT_ONCE", 1)
-    monkeypatch.setattr("memtui.stages.reporting.REPORT_S", 0.0)
+    monkeypatch.setattr("memtui.pipeline.summarization.SEGMENTS_AT_ONCE", 1)
+    monkeypatch.setattr("memtui.pipeline.progress.REPORT_S", 0.0)
     lines = [line(at, "Fix the ferry importer", f"s{at}") for at in range(8)]
     bring(works, tmp_path, "one", lines)
     told: list[Progress] = []
@@ -258,7 +258,7 @@ class Poisoned(Extractive):
 
 
 def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
-    house: House, tmp_path: Path, clock: Clock
+    house: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
     summarizer = Poisoned()
     works = made(house, clock, summarizer=summarizer)
@@ -266,7 +266,7 @@ def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
     bring(works, tmp_path, "one", lines)
     works.until_idle(lambda _: None)
     assert len(browse.children("toc:day:2025-03-14")) == 1
-    assert health.stats().queued == 1
+    assert status.stats().queued == 1
 
     summarizer.is_ill = False
     settle(works)
@@ -285,7 +285,7 @@ class Renewed(Extractive):
 
 
 def test_what_was_summarised_by_other_rules_is_summarised_anew(
-    house: House, tmp_path: Path, clock: Clock
+    house: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
     works = made(house, clock)
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
@@ -316,7 +316,7 @@ class Rambling(Extractive):
 
 
 def test_whatever_a_summariser_answers_passes_the_same_gate(
-    house: House, tmp_path: Path, clock: Clock
+    house: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
     works = made(house, clock, summarizer=Rambling())
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
@@ -333,7 +333,7 @@ def test_whatever_a_summariser_answers_passes_the_same_gate(
     assert [bullet.stands for bullet in day.bullets] == [False]
 
 
-def test_parents_keep_their_calendar_titles(works: Works) -> None:
+def test_parents_keep_their_calendar_titles(works: Pipeline) -> None:
     for _ in works.importer().run([HISTORY]):
         pass
     settle(works)
@@ -343,13 +343,13 @@ def test_parents_keep_their_calendar_titles(works: Works) -> None:
     assert day.headline != day.title
     assert 1 <= len(day.bullets) <= 8
     with database.connected():
-        done = checkpoints.get("rollup_day")
+        done = meta.get_checkpoint("rollup_day")
     assert done is not None
     assert done.processed_count == 5
 
 
 def test_an_import_reads_a_file_again_only_when_it_has_grown(
-    works: Works, tmp_path: Path
+    works: Pipeline, tmp_path: Path
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "First")])
     importer = works.importer()
@@ -365,16 +365,16 @@ def test_an_import_reads_a_file_again_only_when_it_has_grown(
 
 
 def test_damaged_lines_are_counted_once_however_often_a_file_is_read(
-    works: Works, tmp_path: Path
+    works: Pipeline, tmp_path: Path
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "First"), "{damaged"])
     bring(works, tmp_path, "one", [line(0, "First"), "{damaged", line(3, "Second")])
-    (problem,) = health.latest_problems()
+    (problem,) = status.latest_problems()
     assert (problem.reason, problem.line, problem.count) == ("not valid JSON", 2, 1)
 
 
 def test_an_index_that_is_gone_is_made_again(
-    house: House, works: Works, tmp_path: Path, clock: Clock
+    house: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
@@ -391,20 +391,20 @@ def test_an_index_that_is_gone_is_made_again(
 
 
 def test_an_index_of_another_store_is_not_believed(
-    house: House, works: Works, tmp_path: Path, clock: Clock
+    house: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
     with database.writing():
-        facts.set_index_name("another")
+        meta.set_index_name("another")
     settle(made(house, clock))
     with database.connected():
-        assert facts.index_name() != "another"
+        assert meta.index_name() != "another"
     assert house.teleport.find("ferry").hits
 
 
 def test_who_may_not_work_still_sees_what_changes(
-    house: House, works: Works, tmp_path: Path, clock: Clock
+    house: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     other = made(house, clock)
     assert works.claim.take()
@@ -425,7 +425,7 @@ def test_who_may_not_work_still_sees_what_changes(
     works.claim.drop()
 
 
-def test_odd_characters_anywhere_are_survived(works: Works, tmp_path: Path) -> None:
+def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -> None:
     odd = "\ud800\x00\x1b[31mé"
     told = line(0, "Fix the ferry", agent=odd, project=odd, subagent="", title=odd)
     other = json.dumps({"type": odd, "sessionId": odd, "session_id": 1, "role": odd})
@@ -451,13 +451,13 @@ def test_odd_characters_anywhere_are_survived(works: Works, tmp_path: Path) -> N
     works._setup.spool.joinpath("new").mkdir(parents=True, exist_ok=True)
     (new / os.fsdecode(b"caf\xe9.json")).write_text(json.dumps(payload))
     settle(works)
-    assert health.stats().messages == 3
-    assert health.stats().problems == 2
+    assert status.stats().messages == 3
+    assert status.stats().problems == 2
     assert browse.years()[0].projects == ("ferry", "\ufffdé")
 
 
 def test_a_broken_index_is_made_again(
-    house: House, works: Works, tmp_path: Path, clock: Clock
+    house: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
@@ -471,7 +471,7 @@ def test_a_broken_index_is_made_again(
 
 
 def test_an_index_deleted_meanwhile_is_made_again(
-    house: House, works: Works, tmp_path: Path
+    house: Workspace, works: Pipeline, tmp_path: Path
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
@@ -481,7 +481,7 @@ def test_an_index_deleted_meanwhile_is_made_again(
 
 
 def test_a_folder_that_holds_other_files_is_left_alone(
-    house: House, works: Works, tmp_path: Path
+    house: Workspace, works: Pipeline, tmp_path: Path
 ) -> None:
     house.paths.index.mkdir()
     precious = house.paths.index / "mine.txt"
@@ -493,7 +493,7 @@ def test_a_folder_that_holds_other_files_is_left_alone(
 
 
 def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
-    works: Works, monkeypatch: pytest.MonkeyPatch
+    works: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new = works._setup.spool / "new"
     new.mkdir(parents=True, exist_ok=True)
@@ -513,17 +513,17 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
 
     monkeypatch.setattr(events, "add", add)
     settle(works)
-    reasons = {problem.reason for problem in health.latest_problems()}
+    reasons = {problem.reason for problem in status.latest_problems()}
     assert reasons == {
         "cannot be kept: RuntimeError: no such luck",
         "not a regular file",
     }
-    assert health.stats().messages == 2
+    assert status.stats().messages == 2
     assert not list(new.iterdir())
 
 
 def test_one_file_that_surprises_does_not_stop_an_import(
-    works: Works, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    works: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.jsonl").write_text(line(0, name, session=name) + "\n")
@@ -556,7 +556,7 @@ def test_neither_time_nor_project_depends_on_the_order_of_arrival(
     for seed in range(6):
         order = list(lines)
         random.Random(seed).shuffle(order)
-        house = House(in_home(tmp_path / f"home-{seed}"), settings)
+        house = Workspace(in_home(tmp_path / f"home-{seed}"), settings)
         works = made(house, clock)
         for place, one in enumerate(order):
             bring(works, tmp_path, f"{seed}-{place}", [one])

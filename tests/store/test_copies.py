@@ -15,14 +15,13 @@ from typing import Any
 import pytest
 
 from memtui.errors import StoreBusy, StoreError, StoreTooNew
-from memtui.house import House
-from memtui.store import copies, database
-from memtui.store.tables.conversations import SessionRow
-from memtui.store.tables.keeping import MetaRow
+from memtui.store import backup, database
+from memtui.store.schema import MetaRow, SessionRow
+from memtui.workspace import Workspace
 
 
 @pytest.fixture
-def store(full_house: House) -> Iterator[Path]:
+def store(full_house: Workspace) -> Iterator[Path]:
     yield full_house.paths.store
     database.close()
 
@@ -45,20 +44,20 @@ def test_a_copy_is_one_file_that_only_its_owner_may_read(
 ) -> None:
     file = tmp_path / "out" / "memory.bak"
     file.parent.mkdir()
-    found = copies.make(file)
+    found = backup.make(file)
     assert [path.name for path in file.parent.iterdir()] == ["memory.bak"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert rows(file) == rows(store)
     assert (found.events, found.sessions) == (44, 6)
     file.parent.chmod(0o500)
-    assert copies.outline(file) == found
+    assert backup.outline(file) == found
     file.parent.chmod(0o700)
 
 
 def test_a_copy_made_while_another_process_writes_is_one_moment(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(copies, "PAGES_AT_ONCE", 3)
+    monkeypatch.setattr(backup, "PAGES_AT_ONCE", 3)
     with database.connected():
         number = SessionRow.select(SessionRow.id).scalar()
     script = (
@@ -84,7 +83,7 @@ def test_a_copy_made_while_another_process_writes_is_one_moment(
         moments = []
         for place in range(5):
             file = tmp_path / f"{place}.bak"
-            copies.make(file)
+            backup.make(file)
             with closing(sqlite3.connect(file)) as db:
                 asked = "SELECT max(at_ms) FROM outbox WHERE action = 'x'"
                 (last,) = db.execute(asked).fetchone()
@@ -104,23 +103,23 @@ def test_a_file_is_written_over_only_when_that_is_said(
     file = tmp_path / "thesis.txt"
     file.write_text("months of work")
     with pytest.raises(StoreError, match="exists already; --force"):
-        copies.make(file)
+        backup.make(file)
     assert file.read_text() == "months of work"
-    copies.make(file, may_replace=True)
+    backup.make(file, may_replace=True)
     assert rows(file) == rows(store)
     with pytest.raises(StoreError, match="is the store itself"):
-        copies.make(store, may_replace=True)
+        backup.make(store, may_replace=True)
     with pytest.raises(StoreError, match="is a folder"):
-        copies.make(tmp_path)
+        backup.make(tmp_path)
     with pytest.raises(StoreError, match="No such file"):
-        copies.make(tmp_path / "nowhere" / "memory.bak")
+        backup.make(tmp_path / "nowhere" / "memory.bak")
 
 
 def test_of_a_damaged_store_no_copy_is_made(store: Path, tmp_path: Path) -> None:
     database.close()
     damage(store)
     with pytest.raises(StoreError, match="damaged"):
-        copies.make(tmp_path / "memory.bak")
+        backup.make(tmp_path / "memory.bak")
     assert [path.name for path in tmp_path.glob("*.bak*")] == []
     assert list(tmp_path.glob(".*.part")) == []
 
@@ -185,7 +184,7 @@ def test_on_a_full_disk_the_store_stays_as_it_was(
     store: Path, tmp_path: Path, steps: str
 ) -> None:
     file = tmp_path / "memory.bak"
-    copies.make(file)
+    backup.make(file)
     change(store)
     wanted = rows(store, "sessions")
     database.close()
@@ -203,7 +202,7 @@ def test_what_a_killed_copying_left_is_swept_up_later(
         path.touch()
     for path in (left, others):
         os.utime(path, (0, 0))
-    copies.make(tmp_path / "my [1].bak")
+    backup.make(tmp_path / "my [1].bak")
     assert (left.exists(), new.exists(), others.exists()) == (False, True, True)
 
 
@@ -211,11 +210,11 @@ def test_what_is_put_in_the_stores_place_is_the_store(
     store: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "memory.bak"
-    copies.make(file)
+    backup.make(file)
     wanted = rows(store, "sessions")
     change(store)
     database.close()
-    copies.put(copies.prepare(file, store), store)
+    backup.put(backup.prepare(file, store), store)
     assert rows(store, "sessions") == wanted
     assert not list(store.parent.glob("*restoring*"))
 
@@ -224,7 +223,7 @@ def test_whoever_has_the_store_open_sees_all_of_it_or_nothing(
     store: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "memory.bak"
-    copies.make(file)
+    backup.make(file)
     change(store)
     database.close()
     seen = set()
@@ -244,7 +243,7 @@ def test_whoever_has_the_store_open_sees_all_of_it_or_nothing(
     reader.start()
     try:
         for _ in range(3):
-            copies.put(copies.prepare(file, store), store)
+            backup.put(backup.prepare(file, store), store)
     finally:
         is_done.set()
         reader.join()
@@ -255,16 +254,16 @@ def test_a_writer_that_does_not_let_go_is_waited_for_and_then_named(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "memory.bak"
-    copies.make(file)
+    backup.make(file)
     change(store)
     wanted = rows(store, "sessions")
     database.close()
-    draft = copies.prepare(file, store)
+    draft = backup.prepare(file, store)
     monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
     with closing(sqlite3.connect(store, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy, match="in use by another process"):
-            copies.put(draft, store)
+            backup.put(draft, store)
     assert rows(store, "sessions") == wanted
 
 
@@ -273,7 +272,7 @@ def test_a_store_that_cannot_be_read_is_replaced_too(
     store: Path, tmp_path: Path, how: str
 ) -> None:
     file = tmp_path / "memory.bak"
-    copies.make(file)
+    backup.make(file)
     wanted = rows(store)
     change(store)
     database.close()
@@ -284,7 +283,7 @@ def test_a_store_that_cannot_be_read_is_replaced_too(
             path.unlink()
     else:
         store.write_bytes(b"" if how == "empty" else b"not a database " * 999)
-    copies.put(copies.prepare(file, store), store)
+    backup.put(backup.prepare(file, store), store)
     assert rows(store) == wanted
     assert stat.S_IMODE(store.stat().st_mode) == 0o600
     with closing(sqlite3.connect(store)) as db:
@@ -300,12 +299,12 @@ def test_only_a_whole_store_that_this_program_can_read_is_put_there(
         db.execute("CREATE TABLE meta (name, value)")
     for file in (text, other, tmp_path / "missing"):
         with pytest.raises(StoreError, match=r"no copy of a memtui store|no file"):
-            copies.outline(file)
+            backup.outline(file)
     damaged = tmp_path / "damaged.bak"
-    copies.make(damaged)
+    backup.make(damaged)
     damage(damaged)
     with pytest.raises(StoreError, match=r"damaged\.bak is damaged"):
-        copies.prepare(damaged, store)
+        backup.prepare(damaged, store)
     newer = tmp_path / "newer.bak"
     with database.writing():
         MetaRow.update(value="99").where(MetaRow.name == "schema_version").execute()
@@ -314,4 +313,4 @@ def test_only_a_whole_store_that_this_program_can_read_is_put_there(
     copies_of.close()
     shutil.copy(store, newer)
     with pytest.raises(StoreTooNew, match=r"newer\.bak was made by a newer memtui"):
-        copies.outline(newer)
+        backup.outline(newer)

@@ -10,23 +10,20 @@ import pytest
 
 from memtui import store
 from memtui.errors import StoreError, StoreTooNew
-from memtui.house import House
-from memtui.store import database, facts, forgetting, outbox
-from memtui.store.tables.contents import VersionRow
-from memtui.store.tables.conversations import EventRow
-from memtui.store.tables.keeping import MetaRow
-from memtui.store.tables.working import OutboxRow
+from memtui.store import database, meta, outbox, tombstones
+from memtui.store.schema import EventRow, MetaRow, OutboxRow, VersionRow
+from memtui.workspace import Workspace
 
 NOBODY = 65_534
 
 
-def test_only_its_owner_can_read_a_store(house: House) -> None:
+def test_only_its_owner_can_read_a_store(house: Workspace) -> None:
     file = house.paths.store
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-def test_the_database_is_set_for_many_readers(house: House) -> None:
+def test_the_database_is_set_for_many_readers(house: Workspace) -> None:
     with database.connected():
         asked = {
             name: database.db.execute_sql(f"PRAGMA {name}").fetchone()[0]
@@ -40,7 +37,7 @@ def test_the_database_is_set_for_many_readers(house: House) -> None:
     }
 
 
-def test_a_file_that_may_not_be_read_is_said_so(house: House) -> None:
+def test_a_file_that_may_not_be_read_is_said_so(house: Workspace) -> None:
     file = house.paths.store
     refused = pytest.raises(StoreError, match="may not be read: memtui doctor")
     file.chmod(0)
@@ -52,7 +49,7 @@ def test_a_file_that_may_not_be_read_is_said_so(house: House) -> None:
         os.seteuid(os.getuid())
 
 
-def test_events_can_be_neither_changed_nor_deleted(full_house: House) -> None:
+def test_events_can_be_neither_changed_nor_deleted(full_house: Workspace) -> None:
     refused = pytest.raises(peewee.IntegrityError, match="never changed")
     with refused, database.writing():
         EventRow.update(text="rewritten").execute()
@@ -61,7 +58,7 @@ def test_events_can_be_neither_changed_nor_deleted(full_house: House) -> None:
         EventRow.delete().execute()
 
 
-def test_events_cannot_be_replaced_nor_versions_changed(full_house: House) -> None:
+def test_events_cannot_be_replaced_nor_versions_changed(full_house: Workspace) -> None:
     with database.connected():
         row = EventRow.select().dicts().first()
     refused = pytest.raises(peewee.IntegrityError, match="never replaced")
@@ -72,13 +69,13 @@ def test_events_cannot_be_replaced_nor_versions_changed(full_house: House) -> No
         VersionRow.update(headline="rewritten").execute()
 
 
-def test_events_can_be_deleted_through_the_one_door(house: House) -> None:
+def test_events_can_be_deleted_through_the_one_door(house: Workspace) -> None:
     with database.connected():
         before = EventRow.select().count()
-        with forgetting.door():
+        with tombstones.door():
             EventRow.delete().execute()
     assert before == 0
-    with pytest.raises(peewee.IntegrityError), forgetting.door():
+    with pytest.raises(peewee.IntegrityError), tombstones.door():
         MetaRow.create(name="schema_version", value="twice")
     with database.connected():
         assert not database.db.execute_sql("SELECT 1 FROM forgetting").fetchall()
@@ -89,7 +86,7 @@ def test_a_store_keeps_the_time_zone_it_was_made_with(tmp_path: Path) -> None:
     store.open_at(file, time_zone="Asia/Tokyo")
     store.open_at(file, time_zone="Europe/Berlin")
     with database.connected():
-        assert facts.time_zone() == "Asia/Tokyo"
+        assert meta.time_zone() == "Asia/Tokyo"
 
 
 def test_a_store_of_a_newer_memtui_is_left_alone(tmp_path: Path) -> None:
@@ -117,7 +114,7 @@ def test_a_folder_in_the_way_is_said_so(tmp_path: Path) -> None:
         store.open_at(tmp_path / "taken" / "memory.db")
 
 
-def test_a_full_disk_is_said_so_and_nothing_is_half_written(house: House) -> None:
+def test_a_full_disk_is_said_so_and_nothing_is_half_written(house: Workspace) -> None:
     with database.connected():
         pages = database.db.execute_sql("PRAGMA page_count").fetchone()[0]
         database.db.execute_sql(f"PRAGMA max_page_count = {pages + 1}")
@@ -129,7 +126,7 @@ def test_a_full_disk_is_said_so_and_nothing_is_half_written(house: House) -> Non
         assert OutboxRow.select().count() == 0
 
 
-def test_outbox_numbers_never_start_again(house: House) -> None:
+def test_outbox_numbers_never_start_again(house: Workspace) -> None:
     with database.writing():
         outbox.announce(["toc:day:2024-01-15"], 0)
         ((first, _),) = outbox.to_index(10)

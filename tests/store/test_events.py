@@ -4,20 +4,21 @@ from typing import Any
 
 import pytest
 
-from memtui.house import House
-from memtui.memory import calls, events
-from memtui.memory.events import Event, EventType
-from memtui.memory.sessions import SessionFacts
-from memtui.store import database, outbox, sayings, sessions
-from memtui.store import events as kept
-from memtui.store.tables.conversations import EventRow
-from memtui.store.tables.working import OutboxRow
+from memtui.model import events
+from memtui.model.events import Event, EventType
+from memtui.model.sessions import SessionFacts
+from memtui.search import message_index
+from memtui.store import database, outbox, sessions
+from memtui.store import events as store_events
+from memtui.store.schema import EventRow, OutboxRow
+from memtui.text import tool_calls
+from memtui.workspace import Workspace
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
-def _open(house: House) -> Iterator[None]:
+def _open(house: Workspace) -> Iterator[None]:
     with database.connected():
         yield
 
@@ -40,15 +41,15 @@ def said(
     )
 
 
-def add(*batch: Event, route: str = "transcript") -> kept.Added:
+def add(*batch: Event, route: str = "transcript") -> store_events.Added:
     with database.writing():
-        return kept.add(batch, route=route)
+        return store_events.add(batch, route=route)
 
 
 def test_an_event_comes_back_as_it_was_told() -> None:
     event = said("Fix the cart", key="k", tool_name="Bash")
     add(event)
-    assert kept.get([event.event_id]) == {event.event_id: event}
+    assert store_events.get([event.event_id]) == {event.event_id: event}
 
 
 def test_an_event_and_its_outbox_rows_are_kept_together() -> None:
@@ -62,7 +63,7 @@ def test_an_event_and_its_outbox_rows_are_kept_together() -> None:
 def test_a_renamed_session_waits_since_its_last_word() -> None:
     add(said("Fix the cart"), said("And the basket", 60))
     with database.writing():
-        outbox.say_renamed(sayings.sessions())
+        outbox.say_renamed(message_index.sessions())
     (waits,) = [one for one in outbox.waiting() if one.action == outbox.INDEX_SESSION]
     assert (waits.count, waits.oldest_at) == (1, AT + timedelta(seconds=60))
 
@@ -72,7 +73,7 @@ def test_neither_is_kept_when_the_transaction_fails() -> None:
         pass
 
     with pytest.raises(Failed), database.writing():
-        kept.add([said("Fix the cart")], route="hook")
+        store_events.add([said("Fix the cart")], route="hook")
         raise Failed
     assert OutboxRow.select().count() == 0
     assert sessions.get("claude-code", "s1") is None
@@ -139,7 +140,7 @@ def test_one_ending_is_not_told_of_two_messages() -> None:
 
 
 def test_a_tool_is_known_by_its_input_however_its_answer_is_written() -> None:
-    given = calls.compact({"command": "ls"})
+    given = tool_calls.compact({"command": "ls"})
     about: dict[str, Any] = {"tool_name": "Bash", "tool_input": given}
     add(said("Bash: ls\na b", kind=EventType.TOOL_RESULT, **about), route="hook")
     other = said(

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from memtui import store
-from memtui.memory.events import from_ms
-from memtui.memory.jobs import Job, Reason, Result, State
+from memtui.model.events import from_ms
+from memtui.model.jobs import Job, Reason, Result, State
 from memtui.store import database, jobs
 from memtui.store.jobs import Counts
 

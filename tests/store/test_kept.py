@@ -8,66 +8,67 @@ from pathlib import Path
 import pytest
 
 from memtui.errors import SearchError
-from memtui.store import kept, said
-from memtui.store.messages import Messages
+from memtui.search import message_index
+from memtui.search.message_index import MessageIndex
+from memtui.store import database
 from tests.store.test_postings import found, look_up, one
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> Iterator[Messages]:
-    made = Messages(tmp_path / "messages.db", is_kept=True)
+def index(tmp_path: Path) -> Iterator[MessageIndex]:
+    made = MessageIndex(tmp_path / "messages.db", is_kept=True)
     made.make("one")
-    said.put(made, [one(1, "quay"), one(2, "quay mole")], ())
+    message_index.put(made, [one(1, "quay"), one(2, "quay mole")], ())
     yield made
     made.close()
 
 
-def connection(index: Messages) -> int:
+def connection(index: MessageIndex) -> int:
     """Which connection answers now."""
     with index.reading() as db:
         return id(db)
 
 
 def test_the_same_connection_answers_again_and_sees_what_came_since(
-    index: Messages,
+    index: MessageIndex,
 ) -> None:
     assert found(index, "quay") == [1, 2]
     first = connection(index)
-    said.put(index, [one(3, "quay")], ())
+    message_index.put(index, [one(3, "quay")], ())
     assert found(index, "quay") == [1, 2, 3]
     assert connection(index) == first
 
 
-def test_one_view_does_not_change_while_others_write(index: Messages) -> None:
+def test_one_view_does_not_change_while_others_write(index: MessageIndex) -> None:
     with index.reading() as db:
         assert len(look_up(db, "quay").held) == 2
-        said.put(index, [one(3, "quay")], ())
+        message_index.put(index, [one(3, "quay")], ())
         assert len(look_up(db, "quay").held) == 2
     assert found(index, "quay") == [1, 2, 3]
 
 
 def test_an_index_that_is_made_anew_is_asked_instead_of_the_old_one(
-    index: Messages,
+    index: MessageIndex,
 ) -> None:
     assert found(index, "quay") == [1, 2]
-    other = Messages(index.path)
+    other = MessageIndex(index.path)
     other.make("two")
-    said.put(other, [one(7, "quay")], ())
+    message_index.put(other, [one(7, "quay")], ())
     assert found(index, "quay") == [7]
     assert index.name() == "two"
     # The old one took nothing with it that is the new one's.
-    said.put(other, [one(8, "quay")], ())
+    message_index.put(other, [one(8, "quay")], ())
     index.close()
     assert found(other, "quay") == [7, 8]
 
 
 def test_an_index_that_is_deleted_is_missing_and_one_put_in_its_place_is_asked(
-    index: Messages, tmp_path: Path
+    index: MessageIndex, tmp_path: Path
 ) -> None:
     assert found(index, "quay") == [1, 2]
-    beside = Messages(tmp_path / "beside.db")
+    beside = MessageIndex(tmp_path / "beside.db")
     beside.make("beside")
-    said.put(beside, [one(5, "quay")], ())
+    message_index.put(beside, [one(5, "quay")], ())
     index.remove()
     with pytest.raises(SearchError, match="missing"):
         found(index, "quay")
@@ -75,10 +76,10 @@ def test_an_index_that_is_deleted_is_missing_and_one_put_in_its_place_is_asked(
     assert found(index, "quay") == [5]
 
 
-def test_damage_is_noticed_though_it_was_read_before(index: Messages) -> None:
+def test_damage_is_noticed_though_it_was_read_before(index: MessageIndex) -> None:
     assert found(index, "quay") == [1, 2]
     index.close()
-    again = Messages(index.path, is_kept=True)
+    again = MessageIndex(index.path, is_kept=True)
     assert found(again, "quay") == [1, 2]
     size = index.path.stat().st_size
     index.path.write_bytes(b"no database, though as long as one ".ljust(size, b"x"))
@@ -86,13 +87,13 @@ def test_damage_is_noticed_though_it_was_read_before(index: Messages) -> None:
         found(again, "quay")
     assert index.is_suspect
     again.make("anew")
-    said.put(again, [one(9, "quay")], ())
+    message_index.put(again, [one(9, "quay")], ())
     assert found(again, "quay") == [9]
     again.close()
 
 
-def test_a_file_that_is_cut_short_ends_no_process(index: Messages) -> None:
-    said.put(index, [one(n, f"quay w{n}") for n in range(3, 2_000)], ())
+def test_a_file_that_is_cut_short_ends_no_process(index: MessageIndex) -> None:
+    message_index.put(index, [one(n, f"quay w{n}") for n in range(3, 2_000)], ())
     assert len(found(index, "quay")) == 1_999
     with index.path.open("r+b") as file:
         file.truncate(8_192)
@@ -100,8 +101,8 @@ def test_a_file_that_is_cut_short_ends_no_process(index: Messages) -> None:
         found(index, "w7 quay")
 
 
-def test_threads_ask_at_once_and_each_gets_its_own_answer(index: Messages) -> None:
-    said.put(index, [one(n, f"w{n}") for n in range(100, 200)], ())
+def test_threads_ask_at_once_and_each_gets_its_own_answer(index: MessageIndex) -> None:
+    message_index.put(index, [one(n, f"w{n}") for n in range(100, 200)], ())
     wrong: list[object] = []
     begin = threading.Barrier(4)
 
@@ -120,16 +121,16 @@ def test_threads_ask_at_once_and_each_gets_its_own_answer(index: Messages) -> No
     assert wrong == []
 
 
-def test_what_fails_is_not_asked_again_and_few_wait(index: Messages) -> None:
+def test_what_fails_is_not_asked_again_and_few_wait(index: MessageIndex) -> None:
     with pytest.raises(SearchError, match="no such table"), index.reading() as failed:
         failed.execute("SELECT * FROM elsewhere")
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         failed.execute("SELECT 1")
-    views = [index.reading() for _ in range(kept.IDLE + 2)]
+    views = [index.reading() for _ in range(database.IDLE + 2)]
     dbs = [view.__enter__() for view in views]
     for view in views:
         view.__exit__(None, None, None)
-    assert len(dbs) == kept.IDLE + 2
+    assert len(dbs) == database.IDLE + 2
     closed = 0
     for db in dbs:
         try:
@@ -139,7 +140,9 @@ def test_what_fails_is_not_asked_again_and_few_wait(index: Messages) -> None:
     assert closed == 2
 
 
-def test_once_closed_it_answers_still_and_keeps_nothing_open(index: Messages) -> None:
+def test_once_closed_it_answers_still_and_keeps_nothing_open(
+    index: MessageIndex,
+) -> None:
     index.close()
     with index.reading() as db:
         assert len(look_up(db, "quay").held) == 2

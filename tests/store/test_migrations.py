@@ -8,8 +8,8 @@ import pytest
 
 from memtui import store
 from memtui.errors import StoreTooNew
-from memtui.memory.origins import Origin
-from memtui.store import database, facts, migrations, outbox, problems, sessions, toc
+from memtui.model.summaries import Origin
+from memtui.store import database, meta, migrations, nodes, outbox, problems, sessions
 from memtui.store.problems import Kind
 
 OLD = Path(__file__).parent.parent / "data" / "schema_1.sql"
@@ -72,7 +72,7 @@ def test_an_old_store_becomes_what_a_new_one_is(old: Path, tmp_path: Path) -> No
 def test_what_an_old_store_holds_stays(old: Path) -> None:
     store.open_at(old, time_zone="Europe/Berlin")
     with database.connected():
-        assert facts.time_zone() == "UTC"
+        assert meta.time_zone() == "UTC"
         told = {(r, kind, count) for r, kind, count in problems.by_reason()}
         rows = database.db.execute_sql("SELECT text, origin FROM events").fetchall()
     assert told == {("damaged", Kind.FAULT, 2), ("system", Kind.LEFT, 7)}
@@ -103,7 +103,7 @@ def test_the_keywords_of_an_old_store_get_the_origins_that_they_show(
 ) -> None:
     store.open_at(old)
     with database.connected():
-        node = toc.node("toc:day:2024-01-15")
+        node = nodes.node("toc:day:2024-01-15")
     assert node is not None
     assert [(one.word, one.origin) for one in node.keywords] == [
         ("session.py", Origin.FILE),

@@ -14,20 +14,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.errors import SearchError
-from memtui.memory.queries import relevance
-from memtui.store import matching, postings, said
-from memtui.store.matching import Asked, Bounds
-from memtui.store.messages import EPOCH_MS, Messages, number_at
-from memtui.store.postings import Found
-from memtui.store.said import Kind, Said
+from memtui.search import message_index, message_scoring
+from memtui.search.message_index import (
+    EPOCH_MS,
+    Bounds,
+    Found,
+    Kind,
+    MatchQuery,
+    MessageIndex,
+    Said,
+    number_at,
+)
 
 AT_MS = EPOCH_MS + 1_000_000_000
 A_MINUTE_MS = 60_000
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> Messages:
-    made = Messages(tmp_path / "messages.db")
+def index(tmp_path: Path) -> MessageIndex:
+    made = MessageIndex(tmp_path / "messages.db")
     made.make("one")
     return made
 
@@ -54,28 +59,30 @@ def one(
     )
 
 
-def found(index: Messages, words: str, **bounds: object) -> list[int]:
+def found(index: MessageIndex, words: str, **bounds: object) -> list[int]:
     """The numbers of the events that hold any of these words, in their order."""
     with index.reading() as db:
         held = look_up(db, words, Bounds(**bounds)).held  # type: ignore[arg-type]
-        places = postings.places(db, held)
+        places = message_index.places(db, held)
     return sorted(int.from_bytes(place.event, "big") for place in places)
 
 
 def look_up(db: sqlite3.Connection, words: str, bounds: Bounds | None = None) -> Found:
     """Look words up; one that ends in a star may go on."""
     asked = [
-        Asked(word.rstrip("*"), word.rstrip("*") if word.endswith("*") else "")
+        MatchQuery(word.rstrip("*"), word.rstrip("*") if word.endswith("*") else "")
         for word in words.split()
     ]
-    return postings.find(db, asked, bounds or Bounds())
+    return message_index.find(db, asked, bounds or Bounds())
 
 
-def test_each_message_is_found_with_the_words_it_holds(index: Messages) -> None:
-    said.put(index, [one(1, "red green"), one(2, "green blue"), one(3, "white")], ())
+def test_each_message_is_found_with_the_words_it_holds(index: MessageIndex) -> None:
+    message_index.put(
+        index, [one(1, "red green"), one(2, "green blue"), one(3, "white")], ()
+    )
     with index.reading() as db:
         told = look_up(db, "green blue")
-        places = postings.places(db, told.held)
+        places = message_index.places(db, told.held)
     by_event = {place.event[-1]: told.held[place.number] for place in places}
     assert by_event == {1: 0b01, 2: 0b11}
     assert (told.counts, told.common) == ([2, 1], [])
@@ -83,11 +90,11 @@ def test_each_message_is_found_with_the_words_it_holds(index: Messages) -> None:
 
 
 def test_of_a_very_common_word_the_newest_are_found_and_that_is_told(
-    index: Messages, monkeypatch: pytest.MonkeyPatch
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postings, "CAP", 10)
+    monkeypatch.setattr(message_index, "CAP", 10)
     batch = [one(n, "usual rare" if n == 3 else "usual") for n in range(1, 31)]
-    said.put(index, [*batch, *(one(n, "other") for n in range(31, 61))], ())
+    message_index.put(index, [*batch, *(one(n, "other") for n in range(31, 61))], ())
     assert found(index, "usual") == [*range(21, 31)]
     with index.reading() as db:
         told = look_up(db, "usual rare")
@@ -95,33 +102,33 @@ def test_of_a_very_common_word_the_newest_are_found_and_that_is_told(
     # What holds a rarer word is known to hold the common one as well, however old.
     assert found(index, "usual rare") == [3, *range(21, 31)]
     assert 0b11 in told.held.values()
-    said.put(index, [], ())
+    message_index.put(index, [], ())
     with index.reading() as db:
         assert look_up(db, "rare").common == []
 
 
 def test_what_holds_all_of_several_common_words_is_found_however_old(
-    index: Messages, monkeypatch: pytest.MonkeyPatch
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postings, "CAP", 10)
+    monkeypatch.setattr(message_index, "CAP", 10)
     both = {2, 5}
     words = ["red blue" if n in both else ("red", "blue")[n % 2] for n in range(60)]
-    said.put(index, [one(n, each) for n, each in enumerate(words)], ())
+    message_index.put(index, [one(n, each) for n, each in enumerate(words)], ())
     with index.reading() as db:
         told = look_up(db, "red blue")
-        places = postings.places(db, told.held)
+        places = message_index.places(db, told.held)
     assert told.common == [0, 1]
     assert {p.event[-1] for p in places if told.held[p.number] == 0b11} == both
 
 
 def test_how_many_hold_a_very_common_word_is_told_by_samples(
-    index: Messages, monkeypatch: pytest.MonkeyPatch
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postings, "CAP", 10)
-    monkeypatch.setattr(matching, "COUNTED", 50)
-    monkeypatch.setattr(matching, "SAMPLED", 20)
+    monkeypatch.setattr(message_index, "CAP", 10)
+    monkeypatch.setattr(message_index, "COUNTED", 50)
+    monkeypatch.setattr(message_index, "SAMPLED", 20)
     batch = [one(n, "usual" if n % 2 else "usual third") for n in range(600)]
-    said.put(index, batch, ())
+    message_index.put(index, batch, ())
     with index.reading() as db:
         all_hold, half_hold = look_up(db, "usual third").counts
     assert all_hold == 600
@@ -129,19 +136,19 @@ def test_how_many_hold_a_very_common_word_is_told_by_samples(
 
 
 def test_the_best_are_found_however_many_hold_some_of_the_common_words(
-    index: Messages, monkeypatch: pytest.MonkeyPatch
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postings, "CAP", 10)
-    monkeypatch.setattr(relevance, "WEIGHED", 5)
-    monkeypatch.setattr(postings, "WEIGHED", 5)
+    monkeypatch.setattr(message_index, "CAP", 10)
+    monkeypatch.setattr(message_scoring, "WEIGHED", 5)
+    monkeypatch.setattr(message_index, "WEIGHED", 5)
     words = ["red blue green", "red", "blue", "green", "red blue"]
     batch = [one(n, words[0] if n < 3 else words[1 + n % 4]) for n in range(300)]
-    said.put(index, batch, ())
+    message_index.put(index, batch, ())
     with index.reading() as db:
         told = look_up(db, "red blue green")
-        rarities = relevance.Corpus(told.counts, told.messages, 0, 0).rarities()
-        best = relevance.likeliest(told.held, rarities)
-        places = postings.places(db, best)
+        rarities = message_scoring.Corpus(told.counts, told.messages, 0, 0).rarities()
+        best = message_scoring.likeliest(told.held, rarities)
+        places = message_index.places(db, best)
     held = {place.event[-1]: told.held[place.number] for place in places}
     assert {event for event, words in held.items() if words == 0b111} == {0, 1, 2}
     assert sorted(held)[:3] == [0, 1, 2]
@@ -149,19 +156,19 @@ def test_the_best_are_found_however_many_hold_some_of_the_common_words(
 
 
 def test_exactly_as_many_as_are_looked_at_are_no_common_word(
-    index: Messages, monkeypatch: pytest.MonkeyPatch
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postings, "CAP", 10)
-    said.put(index, [one(n, "usual") for n in range(10)], ())
+    monkeypatch.setattr(message_index, "CAP", 10)
+    message_index.put(index, [one(n, "usual") for n in range(10)], ())
     with index.reading() as db:
         assert look_up(db, "usual").common == []
-    said.put(index, [one(10, "usual")], ())
+    message_index.put(index, [one(10, "usual")], ())
     with index.reading() as db:
         assert look_up(db, "usual").common == [0]
 
 
-def test_filters_hold(index: Messages, monkeypatch: pytest.MonkeyPatch) -> None:
-    said.put(
+def test_filters_hold(index: MessageIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    message_index.put(
         index,
         [
             one(1, "word", session=1),
@@ -188,21 +195,21 @@ def test_filters_hold(index: Messages, monkeypatch: pytest.MonkeyPatch) -> None:
 
     check()
     # However many sessions there are, and however common the word.
-    monkeypatch.setattr(matching, "LISTED", 0)
+    monkeypatch.setattr(message_index, "LISTED", 0)
     check()
-    monkeypatch.setattr(matching, "NUMBERED", 0)
+    monkeypatch.setattr(message_index, "NUMBERED", 0)
     check()
 
 
 def test_filters_hold_for_very_common_words(
-    index: Messages, monkeypatch: pytest.MonkeyPatch
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postings, "CAP", 5)
+    monkeypatch.setattr(message_index, "CAP", 5)
     some = [one(n, "red blue", session=n % 3) for n in range(90)]
-    said.put(index, some, ())
+    message_index.put(index, some, ())
     for listed, numbered in ((400, 0), (0, 400), (0, 0)):
-        monkeypatch.setattr(matching, "LISTED", listed)
-        monkeypatch.setattr(matching, "NUMBERED", numbered)
+        monkeypatch.setattr(message_index, "LISTED", listed)
+        monkeypatch.setattr(message_index, "NUMBERED", numbered)
         numbers = found(index, "red blue", sessions=frozenset([1]))
         assert numbers == [75 + 1, 79, 82, 85, 88]
         with index.reading() as db:
@@ -210,71 +217,73 @@ def test_filters_hold_for_very_common_words(
         assert (told.counts, told.common) == ([30], [0])
 
 
-def test_a_message_that_is_forgotten_is_not_found(index: Messages) -> None:
-    said.put(index, [one(1, "secret word"), one(2, "word")], ())
+def test_a_message_that_is_forgotten_is_not_found(index: MessageIndex) -> None:
+    message_index.put(index, [one(1, "secret word"), one(2, "word")], ())
     with index.reading() as db:
         (number,) = look_up(db, "secret").held
     # What is told under another id, known before as an event of its own, goes.
-    said.put(index, [one(3, "word", told_ids=(one(1, "").event_id,))], ())
+    message_index.put(index, [one(3, "word", told_ids=(one(1, "").event_id,))], ())
     assert found(index, "secret word") == [2, 3]
     with index.reading() as db:
-        assert postings.places(db, [number]) == []
+        assert message_index.places(db, [number]) == []
     assert index.count() == 2
 
 
 def test_an_event_moved_to_another_session_is_found_there_alone(
-    index: Messages,
+    index: MessageIndex,
 ) -> None:
-    said.put(index, [one(1, "word", session=1), one(2, "word", session=1)], ())
-    said.put(index, [one(1, "word", session=7)], ())
+    message_index.put(index, [one(1, "word", session=1), one(2, "word", session=1)], ())
+    message_index.put(index, [one(1, "word", session=7)], ())
     assert found(index, "word", sessions=frozenset([1])) == [2]
     assert found(index, "word", sessions=frozenset([7])) == [1]
     assert found(index, "word") == [1, 2]
     assert index.count() == 2
 
 
-def test_what_is_put_twice_is_there_once(index: Messages) -> None:
+def test_what_is_put_twice_is_there_once(index: MessageIndex) -> None:
     batch = [one(n, "word") for n in range(5)]
-    said.put(index, batch, ())
-    said.put(index, batch, ())
+    message_index.put(index, batch, ())
+    message_index.put(index, batch, ())
     assert found(index, "word") == [0, 1, 2, 3, 4]
     assert index.count() == 5
 
 
-def test_any_number_of_messages_of_one_second_fit(index: Messages) -> None:
+def test_any_number_of_messages_of_one_second_fit(index: MessageIndex) -> None:
     same = [one(n, "word", at_ms=AT_MS) for n in range(100)]
     after = one(100, "word", at_ms=AT_MS + 1_000)
-    said.put(index, [after], ())
+    message_index.put(index, [after], ())
     for start in range(0, 100, 30):
-        said.put(index, same[start : start + 30], ())
+        message_index.put(index, same[start : start + 30], ())
     assert found(index, "word") == [*range(101)]
     before_all = one(200, "word", at_ms=EPOCH_MS - 5_000)
-    said.put(index, [before_all], ())
+    message_index.put(index, [before_all], ())
     assert 200 in found(index, "word")
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_places_are_in_order_whatever_order_messages_came_in(
-    index: Messages, seed: int
+    index: MessageIndex, seed: int
 ) -> None:
     dice = random.Random(seed)
     batch = [one(n, "word", session=n % 2) for n in range(40)]
     dice.shuffle(batch)
     while batch:
         count = dice.randint(1, 9)
-        said.put(index, batch[:count], ())
+        message_index.put(index, batch[:count], ())
         del batch[:count]
     for session in (0, 1):
         with index.reading() as db:
             held = look_up(db, "word", Bounds(sessions=frozenset([session]))).held
-            places = sorted(postings.places(db, held), key=lambda p: p.place)
+            places = sorted(message_index.places(db, held), key=lambda p: p.place)
             told = [place.event[-1] for place in places]
         assert told == [n for n in range(40) if n % 2 == session]
         assert len({place.place for place in places}) == len(places)
 
 
-def test_a_word_that_may_go_on_finds_what_begins_so(index: Messages) -> None:
-    said.put(index, [one(1, "retry"), one(2, "retries"), one(3, "tree rot")], ())
+def test_a_word_that_may_go_on_finds_what_begins_so(index: MessageIndex) -> None:
+    message_index.put(
+        index, [one(1, "retry"), one(2, "retries"), one(3, "tree rot")], ()
+    )
     assert found(index, "re*") == [1, 2]
     assert found(index, "retr*") == [1, 2]
     assert found(index, "retri*") == [2]
@@ -284,37 +293,39 @@ def test_a_word_that_may_go_on_finds_what_begins_so(index: Messages) -> None:
 
 
 def test_however_many_words_begin_so_the_same_messages_are_found(
-    index: Messages, monkeypatch: pytest.MonkeyPatch
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ["quay", "quays", "quayside quay", "quarry", "harbour quayage", "qua yside"]
-    said.put(index, [one(n, each) for n, each in enumerate(words)], ())
-    for spelt in (matching.SPELT, 1):
-        monkeypatch.setattr(matching, "SPELT", spelt)
+    message_index.put(index, [one(n, each) for n, each in enumerate(words)], ())
+    for spelt in (message_index.SPELT, 1):
+        monkeypatch.setattr(message_index, "SPELT", spelt)
         assert found(index, "quay*") == [0, 1, 2, 4]
         assert found(index, "quaysi*") == [2]
         assert found(index, "quayz*") == []
         with index.reading() as db:
-            word = Asked("harbour", "quay")
-            assert len(postings.find(db, [word], Bounds()).held) == 4
+            word = MatchQuery("harbour", "quay")
+            assert len(message_index.find(db, [word], Bounds()).held) == 4
 
 
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=8))
 def test_whatever_is_asked_is_no_error(
     tmp_path_factory: pytest.TempPathFactory, terms: list[str]
 ) -> None:
-    index = Messages(tmp_path_factory.mktemp("odd") / "messages.db")
+    index = MessageIndex(tmp_path_factory.mktemp("odd") / "messages.db")
     index.make("one")
-    said.put(index, [one(1, "can't * ( ) a\"b NEAR AND c:d ^x -y")], ())
-    asked = [Asked(term, term if at % 2 else "") for at, term in enumerate(terms)]
+    message_index.put(index, [one(1, "can't * ( ) a\"b NEAR AND c:d ^x -y")], ())
+    asked = [MatchQuery(term, term if at % 2 else "") for at, term in enumerate(terms)]
     with index.reading() as db:
-        told = postings.find(db, asked, Bounds())
-        postings.calls(db, asked, Bounds())
+        told = message_index.find(db, asked, Bounds())
+        message_index.calls(db, asked, Bounds())
     assert len(told.counts) == len(terms)
 
 
 @pytest.mark.parametrize("term", ["can't", 'a"b', "NEAR", "(", "c:d", "^x", "-y"])
-def test_odd_terms_are_found_as_they_stand(index: Messages, term: str) -> None:
-    said.put(index, [one(1, "can't * ( ) a\"b NEAR AND c:d ^x -y"), one(2, "ab")], ())
+def test_odd_terms_are_found_as_they_stand(index: MessageIndex, term: str) -> None:
+    message_index.put(
+        index, [one(1, "can't * ( ) a\"b NEAR AND c:d ^x -y"), one(2, "ab")], ()
+    )
     assert found(index, term) == [1]
 
 
@@ -322,7 +333,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from memtui.store import said
-from memtui.store.messages import Messages
+from memtui.search.message_index import Messages
 from tests.store.test_postings import one
 
 index = Messages(Path(sys.argv[1]))
@@ -335,7 +346,7 @@ for start in range(0, 100_000, 50):
 
 @pytest.mark.parametrize("batches", [1, 4, 9])
 def test_a_kill_while_putting_leaves_the_index_sound(
-    index: Messages, batches: int
+    index: MessageIndex, batches: int
 ) -> None:
     argv = [sys.executable, "-c", KILLED, str(index.path)]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
@@ -352,14 +363,14 @@ def test_a_kill_while_putting_leaves_the_index_sound(
         db.execute("INSERT INTO said (said) VALUES ('integrity-check')")
         rows = db.execute("SELECT count(*) FROM said WHERE said MATCH 'word'")
         assert rows.fetchone() == (done,)
-    said.put(index, [one(done, "later")], ())
+    message_index.put(index, [one(done, "later")], ())
     assert found(index, "later") == [done]
 
 
 def test_an_index_that_is_missing_or_none_says_so(tmp_path: Path) -> None:
-    index = Messages(tmp_path / "messages.db")
+    index = MessageIndex(tmp_path / "messages.db")
     with pytest.raises(SearchError, match="missing"):
-        said.put(index, [one(1, "word")], ())
+        message_index.put(index, [one(1, "word")], ())
     index.path.write_bytes(b"no database, though as long as one " * 200)
     with pytest.raises(SearchError):
         found(index, "word")

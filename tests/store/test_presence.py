@@ -10,13 +10,13 @@ import pytest
 
 from memtui import hook, store
 from memtui.errors import StoreGone
-from memtui.house import House
 from memtui.paths import in_home
-from memtui.recall import health
+from memtui.pipeline.progress import Progress
+from memtui.services import status
 from memtui.settings import Settings
-from memtui.stages.progress import Progress
-from memtui.store import database, facts
-from memtui.widgets import status_line
+from memtui.store import database, meta
+from memtui.tui.widgets import status_line
+from memtui.workspace import Workspace
 
 GONE = r"is gone\. Put it back or quit; nothing is written meanwhile"
 ANOTHER = r"another memory lies at .* now\. Put the former one back"
@@ -24,12 +24,12 @@ ANOTHER = r"another memory lies at .* now\. Put the former one back"
 
 def learn(word: str) -> None:
     with database.writing(durable=True):
-        facts.set_index_name(word)
+        meta.set_index_name(word)
 
 
 def known() -> str:
     with database.connected():
-        return facts.index_name()
+        return meta.index_name()
 
 
 def test_a_store_that_was_moved_is_not_made_again_and_may_come_back(
@@ -71,7 +71,7 @@ def test_what_is_deleted_before_it_is_surely_kept_is_not_called_kept(
     file = tmp_path / "memory.db"
     store.open_at(file)
     with pytest.raises(StoreGone, match=GONE), database.writing(durable=True):
-        facts.set_index_name("meanwhile")
+        meta.set_index_name("meanwhile")
         file.unlink()
 
 
@@ -104,7 +104,7 @@ def test_a_file_of_the_same_number_is_still_another_store(
     file, other = tmp_path / "memory.db", tmp_path / "other.db"
     store.open_at(other)
     store.open_at(file)
-    monkeypatch.setattr("memtui.store.presence._look", _one_number)
+    monkeypatch.setattr("memtui.store.database._look", _one_number)
     store.open_at(file)
     file.unlink()
     with pytest.raises(StoreGone, match=GONE):
@@ -119,7 +119,7 @@ def _one_number(path: str) -> tuple[int, int]:
 
 
 def test_an_app_whose_memory_is_taken_away_waits_and_takes_all_when_it_is_back(
-    house: House, tmp_path: Path
+    house: Workspace, tmp_path: Path
 ) -> None:
     home, away = house.paths.store.parent, tmp_path / "away"
     told: queue.Queue[Progress] = queue.Queue()
@@ -140,7 +140,7 @@ def test_an_app_whose_memory_is_taken_away_waits_and_takes_all_when_it_is_back(
     shutil.rmtree(home)
     away.rename(home)
     until(told, lambda one: not one.is_gone and not one.error)
-    until(told, lambda _: health.stats().events == 2)
+    until(told, lambda _: status.stats().events == 2)
     assert not [*(home / "spool" / "new").iterdir()]
 
 
@@ -168,11 +168,11 @@ def until(
 def test_a_new_process_finds_the_same_memory_by_its_word(
     tmp_path: Path, settings: Settings
 ) -> None:
-    first = House(in_home(tmp_path / "home"), settings)
+    first = Workspace(in_home(tmp_path / "home"), settings)
     with database.connected():
-        word = facts.identity()
+        word = meta.identity()
     first.stop()
-    again = House(in_home(tmp_path / "home"), settings)
+    again = Workspace(in_home(tmp_path / "home"), settings)
     with database.connected():
-        assert facts.identity() == word
+        assert meta.identity() == word
     again.stop()

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui.house import House
 from memtui.paths import in_home
 from memtui.settings import Settings
-from memtui.store import copies
+from memtui.store import backup
+from memtui.workspace import Workspace
 from tests.faults.conftest import Nursery
 from tests.faults.conftest import nursery as nursery
 
@@ -34,7 +34,7 @@ def fill(store: Path, title: str) -> None:
             db.execute("INSERT INTO redactions VALUES (?, 1, 1)", (" ".join(said),))
 
 
-def test_what_was_prepared_goes_when_work_begins(full_house: House) -> None:
+def test_what_was_prepared_goes_when_work_begins(full_house: Workspace) -> None:
     place = full_house.paths.store
     left = [place.with_name(f"memory.db.restoring{end}") for end in ("", "-wal")]
     for file in left:
@@ -49,7 +49,7 @@ def test_what_was_prepared_goes_when_work_begins(full_house: House) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("is_damaged", (False, True))
 def test_killed_at_any_moment_one_of_the_two_is_there(
-    full_house: House,
+    full_house: Workspace,
     settings: Settings,
     nursery: Nursery,
     tmp_path: Path,
@@ -59,8 +59,8 @@ def test_killed_at_any_moment_one_of_the_two_is_there(
     full_house.stop()
     start, file = tmp_path / "home", tmp_path / "memory.bak"
     fill(start / "memory.db", "Copied")
-    house = House(in_home(start), settings)
-    copies.make(file)
+    house = Workspace(in_home(start), settings)
+    backup.make(file)
     house.stop()
     with closing(sqlite3.connect(start / "memory.db")) as db, db:
         db.execute("DELETE FROM redactions")

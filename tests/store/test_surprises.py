@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from memtui import store
-from memtui.memory.keywords import surprise
-from memtui.store import database, segments, surprises
+from memtui.store import database, segments, surprise
 from memtui.store.database import db
-from memtui.store.segments import Stretch
-from memtui.store.surprises import Told
-from memtui.store.tables.conversations import SessionRow
+from memtui.store.schema import SessionRow
+from memtui.store.segments import SegmentRange
+from memtui.store.surprise import Told
+from memtui.summarize import surprise as summarize_surprise
 
 AUTH = (
     "token refresh session cookie redirect router login expiry middleware oauth scope"
@@ -42,14 +42,14 @@ def began(number: int, at_s: int) -> None:
 
 def told(name: str, number: int, text: str) -> Told:
     """A segment that is kept, with the terms it would be compared by."""
-    stretch = Stretch(name, number, "a" * 26, "b" * 26, 1, 2, 1, 1, 1, 0, False)
+    stretch = SegmentRange(name, number, "a" * 26, "b" * 26, 1, 2, 1, 1, 1, 0, False)
     segments.put([stretch])
     return Told(name, number, dict.fromkeys(text.split(), 1.0))
 
 
 def weighed(name: str, number: int, text: str) -> float:
-    surprises.put([told(name, number, text)])
-    return surprises.of([name])[name]
+    surprise.put([told(name, number, text)])
+    return surprise.of([name])[name]
 
 
 def rows() -> set[tuple[int, int, int, int]]:
@@ -86,8 +86,8 @@ def test_segments_given_together_are_weighed_one_after_the_other() -> None:
     with database.writing():
         began(1, 100)
         began(2, 200)
-        surprises.put([told("a", 1, AUTH), told("b", 2, AUTH)])
-        assert surprises.of(["a", "b"]) == {"a": 1.0, "b": 0.0}
+        surprise.put([told("a", 1, AUTH), told("b", 2, AUTH)])
+        assert surprise.of(["a", "b"]) == {"a": 1.0, "b": 0.0}
 
 
 def test_a_segment_told_again_says_only_what_it_says_now() -> None:
@@ -106,7 +106,7 @@ def test_a_segment_that_grows_keeps_its_figure_until_it_is_weighed_anew() -> Non
         weighed("a", 1, AUTH)
         before = rows()
         told("a", 1, AUTH)
-        assert surprises.of(["a"]) == {"a": 1.0}
+        assert surprise.of(["a"]) == {"a": 1.0}
         assert rows() == before
 
 
@@ -125,13 +125,13 @@ def test_of_a_segment_that_is_removed_nothing_stays() -> None:
 
 
 def test_a_term_that_very_many_sessions_hold_weighs_as_little_as_it_should() -> None:
-    most = surprise.COMMON + 40
+    most = summarize_surprise.COMMON + 40
     with database.writing():
         for number in range(1, most + 2):
             began(number, number * 100)
         everyday = "alpha beta gamma delta epsilon zeta"
         for number in range(1, most + 1):
-            surprises.put([told(f"s{number}", number, everyday)])
+            surprise.put([told(f"s{number}", number, everyday)])
         mixed = weighed("last", most + 1, f"{everyday} {BILLING}")
         alone = weighed("last", most + 1, BILLING)
     assert alone - mixed < 0.02
@@ -163,7 +163,7 @@ def test_whatever_comes_and_goes_the_terms_are_those_of_what_is_there() -> None:
                 continue
             number = there[name][0] if name in there else some.randrange(1, 5)
             text = " ".join(some.sample(words, some.randrange(0, 8)))
-            surprises.put([told(name, number, text)])
+            surprise.put([told(name, number, text)])
             there[name] = (number, text)
         assert counted(rows()) == sum(len(text.split()) for _, text in there.values())
         assert spoken(rows()) == {

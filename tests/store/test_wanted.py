@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui import store
-from memtui.store import database, wanted
+from memtui.store import database, rewrite_queue
 from memtui.store.database import db
 
 
@@ -23,8 +23,8 @@ def test_only_what_was_asked_for_is_looked_at(
 
     with database.connected():
         monkeypatch.setattr(db, "execute_sql", planned)
-        assert wanted.asked(1, 1) == []
-        assert wanted.last_asked_ms() == 0
+        assert rewrite_queue.asked(1, 1) == []
+        assert rewrite_queue.last_asked_ms() == 0
     scans = [plan for plan in plans if "toc_latest" in plan or "t1" in plan]
     assert len(scans) == 2
     assert all("toc_latest_asked" in plan for plan in scans)

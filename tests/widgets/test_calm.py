@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from memtui.widgets.calm import LASTS_S, STALE_S, Calm
+from memtui.tui.workers import LASTS_S, STALE_S, Calm
 
 
 @dataclass

@@ -8,15 +8,14 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.pilot import Pilot
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.looks.drawing import Drawing
-from memtui.looks.themes import DARK
-from memtui.widgets import marks
-from memtui.widgets.marks import TWINS, PlainMarks
+from memtui.tui import rendering
+from memtui.tui.app import MemtuiApp
+from memtui.tui.rendering import TWINS, Drawing, PlainMarks
+from memtui.tui.themes import DARK
+from memtui.workspace import Workspace
 
-AppOf = Callable[[House], MemtuiApp]
+AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 MEANT = ("✓~✗", "▸▾", "┃▌", "·░▒▓█", "▁▂▃▄▅▆▇█", "✓✗●…▸")
@@ -40,15 +39,15 @@ def test_a_twin_is_plain_and_as_wide_as_its_mark() -> None:
 
 @pytest.mark.parametrize("together", MEANT)
 def test_marks_that_stand_together_stay_apart(together: str) -> None:
-    twins = marks.plain(together, "ascii")
+    twins = rendering.plain(together, "ascii")
     assert len({*twins}) == len(together)
 
 
 def test_a_text_keeps_what_the_terminal_can_show_of_it() -> None:
-    assert marks.plain("✓ Größe: 48 µs…", "latin-1") == "+ Größe: 48 µs."
-    assert marks.plain("✓ Größe 漢字", "ascii") == "+ Gr??e ????"
-    assert marks.plain("✓ 漢字", "utf-8") == "+ 漢字"
-    assert [marks.can_show(one) for one in ("utf-8", "latin-1", "koi8-r", "?")] == [
+    assert rendering.plain("✓ Größe: 48 µs…", "latin-1") == "+ Größe: 48 µs."
+    assert rendering.plain("✓ Größe 漢字", "ascii") == "+ Gr??e ????"
+    assert rendering.plain("✓ 漢字", "utf-8") == "+ 漢字"
+    assert [rendering.can_show(one) for one in ("utf-8", "latin-1", "koi8-r", "?")] == [
         True, False, False, False
     ]  # fmt: skip
 
@@ -77,7 +76,7 @@ async def test_a_screen_of_plain_letters_alone(app: MemtuiApp, settle: Settle) -
 
 @pytest.mark.parametrize(("said", "is_colourless"), [("1", True), ("", False)])
 async def test_no_color_leaves_no_colour_and_every_mark(
-    full_house: House,
+    full_house: Workspace,
     app_of: AppOf,
     settle: Settle,
     monkeypatch: pytest.MonkeyPatch,

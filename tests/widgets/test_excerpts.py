@@ -1,32 +1,32 @@
-from memtui.widgets import excerpts
+from memtui.tui.widgets import quotes
 
 
 def test_an_excerpt_is_found_where_it_stands_word_for_word() -> None:
     text = "First this. Then a mutex was added. Then that."
-    start, end = excerpts.find(text, "Then a mutex was added.") or (0, 0)
+    start, end = quotes.find(text, "Then a mutex was added.") or (0, 0)
     assert text[start:end] == "Then a mutex was added."
 
 
 def test_an_excerpt_is_found_across_other_line_breaks() -> None:
     text = "Then a\n  mutex was\tadded."
-    assert excerpts.find(text, "a mutex was added") == (5, len(text) - 1)
+    assert quotes.find(text, "a mutex was added") == (5, len(text) - 1)
 
 
 def test_an_excerpt_that_is_not_there_marks_nothing() -> None:
-    assert excerpts.find("Something else", "a mutex") is None
-    assert excerpts.find("Something else", " … ") is None
+    assert quotes.find("Something else", "a mutex") is None
+    assert quotes.find("Something else", " … ") is None
 
 
 def test_a_text_at_the_limit_is_whole_and_one_over_it_is_cut() -> None:
-    assert excerpts.piece("x" * 10, None, 10) == excerpts.Piece("x" * 10)
-    cut = excerpts.piece("x" * 11, None, 10)
+    assert quotes.piece("x" * 10, None, 10) == quotes.Piece("x" * 10)
+    cut = quotes.piece("x" * 11, None, 10)
     assert (len(cut.text), cut.left_before, cut.left_after) == (10, 0, 1)
 
 
 def test_a_mark_deep_in_a_monstrous_text_is_shown_with_what_is_around() -> None:
     text = "a" * 3_000_000 + "HERE" + "b" * 3_000_000
-    piece = excerpts.piece(text, (3_000_000, 3_000_004))
-    assert len(piece.text) == excerpts.SHOWN
+    piece = quotes.piece(text, (3_000_000, 3_000_004))
+    assert len(piece.text) == quotes.SHOWN
     assert piece.mark is not None
     assert piece.text[slice(*piece.mark)] == "HERE"
     assert piece.left_before + len(piece.text) + piece.left_after == len(text)

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 from memtui.errors import NO_ROOM
-from memtui.stages.progress import Progress
-from memtui.widgets.failures import Failures
+from memtui.pipeline.progress import Progress
+from memtui.tui.widgets.status_line import Failures
 
 NOW = datetime(2026, 3, 1, 6, 19, tzinfo=UTC)
 

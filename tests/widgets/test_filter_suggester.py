@@ -2,8 +2,8 @@
 
 import pytest
 
-from memtui.recall.parts import Parts
-from memtui.widgets.filter_suggester import FilterSuggester
+from memtui.services.browse import Parts
+from memtui.tui.widgets.filter_suggester import FilterSuggester
 
 THERE = Parts(
     (("claude-code", 9), ("codex", 3)), (("my shop", 4), ("shop", 2)), (("retries", 1),)

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from memtui.memory import calendar
-from memtui.memory.hits import Hit, HitKind, Snippet
-from memtui.widgets.found_once import told_once
+from memtui.model import calendar
+from memtui.model.hits import Hit, HitKind, Snippet
+from memtui.tui.widgets.results import told_once
 
 SEGMENT = "toc:segment:2024-01-15:01HM0000000000000000000000"
 

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.content import Content
 
-from memtui.memory.hits import Snippet
-from memtui.memory.toc import TocLevel
-from memtui.widgets import found_lines
-from memtui.widgets.found_lines import Landing, Line, Turn
-from memtui.widgets.found_rows import MARKED, FoundRow, when
+from memtui.model.hits import Snippet
+from memtui.model.nodes import TocLevel
+from memtui.tui.widgets import results
+from memtui.tui.widgets.result_list import MARKED, FoundRow, when
+from memtui.tui.widgets.results import Landing, Line, Turn
 from tests.screens.found import FINDINGS, LONG, MESSAGES, marked, message
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
-MOMENTS = found_lines.of(FINDINGS).lines
-SAID = found_lines.of(MESSAGES).lines
+MOMENTS = results.of(FINDINGS).lines
+SAID = results.of(MESSAGES).lines
 
 
 def drawn(line: Line, width: int, lines: int = 2) -> Content:
@@ -85,7 +85,7 @@ def test_what_was_said_around_is_shown_where_there_is_room_for_it() -> None:
 
 
 def test_who_speaks_is_said_of_every_message() -> None:
-    told = found_lines.of(replace(MESSAGES, hits=(message(LONG, subagent="a1"),)))
+    told = results.of(replace(MESSAGES, hits=(message(LONG, subagent="a1"),)))
     row = drawn(told.lines[0], 138).plain
     assert "claude   …" in row or "claude   We" in row
     assert "subagent a1" in row

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtui.memory.summarizers import Condition, Doing, Health, Phase
-from memtui.stages.progress import Model
-from memtui.widgets import model_words
+from memtui.model.model_state import Condition, Doing, Health, Phase
+from memtui.pipeline.progress import Model
+from memtui.tui.widgets import model_status
 
 NODE = "toc:day:2025-03-10"
 READY = Health(Condition.READY, model="qwen3:4b")
@@ -36,12 +36,12 @@ def at_work(doing: Doing, waiting: int = 214, name: str = "qwen3:4b") -> Model:
     ],
 )
 def test_it_is_said_what_the_model_does(doing: Doing, words: str) -> None:
-    assert model_words.forms(at_work(doing))[0] == words
+    assert model_status.forms(at_work(doing))[0] == words
 
 
 def test_each_form_says_less() -> None:
     doing = Doing(Phase.WRITING, 2, 3, written=7, most=700)
-    assert model_words.forms(at_work(doing))[1:] == [
+    assert model_status.forms(at_work(doing))[1:] == [
         "qwen3:4b 2/3: writing   7 of 700 · 214 to go",
         "qwen3:4b 2/3: writing   7 of 700",
         "qwen3:4b: writing",
@@ -50,9 +50,9 @@ def test_each_form_says_less() -> None:
 
 @pytest.mark.parametrize("room", range(0, 70))
 def test_what_is_left_out_stays_left_out_while_it_goes_on(room: int) -> None:
-    reading = model_words.fitting(at_work(Doing(Phase.READING, 2, 3)), room)
+    reading = model_status.fitting(at_work(Doing(Phase.READING, 2, 3)), room)
     writing = Doing(Phase.WRITING, 2, 3, written=7, most=700)
-    said = model_words.fitting(at_work(writing), room)
+    said = model_status.fitting(at_work(writing), room)
     assert len(reading) <= room and len(said) <= room
     for words in ("part 2 of 3", "2/3", "214 to go"):
         assert (words in reading) == (words in said)
@@ -60,26 +60,26 @@ def test_what_is_left_out_stays_left_out_while_it_goes_on(room: int) -> None:
 
 def test_growing_numbers_do_not_make_it_wider() -> None:
     forms = [
-        model_words.forms(at_work(Doing(Phase.WRITING, written=written, most=700)))
+        model_status.forms(at_work(Doing(Phase.WRITING, written=written, most=700)))
         for written in (1, 10, 100, 700)
     ]
     assert {len(form[0]) for form in forms} == {len(forms[0][0])}
 
 
 def test_the_last_one_is_not_counted() -> None:
-    forms = model_words.forms(at_work(Doing(Phase.READING), waiting=1))
+    forms = model_status.forms(at_work(Doing(Phase.READING), waiting=1))
     assert forms[0] == "qwen3:4b: reading"
 
 
 def test_a_long_name_is_cut_and_where_it_comes_from_left_out() -> None:
     name = "hf.co/somebody/Llama-3.2-3B-Instruct-GGUF:Q4_K_M"
-    forms = model_words.forms(at_work(Doing(Phase.READING), name=name))
+    forms = model_status.forms(at_work(Doing(Phase.READING), name=name))
     assert forms[-1] == "Llama-3.2-3B-Instru…: reading"
 
 
 def test_of_a_model_at_rest_nothing_is_said() -> None:
-    assert model_words.forms(Model()) == []
-    assert model_words.forms(Model().looked_at(READY)) == []
+    assert model_status.forms(Model()) == []
+    assert model_status.forms(Model().looked_at(READY)) == []
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_that_there_is_no_model_is_told_who_wants_one_or_had_one(
     condition: Condition,
 ) -> None:
     away = Health(condition, "it is gone", "ollama pull qwen3:4b")
-    assert model_words.forms(Model().looked_at(away)) == []
-    wanted = model_words.forms(Model(is_wanted=True).looked_at(away))
-    had = model_words.forms(Model().looked_at(READY).looked_at(away))
+    assert model_status.forms(Model().looked_at(away)) == []
+    wanted = model_status.forms(Model(is_wanted=True).looked_at(away))
+    had = model_status.forms(Model().looked_at(READY).looked_at(away))
     assert wanted and had
     assert all(len(forms[-1]) <= len(forms[0]) for forms in (wanted, had))
     is_wrong = condition is not Condition.RESTING
@@ -104,12 +104,12 @@ def test_who_wants_a_model_is_told_what_to_do() -> None:
     missing = Health(
         Condition.MODEL_MISSING, "Ollama does not have x:4b", "ollama pull x:4b"
     )
-    assert model_words.forms(wanted.looked_at(missing)) == [
+    assert model_status.forms(wanted.looked_at(missing)) == [
         "✗ Ollama does not have x:4b: ollama pull x:4b",
         "✗ no model: ollama pull x:4b",
         "✗ no model",
     ]
-    offline = model_words.forms(wanted.looked_at(Health(Condition.OFFLINE)))
+    offline = model_status.forms(wanted.looked_at(Health(Condition.OFFLINE)))
     assert "ollama.com" in offline[0]
 
 
@@ -119,13 +119,13 @@ UNTIL = datetime(2025, 3, 10, 21, 34, tzinfo=UTC)
 
 def test_of_a_rest_it_is_said_how_long_it_is_and_how_much_waits() -> None:
     tired = replace(Model(was_ready=True).looked_at(RESTING), until=UNTIL, waiting=16)
-    assert model_words.forms(tired) == [
+    assert model_status.forms(tired) == [
         "qwen3:4b: resting until 21:34 · 16 to go",
         "resting until 21:34 · 16 to go",
         "resting until 21:34",
         "resting",
     ]
-    assert model_words.forms(replace(tired, waiting=0))[1] == "resting until 21:34"
+    assert model_status.forms(replace(tired, waiting=0))[1] == "resting until 21:34"
 
 
 @pytest.mark.parametrize("health", [None, READY, RESTING])
@@ -134,20 +134,20 @@ def test_segments_that_a_person_wants_to_rest_are_counted(
 ) -> None:
     model = Model(was_ready=True)
     paused = replace(model.looked_at(health) if health else model, paused=29)
-    assert model_words.forms(paused) == ["paused · 29 to go", "paused"]
-    assert model_words.forms(replace(paused, paused=0)) != ["paused"]
+    assert model_status.forms(paused) == ["paused · 29 to go", "paused"]
+    assert model_status.forms(replace(paused, paused=0)) != ["paused"]
 
 
 def test_what_is_written_meanwhile_comes_before_what_is_paused() -> None:
     paused = replace(at_work(Doing(Phase.READING)), paused=29)
-    assert model_words.forms(paused)[0].startswith("qwen3:4b: reading")
+    assert model_status.forms(paused)[0].startswith("qwen3:4b: reading")
 
 
 def test_why_a_model_is_unwell_is_said_itself_as_far_as_it_fits() -> None:
     says = "qwen3:4b rarely writes a summary that can be used"
     poor = Model(was_ready=True).looked_at(Health(Condition.UNWELL, says))
-    assert model_words.fitting(poor, 80) == f"{says}: memtui doctor"
-    assert model_words.fitting(poor, 60) == says
-    assert model_words.fitting(poor, 40) == "the model is unwell: memtui doctor"
+    assert model_status.fitting(poor, 80) == f"{says}: memtui doctor"
+    assert model_status.fitting(poor, 60) == says
+    assert model_status.fitting(poor, 40) == "the model is unwell: memtui doctor"
     wanting = replace(poor, is_wanted=True)
-    assert model_words.fitting(wanting, 60) == f"✗ {says}"
+    assert model_status.fitting(wanting, 60) == f"✗ {says}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.widgets import key_line, pane_title
+from memtui.tui.widgets import key_line, pane_title
 
 WHAT = "Token refresh fixed; the callback still fails"
 MEASURE = "4 segments · ~210 tokens"

@@ -7,10 +7,11 @@ import pytest
 from rich.style import Style
 from textual.content import Content
 
-from memtui.memory.toc import Status, Tally, TocLevel, TocLine
-from memtui.widgets import sparks, wording
-from memtui.widgets.hanging import Hanging
-from memtui.widgets.toc_labels import Inks, label
+from memtui.model.nodes import Status, Tally, TocLevel, TocLine
+from memtui.tui import format
+from memtui.tui.widgets import sparks
+from memtui.tui.widgets.reflow import Hanging
+from memtui.tui.widgets.toc_tree import Inks, label
 
 INKS = Inks(Style(), Style(), Style(), Style())
 
@@ -103,4 +104,4 @@ def test_a_line_not_summed_up_yet_says_so_and_counts_what_it_knows() -> None:
 def test_a_week_ends_where_the_calendar_ends_it() -> None:
     week = line(TocLevel.WEEK, "")
     waiting = replace(week, end_time=week.start_time)
-    assert wording.name_of(waiting, UTC) == "15–21 Jan"
+    assert format.name_of(waiting, UTC) == "15–21 Jan"

@@ -1,7 +1,8 @@
 """How much was said on a day, told by glyphs."""
 
-from memtui.widgets import marks, shades
-from memtui.widgets.shades import Shades
+from memtui.tui import rendering
+from memtui.tui.widgets import day_grid
+from memtui.tui.widgets.day_grid import Shades
 
 
 def test_each_step_holds_a_quarter_of_the_days() -> None:
@@ -31,4 +32,4 @@ def test_days_that_are_all_alike_are_one_step() -> None:
 
 
 def test_the_steps_are_told_apart_in_plain_letters_too() -> None:
-    assert len({marks.plain(glyph, "ascii") for glyph in shades.GLYPHS}) == 5
+    assert len({rendering.plain(glyph, "ascii") for glyph in day_grid.GLYPHS}) == 5

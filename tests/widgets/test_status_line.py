@@ -5,13 +5,13 @@ from collections.abc import Awaitable, Callable
 import pytest
 from textual.pilot import Pilot
 
-from memtui.app import MemtuiApp
 from memtui.errors import MemtuiError
-from memtui.memory.summarizers import Condition, Doing, Health, Phase
-from memtui.messages.house import WorkReported
-from memtui.stages.progress import Model, Progress
-from memtui.widgets import status_line
-from memtui.widgets.status_line import StatusLine
+from memtui.model.model_state import Condition, Doing, Health, Phase
+from memtui.pipeline.progress import Model, Progress
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import WorkReported
+from memtui.tui.widgets import status_line
+from memtui.tui.widgets.status_line import StatusLine
 
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 from rich.cells import cell_len
 from textual.content import Content
 
-from memtui.memory import audit
-from memtui.memory.events import Event, EventType, make
-from memtui.memory.grips import Expansion, Grip
-from memtui.memory.summaries import Claim
-from memtui.widgets import quotes
-from memtui.widgets.transcript import GUTTER_CELLS, MARKED, MATCHED, Transcript
+from memtui.model.events import Event, EventType, make
+from memtui.model.grips import Expansion, Grip
+from memtui.model.summaries import Claim
+from memtui.summarize.grounding import claims
+from memtui.tui.widgets import quotes
+from memtui.tui.widgets.transcript import GUTTER_CELLS, MARKED, MATCHED, Transcript
 
 NOW = datetime(2024, 1, 20, 12, tzinfo=UTC)
 AT = datetime(2024, 1, 18, 10, tzinfo=UTC)
@@ -86,7 +86,7 @@ def test_a_new_day_is_announced() -> None:
 
 def audited(bullet: str, *events: Event) -> tuple[list[Content], int]:
     """The lines of a source as they are drawn for a bullet, at 80 columns."""
-    (verdict,) = audit.of_events([Claim(bullet)], events)
+    (verdict,) = claims.of_events([Claim(bullet)], events)
     ends = events[0].event_id, events[-1].event_id
     grip = Grip("grip:1", events[0].text[:20], *ends, AT, "test")
     page = Transcript(Expansion(grip, None, (), events, ()), UTC, NOW, verdict)
@@ -134,7 +134,7 @@ def test_a_quote_deep_in_a_long_event_is_what_is_brought_into_sight() -> None:
 
 def test_of_a_text_that_has_changed_nothing_is_marked_and_it_says_so() -> None:
     said = event("The redirect drops the session cookie.", 5)
-    (verdict,) = audit.of_events([Claim("The redirect drops cookies")], [said])
+    (verdict,) = claims.of_events([Claim("The redirect drops cookies")], [said])
     changed = replace(said, text="The [redacted: password] drops the session cookie.")
     grip = Grip("grip:1", "drops the session", said.event_id, said.event_id, AT, "test")
     page = Transcript(Expansion(grip, None, (), (changed,), ()), UTC, NOW, verdict)
@@ -146,7 +146,7 @@ def test_of_a_text_that_has_changed_nothing_is_marked_and_it_says_so() -> None:
 
 def test_where_the_audit_quoted_none_of_the_events_the_excerpt_is_marked() -> None:
     elsewhere = event("The redirect drops the session cookie.", 1)
-    (verdict,) = audit.of_events([Claim("The redirect drops cookies")], [elsewhere])
+    (verdict,) = claims.of_events([Claim("The redirect drops cookies")], [elsewhere])
     own = event("Something was said. It is this. And more.", 5)
     grip = Grip("grip:1", "It is this.", own.event_id, own.event_id, AT, "test")
     page = Transcript(Expansion(grip, None, (), (own,), ()), UTC, NOW, verdict)

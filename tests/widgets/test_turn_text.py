@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from textual.content import Content
 
-from memtui.memory.events import Event, EventRole
-from memtui.widgets import turn_text
+from memtui.model.events import Event, EventRole
+from memtui.tui.widgets import turn_text
 from tests.talking import line
 
 

@@ -4,9 +4,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from memtui.errors import StoreBusy, StoreDamaged
-from memtui.memory.events import EventRole, EventType, make
-from memtui.memory.toc import Status, Tally, TocLevel, TocLine
-from memtui.widgets import day_words, wording
+from memtui.model.events import EventRole, EventType, make
+from memtui.model.nodes import Status, Tally, TocLevel, TocLine
+from memtui.tui import format
+from memtui.tui.widgets import day_grid
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 
@@ -24,7 +25,7 @@ NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
     ],
 )
 def test_how_long_ago_is_said_in_one_unit(before: timedelta, words: str) -> None:
-    assert wording.ago(NOW - before, NOW) == words
+    assert format.ago(NOW - before, NOW) == words
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_how_long_ago_is_said_in_one_unit(before: timedelta, words: str) -> None
 def test_a_verdict_is_a_mark(
     supported: int, weak: int, bullets: int, mark: str
 ) -> None:
-    assert wording.verdict(supported, weak, bullets) == mark
+    assert format.verdict(supported, weak, bullets) == mark
 
 
 def test_a_line_is_named_by_what_its_branch_does_not_say() -> None:
@@ -50,7 +51,7 @@ def test_a_line_is_named_by_what_its_branch_does_not_say() -> None:
             "id", level, title, "", start, start + timedelta(days=days),
             Status.CURRENT, False, Tally(), 0, 0, 0, False, False, (), (),
         )  # fmt: skip
-        return wording.name_of(line, ZoneInfo("Europe/Berlin"))
+        return format.name_of(line, ZoneInfo("Europe/Berlin"))
 
     monday = datetime(2024, 1, 28, 23, tzinfo=UTC)
     assert named(TocLevel.YEAR, "2024", monday, 364) == "2024"
@@ -70,7 +71,7 @@ def test_a_note_of_the_machinery_is_not_shown_as_yours() -> None:
         key="1",
         role=EventRole.SYSTEM,
     )
-    assert wording.speaker(note) == "note"
+    assert format.speaker(note) == "note"
 
 
 def test_a_boundary_without_text_is_put_into_words() -> None:
@@ -82,16 +83,16 @@ def test_a_boundary_without_text_is_put_into_words() -> None:
         text="",
         key="1",
     )
-    assert wording.said(start) == "The session starts."
+    assert format.said(start) == "The session starts."
 
 
 def test_a_damaged_store_is_said_with_what_to_do() -> None:
-    told = wording.why(StoreDamaged("memory.db is damaged"))
+    told = format.why(StoreDamaged("memory.db is damaged"))
     assert told == "memory.db is damaged (memtui doctor says what to do)"
-    assert wording.why(StoreBusy("it is busy")) == "it is busy"
+    assert format.why(StoreBusy("it is busy")) == "it is busy"
 
 
 @pytest.mark.parametrize("days", [2, 8, 20, 45, 70, 526, 800])
 def test_a_day_is_as_long_ago_as_what_was_said_on_it(days: int) -> None:
-    said = wording.ago(NOW - timedelta(days=days), NOW)
-    assert day_words.away(NOW.date() - timedelta(days=days), NOW.date()) == said
+    said = format.ago(NOW - timedelta(days=days), NOW)
+    assert day_grid.away(NOW.date() - timedelta(days=days), NOW.date()) == said

@@ -8,24 +8,31 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, tzinfo
 
-from memtui.memory import filters, queries, times
-from memtui.memory.filters import Filters
-from memtui.memory.found import Understood
+from memtui.memory import times
 from memtui.memory.times import Period
+from memtui.model import filters
+from memtui.model.filters import Filters
+from memtui.model.hits import Understood
+from memtui.search import query
 
 GAIN = 1.5
 """What that gains which lies in a time the question speaks of."""
 
+
 PERIODS = 12
 """How many times of a question are looked at: its first ones."""
 
+
 WORDS_CHARS = 60
 """How far a time behind a filter's colon is read, in characters."""
+
 
 _BESIDE = re.compile(
     r'\b(?P<name>after|before):(?:"(?P<quoted>[^"]*)"|(?=[^\W\d]|\d+[^\W\d]|\d+ ))',
     re.I,
 )
+
+
 _KEPT = re.compile(rf'"[^"]*"|\b(?:{"|".join(filters.NAMES)}):(?:"[^"]*"|\S+)', re.I)
 
 
@@ -84,7 +91,7 @@ def read(text: str, now: datetime, zone: tzinfo) -> Timely:
         now: The time, by which "last week" is meant.
         zone: The calendar's.
     """
-    asked = _dated(text[: queries.CAP_CHARS], now, zone)
+    asked = _dated(text[: query.CAP_CHARS], now, zone)
     bare = _KEPT.sub(lambda kept: "\0" * len(kept.group()), asked)
     periods = [one for one in times.read(bare, now, zone) if not one.is_soft]
     if not periods:

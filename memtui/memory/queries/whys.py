@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memtui.memory.queries import scores
-from memtui.memory.queries.scores import Part, Said, Unit
-from memtui.memory.toc import TocLevel
+from memtui.model.nodes import TocLevel
+from memtui.search import scoring
+from memtui.search.scoring import Part, Said, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,8 @@ def why(
         level: Its level.
         recency: What its age leaves of the score.
     """
-    prior, weights = scores.PRIORS[level], scores.weights(said)
-    fits = {term: scores.saturated(weight) for term, weight in weights.items()}
+    prior, weights = scoring.PRIORS[level], scoring.weights(said)
+    fits = {term: scoring.saturated(weight) for term, weight in weights.items()}
     bound = sum(unit.idf for unit in units)
     held = sum(unit.fit(fits) > 0 for unit in units)
     scale = prior * recency * held / len(units) / bound if units else 0.0
@@ -114,9 +114,9 @@ def _parts(term: str, said: Sequence[Said]) -> list[WhyPart]:
     counts: dict[Part, int] = {}
     weights: dict[Part, float] = {}
     for one in said:
-        found = scores.count(one).get(term, 0)
+        found = scoring.count(one).get(term, 0)
         if found:
             part = one[0]
             counts[part] = counts.get(part, 0) + found
-            weights[part] = weights.get(part, 0.0) + scores.weights([one])[term]
+            weights[part] = weights.get(part, 0.0) + scoring.weights([one])[term]
     return [WhyPart(part, counts[part], weights[part]) for part in counts]

@@ -22,7 +22,7 @@ from memtui.memory.times import (
     turns,
     units,
 )
-from memtui.memory.times import said as time_said
+from memtui.memory.times import said as times_said
 from memtui.memory.times.beside import look
 from memtui.memory.times.forms import Here, Spoken
 from memtui.memory.times.units import BLANK, DAY, Weekday
@@ -48,30 +48,59 @@ class Period:
 LONGEST = 1_000
 """How much of a text is read that is to be a time and nothing else, in characters."""
 
+
 _LEFT = r"(?:(?<![\w./:#@\\$&=+-])(?<![0-9],)|(?<=\bmid-))"
+
+
 _RIGHT = r"(?![\w/\\@=(-]|[.:+]\w)"
 
+
 _SPACED = counted.FORMS | turns.FORMS | ago.FORMS | spans.FORMS
+
+
 _SPACED |= dates.FORMS | tongues.FORMS
+
+
 _FORMS = _SPACED | ago.HAN_FORMS
+
+
 _YEAR = re.compile(rf"(?<![0-9]){units.YEAR}(?![0-9])")
+
+
 _FROM = beside.before("from|between|von|zwischen|de|du|desde|entre")
+
+
 _TO = re.compile(
     rf"(?:\s?-\s?|{BLANK}(?:and|to|until|till|through|und|bis|et|au|à|y|a|hasta){BLANK})"
     rf"(?:(?:the|la|le|el){BLANK})?"
 )
+
+
 _UP_TO = re.compile(rf"(?:\s?-\s?|{BLANK}(?:to|through){BLANK})(?:the{BLANK})?")
+
+
 _CLEAR = ("", "date")
 """What two times may need that are a range without a "from" before them."""
+
 
 _OPEN = re.compile(
     r"(?<!\w)(since|before|prior to|after|until|till|up to|by|seit|depuis|desde)"
     rf"{BLANK}(?:the{BLANK})?$"
 )
+
+
 _BEGINS = {"since", "seit", "depuis", "desde"}
+
+
 _ENDS = {"before", "prior to"}
+
+
 _SINCE = beside.before("from")
+
+
 _ONWARDS = re.compile(rf"{BLANK}(?:onwards?|on(?=\s{{0,3}}(?:$|[?.!,;:)])))")
+
+
 _LEADING = re.compile(
     rf"(?<!\w)(?:(?:earlier|later|sometime|some time|way back){BLANK})?"
     r"(?:(?:in|on|at|from|during|over|for|of|by|within|throughout|around|as of"
@@ -296,4 +325,4 @@ def _period(
 ) -> Period:
     words = " ".join(here.text[slice(*span)].split())
     start, end = (at.astimezone(here.zone) if at else None for at in bounds)
-    return Period(*bounds, span, f"{words}: {time_said.said(start, end)}", is_soft)
+    return Period(*bounds, span, f"{words}: {times_said.said(start, end)}", is_soft)

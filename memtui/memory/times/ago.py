@@ -35,11 +35,14 @@ from memtui.memory.times.units import (
 LEAST_AROUND = timedelta(minutes=5)
 """A time told in minutes ago means at least so much on each side."""
 
+
 RECENT = timedelta(days=14)
 """How far back "recently" goes."""
 
+
 AROUND_CHARS = 60
 """How much on each side of a word is looked at for its language."""
+
 
 _WORDS = {
     "the other": "the other day|the other night|the other evening|the other week",
@@ -62,13 +65,23 @@ _WORDS = {
     "|el año pasado|去年",
     "2 year": "the year before last|前年",
 }
+
+
 _MEANT = {word: meant for meant, row in _WORDS.items() for word in row.split("|")}
+
+
 _HAN = {word for word in _MEANT if word > "\u3000"}
+
+
 _FRENCH = re.compile(
     r"\b(?:nous|avons|avez|est-ce|les|pourquoi|comment|fait|ont|quoi|était|depuis)\b"
     r"|\b(?:qu|j|d)'"
 )
+
+
 _GERMAN = re.compile(r"\b(?:wir|ist|und|nicht|das|der|die|wird|man|ich|wurde|haben)\b")
+
+
 _GOES_ON = (
     rf"(?=(?:{BLANK})?(?:$|[?.!,;:)]|(?:we|i|did|about|when|where|was|were|the|in|on|that"
     r"|with|for|and|by|to|of)\b))"
@@ -242,11 +255,22 @@ def _is_french(match: "re.Match[str]", here: Here) -> bool:
 
 
 _UNIT = "week|month|quarter|year"
+
+
 _CLEAR = either({*WEEKDAYS, *SHORT_WEEKDAYS, *MONTHS, *PARTS, "summer", "winter"})
+
+
 _UNCLEAR = "spring|autumn|fall"
+
+
 _ENGLISH = "minute|hour|day|week|month|year"
+
+
 _OTHERS = either(unit for unit in UNITS if len(unit) > 1)
+
+
 _SPACED = either(set(_MEANT) - _HAN).replace(r"\ ", BLANK)
+
 
 FORMS: Forms = {
     "ago": (
@@ -284,6 +308,7 @@ FORMS: Forms = {
     "word": (_SPACED, _word),
 }
 """The forms with blanks between their words."""
+
 
 HAN_FORMS: Forms = {
     "han_word": (either(_HAN), _word),

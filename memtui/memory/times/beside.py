@@ -15,11 +15,14 @@ from memtui.memory.times.units import BLANK, DAY, VERBS, Days, Weekday
 BEFORE_CHARS = 30
 """How much before a time is looked at for what belongs to it."""
 
+
 BETWEEN_CHARS = 12
 """How far two times may stand apart to be one."""
 
+
 LEAST_PARTED = 7
 """What has an early and a late part has at least so many days."""
+
 
 LEAST_WEEKS = 28
 """What has a first and a last week has at least so many."""
@@ -36,6 +39,8 @@ def look(pattern: "re.Pattern[str]", low: str, end: int) -> "re.Match[str] | Non
 
 
 _IN = "in|during|throughout|since|before|after|until|till"
+
+
 NEEDS = {
     "month": before(f"{_IN}|from|of|around"),
     "person": before("in|during|throughout|since|before|until|till"),
@@ -51,17 +56,27 @@ NEEDS = {
 }
 """What must stand before a time that may be another thing, by what it is."""
 
+
 _AHEAD = before("next|every|each|coming|following|upcoming|any|per|by|due on|for")
 """What tells that something else is meant than the latest one."""
 
+
 _AHEAD_AFTER = re.compile(rf"{BLANK}(?:after{BLANK})?next\b")
+
+
 _DAILY = re.compile(
     rf"\b(?:(?:every|each){BLANK}\w{{1,12}}|daily|nightly|weekly){BLANK}$"
 )
+
+
 _JOIN = re.compile(
     rf"(?:\s?,)?{BLANK}(?:(?:at|on|in|of|in the|on the|of the|the){BLANK})?"
 )
+
+
 _BESIDE = re.compile(rf"{BLANK}(before|after){BLANK}(?:the{BLANK})?")
+
+
 _PARTS = {
     "early": (0, 1, 3),
     "beginning of": (0, 1, 3),
@@ -73,10 +88,14 @@ _PARTS = {
     "first half of": (0, 1, 2),
     "second half of": (1, 2, 2),
 }
+
+
 _PART = re.compile(
     rf"(?<!\w)({'|'.join(_PARTS)}|(first|second|third|fourth|last)"
     rf" week of)(?:-|{BLANK}(?:in{BLANK})?(?:the{BLANK})?)$"
 )
+
+
 _COUNTED = re.compile(
     rf"(?<!\w)(?:the{BLANK})?(days?|weeks?|months?|years?|hours?|minutes?|night|morning"
     rf"|afternoon|evening|weekend){BLANK}(before|after|of){BLANK}(?:the{BLANK})?$"

@@ -35,6 +35,7 @@ from memtui.memory.times.units import (
 LOOK_BACK_MONTHS = 48
 """How far back a numbered day of a name is looked for: any Friday the 31st is in it."""
 
+
 _HALF = {"week": 0, "month": 3, "year": 15}
 """How many days on each side "this time" means, by how long ago that was."""
 
@@ -152,12 +153,19 @@ def _so_far(match: "re.Match[str]", here: Here) -> Spoken | None:
 
 
 _BRIEF = {"h": "hour", "m": "minute", "d": "day", "w": "week"}
+
+
 _WEEKDAY = either(WEEKDAYS)
+
+
 _MONTH = either(MONTHS)
+
+
 _BY_ITSELF = (
     rf"(?=(?:{BLANK})?(?:$|[?.!;:)]|(?:we|i|did|was|were|when|why|what|to|until)\b))"
 )
 """What follows "the 3rd" where it is a day, not the third of something."""
+
 
 FORMS: Forms = {
     "named_ago": (

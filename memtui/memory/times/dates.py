@@ -43,7 +43,10 @@ from memtui.memory.times.units import (
 _SENTENCE_STARTS = VERBS | {"mar", "dec"}
 """Months that a capital at the start of a text does not tell from other words."""
 
+
 _STARTS = re.compile(r"(?:^|[.?!:])\s{0,3}$")
+
+
 _PLACES = re.compile(r"\b(?:line|col|column|row|position|offset|byte)\s{1,3}$")
 """What is "at 12:30" in a text rather than in a day."""
 
@@ -208,19 +211,31 @@ def _clock(match: "re.Match[str]", here: Here) -> Spoken | None:
 
 
 _MONTH = rf"({either(MONTHS)})"
+
+
 _NUMBER = r"([0-9]{1,2})"
+
+
 _GOES_ON = (
     r"(?:about|and|did|do|for|i|in|last|of|on|that|the|they|this|today|was|we|were"
     r"|what|when|where|who|with|yesterday|you)"
 )
 """What may follow an hour that is no count: "at 5 workers"."""
 
+
 _SUFFIX = r"(st|nd|rd|th)?"
+
+
 _NO_NUMBER = r"(?!\s[0-9]{1,2}\s)"
 """What does not follow a month: of "11 May 14" the one date or the other is none."""
 
+
 _FROM = rf"(?:(?:between|from){BLANK})?"
+
+
 _TO = rf"(?:\s?-\s?|{BLANK}(?:to|and|until|through){BLANK})"
+
+
 _SAYS_MORE = (
     r"(?!\s?(?:x\s?[0-9]|%|ms\b|px\b|[kmg]i?b\b|of\b|or\b)"
     rf"|{BLANK}(?:to|and){BLANK}(?!{YEAR}\b)[0-9]"
@@ -228,6 +243,7 @@ _SAYS_MORE = (
     rf"|{BLANK}(?:\w{{1,20}}{BLANK})?(?:lines|rows|tokens|times)\b)"
 )
 """What does not follow a year: "in 2000 lines", "from 1024 to 4096"."""
+
 
 FORMS: Forms = {
     "iso": (

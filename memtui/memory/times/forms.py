@@ -10,6 +10,7 @@ from memtui.memory.times.units import DAY, Days, Name, Yearly
 AT = timedelta(minutes=30)
 """A time of day means so much on each side of it."""
 
+
 AROUND = timedelta(hours=1)
 """With "around" it means so much."""
 
@@ -69,6 +70,7 @@ class Spoken:
 
 Reader = Callable[["re.Match[str]", Here], Spoken | None]
 """How a form is read; a ValueError where the calendar has no such day."""
+
 
 Forms = dict[str, tuple[str, Reader]]
 """The pattern of each form and how it is read, by a name."""

@@ -9,10 +9,15 @@ from datetime import date, datetime, timedelta, tzinfo
 from memtui.memory.times import units
 
 _MINUTE_S, _HOUR_S = 60, 3_600
+
+
 _WEEK, _MONTH, _YEAR = 7, 30.44, 365.25
 """How many days each has, one with another."""
 
+
 _DAY_S = 86_400
+
+
 _UNITS = (
     (_YEAR * _DAY_S, "year"),
     (_MONTH * _DAY_S, "month"),
@@ -22,9 +27,11 @@ _UNITS = (
     (_MINUTE_S, "minute"),
 )
 
+
 _WEEKS_FROM, _MONTHS_FROM, _YEARS_FROM = 11, 46, 346
 """From how many days on something is told in a unit: from a week and a half, from a
 month and a half, from what is nearest to twelve months."""
+
 
 _LAST_MONTH_FROM = 28
 """From how many days on it is told as last month, if it was: weeks say more before."""

@@ -77,12 +77,25 @@ def _clocks(match: "re.Match[str]", here: Here) -> Spoken | None:
 
 
 _MONTH = rf"({either(MONTHS)})"
+
+
 _WEEKDAY = rf"({either({*WEEKDAYS, *SHORT_WEEKDAYS})})"
+
+
 _HALF = r"(?:\s?([ap])(?:m|\.m\.))"
+
+
 _DATE = rf"({YEAR}-[0-9]{{2}}-[0-9]{{2}})"
+
+
 _FROM = rf"(?:(between|from){BLANK})?"
+
+
 _TO = rf"(?:\s?-\s?|{BLANK}(?:to|until|till|through){BLANK})"
+
+
 _AND = rf"(?:\s?-\s?|{BLANK}(?:to|until|till|and){BLANK})"
+
 
 FORMS: Forms = {
     "months": (rf"(?:(from){BLANK})?{_MONTH}{_TO}{_MONTH}{THAT_YEAR}", _months),

@@ -26,6 +26,8 @@ _MONTHS = numbered("""
     november novembre noviembre
     dezember décembre diciembre
 """)
+
+
 _WEEKDAYS = numbered(
     """
     montag lundi lunes
@@ -69,7 +71,10 @@ def _weekday(match: "re.Match[str]", here: Here) -> Spoken | None:
 
 
 _MONTH = either(_MONTHS)
+
+
 _WEEKDAY = either(_WEEKDAYS)
+
 
 FORMS: Forms = {
     "other_date": (

@@ -81,16 +81,23 @@ def _christmas(year: int) -> Days:
 
 
 _WEEKDAY = either({*WEEKDAYS, *SHORT_WEEKDAYS})
+
+
 _NAMED = either({*WEEKDAYS, *SHORT_WEEKDAYS, *({*MONTHS} - SHORT), "summer", "winter"})
+
+
 _AND_UNIT = (
     rf"(?!{BLANK}(?:week|weekend|month|quarter|year|night"
     rf"|{either({*WEEKDAYS, *MONTHS, *SEASONS})})\b)"
 )
+
+
 _FEAST_ENDS = (
     rf"(?=(?:{BLANK})?(?:$|[?.!,;:)]|(?:we|i|did|about|when|where|was|were|is|are|in|on"
     r"|that|which|what|why|how|with|for|and|by|to|of|last|this)\b))"
 )
 """What follows Christmas, where it is no part of a longer name."""
+
 
 FORMS: Forms = {
     "before_last": (

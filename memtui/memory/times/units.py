@@ -12,26 +12,34 @@ from datetime import date, timedelta
 MORNING = (5 * 60, 12 * 60)
 """From when to when a morning lasts, in minutes from midnight."""
 
+
 AFTERNOON = (12 * 60, 18 * 60)
 """An afternoon, likewise."""
+
 
 EVENING = (18 * 60, 24 * 60)
 """An evening, likewise."""
 
+
 NIGHT = (18 * 60, 29 * 60)
 """A night begins with its evening and ends at five on the next day."""
+
 
 NOON = 12 * 60
 """In minutes from midnight."""
 
+
 DAY = timedelta(days=1)
 """From one local date to the next."""
+
 
 LOOK_BACK = 9
 """How many years back a date may lie: a 29 February is at most eight years away."""
 
+
 BLANK = r"\s{1,3}"
 """Between two words; bounded, so that no run of blanks is read more than once."""
+
 
 YEAR = r"(?:19[7-9][0-9]|20[0-9]{2})"
 """Years that are read."""
@@ -66,26 +74,34 @@ MONTHS = numbered("""
 """)
 """Months by their names and short names."""
 
+
 SHORT = {name for name in MONTHS if len(name) <= 4} - {"may", "june", "july"}
 """The short names, which are words of other things too."""
+
 
 PEOPLE = {"april", "may", "june", "august", "jan"}
 """Months that people are named after."""
 
+
 VERBS = {"may", "march"}
 """Months that are verbs as well."""
+
 
 WEEKDAYS = numbered("monday\ntuesday\nwednesday\nthursday\nfriday\nsaturday\nsunday", 0)
 """Days of the week, Monday first."""
 
+
 SHORT_WEEKDAYS = numbered("mon\ntue tues\nwed\nthu thur thurs\nfri", 0)
 """Their short names; "sat" and "sun" are words of their own."""
+
 
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """The first of a season's three months, in the north."""
 
+
 ORDINALS = numbered("first 1st\nsecond 2nd\nthird 3rd\nfourth 4th last")
 """Quarters as they are counted."""
+
 
 PARTS = {
     "morning": MORNING,
@@ -95,13 +111,23 @@ PARTS = {
 }
 """Parts of a day and their hours."""
 
+
 _COUNTS = numbered(
     "a an one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\ntwelve"
 )
+
+
 _VAGUE = {"couple": (2, 3), "few": (2, 5), "several": (3, 7)}
+
+
 _FOREIGN_COUNTS = {"ein": 1, "einem": 1, "einer": 1, "zwei": 2, "drei": 3, "vier": 4}
+
+
 _FOREIGN_COUNTS |= {"un": 1, "une": 1, "una": 1, "deux": 2, "trois": 3, "dos": 2}
+
+
 _FOREIGN_COUNTS |= {"tres": 3, "一": 1, "两": 2, "三": 3, "四": 4}
+
 
 UNITS = numbered("""
     minute minutes minuten minutos
@@ -113,7 +139,9 @@ UNITS = numbered("""
 """)
 """Units by name, from the minute, 1, to the year, 6."""
 
+
 MINUTE, HOUR, DAYS, WEEK, MONTH, YEARS = range(1, 7)
+
 
 COUNT = (
     r"(?:[0-9]{1,3}|(?:a\s)?(?:couple\sof|couple|few)|several"
@@ -121,8 +149,10 @@ COUNT = (
 )
 """How many, in figures or in words."""
 
+
 FOREIGN_COUNT = rf"(?:[0-9]{{1,3}}|{'|'.join(_FOREIGN_COUNTS)})"
 """The same in the other languages."""
+
 
 _LOWER = str.maketrans(
     {chr(65 + i): chr(97 + i) for i in range(26)} | {"’": "'", "–": "-", "—": "-"}

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import changes, jsonc_text, known
-from memtui.agents.changes import Writing
-from memtui.agents.machine import Machine, project_of
-from memtui.agents.registering.clients import Client, clients
+from memtui.cli import grammar
 from memtui.errors import HooksError
-from memtui.shell import grammar, serving_grammar
+from memtui.integrations import config_edit, known_agents
+from memtui.integrations import hooks as integrations_hooks
+from memtui.integrations.hooks import Writing
+from memtui.integrations.known_agents import Machine, project_of
+from memtui.integrations.mcp import Client, clients
 from tests.commanding import data_of, memtui
 
 COMMAND = ["/usr/bin/python3", "-P", "-m", "memtui", "mcp"]
@@ -38,14 +39,14 @@ model = "o9-mini"
 
 
 def put(writing: Writing, machine: Machine) -> Path:
-    changes.write(changes.install(writing, machine), machine)
-    assert changes.install(writing, machine).is_nothing
+    integrations_hooks.write(integrations_hooks.install(writing, machine), machine)
+    assert integrations_hooks.install(writing, machine).is_nothing
     return writing.file(machine)
 
 
 def take(writing: Writing, machine: Machine) -> None:
-    changes.write(changes.uninstall(writing, machine), machine)
-    assert changes.uninstall(writing, machine).is_nothing
+    integrations_hooks.write(integrations_hooks.uninstall(writing, machine), machine)
+    assert integrations_hooks.uninstall(writing, machine).is_nothing
 
 
 def settled(writing: Writing, machine: Machine, text: str) -> Path:
@@ -134,9 +135,9 @@ def test_comments_in_opencodes_settings_stay_where_they_were(
     put(OPENCODE.server, here)
     grown = file.read_bytes().decode()
     comments = re.findall(r"(?s)(?:^|\s)(//[^\r\n]*|/\*.*?\*/)", text)
-    told = json.loads(jsonc_text.plain(grown))
+    told = json.loads(config_edit.plain(grown))
     assert told["mcp"].pop("memtui")["command"] == COMMAND
-    before = json.loads(jsonc_text.plain(text))
+    before = json.loads(config_edit.plain(text))
     assert told == {"mcp": {}} | before
     assert all(comment in grown for comment in comments)
     put(OPENCODE.server, here)
@@ -272,20 +273,20 @@ def test_what_cannot_be_changed_is_left_as_it_is(
 ) -> None:
     file = settled(client.server, here, text)
     with pytest.raises(HooksError, match=says):
-        changes.install(client.server, here)
+        integrations_hooks.install(client.server, here)
     assert file.read_text("utf-8") == text
 
 
 def test_a_server_written_in_another_manner_is_not_cut_out(here: Machine) -> None:
     settled(CODEX.server, here, 'mcp_servers.memtui.command = "x"\n')
     with pytest.raises(HooksError, match="change it by hand"):
-        changes.uninstall(CODEX.server, here)
+        integrations_hooks.uninstall(CODEX.server, here)
 
 
 def test_a_skill_of_somebody_else_is_left_as_it_is(here: Machine) -> None:
     file = settled(GEMINI.skill, here, "---\nname: memtui\n---\nMine.\n")
     with pytest.raises(HooksError, match="not a skill that memtui wrote"):
-        changes.install(GEMINI.skill, here)
+        integrations_hooks.install(GEMINI.skill, here)
     assert "Mine" in file.read_text("utf-8")
 
 
@@ -293,7 +294,7 @@ def test_a_skill_of_somebody_else_is_left_as_it_is(here: Machine) -> None:
 def test_hooks_and_server_share_a_file_and_leave_it_in_any_order(
     is_server_first: bool, machine: Machine, here: Machine
 ) -> None:
-    hooks = known.named("gemini-cli")
+    hooks = known_agents.named("gemini-cli")
     text = '{\n  "theme": "dark"\n}\n'
     file = settled(GEMINI.server, here, text)
     put(hooks, machine)
@@ -368,4 +369,4 @@ def test_an_unknown_agent_is_refused(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_command_line_knows_every_agent() -> None:
-    assert tuple(NAMES) == serving_grammar.CLIENTS
+    assert tuple(NAMES) == grammar.CLIENTS

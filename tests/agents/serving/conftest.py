@@ -12,10 +12,10 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
-from memtui.house import House
-from memtui.memory.tokens import estimate
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
+from memtui.text.tokens import estimate
+from memtui.workspace import Workspace
 from tests.conftest import HISTORY, TESTS
 
 GOLDEN = TESTS / "data" / "mcp_tools.json"
@@ -91,7 +91,7 @@ def filled(home: Path) -> Path:
     """A home with the history of ``tests/data``, summarised and indexed."""
     own = {"store.time_zone": Held("UTC", "test")}
     own["summaries.provider"] = Held("extractive", "test")
-    house = House(in_home(home), Settings(own))
+    house = Workspace(in_home(home), Settings(own))
     for _ in house.works.importer().run([HISTORY]):
         pass
     assert house.works.until_idle(lambda _: None) == []

@@ -10,17 +10,15 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from memtui.agents.serving.calls import Calls, Failed, Told
-from memtui.agents.serving.offered import TOOLS
+from memtui.agents import replies
+from memtui.agents.api import TOOLS, Calls, Failed, Told
+from memtui.cli import mcp
+from memtui.cli.mcp import Served
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.memory import replies
-from memtui.memory.replies import budgets
-from memtui.memory.tokens import estimate
 from memtui.paths import in_home
 from memtui.settings import Settings
-from memtui.shell import serving
-from memtui.shell.serving import Served
+from memtui.text.tokens import estimate
+from memtui.workspace import Workspace
 from tests.agents.serving.conftest import GOLDEN, Agent, described, filled, said, served
 
 DAY = "toc:day:2024-01-15"
@@ -302,13 +300,13 @@ def test_a_prompt_teaches_the_way(agent: Agent) -> None:
 
 @pytest.mark.parametrize("most", [50, 120, 500])
 def test_lines_and_data_keep_within_one_budget(full_home: Path, most: int) -> None:
-    house = House(in_home(full_home), Settings({}))
+    house = Workspace(in_home(full_home), Settings({}))
     calls = Calls(lambda: Served(house), is_structured=True)
     tool = next(one for one in TOOLS if one.name == "get_events")
     told = calls.call(tool, {"when": "January 2024", "max_tokens": most})
     assert isinstance(told, Told)
     data = replies.dumped(told.data) if told.data else ""
-    cost = [budgets.cost(one, house.counter) for one in (told.text, data)]
+    cost = [replies.cost(one, house.counter) for one in (told.text, data)]
     assert sum(cost) <= most
     assert (told.data is not None) is (most > 50)
     house.stop()
@@ -334,7 +332,7 @@ def test_a_store_that_cannot_be_opened_is_said_with_every_call(
     home = tmp_path / "home"
     home.mkdir()
     (home / "memory.db").write_bytes(b"this is no database" * 100)
-    calls = Calls(lambda: Served(House(in_home(home), settings)))
+    calls = Calls(lambda: Served(Workspace(in_home(home), settings)))
     tool = next(one for one in TOOLS if one.name == "teleport")
     for _ in range(2):
         failed = calls.call(tool, {"query": "basket"})
@@ -403,10 +401,10 @@ def test_every_line_is_answered_and_a_client_that_goes_leaves_no_trace(
 def test_without_the_sdk_it_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(serving, "SDK", "no_such_package")
+    monkeypatch.setattr(mcp, "SDK", "no_such_package")
 
-    def opened() -> House:
+    def opened() -> Workspace:
         raise AssertionError("nobody asked anything")
 
     with pytest.raises(MemtuiError, match=r"pipx install .memtui\[mcp\]"):
-        serving.serve(opened, bool, with_writing=False, is_structured=False)
+        mcp.serve(opened, bool, with_writing=False, is_structured=False)

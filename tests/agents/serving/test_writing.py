@@ -7,18 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.serving.calls import Calls, Failed
-from memtui.agents.serving.offered import TOOLS
-from memtui.curate.forget import Forget
+from memtui.agents.api import TOOLS, Calls, Failed
+from memtui.cli import forget as cli_forget
+from memtui.cli.mcp import Served
 from memtui.errors import MemtuiError
-from memtui.house import House
-from memtui.recall import sessions
-from memtui.shell import curating
-from memtui.shell.serving import Served
+from memtui.search import resolve_filters
+from memtui.services import sessions
+from memtui.services.forget import Forget
 from memtui.store import database
-from memtui.store.tables.contents import VersionRow
-from memtui.store.tables.conversations import EventRow
+from memtui.store.schema import EventRow, VersionRow
 from memtui.store.tombstones import Kind
+from memtui.workspace import Workspace
 from tests.agents.serving.conftest import GOLDEN, described, served
 from tests.commanding import memtui
 
@@ -29,7 +28,7 @@ DAY = "toc:day:2024-01-15"
 class Desk:
     """Calls the tools that change something, in this process."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: Workspace) -> None:
         self._calls = Calls(lambda: Served(house))
         self.house = house
 
@@ -48,7 +47,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(full_house: House) -> Desk:
+def desk(full_house: Workspace) -> Desk:
     return Desk(full_house)
 
 
@@ -91,7 +90,7 @@ def test_a_session_is_begun_filled_and_found(desk: Desk) -> None:
     desk.work()
     (kept,) = [text for text in texts() if "walrus wants" in text]
     assert "ghp_" not in kept
-    facts = sessions.facts(*sessions.find(session))
+    facts = sessions.facts(*resolve_filters.find(session))
     assert facts.session.title == "A walrus plan"
     assert facts.session.message_count == 1
     assert "herring" in desk.do("search_sessions", query="herring")
@@ -120,7 +119,7 @@ def test_what_is_sent_again_under_a_name_of_its_own_is_kept_once(desk: Desk) -> 
     for start in ("", "tool\n"):
         assert texts().count(f"{start}The walrus agrees.") == 2
         assert texts().count(f"{start}The walrus disagrees.") == 1
-    facts = sessions.facts(*sessions.find(session))
+    facts = sessions.facts(*resolve_filters.find(session))
     assert facts.session.message_count == 3
 
 
@@ -129,7 +128,7 @@ def test_a_title_and_a_summary_are_what_a_session_is_found_by(desk: Desk) -> Non
     desk.do("set_session_summary", session="shop-1", summary="About a platypus.")
     desk.do("set_session_title", session="shop-1", title="An ornithorhynchus")
     desk.work()
-    facts = sessions.facts(*sessions.find("shop-1"))
+    facts = sessions.facts(*resolve_filters.find("shop-1"))
     assert facts.session.title == "An ornithorhynchus"
     assert facts.session.summary == "About a platypus."
     assert "platypus" in desk.do("get_session_meta", session="shop-1")
@@ -191,7 +190,7 @@ def test_a_session_that_was_just_begun_can_be_called_something(desk: Desk) -> No
     desk.do("set_session_title", session=session, title="An aardvark")
     desk.do("append_message", session=session, role="user", text="Ants", timestamp=AT)
     desk.work()
-    assert sessions.facts(*sessions.find(session)).session.title == "An aardvark"
+    assert sessions.facts(*resolve_filters.find(session)).session.title == "An aardvark"
 
 
 def test_jobs_are_paused_resumed_and_asked_for(desk: Desk) -> None:
@@ -219,7 +218,7 @@ def test_jobs_are_paused_resumed_and_asked_for(desk: Desk) -> None:
     ],
 )
 def test_what_cannot_be_kept_says_why(
-    house: House, tool: str, told: dict[str, object], says: str
+    house: Workspace, tool: str, told: dict[str, object], says: str
 ) -> None:
     usual: dict[str, object] = {"session": "mcp:s1", "role": "user", "text": "x"}
     desk = Desk(house)
@@ -246,7 +245,7 @@ def test_a_message_never_goes_to_a_session_that_is_meant_by_half_a_name(
     assert "begins with it" not in told
 
 
-def test_a_session_that_is_not_kept_has_no_title(house: House) -> None:
+def test_a_session_that_is_not_kept_has_no_title(house: Workspace) -> None:
     desk = Desk(house)
     told = desk.fail("set_session_title", session="mcp:s1", title="x")
     assert "no session" in told
@@ -256,7 +255,7 @@ def test_a_session_that_is_not_kept_has_no_title(house: House) -> None:
     told = desk.fail("set_session_summary", session="mcp:s1", summary="x" * 2_001)
     assert "summary has more than 2,000 characters" in told
     with pytest.raises(MemtuiError):
-        sessions.find("mcp:s1")
+        resolve_filters.find("mcp:s1")
 
 
 def test_it_is_allowed_over_the_protocol_and_shows_once_a_memtui_worked(
@@ -284,11 +283,11 @@ def test_a_summary_goes_with_what_is_forgotten_of_its_session(desk: Desk) -> Non
     desk.do("set_session_summary", session="shop-1", summary="About a platypus.")
     desk.work()
     house = desk.house
-    known = sessions.facts(*sessions.find("shop-1"))
+    known = sessions.facts(*resolve_filters.find("shop-1"))
     first = sessions.page(known, limit=1).events[0]
-    places = curating.places_of(house)
+    places = cli_forget.places_of(house)
     forget = Forget(places, house.paths.spool, house.zone, lambda: datetime.now(UTC))
     forget.run(Kind.EVENT, [first.event_id])
     desk.work()
-    assert sessions.facts(*sessions.find("shop-1")).session.summary == ""
+    assert sessions.facts(*resolve_filters.find("shop-1")).session.summary == ""
     assert "shop-1" not in desk.do("search_sessions", query="platypus")

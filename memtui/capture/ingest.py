@@ -1,0 +1,468 @@
+"""spool → events: what hooks left is stored, then deleted where it lay."""
+
+import logging
+import time
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from memtui.capture import projects, quarantine
+from memtui.capture.formats import hooks
+from memtui.capture.formats.base import (
+    HOOK,
+    Awaited,
+    Cursor,
+    Left,
+    Reading,
+    Refused,
+    text_of,
+)
+from memtui.capture.policy import Exclusions
+from memtui.capture.quarantine import Quarantine, Remnant
+from memtui.capture.spool import Letter, Spool
+from memtui.errors import SpoolError, StoreError
+from memtui.model.events import CLOCK_SKEW, Event, Thought, clean, is_too_late, to_ms
+from memtui.model.segments import counted_text
+from memtui.model.sessions import Helper, SessionFacts, folder_of
+from memtui.store import (
+    cursors,
+    database,
+    dedup,
+    meta,
+    problems,
+    segments,
+    sessions,
+    tombstones,
+)
+from memtui.store import events as store_events
+from memtui.store.problems import Count, Kind
+from memtui.text import secrets
+from memtui.text.tokens import Counter
+
+TELLING = (
+    "branch",
+    "created_by",
+    "cwd",
+    "model",
+    "project",
+    "root",
+    "summary",
+    "title",
+)
+"""What is told of a session in words that may hold a secret."""
+
+
+ABOUT_HELPERS = ("kind", "started_by", "subagent", "task")
+"""What is told so of a subagent."""
+
+
+ELSEWHERE = "of another project, whose memory is kept apart"
+"""Why a session is left out of a store that keeps one project alone."""
+
+
+FORGOTTEN = "of a project that was forgotten"
+"""Why a session is left out that a person does not want back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Whose conversations are kept."""
+
+    exclusions: Exclusions = field(default_factory=lambda: Exclusions(()))
+    only_root: str = ""
+    """The one repository or folder whose sessions are kept; "" to keep all."""
+
+
+class Gate:
+    """Lets the readings of one file pass."""
+
+    def __init__(self, admission: Admission, path: str = "") -> None:
+        """Remember the rules.
+
+        Args:
+            admission: Whose conversations are kept.
+            path: The file the readings are from, for the rules on paths.
+        """
+        self._admission, self._path = admission, path
+        self._why_not: dict[tuple[str, str], str] = {}
+        self.redacted: Tally[str] = Tally()
+        """How many secrets were taken out, by kind, since this was last cleared."""
+        self.has_forgotten = False
+        """Whether something came by that a person had forgotten."""
+        self.forgotten = 0
+        """How many events were left out for that, since this was last cleared."""
+
+    def through(self, readings: Iterable[Reading]) -> Iterator[Reading]:
+        """Let readings pass, changed where they must be; inside a connection."""
+        for reading in readings:
+            if isinstance(reading, SessionFacts):
+                yield from self._facts(reading)
+            elif isinstance(reading, Event | Thought | Helper):
+                reason = self._why_not.get((reading.agent, reading.session_id))
+                if reason and not isinstance(reading, Helper):
+                    self.forgotten += reason == FORGOTTEN and isinstance(reading, Event)
+                    yield Left(reason)
+                elif not reason:
+                    yield self._clean(reading)
+            elif isinstance(reading, Cursor):
+                state = self._strings(reading.state)
+                yield replace(reading, state=state)
+            elif isinstance(reading, Refused | Left | Awaited):
+                reason = self._text(reading.reason)
+                is_same = reason is reading.reason
+                yield reading if is_same else replace(reading, reason=reason)
+            else:
+                yield reading
+
+    def why_nothing_of(self, payload: Mapping[str, object]) -> str:
+        """Why nothing of a hook's payload is kept, not even put aside; "" if it may be.
+
+        Args:
+            payload: One that could not be taken; it may say of which project it is.
+        """
+        said = hooks.common(payload)
+        session_id, cwd = (clean(text_of(said.get(n))) for n in ("session_id", "cwd"))
+        if session_id and tombstones.agents_of(session_id):
+            return "of a session that was forgotten"
+        if not cwd:
+            return ""
+        place = projects.place_of(cwd)
+        return self._reason(
+            SessionFacts("", session_id, cwd, place.project, root=place.root)
+        )
+
+    def keep_count(self, now_ms: int) -> None:
+        """Store how many secrets were taken out; inside a transaction."""
+        problems.count_redactions(self.redacted, now_ms)
+        self.redacted.clear()
+
+    def _facts(self, facts: SessionFacts) -> Iterator[SessionFacts]:
+        place = projects.place_of(clean(facts.cwd), clean(facts.root))
+        found = replace(
+            facts, root=place.root, project=clean(facts.project) or place.project
+        )
+        # Events have clean names; what is said of their sessions must be found by them.
+        key = clean(facts.agent), clean(facts.session_id)
+        if tombstones.covers_session(*key):
+            self.has_forgotten = True
+        if key not in self._why_not or facts.cwd:
+            self._why_not[key] = self._reason(found)
+        if not self._why_not[key]:
+            said: dict[str, Any] = {n: self._text(getattr(found, n)) for n in TELLING}
+            yield replace(found, **said)
+
+    def _reason(self, facts: SessionFacts) -> str:
+        """Why a session is left out; "" if it is kept."""
+        only = self._admission.only_root
+        if only and only not in (facts.root, facts.cwd.rstrip("/")):
+            return ELSEWHERE
+        if rule := self._admission.exclusions.rule_for(
+            project=facts.project, cwd=facts.cwd, root=facts.root, path=self._path
+        ):
+            return f"excluded by {rule}"
+        if tombstones.covers_project(facts.project, folder_of(facts.root, facts.cwd)):
+            self.has_forgotten = True
+            return FORGOTTEN
+        return ""
+
+    def _clean(self, reading: Event | Thought | Helper) -> Event | Thought | Helper:
+        if isinstance(reading, Helper):
+            said = {name: self._text(getattr(reading, name)) for name in ABOUT_HELPERS}
+            return replace(reading, **said)
+        if isinstance(reading, Thought):
+            text, name = self._text(reading.text), self._name(reading.subagent)
+            if text is reading.text and name == reading.subagent:
+                return reading
+            return replace(reading, text=text, subagent=name)
+        event, kinds = secrets.redact_event(reading)
+        self.redacted.update(kinds)
+        if event.subagent and (name := self._name(event.subagent)) != event.subagent:
+            event = replace(event, subagent=name)
+        return event
+
+    def _name(self, name: str) -> str:
+        return secrets.redact_name(name).text if name else name
+
+    def _text(self, text: str) -> str:
+        redacted = secrets.redact(text)
+        self.redacted.update(redacted.kinds)
+        return redacted.text
+
+    def _strings(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        # What waits is counted when it is stored as an event.
+        cleaned, _ = secrets.redact_strings(state)
+        return tombstones.without(cleaned) if isinstance(cleaned, dict) else {}
+
+
+log = logging.getLogger(__name__)
+
+
+FILES_AT_ONCE = 200
+"""How many spool files one transaction takes."""
+
+
+BYTES_AT_ONCE = 32 * 1024 * 1024
+"""How much of them one transaction takes, unless one file alone is larger."""
+
+
+DRAFTS_S = 60.0
+"""How often drafts are looked for that killed hooks have left, in seconds."""
+
+
+ABANDONED = timedelta(minutes=10)
+"""How long after its last word a draft's hook has surely been killed."""
+
+
+FORESEEN = timedelta(days=2)
+"""How far a clock is set back, for what comes from the future to be waited for."""
+
+
+SOURCE = "hooks"
+"""The name under which problems with spool files are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What one file held."""
+
+    name: str
+    events: tuple[Event, ...] = ()
+    thoughts: tuple[Thought, ...] = ()
+    facts: tuple[SessionFacts, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    left: tuple[Left, ...] = ()
+    redacted: Mapping[str, int] = field(default_factory=dict)
+    remnant: Remnant | None = None
+    """What is put aside of it, where some is refused; none where it cannot be read."""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is all for a memory of another project."""
+        return bool(self.left) and all(left.reason == ELSEWHERE for left in self.left)
+
+
+class Ingest:
+    """Takes files from the spool."""
+
+    def __init__(
+        self,
+        spool: Spool,
+        counter: Counter,
+        clock: Callable[[], datetime],
+        admission: Admission,
+    ) -> None:
+        """Remember where files come from, how tokens are counted, and what is kept."""
+        self._spool, self._counter, self._clock = spool, counter, clock
+        self._admission = admission
+        self._elsewhere: set[str] = set()
+        self._early: dict[str, datetime] = {}
+        self._next_drafts_s = 0.0
+        self._is_counted = False
+
+    def step(self) -> int:
+        """Take a batch of files; how many were taken."""
+        if not self._is_counted:
+            self.recount()
+        self._take_up_drafts()
+        names = [name for name in self._spool.names() if self._is_due(name)]
+        with database.connected():
+            taken = list(self._read(names[:FILES_AT_ONCE]))
+        # What is for another project's memory is left lying for it.
+        self._elsewhere.update(file.name for file in taken if file.is_elsewhere)
+        taken = [file for file in taken if not file.is_elsewhere]
+        try:
+            self._keep(taken)
+        except StoreError:
+            raise
+        except Exception:
+            log.exception("a batch of hook files could not be kept; taken one by one")
+            taken = [self._kept_alone(file) for file in taken]
+        # Should one of them not be moved, it will be counted again.
+        self._is_counted = False
+        for file in taken:
+            self._tidy(file)
+        self._is_counted = True
+        return len(taken)
+
+    def _tidy(self, file: _Taken) -> None:
+        """Take a file that was kept out of the others' way."""
+        if not file.refused:
+            self._spool.done(file.name)
+        elif file.remnant:
+            raw = file.remnant.raw if file.remnant.is_changed else None
+            self._spool.refuse(file.name, file.remnant.reasons, raw)
+        else:
+            reasons = [f"line {r.line}: {quarantine.reason(r)}" for r in file.refused]
+            self._spool.refuse(file.name, reasons)
+
+    def recount(self) -> None:
+        """Count what lies in the quarantine: whoever was killed counted otherwise."""
+        box = Quarantine(self._spool.folder)
+        box.tidy()
+        there = Tally(reason for file in box.files() for reason in box.counted(file))
+        with database.connected(), database.writing():
+            counted = Tally(problems.faults_of(SOURCE))
+            more = (there - counted).items()
+            counts = [Count(reason, Kind.FAULT, 0, number) for reason, number in more]
+            problems.count_up(SOURCE, counts, to_ms(self._clock()))
+            for reason, number in (counted - there).items():
+                problems.take_back(SOURCE, reason, number)
+        self._is_counted = True
+
+    def _take_up_drafts(self) -> None:
+        """Now and then: see to what killed hooks have left."""
+        now_s = time.monotonic()
+        if now_s >= self._next_drafts_s:
+            self._next_drafts_s = now_s + DRAFTS_S
+            self._spool.take_up(self._clock() - ABANDONED)
+
+    def _is_due(self, name: str) -> bool:
+        """Whether a file is to be taken now."""
+        if name in self._elsewhere:
+            return False
+        at = self._early.get(name)
+        return at is None or not is_too_late(at, self._clock())
+
+    def _kept_alone(self, file: _Taken) -> _Taken:
+        """Keep one file, or refuse it: it must not hold up those behind it."""
+        try:
+            self._keep([file])
+        except StoreError:
+            raise
+        except Exception as error:
+            reason = Refused(f"cannot be kept: {type(error).__name__}: {error}")
+            file = self._whole(file.name, reason)
+            self._keep([file])
+        return file
+
+    def _whole(self, name: str, refused: Refused) -> _Taken:
+        """A file of which nothing is taken."""
+        said = replace(refused, reason=quarantine.reason(refused))
+        try:
+            letter = self._spool.read(name)
+        except SpoolError:
+            letter = None
+        if letter is None:
+            return _Taken(name, refused=(said,))
+        raw, kinds = quarantine.without_secrets(letter.raw)
+        remnant = Remnant(raw, raw != letter.raw, (said,), kinds=kinds)
+        return _Taken(name, refused=(said,), redacted=Tally(kinds), remnant=remnant)
+
+    def _keep(self, taken: Sequence[_Taken]) -> None:
+        if not taken:
+            return
+        told = counted((e for file in taken for e in file.events), self._counter)
+        now_ms = to_ms(self._clock())
+        with database.writing(durable=True):
+            added = store_events.add(told, route=HOOK)
+            new = set(added.created)
+            cursors.note_seen(SOURCE, [e for e in told if e.event_id in new], now_ms)
+            # What somebody kept who was killed is not counted again.
+            before = meta.taken()
+            for file in taken:
+                store_events.add_thoughts(file.thoughts)
+                learn(file.facts)
+                problems.count_up(SOURCE, _faults(file), now_ms)
+                if file.name not in before:
+                    problems.count_redactions(file.redacted, now_ms)
+                    problems.count_up(SOURCE, _left(file), now_ms)
+            meta.set_taken(file.name for file in taken)
+            dedup.settle()
+
+    def _is_early(self, letter: Letter) -> bool:
+        """Whether a file comes from a moment that a clock set back has still to reach.
+
+        It is left lying until then, unless nobody would live to see it.
+        """
+        self._early.pop(letter.name, None)
+        ahead = letter.received_at - self._clock()
+        if not CLOCK_SKEW < ahead <= FORESEEN:
+            return False
+        self._early[letter.name] = letter.received_at
+        return True
+
+    def _read(self, names: Sequence[str]) -> Iterator[_Taken]:
+        size = 0
+        for name in names:
+            try:
+                letter = self._spool.read(name)
+            except SpoolError as error:
+                reason = Refused(str(error))
+                yield _Taken(name, refused=(reason,))
+                continue
+            if letter is None:
+                continue
+            if self._is_early(letter):
+                continue
+            yield self._taken(letter)
+            size += len(letter.raw)
+            if size > BYTES_AT_ONCE:
+                return
+
+    def _taken(self, letter: Letter) -> _Taken:
+        now = self._clock()
+        given = hooks.read(
+            letter.raw,
+            received_at=letter.received_at,
+            now=now,
+            agent=letter.agent,
+            event=letter.event,
+        )
+        gate = Gate(self._admission)
+        # Whose a session is must be known before its events can pass.
+        in_order = sorted(given, key=lambda r: not isinstance(r, SessionFacts))
+        taken = _sorted(letter.name, list(gate.through(in_order)))
+        taken = replace(taken, redacted=gate.redacted)
+        if not taken.refused:
+            return taken
+        remnant = quarantine.of(letter, now, gate.why_nothing_of)
+        return replace(
+            taken,
+            refused=remnant.refused,
+            left=taken.left + remnant.left,
+            redacted=gate.redacted + Tally(remnant.kinds),
+            remnant=remnant,
+        )
+
+
+def _faults(file: _Taken) -> Iterator[Count]:
+    for refused in file.refused:
+        yield Count(refused.reason, Kind.FAULT, refused.line, 1)
+
+
+def _left(file: _Taken) -> Iterator[Count]:
+    for left in file.left:
+        yield Count(left.reason, Kind.LEFT, left.line, 1)
+
+
+def _sorted(name: str, readings: Sequence[Reading]) -> _Taken:
+    return _Taken(
+        name,
+        events=tuple(r for r in readings if isinstance(r, Event)),
+        thoughts=tuple(r for r in readings if isinstance(r, Thought)),
+        facts=tuple(r for r in readings if isinstance(r, SessionFacts)),
+        refused=tuple(r for r in readings if isinstance(r, Refused)),
+        left=tuple(r for r in readings if isinstance(r, Left)),
+    )
+
+
+def counted(told: Iterable[Event], counter: Counter) -> list[Event]:
+    """Events with their tokens, counted once and for all; by another memory, maybe."""
+    return [
+        event
+        if event.counter
+        else replace(
+            event, tokens=counter.count(counted_text(event)), counter=counter.name
+        )
+        for event in told
+    ]
+
+
+def learn(facts: Iterable[SessionFacts]) -> None:
+    """Keep what was told of sessions; one that changes projects is told of anew."""
+    for told in facts:
+        moved = sessions.learn(told)
+        if moved is not None:
+            segments.want_again(moved)

@@ -1,0 +1,380 @@
+"""transcripts → events: each file is read from where it was left.
+
+A reading can be stopped anywhere and taken up again: how far a file has been read is
+stored together with what was read, and what is stored already stays as it is.
+"""
+
+import logging
+import time
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from memtui.capture import formats
+from memtui.capture.formats import jsonl
+from memtui.capture.formats.base import (
+    Awaited,
+    Cursor,
+    Left,
+    Reading,
+    Refused,
+    Restarted,
+    Source,
+)
+from memtui.capture.ingest import Admission, Gate, counted, learn
+from memtui.errors import SourceError, StoreBusy, StoreError
+from memtui.model.events import Event, Thought, clean, to_ms
+from memtui.model.sessions import Helper, SessionFacts
+from memtui.store import cursors, database, dedup, problems, sessions, tombstones
+from memtui.store import events as store_events
+from memtui.store.cursors import Look, Place, look_of
+from memtui.store.problems import Count, Kind, Noted
+from memtui.text.tokens import Counter
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one transaction will store."""
+
+    events: list[Event] = field(default_factory=list)
+    thoughts: list[Thought] = field(default_factory=list)
+    facts: list[SessionFacts] = field(default_factory=list)
+    latest: dict[tuple[str, str], SessionFacts] = field(default_factory=dict)
+    helpers: list[Helper] = field(default_factory=list)
+    missed: Tally[tuple[str, Kind]] = field(default_factory=Tally)
+    lines: dict[tuple[str, Kind], int] = field(default_factory=dict)
+    restarted: str = ""
+    until: datetime | None = None
+    """When the earliest of what comes from the future will have come."""
+
+    def take(self, reading: Reading) -> None:
+        """Add what was read."""
+        match reading:
+            case Event():
+                self.events.append(reading)
+            case Thought():
+                self.thoughts.append(reading)
+            case SessionFacts():
+                key = reading.agent, reading.session_id
+                if self.latest.get(key) != reading:
+                    self.latest[key] = reading
+                    self.facts.append(reading)
+            case Helper():
+                self.helpers.append(reading)
+            case Restarted():
+                self.restarted = reading.reason
+            case Refused() | Left() | Awaited():
+                key = reading.reason, _KINDS[type(reading)]
+                self.missed[key] += 1
+                self.lines[key] = reading.line
+        if isinstance(reading, Refused) and reading.until:
+            self.until = min(self.until or reading.until, reading.until)
+
+    def counts(self) -> Iterator[Count]:
+        """What was not taken, by why."""
+        for (reason, kind), number in self.missed.items():
+            yield Count(reason, kind, self.lines[reason, kind], number)
+
+
+_KINDS = {Refused: Kind.FAULT, Left: Kind.LEFT, Awaited: Kind.AWAITED}
+
+
+log = logging.getLogger(__name__)
+
+
+EVENTS_AT_ONCE = 1000
+"""How many events one transaction stores."""
+
+
+UNFINISHED = Look(-1, -1)
+"""How a file looks that has been read in part: never as it does on the disk."""
+
+
+@dataclass(slots=True)
+class Imported:
+    """What reading files has brought."""
+
+    files: int = 0
+    unchanged: int = 0
+    """Files that were read before and have not changed since."""
+    created: int = 0
+    known: int = 0
+    refused: int = 0
+    left: int = 0
+    unreadable: int = 0
+    forgotten: int = 0
+    """Events that a person had forgotten, and that did not come back."""
+    waits_for: str = ""
+    """Why nothing goes on for now; empty while it does."""
+
+
+class Files:
+    """Reads files into the store."""
+
+    def __init__(
+        self,
+        *,
+        agent: str,
+        counter: Counter,
+        clock: Callable[[], datetime],
+        admission: Admission,
+    ) -> None:
+        """Remember how events are made.
+
+        Args:
+            agent: The agent of events that name none.
+            counter: How tokens are counted.
+            clock: The time, aware.
+            admission: Whose conversations are kept.
+        """
+        self._agent, self._counter, self._clock = agent, counter, clock
+        self._admission = admission
+        self.imported = Imported()
+
+    def take(self, file: Path) -> Iterator[Imported]:
+        """Read a file from where it was left, if it has changed since.
+
+        Yields:
+            The state after each transaction.
+        """
+        name = clean(str(file.resolve()))
+        try:
+            with database.connected():
+                place = None if self._is_due(name) else cursors.get(name)
+                if place and not place.source and place.look == look_of(file):
+                    self.imported.unreadable += 1
+                    return
+                source = _source(jsonl.regular(file), place)
+                if source is None:
+                    return
+                look = look_of(file, source.beside(file))
+                if place and place.look == look and not place.is_held:
+                    self.imported.unchanged += 1
+                    return
+                yield from self._read(name, file, source, place, look)
+        except StoreError:
+            raise
+        except _Overtaken:
+            return
+        except SourceError as error:
+            self._give_up(name, str(error), file)
+        except OSError as error:
+            self._give_up(name, error.strerror or "not readable")
+        except Exception as error:  # one file's surprise must not stop the others
+            log.exception("%s could not be read", name)
+            self._give_up(name, f"{type(error).__name__}: {error}")
+
+    def _is_due(self, name: str) -> bool:
+        """Whether a file is to be read from its start, since its future has come."""
+        if name not in cursors.due_ahead(to_ms(self._clock())):
+            return False
+        with database.writing():
+            cursors.restart_ahead(name)
+        return True
+
+    def _read(
+        self, name: str, file: Path, source: Source, place: Place | None, look: Look
+    ) -> Iterator[Imported]:
+        start = None
+        if place and place.source == source.name:
+            start = Cursor(place.offset, place.line, place.fingerprint, place.state)
+        gate = Gate(self._admission, name)
+        given = source.read(file, start, agent=self._agent, now=self._clock())
+        began = place.offset if place else None
+        told = _Telling(self, name, source, gate, began)
+        told.start(start)
+        at = Cursor()
+        for reading in gate.through(given):
+            if isinstance(reading, Cursor):
+                at = reading
+            else:
+                told.batch.take(reading)
+            full = len(told.batch.events)
+            if full >= EVENTS_AT_ONCE * (1 if isinstance(reading, Cursor) else 4):
+                told.keep(at if isinstance(reading, Cursor) else None, UNFINISHED)
+                yield self.imported
+        told.keep(at, look, is_last=True)
+
+    def _give_up(self, name: str, reason: str, file: Path | None = None) -> None:
+        """Note why a file cannot be read.
+
+        Args:
+            name: The file's name in the store.
+            reason: What is wrong.
+            file: The file, if there is no use in trying again before it changes.
+        """
+        self.imported.unreadable += 1
+        said = reason.removeprefix(f"{name} ").removeprefix(f"{name}: ")
+        with database.writing():
+            now_ms = to_ms(self._clock())
+            noted = problems.clear(name)
+            problems.count_up(name, [Count(said, Kind.FAULT, 0, 1)], now_ms, noted)
+            if file and file.exists():
+                status = file.stat()
+                look = Look(status.st_size, status.st_mtime_ns)
+                cursors.put(name, Place("", look, 0, 0, "", {}, False), now_ms)
+
+
+class _Overtaken(Exception):
+    """Another reading of the same file has come further."""
+
+
+class _Telling:
+    """One reading of one file."""
+
+    def __init__(
+        self, files: Files, name: str, source: Source, gate: Gate, began: int | None
+    ) -> None:
+        self._files, self._name, self._source = files, name, source
+        self._gate, self._is_first = gate, not began
+        self._offset = began
+        self._noted: Noted = {}
+        self._has_forgotten = False
+        self._bare = Cursor()
+        """How far the file was read when there were no words to remember."""
+        self.batch = Batch()
+
+    def start(self, at: Cursor | None) -> None:
+        """Note where the reading starts."""
+        bare = self._source.bare(at.state) if at else None
+        if at and bare is not None:
+            self._bare = replace(at, state=bare)
+
+    def keep(self, at: Cursor | None, look: Look, *, is_last: bool = False) -> None:
+        """Store what was read, and how far that is, in one transaction."""
+        files, batch, imported = self._files, self.batch, self._files.imported
+        gate = self._gate
+        now_ms = to_ms(files._clock())
+        with database.writing():
+            if cursors.offset(self._name) != self._offset:
+                raise _Overtaken
+            self._count(now_ms)
+            if batch.restarted:
+                self._bare = Cursor()
+            told = batch.events
+            count = partial(counted, counter=files._counter)
+            added = dedup.add(told, route=self._source.route, complete=count)
+            store_events.add_thoughts(batch.thoughts)
+            learn(batch.facts)
+            sessions.meet(batch.helpers)
+            new = set(added.created)
+            cursors.note_seen(
+                self._source.name, [e for e in told if e.event_id in new], now_ms
+            )
+            if is_last:
+                dedup.settle()
+            self._has_forgotten |= bool(added.forgotten) or gate.has_forgotten
+            at = self._without_forgotten(at, is_last=is_last)
+            if at is not None:
+                cursors.put(self._name, self._place(at, look), now_ms)
+                self._offset = at.offset
+            if batch.until:
+                cursors.note_ahead(self._name, to_ms(batch.until))
+            gate.keep_count(now_ms)
+        imported.created += len(added.created)
+        imported.forgotten += added.forgotten + gate.forgotten
+        gate.forgotten = 0
+        imported.known += len(batch.events) - len(added.created) - added.forgotten
+        self.batch = Batch()
+
+    def _without_forgotten(self, at: Cursor | None, *, is_last: bool) -> Cursor | None:
+        """How far to say that the file was read.
+
+        What a reader must remember may say what was forgotten. Then it is said how far
+        the file was read when there were no words to remember; what comes after that
+        is read again whenever the file has changed.
+        """
+        if at is None or not at.state or not tombstones.any_at_all():
+            return at
+        bare = self._source.bare(at.state)
+        if bare is not None:
+            self._bare = replace(at, state=bare)
+        if not self._has_forgotten:
+            return at if is_last or bare is not None else None
+        if not is_last:
+            return self._bare if bare is not None else None
+        return replace(self._bare, is_held=at.is_held)
+
+    def _count(self, now_ms: int) -> None:
+        batch, imported = self.batch, self._files.imported
+        if self._is_first or batch.restarted:
+            self._noted = problems.clear(self._name)
+            self._is_first = False
+        else:
+            problems.clear(self._name, Kind.AWAITED)
+        problems.count_up(self._name, batch.counts(), now_ms, self._noted)
+        for (_, kind), number in batch.missed.items():
+            if kind is Kind.FAULT:
+                imported.refused += number
+            else:
+                imported.left += number
+
+    def _place(self, at: Cursor, look: Look) -> Place:
+        return Place(
+            source=self._source.name,
+            look=look,
+            offset=at.offset,
+            line=at.line,
+            fingerprint=at.fingerprint,
+            state=at.state,
+            is_held=at.is_held,
+        )
+
+
+def _source(file: Path, place: Place | None) -> Source | None:
+    """The format a file was read by before, else the one it begins like."""
+    if place and place.source in formats.BY_NAME and place.offset:
+        return formats.BY_NAME[place.source]
+    return formats.of(file)
+
+
+PATIENCE_S = 120.0
+"""How long work that has an end waits for a store that another process keeps locked."""
+
+
+class Import:
+    """Imports files and folders."""
+
+    def __init__(self, files: Files) -> None:
+        """Remember what reads them."""
+        self._files = files
+
+    @property
+    def imported(self) -> Imported:
+        """What has been done so far."""
+        return self._files.imported
+
+    def run(self, paths: Sequence[Path]) -> Iterator[Imported]:
+        """Import files and folders.
+
+        Yields:
+            The state after each transaction.
+
+        Raises:
+            SourceError: A path does not exist.
+        """
+        with database.connected():
+            for file in [file for path in paths for file in formats.files(path)]:
+                yield from self._taken(file)
+                self.imported.files += 1
+                yield self.imported
+
+    def _taken(self, file: Path) -> Iterator[Imported]:
+        """Read one file, however long another process keeps the store to itself."""
+        begun_s = time.monotonic()
+        while True:
+            try:
+                for _ in self._files.take(file):
+                    begun_s, self.imported.waits_for = time.monotonic(), ""
+                    yield self.imported
+            except StoreBusy as busy:
+                if time.monotonic() - begun_s > PATIENCE_S:
+                    raise
+                self.imported.waits_for = str(busy)
+                yield self.imported
+            else:
+                self.imported.waits_for = ""
+                return

@@ -1,0 +1,214 @@
+"""``forget`` and ``redact``: what a person takes out of the memory."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
+
+from memtui.cli import output
+from memtui.cli import work as cli_work
+from memtui.errors import MemtuiError, UsageError
+from memtui.services import forget as services_forget
+from memtui.services.forget import Forget, Forgotten, Places
+from memtui.services.redact import Redact, Redacted
+from memtui.store import cursors, database, tombstones
+from memtui.store.tombstones import Kind, Tombstone
+from memtui.text import vocabulary
+from memtui.workspace import Workspace
+
+BUSY = (
+    "another memtui works this store: quit the app, or end memtui work or import, and"
+    " run this again"
+)
+
+
+TITLE_CHARS = 60
+"""How much of a title is shown of what is to go."""
+
+
+def run(house: Workspace, given: argparse.Namespace) -> int:
+    """Run one of the commands that change what is kept."""
+    if given.command == "redact":
+        return redact(house, is_tried=given.dry_run, as_json=given.json)
+    if given.list:
+        return forgotten(house, as_json=given.json)
+    if not given.kind or not given.subjects:
+        raise UsageError(
+            "name what to forget: memtui forget event ID… | session NAME… |"
+            " project NAME… | before DATE"
+        )
+    if given.undo:
+        return remember(house, given.kind, given.subjects)
+    return forget(
+        house,
+        given.kind,
+        given.subjects,
+        is_tried=given.dry_run,
+        is_agreed=given.yes,
+        as_json=given.json,
+    )
+
+
+def forget(
+    house: Workspace,
+    kind: str,
+    words: Sequence[str],
+    *,
+    is_tried: bool,
+    is_agreed: bool,
+    as_json: bool,
+) -> int:
+    """Forget events, sessions, projects, or all before a date."""
+    what = Kind(kind)
+    work = Forget(places_of(house), house.paths.spool, house.zone, _now)
+    if not is_tried:
+        claim(house)
+    if is_tried or not is_agreed:
+        found = work.tried(what, words)
+        if is_tried:
+            _say(found, "would be forgotten", as_json=as_json)
+            return 0
+        told = [*_told(found, "would be forgotten"), *_titles(found)]
+        refused = output.may(told, "Forget it for good?")
+        if refused is not None:
+            return refused
+    found = work.run(what, words)
+    errors = cli_work.digest(house) or []
+    _say(found, "forgotten", as_json=as_json, errors=errors)
+    return 1 if errors else 0
+
+
+def remember(house: Workspace, kind: str, words: Sequence[str]) -> int:
+    """Let what was forgotten be imported again."""
+    with database.writing():
+        stones = services_forget.noted(Kind(kind), words, house.zone)
+        for stone in stones:
+            if not tombstones.lift(stone):
+                raise MemtuiError(f"{stone.subject or words[0]} was not forgotten")
+        tombstones.spare(stones)
+        cursors.drop_all()
+    output.lines(["Noted: memtui import brings it back, where its files still lie."])
+    return 0
+
+
+def claim(house: Workspace) -> None:
+    """Take the right to work the store.
+
+    Raises:
+        MemtuiError: Another memtui has it.
+    """
+    if not house.works.claim.take():
+        raise MemtuiError(BUSY)
+
+
+def places_of(house: Workspace) -> Places:
+    """Where this house leaves traces."""
+    return Places(house.paths.index, house.paths.messages, house.paths.log)
+
+
+def redact(house: Workspace, *, is_tried: bool, as_json: bool) -> int:
+    """Take the secrets out of what is kept."""
+    if not is_tried:
+        claim(house)
+    counter = vocabulary.counter(house.paths.vocabulary)
+    work = Redact(places_of(house), house.paths.spool, house.zone, counter, _now)
+    found = work.run(is_tried=is_tried)
+    errors = [] if is_tried else cli_work.digest(house) or []
+    if as_json:
+        said = output.plain_text(found)
+        told = {"is_done": not is_tried, "errors": [str(error) for error in errors]}
+        output.as_json(said | told)
+    else:
+        done = "would be taken out" if is_tried else "taken out"
+        output.lines([*_secrets(found, done), *(f"error: {e}" for e in errors)])
+    return 1 if errors else 0
+
+
+def _secrets(found: Redacted, done: str) -> list[str]:
+    if found.forgotten:
+        gone = output.number_of(found.forgotten, "event")
+        left = [f"A forgetting that was broken off is done now: {gone} forgotten."]
+    else:
+        left = []
+    if not found.kinds:
+        return [*left, "No secret was found."]
+    total = output.number_of(sum(found.kinds.values()), "secret")
+    places = (
+        (found.events, "event", ""),
+        (found.thoughts, "thought", ""),
+        (found.titles, "title", ""),
+        (found.readings, "note on files read", "notes on files read"),
+        (found.hook_files, "hook file", ""),
+    )
+    held = ", ".join(output.number_of(*place) for place in places if place[0])
+    kinds = sorted(found.kinds.items(), key=lambda item: (-item[1], item[0]))
+    return [*left, f"{total} {done} of {held}:"] + [
+        f"{n:>8,}  {kind}" for kind, n in kinds
+    ]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _say(
+    found: Forgotten, done: str, *, as_json: bool, errors: Sequence[Exception] = ()
+) -> None:
+    if as_json:
+        said = output.plain_text(found)
+        said["is_done"] = done == "forgotten"
+        said["errors"] = [str(error) for error in errors]
+        output.as_json(said)
+    else:
+        named = [] if done == "forgotten" else _titles(found)
+        told = [*_told(found, done), *named]
+        output.bounded([*told, *(f"error: {error}" for error in errors)])
+
+
+def _told(found: Forgotten, done: str) -> list[str]:
+    kept = found.kept
+    parts = [
+        output.number_of(kept.events, "event"),
+        output.number_of(kept.messages, "message") + " among them",
+        output.number_of(kept.thoughts, "thought"),
+        output.number_of(kept.sessions, "whole session"),
+        output.number_of(found.hook_files, "hook file"),
+    ]
+    again = (
+        f"{output.number_of(found.segments, 'segment')} and"
+        f" {output.number_of(found.nodes, 'node')} above them are made anew from what"
+        " remains, or go with it."
+    )
+    return [f"{', '.join(parts)}: {done}.", again]
+
+
+def _titles(found: Forgotten) -> Iterator[str]:
+    """What the sessions are called that go, or of which something goes."""
+    for title, folder in found.titles:
+        said = " ".join(title.split())
+        short = said if len(said) <= TITLE_CHARS else f"{said[: TITLE_CHARS - 1]}…"
+        yield f"  {short}  ({folder})" if folder else f"  {short}"
+    if rest := found.sessions - len(found.titles):
+        yield f"  and {rest:,} more"
+
+
+def forgotten(house: Workspace, *, as_json: bool) -> int:
+    """List what was forgotten and does not come back."""
+    with database.connected():
+        stones = tombstones.all_of_them()
+    if as_json:
+        output.as_json([{"stone": stone, "at": at} for stone, at in stones])
+        return 0
+    if not stones:
+        output.lines(["Nothing was forgotten."])
+    output.bounded(
+        f"{output.date(at, house.zone)}  {stone.kind:<8} {named(stone, house.zone)}"
+        for stone, at in stones
+    )
+    return 0
+
+
+def named(stone: Tombstone, zone: tzinfo) -> str:
+    """What was forgotten, as a person names it."""
+    if stone.kind is Kind.BEFORE:
+        return f"{datetime.fromtimestamp(stone.at_ms / 1000, zone):%Y-%m-%d}"
+    return f"{stone.agent}:{stone.subject}" if stone.agent else stone.subject

@@ -1,0 +1,170 @@
+"""``jobs``: when the model's jobs run, what came of them, and a hand on the brake."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
+
+from memtui import workspace
+from memtui.cli import output
+from memtui.errors import UsageError
+from memtui.model.jobs import Job, Reason, Run, all_named, named
+from memtui.services import jobs
+from memtui.services.jobs import Status
+from memtui.workspace import Workspace
+
+REASONS = {
+    Reason.SCHEDULE: "on schedule",
+    Reason.ASKED: "asked for",
+    Reason.MISSED: "made up for",
+    Reason.DRAINED: "after the segments",
+    Reason.WAITING: "segments waited",
+}
+"""Why a job ran, in words."""
+
+
+_MINUTE_S, _HOUR_S = 60, 3600
+
+
+def run(house: Workspace, given: argparse.Namespace) -> int:
+    """Do what was asked for."""
+    action, *names = given.words or ["list"]
+    if action == "list" and not names:
+        return show(house, as_json=given.json)
+    if action == "history" and len(names) <= 1:
+        job = named(names[0]) if names else None
+        return tell(house, job, given.limit or jobs.LIMIT, as_json=given.json)
+    if action in ("pause", "resume", "run") and names:
+        return steer(house, action, all_named(names), as_json=given.json)
+    if action in ("pause", "resume", "run"):
+        raise UsageError(f"say which: memtui jobs {action} NAME…|all: {_known()}")
+    raise UsageError(
+        "say what to do: memtui jobs | jobs pause NAME…|all | jobs resume NAME…|all |"
+        " jobs run NAME…|all | jobs history [NAME]"
+    )
+
+
+def _known() -> str:
+    return ", ".join(Job)
+
+
+def show(house: Workspace, *, as_json: bool) -> int:
+    """Print how every job stands."""
+    is_worked = workspace.has_active_worker(house.paths)
+    found = jobs.statuses(house.plan, datetime.now(UTC), is_worked=is_worked)
+    if as_json:
+        said = {"is_worked": is_worked, "time_zone": str(house.zone)}
+        output.as_json({**said, "jobs": found})
+        return 0
+    for one in found:
+        output.lines(_told(one, house.zone))
+    output.lines(["", f"Times are those of {house.zone}."])
+    if note := workspace.no_model(house.settings):
+        output.lines([note])
+    return 0
+
+
+def _told(one: Status, zone: tzinfo) -> Iterator[str]:
+    paused = " · paused" if one.is_paused else ""
+    yield f"{one.job:<13} {one.schedule}{paused}"
+    if one.last is None:
+        yield "    has not run yet"
+    elif one.is_running:
+        began = output.date(one.last.began_at, zone)
+        yield f"    runs since {began} ({REASONS[one.last.reason]})"
+        yield f"    {_counts(one.last)}"
+    else:
+        yield f"    last {_line(one.last, zone)}"
+        yield f"    {_counts(one.last)}"
+    if one.last and one.last.error:
+        yield f"    error: {one.last.error}"
+    if one.asked_at:
+        yield f"    asked for at {output.date(one.asked_at, zone)}, not begun yet"
+    if one.is_overdue:
+        yield "    next as soon as a memtui works: its time has passed"
+    elif one.next_at:
+        yield f"    next {output.date(one.next_at, zone)}"
+
+
+def _line(run: Run, zone: tzinfo) -> str:
+    """When a run was, why, how long it took and how it ended."""
+    began, why = output.date(run.began_at, zone), REASONS[run.reason]
+    if run.result is None:
+        return f"{began} ({why}), still runs"
+    return f"{began} ({why}), {_took(run.took_s)}, {run.result}"
+
+
+def _counts(run: Run) -> str:
+    told = [f"{run.made:,} made", f"{run.rejected:,} rejected"]
+    told += [f"{run.failed:,} failed", f"{run.waiting:,} left"]
+    if run.skipped:
+        told.append(f"{output.number_of(run.skipped, 'time')} skipped")
+    return " · ".join(told)
+
+
+def _took(seconds: float) -> str:
+    if seconds < _MINUTE_S:
+        return f"{seconds:.0f} s"
+    if seconds < _HOUR_S:
+        return f"{seconds // _MINUTE_S:.0f} min {seconds % _MINUTE_S:.0f} s"
+    hours, rest_s = divmod(seconds, _HOUR_S)
+    return f"{hours:.0f} h {rest_s // _MINUTE_S:.0f} min"
+
+
+def tell(house: Workspace, job: Job | None, limit: int, *, as_json: bool) -> int:
+    """Print the runs of a job, or of all, the latest first."""
+    found = jobs.history(
+        job, limit=limit, is_worked=workspace.has_active_worker(house.paths)
+    )
+    if as_json:
+        output.as_json({"runs": found})
+    elif found:
+        output.bounded(_runs(found, house.zone))
+    else:
+        output.lines([f"{job} has not run yet." if job else "No job has run yet."])
+    return 0
+
+
+def _runs(found: Sequence[Run], zone: tzinfo) -> Iterator[str]:
+    for one in found:
+        yield f"{one.job:<13} {_line(one, zone)} · {_counts(one)}"
+        yield from [f"    error: {one.error}"] * bool(one.error)
+
+
+def steer(
+    house: Workspace, action: str, chosen: Sequence[Job], *, as_json: bool
+) -> int:
+    """Pause jobs, resume them, or ask for a run, and say who will do it."""
+    now = datetime.now(UTC)
+    if action == "run":
+        jobs.ask(chosen, now)
+    elif action == "pause":
+        jobs.pause(chosen)
+    else:
+        jobs.resume(chosen)
+    is_worked = workspace.has_active_worker(house.paths)
+    note = _note(house, action, chosen, is_worked)
+    if as_json:
+        found = jobs.statuses(house.plan, now, is_worked=is_worked)
+        mine = [one for one in found if one.job in chosen]
+        output.as_json({"is_worked": is_worked, "jobs": mine, "note": note})
+        return 0
+    done = {"run": "asked for", "pause": "paused", "resume": "resumed"}[action]
+    output.lines(f"{job}: {done}." for job in chosen)
+    output.lines([note] * bool(note))
+    return 0
+
+
+def _note(
+    house: Workspace, action: str, chosen: Sequence[Job], is_worked: bool | None
+) -> str:
+    """What comes of it, and when."""
+    if action == "pause":
+        return "What is being written is finished first." if is_worked else ""
+    if action != "run":
+        return ""
+    found = jobs.statuses(house.plan, datetime.now(UTC), is_worked=is_worked)
+    paused = [one.job for one in found if one.job in chosen and one.is_paused]
+    once = (
+        f" It stays paused: it runs this once ({', '.join(paused)})." if paused else ""
+    )
+    return workspace.told(house.settings, is_worked) + once

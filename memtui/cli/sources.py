@@ -1,0 +1,116 @@
+"""``sources``: whose conversations come in here, and whose transcripts are watched."""
+
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+
+from memtui.cli import output
+from memtui.errors import UsageError
+from memtui.paths import transcripts
+from memtui.services import capture_sources
+from memtui.services.capture_sources import Origin, Wish
+from memtui.settings import AGENTS, ASKED, EVERY, Settings
+from memtui.store.cursors import Seen
+from memtui.workspace import Workspace
+
+
+def wish_of(settings: Settings) -> Wish:
+    """What the settings say of watching."""
+    return Wish(
+        is_everyone=EVERY in settings.sources,
+        is_asked=ASKED in settings.sources,
+        named=settings.sources,
+        origin=settings.held["capture.sources"].origin,
+        folders=settings.folders,
+    )
+
+
+def look(settings: Settings, *, is_kept: bool = True) -> list[Origin]:
+    """Every agent that can be heard of, as it is now.
+
+    Args:
+        settings: What is said there of watching.
+        is_kept: Whether there is a store that could tell of them.
+    """
+    wish = wish_of(settings)
+    return capture_sources.all_of_them(transcripts(), AGENTS, wish, is_kept=is_kept)
+
+
+def show(house: Workspace, *, as_json: bool) -> int:
+    """Print each agent: where its transcripts lie, and whether they are watched."""
+    found = look(house.settings)
+    if as_json:
+        output.as_json({"sources": found})
+        return 0
+    for one in found:
+        output.lines(_told(one, house.zone))
+    return 0
+
+
+def _told(one: Origin, zone: tzinfo) -> Iterator[str]:
+    mark = "✓" if one.is_watched else " "
+    said = "watched" if one.is_watched else "not watched"
+    yield f"{mark} {one.title:<18} {said}: {one.why}"
+    for place in one.places:
+        lacks = "" if place.exists() else " (not there)"
+        yield f"    {output.short(place)}{lacks}"
+    heard = ((one.by_transcript, "transcripts"), (one.by_hook, "hooks"))
+    last = [f"by {way} {_when(seen, zone)}" for seen, way in heard if seen]
+    files = output.number_of(one.files, "transcript")
+    said = f"last heard {', '.join(last)}" if last else "nothing heard yet"
+    yield f"    {files} · {said}"
+
+
+def _when(seen: Seen, zone: tzinfo) -> str:
+    return output.date(seen.last_event_at, zone)
+
+
+def agree(
+    house: Workspace, names: Sequence[str], *, is_watched: bool, as_json: bool
+) -> int:
+    """Remember whose transcripts are to be watched, or no longer are."""
+    chosen = _chosen(names)
+    house.agree(chosen, watched=is_watched)
+    found = [one for one in look(house.settings) if one.name in chosen]
+    note = _overridden(found, is_watched)
+    if as_json:
+        output.as_json({"sources": found, "note": note})
+        return 0
+    for one in found:
+        said = "watched" if one.is_watched else "not watched"
+        output.lines([f"{one.title}: {said} ({one.why})."])
+    if note:
+        output.lines([note])
+    elif is_watched:
+        output.lines(["What they hold already is read by the next memtui that works."])
+    return 0
+
+
+def _chosen(names: Sequence[str]) -> list[str]:
+    """The agents that are meant.
+
+    Raises:
+        UsageError: None is, or one that is not known or has no place of its own.
+    """
+    placed = [name for name in AGENTS if name in transcripts()]
+    if not names:
+        raise UsageError(f"name the agents, or say all: {', '.join(placed)}")
+    for name in names:
+        if name == "aider":
+            raise UsageError(
+                "Aider's histories lie in the folders it works in: name those in the"
+                " setting capture.folders"
+            )
+        if name not in (*placed, EVERY):
+            raise UsageError(f"no agent is called {name!r}: {', '.join(placed)}")
+    return placed if EVERY in names else list(dict.fromkeys(names))
+
+
+def _overridden(found: Sequence[Origin], is_watched: bool) -> str:
+    """What to say where the settings have it otherwise; "" where they do not."""
+    others = [one.title for one in found if one.is_watched != is_watched]
+    if not others:
+        return ""
+    return (
+        f"Remembered, but the settings go before it for {', '.join(others)}:"
+        " see capture.sources in memtui config show."
+    )

@@ -1,0 +1,189 @@
+"""``versions``, ``pin``, ``unpin`` and ``anew``: which version of a node is shown."""
+
+import argparse
+from collections.abc import Iterator
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+from memtui import workspace
+from memtui.cli import output
+from memtui.errors import MemtuiError, UsageError
+from memtui.model.nodes import Status, TocEdition, TocHistory, TocNode
+from memtui.model.summaries import Facts
+from memtui.services import versions
+from memtui.text import fencing
+from memtui.workspace import Workspace
+
+DIGEST_CHARS = 12
+"""How much of a model's digest is printed."""
+
+
+def run(house: Workspace, given: argparse.Namespace) -> int:
+    """Do what was asked for."""
+    if given.command == "versions":
+        return show(house, given.node_id, as_json=given.json)
+    if given.command == "pin":
+        wish = {"even_rejected": given.even_rejected}
+        return pin(house, given.node_id, given.number, **wish, as_json=given.json)
+    if given.command == "unpin":
+        return unpin(house, given.node_id, as_json=given.json)
+    return anew(house, given.node_id, as_json=given.json)
+
+
+def _history(node_id: str) -> TocHistory:
+    found = versions.history(node_id)
+    if found is None:
+        raise MemtuiError(f"there is no node {node_id}; see the years: memtui show")
+    return found
+
+
+def edition(node_id: str | None, version: int) -> TocNode:
+    """A version of a node, whole.
+
+    Raises:
+        MemtuiError: There is no such node or version.
+    """
+    if not node_id:
+        raise UsageError("say of which node: memtui show NODE_ID --version N")
+    found = versions.edition(node_id, version)
+    if found is None:
+        editions = _history(node_id).editions
+        has = f"it has {versions.numbers(editions)}" if editions else "it has none yet"
+        raise MemtuiError(f"{node_id} has no version {version}: {has}")
+    return found
+
+
+def show(house: Workspace, node_id: str, *, as_json: bool) -> int:
+    """Print the versions of a node, the latest first."""
+    found = _history(node_id)
+    if as_json:
+        notice = {"notice": fencing.NOTICE}
+        told = {"node": found.line, **_asked(found), "versions": _plain(found)}
+        output.as_json(notice | told)
+    else:
+        promise = workspace.told(
+            house.settings, workspace.has_active_worker(house.paths)
+        )
+        output.bounded(_list(found, house.zone, promise))
+    return 0
+
+
+def _plain(found: TocHistory) -> list[dict[str, Any]]:
+    return [
+        {**output.plain_text(one), "unsupported": one.unsupported}
+        for one in found.editions
+    ]
+
+
+def _asked(found: TocHistory) -> dict[str, datetime | None]:
+    return {"asked_at": found.asked_at}
+
+
+def _list(found: TocHistory, zone: tzinfo, promise: str) -> Iterator[str]:
+    yield found.line.title
+    if not found.editions:
+        yield "Not summarised yet: that happens by itself, as soon as a memtui works."
+    for one in found.editions:
+        about = [
+            f"{one.version:>3}",
+            output.date(one.created_at, zone),
+            who(one),
+            counts(one),
+            "; ".join(standing(one, found.line.status)),
+        ]
+        yield "  ".join(filter(None, [*about, cost(one.facts)]))
+    if found.asked_at:
+        at = output.date(found.asked_at, zone)
+        yield f"A new one was asked for at {at} and is not made yet. {promise}"
+
+
+def who(one: TocEdition) -> str:
+    """Who wrote a version: ``extractive-2``, ``qwen3:4b 2bfd38a7daaf``."""
+    facts = one.facts
+    return (
+        f"{facts.model} {facts.digest[:DIGEST_CHARS]}"
+        if facts.model
+        else (one.summarizer)
+    )
+
+
+def counts(one: TocEdition) -> str:
+    """What its audit found: ``4 supported, 1 weak, 0 unsupported``."""
+    return f"{one.supported} supported, {one.weak} weak, {one.unsupported} unsupported"
+
+
+def standing(one: TocEdition, status: Status) -> Iterator[str]:
+    """How a version stands: shown, pinned, stale, rejected and why."""
+    if one.is_shown:
+        yield "pinned" if one.is_pinned else "shown"
+        if status is Status.STALE:
+            yield "stale"
+        elif status is Status.PROVISIONAL:
+            yield "provisional"
+    if one.rejected:
+        yield f"rejected: {one.rejected}"
+
+
+def cost(facts: Facts) -> str:
+    """What it took: ``1,204 + 310 tokens, 12.4 s``; "" where no model was asked."""
+    if not facts.model:
+        return ""
+    tokens = f"{facts.prompt_tokens:,} + {facts.reply_tokens:,} tokens"
+    return f"{tokens}, {facts.total_ms / 1000:.1f} s"
+
+
+def pin(
+    house: Workspace,
+    node_id: str,
+    version: int | None,
+    *,
+    even_rejected: bool,
+    as_json: bool,
+) -> int:
+    """Show one version of a node, whatever comes after it."""
+    wish = {"even_rejected": even_rejected}
+    try:
+        shown = versions.pin(node_id, version, house.zone, datetime.now(UTC), **wish)
+    except versions.Rejected as reason:
+        again = f"memtui pin {node_id} {reason.edition.version} --even-rejected"
+        raise MemtuiError(f"{reason}; to show it all the same: {again}") from None
+    notes = [
+        f"Version {shown.version} is pinned: it is shown, whatever comes after it."
+    ]
+    if shown.rejected:
+        notes.append(f"It was rejected: {shown.rejected}.")
+    found = _history(node_id)
+    if found.line.status is Status.STALE:
+        notes.append("It is out of date: something has changed since it was made.")
+    return _done(found, notes, as_json=as_json)
+
+
+def unpin(house: Workspace, node_id: str, *, as_json: bool) -> int:
+    """Show the newest version of a node again."""
+    shown = versions.unpin(node_id, house.zone, datetime.now(UTC))
+    said = f"Version {shown.version}, the newest, is shown, and what comes after it."
+    return _done(_history(node_id), [said], as_json=as_json)
+
+
+def anew(house: Workspace, node_id: str, *, as_json: bool) -> int:
+    """Ask for a new version by a model, and say who will do it."""
+    shown = versions.ask(node_id, datetime.now(UTC))
+    notes = ["A new version is asked for."]
+    notes.append(
+        workspace.told(house.settings, workspace.has_active_worker(house.paths))
+    )
+    if shown.is_pinned:
+        notes.append(
+            f"Version {shown.version} is pinned, so it is shown none the less."
+        )
+    return _done(_history(node_id), notes, as_json=as_json)
+
+
+def _done(found: TocHistory, notes: list[str], *, as_json: bool) -> int:
+    """Say what was done."""
+    if as_json:
+        said = {"node": found.line, **_asked(found), "shown": found.shown}
+        output.as_json({**said, "note": " ".join(notes)})
+    else:
+        output.lines(notes)
+    return 0

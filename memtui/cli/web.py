@@ -1,0 +1,96 @@
+"""``web``: the same app in a browser of this machine, each tab a process of its own."""
+
+import os
+import select
+import shlex
+import signal
+import socket
+import sys
+import threading
+from argparse import Namespace
+from importlib.util import find_spec
+
+from memtui.errors import MemtuiError
+
+HOSTS = {"127.0.0.1": socket.AF_INET, "::1": socket.AF_INET6}
+"""Where it can be served: to this machine alone."""
+
+
+DRIVER = "textual.drivers.web_driver:WebDriver"
+"""What draws the app in a process that a tab shows."""
+
+
+MISSING = "memtui web needs textual-serve: pip install 'memtui[web]'"
+
+
+def serve(given: Namespace) -> int:
+    """Serve the app until ctrl+c.
+
+    Raises:
+        MemtuiError: It cannot be served; the message says why.
+    """
+    if given.host not in HOSTS:
+        raise MemtuiError(
+            f"{given.host!r} would show your conversations to other machines;"
+            f" memtui web serves {' or '.join(HOSTS)} alone"
+        )
+    if find_spec("textual_serve") is None:
+        raise MemtuiError(MISSING)
+    from memtui.cli.web_server import (
+        Guard,
+        WebServer,
+    )
+
+    pass
+
+    with _listener(given.host, given.port) as listener:
+        port = listener.getsockname()[1]
+        name = f"[{given.host}]" if ":" in given.host else given.host
+        WebServer(command(given), Guard(name, port)).listen(listener)
+    return 0
+
+
+def command(given: Namespace) -> str:
+    """What each tab runs: this memtui, with the options this one was given."""
+    words = [sys.executable, "-m", "memtui"]
+    for option in ("home", "config"):
+        if (value := getattr(given, option)) is not None:
+            words += [f"--{option}", str(value)]
+    for setting in given.set:
+        words += ["--set", setting]
+    # The shell's own process becomes it, so that it is the one that is ended.
+    return f"exec {shlex.join(words)}"
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    listener = socket.socket(HOSTS[host], socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen()
+    except (OSError, OverflowError) as error:
+        listener.close()
+        why = getattr(error, "strerror", None) or str(error)
+        raise MemtuiError(
+            f"cannot serve at {host}, port {port}: {why}; another port: --port N,"
+            " where 0 takes any that is free"
+        ) from error
+    return listener
+
+
+def is_tab() -> bool:
+    """Whether this process is drawn in a browser."""
+    return os.environ.get("TEXTUAL_DRIVER") == DRIVER
+
+
+def end_with_server() -> bool:
+    """Leave as ``q`` does once the server is gone, however it went."""
+    threading.Thread(target=_wait_for_end, name="server", daemon=True).start()
+    return True
+
+
+def _wait_for_end() -> None:
+    gone = select.poll()
+    gone.register(sys.stdin.fileno(), 0)  # nothing is read: only its end is told
+    gone.poll()
+    os.kill(os.getpid(), signal.SIGTERM)

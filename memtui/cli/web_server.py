@@ -1,0 +1,265 @@
+"""Who may ask the web server: the browser of whoever started it, and nobody else.
+
+Every page that is open in that browser could send requests to this machine, and every
+person on this machine could too. So a request must name our address as its host (a page
+whose name is made to point here names its own), must come from our own page if it comes
+from one, and must hold the key that was printed where the server was started.
+"""
+
+import asyncio
+import math
+import secrets
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from string import Template
+
+from aiohttp import WSCloseCode, web
+from textual_serve.app_service import AppService
+from textual_serve.server import Server, to_int
+
+KEY_BYTES = 24
+"""How long the key is, in bytes."""
+
+
+KEPT_S = 30 * 24 * 3600
+"""How long a browser keeps the key, in seconds; each start has a key of its own."""
+
+
+UNSAID_PORT = 80
+"""The port that a browser leaves out of a host's name."""
+
+
+NO_KEY = "This is somebody's memtui. Open the address that memtui web printed."
+
+
+ELSEWHERE = "memtui answers no other site: open it at the address it printed."
+
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Guard:
+    """Lets the pages of one address in, with the key of one start."""
+
+    def __init__(self, host: str, port: int) -> None:
+        """Make a new key.
+
+        Args:
+            host: The address we listen at; an IPv6 one stands in brackets.
+            port: The port.
+        """
+        self.host = host if port == UNSAID_PORT else f"{host}:{port}"
+        self.origin = f"http://{self.host}"
+        self.key = secrets.token_urlsafe(KEY_BYTES)
+        self._cookie = f"memtui-{port}"
+
+    @property
+    def address(self) -> str:
+        """What is opened in the browser."""
+        return f"{self.origin}/?key={self.key}"
+
+    def why_not(self, request: web.Request) -> str:
+        """Why a request is not answered; "" if it is."""
+        headers = request.headers
+        origin = headers.get("Origin")
+        if headers.get("Host", "").lower() != self.host:
+            return ELSEWHERE
+        if origin is not None and origin != self.origin:
+            return ELSEWHERE
+        if headers.get("Upgrade") and origin is None:
+            return ELSEWHERE
+        if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+            return ELSEWHERE
+        given = self._given(request).encode(errors="replace")
+        if not secrets.compare_digest(given, self.key.encode()):
+            return NO_KEY
+        return ""
+
+    def _given(self, request: web.Request) -> str:
+        if request.path == "/" and "key" in request.query:
+            return request.query["key"]
+        return request.cookies.get(self._cookie, "")
+
+    def welcome(self) -> web.Response:
+        """Give the browser the key to keep, and show the address without it."""
+        found = web.Response(status=303, headers={"Location": "/"})
+        found.set_cookie(
+            self._cookie,
+            self.key,
+            max_age=KEPT_S,
+            path="/",
+            httponly=True,
+            samesite="Strict",
+        )
+        return found
+
+    @web.middleware
+    async def middleware(
+        self, request: web.Request, handler: Handler
+    ) -> web.StreamResponse:
+        """Answer what may be answered."""
+        if why := self.why_not(request):
+            raise web.HTTPForbidden(text=f"{why}\n")
+        return await handler(request)
+
+    async def close_doors(self, _: web.Request, response: web.StreamResponse) -> None:
+        """Let no browser show it in another page, keep it, or load from elsewhere."""
+        response.headers.update(
+            {
+                "Content-Security-Policy": (
+                    "default-src 'none'; script-src 'self'; img-src 'self' data: blob:;"
+                    " style-src 'self' 'unsafe-inline'; font-src 'self' data:;"
+                    f" connect-src 'self' ws://{self.host}; base-uri 'none';"
+                    " form-action 'none'; frame-ancestors 'none'"
+                ),
+                "X-Frame-Options": "DENY",
+                "X-Content-Type-Options": "nosniff",
+                "Cross-Origin-Resource-Policy": "same-origin",
+                "Cross-Origin-Opener-Policy": "same-origin",
+                "Referrer-Policy": "no-referrer",
+                "Cache-Control": "no-store",
+            }
+        )
+
+
+PATIENCE_S = 5.0
+"""How long a process may take to end, in seconds."""
+
+
+HEARTBEAT_S = 15.0
+"""How often a tab is asked whether it is still there, in seconds."""
+
+
+SIZES = range(6, 61)
+"""How large letters may be, in pixels, as ``?fontsize=`` asks for."""
+
+
+USUAL = 16
+
+
+WIDTH, HEIGHT = 80, 24
+"""What is drawn for where a browser does not say."""
+
+
+WIDTHS, HEIGHTS = (8, 1000), (4, 500)
+"""The least and the most that is drawn for, whatever a browser says, in cells."""
+
+
+_PAGE, _SCRIPT = (Path(__file__).with_name(f"web.{kind}") for kind in ("html", "js"))
+
+
+class WebServer(Server):
+    """Serves one command to one browser."""
+
+    def __init__(self, command: str, guard: Guard) -> None:
+        """Remember the command that each tab runs, and who may come in."""
+        super().__init__(command, title="memtui", public_url=guard.origin)
+        self._guard = guard
+        self._tabs: set[web.WebSocketResponse] = set()
+
+    def listen(self, listener: socket.socket) -> None:
+        """Serve until ctrl+c, or until told to end."""
+        web.run_app(
+            self._make_app(),
+            sock=listener,
+            print=None,
+            access_log=None,
+            shutdown_timeout=PATIENCE_S,
+        )
+
+    async def _make_app(self) -> web.Application:
+        app = await super()._make_app()
+        app.router.add_get("/web.js", _script)
+        app.middlewares.append(self._guard.middleware)
+        app.on_response_prepare.append(self._guard.close_doors)
+        return app
+
+    async def on_startup(self, app: web.Application) -> None:
+        """Print the address to open."""
+        print(f"memtui is at {self._guard.address}")
+        print("Whoever has this address can read it all. ctrl+c ends it.", flush=True)
+
+    async def on_shutdown(self, app: web.Application) -> None:
+        """Close every tab's connection, which ends its process."""
+        for tab in set(self._tabs):
+            await tab.close(code=WSCloseCode.GOING_AWAY)
+
+    async def handle_index(self, request: web.Request) -> web.Response:
+        """Show the page that draws the app."""
+        if "key" in request.query:
+            return self._guard.welcome()
+        size = to_int(request.query.get("fontsize", ""), USUAL)
+        text = Template(_PAGE.read_text("utf-8")).substitute(
+            socket=f"ws://{self._guard.host}/ws",
+            size=size if size in SIZES else USUAL,
+        )
+        return web.Response(text=text, content_type="text/html")
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """Run a process for as long as a tab is there."""
+        tab = web.WebSocketResponse(heartbeat=HEARTBEAT_S)
+        await tab.prepare(request)
+
+        async def close() -> None:
+            await tab.close()
+
+        service = Tab(
+            self.command,
+            write_bytes=tab.send_bytes,
+            write_str=tab.send_str,
+            close=close,
+            download_manager=self.download_manager,
+        )
+        self._tabs.add(tab)
+        try:
+            asked = request.query
+            await service.start(
+                to_int(asked.get("width", ""), WIDTH),
+                to_int(asked.get("height", ""), HEIGHT),
+            )
+            await self._process_messages(tab, service)
+        finally:
+            self._tabs.discard(tab)
+            await asyncio.shield(_end(service))
+        return tab
+
+
+class Tab(AppService):
+    """The process of a tab, which draws for no size that nobody can have."""
+
+    async def start(self, width: int, height: int) -> None:
+        """Start it at the nearest size that can be."""
+        await super().start(*sized(width, height))
+
+    async def set_terminal_size(self, width: int, height: int) -> None:
+        """Tell it the nearest size that can be."""
+        await super().set_terminal_size(*sized(width, height))
+
+
+def sized(width: object, height: object) -> tuple[int, int]:
+    """The nearest size that is drawn for; the usual for what is no number."""
+    return _within(width, WIDTHS, WIDTH), _within(height, HEIGHTS, HEIGHT)
+
+
+def _within(cells: object, bounds: tuple[int, int], usual: int) -> int:
+    if not isinstance(cells, int | float) or math.isnan(cells):
+        return usual
+    return int(min(max(cells, bounds[0]), bounds[1]))
+
+
+async def _script(_: web.Request) -> web.FileResponse:
+    return web.FileResponse(_SCRIPT)
+
+
+async def _end(service: AppService) -> None:
+    """Tell a process to end, and see to it that it does."""
+    process = service._process
+    with suppress(TimeoutError, ConnectionError):
+        await asyncio.wait_for(service.stop(), PATIENCE_S)
+    if process is not None and process.returncode is None:
+        try:
+            await asyncio.wait_for(process.wait(), PATIENCE_S)
+        except TimeoutError:
+            process.kill()

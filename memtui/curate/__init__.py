@@ -1,1 +1,0 @@
-"""What a person can change: forget, take secrets out, make copies and put them back."""

@@ -1,0 +1,263 @@
+"""Three made-up months of one developer's work, to look around in.
+
+Robin works on the backend of a grocery shop (``larder``), on a pipeline of tide gauge
+readings (``tidewater``) and in the evenings on a log tool (``windrow``). The
+conversations lie beside this file, one script a project, in the notation that
+``scripts`` describes. They are placed so that the last one was held yesterday.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
+from zlib import crc32
+
+from memtui.model.events import EventType
+
+TOOLS = {
+    "Bash": "command",
+    "Edit": "file_path",
+    "Glob": "pattern",
+    "Grep": "pattern",
+    "Read": "file_path",
+    "Write": "file_path",
+    "shell": "command",
+    "apply_patch": "path",
+}
+"""The tools that occur, and what each calls the argument behind the colon."""
+
+
+_SESSION = re.compile(r"=== day (\d+) (\d\d):(\d\d) (\S+) (\S+)")
+
+
+_TURN = re.compile(rf"(you|agent|pause|{'|'.join(TOOLS)})( failed)?: (.*)")
+
+
+_DATE = re.compile(r"\{(day|month|year)(?:-(\d+))?\}")
+
+
+@dataclass(slots=True)
+class Turn:
+    """One thing said or done."""
+
+    who: str
+    """``you``, ``agent``, ``pause`` or the name of a tool."""
+    text: str
+    """What was said, what the tool was called with, or the minutes of a pause."""
+    response: list[str] = field(default_factory=list)
+    is_error: bool = False
+
+    @property
+    def is_tool(self) -> bool:
+        """Whether this is a call of a tool."""
+        return self.who in TOOLS
+
+
+@dataclass(slots=True)
+class Script:
+    """One session as it is written, not yet placed in the calendar."""
+
+    workday: int
+    starts: time
+    project: str
+    agent: str
+    turns: list[Turn] = field(default_factory=list)
+
+
+def read(text: str) -> Iterator[Script]:
+    """Read the sessions of a script, in the order they are written.
+
+    Raises:
+        ValueError: A line is not in the notation; the message names its number.
+    """
+    script: Script | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        if opening := _SESSION.fullmatch(line):
+            if script:
+                yield _trimmed(script)
+            day, hour, minute, project, agent = opening.groups()
+            script = Script(int(day), time(int(hour), int(minute)), project, agent)
+        elif line.startswith("==="):
+            raise ValueError(f"line {number} does not open a session: {line}")
+        elif script:
+            _add(script.turns, line, number)
+    if script:
+        yield _trimmed(script)
+
+
+def _trimmed(script: Script) -> Script:
+    """Without the blank lines that only part one turn or session from the next."""
+    for turn in script.turns:
+        turn.text = turn.text.strip()
+    return script
+
+
+def dated(text: str, day: date) -> str:
+    """Put dates in the place of ``{day-3}`` and its like.
+
+    Args:
+        text: What was said on that day.
+        day: The day it was said.
+    """
+    return _DATE.sub(lambda found: _date(found[1], int(found[2] or 0), day), text)
+
+
+def _date(unit: str, back: int, day: date) -> str:
+    if unit == "day":
+        return (day - timedelta(days=back)).isoformat()
+    if unit == "year":
+        return str(day.year - back)
+    months = day.year * 12 + day.month - 1 - back
+    return f"{months // 12}-{months % 12 + 1:02}"
+
+
+def _add(turns: list[Turn], line: str, number: int) -> None:
+    if turn := _TURN.fullmatch(line):
+        who, failed, text = turn.groups()
+        turns.append(Turn(who, text, is_error=bool(failed)))
+    elif line.startswith("|"):
+        if not turns or not turns[-1].is_tool:
+            raise ValueError(f"line {number} answers no tool: {line}")
+        turns[-1].response.append(line[1:].removeprefix(" "))
+    elif turns and not turns[-1].is_tool:
+        turns[-1].text += f"\n{line}"
+    elif line.strip():
+        raise ValueError(f"line {number} belongs to nobody: {line}")
+
+
+LAST_WORKDAY = 65
+"""The number of the scripts' last day: it becomes yesterday."""
+
+
+SATURDAY = 5
+"""The first day of a week that is no workday, as ``date.weekday`` counts."""
+
+
+THINKING_S = (20, 200)
+"""How long the person takes to answer, in seconds: the least, and how much more."""
+
+
+RUNNING_S = (1, 25)
+"""How long a tool takes, in seconds: the least, and how much more."""
+
+
+CHARS_PER_S = 60
+"""How fast the assistant writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A session in the calendar."""
+
+    script: Script
+    session_id: str
+    starts: datetime
+
+
+def write(folder: Path, *, today: date, zone: tzinfo) -> list[Path]:
+    """Write the demo's sessions as files that can be imported.
+
+    Each file is one session, each of its lines one event. The same day and zone give
+    the same bytes.
+
+    Args:
+        folder: Where the files go; made when missing.
+        today: The day the last session was held before.
+        zone: Where the developer lives.
+
+    Returns:
+        The files, by name, which is the order in which the sessions were held.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for script in _all_scripts():
+        day = _date_of(script.workday, today)
+        starts = datetime.combine(day, script.starts, zone)
+        name = f"{starts:%Y-%m-%d-%H%M}-{script.project}"
+        placed = _Placed(script, str(uuid5(NAMESPACE_URL, f"memtui:{name}")), starts)
+        path = folder / f"{name}.jsonl"
+        lines = [json.dumps(each, ensure_ascii=False) for each in _events(placed)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        paths.append(path)
+    return sorted(paths)
+
+
+def _all_scripts() -> Iterator[Script]:
+    for path in sorted(Path(__file__).parent.glob("*.txt")):
+        yield from read(path.read_text(encoding="utf-8"))
+
+
+def _date_of(workday: int, today: date) -> date:
+    """The date of a workday; the last one is yesterday, whatever day that is."""
+    day = today - timedelta(days=1)
+    for _ in range(LAST_WORKDAY - workday):
+        day -= timedelta(days=1)
+        while day.weekday() >= SATURDAY:
+            day -= timedelta(days=1)
+    return day
+
+
+def _events(placed: _Placed) -> Iterator[dict[str, object]]:
+    """The events of a session as the import reads them, oldest first."""
+    # Counted in UTC: a session may be held while the clocks are changed.
+    at = placed.starts.astimezone(UTC)
+    home = {"cwd": f"/home/robin/{placed.script.project}"}
+    yield _event(placed, 0, at, EventType.SESSION_START, "", home)
+    last = 0
+    for number, turn in enumerate(placed.script.turns, start=1):
+        if turn.who == "pause":
+            at += timedelta(minutes=int(turn.text))
+            continue
+        at += timedelta(seconds=_pace_s(placed.script, number, turn))
+        yield _event(placed, number, at, *_said(turn))
+        last = number
+    at += timedelta(seconds=THINKING_S[0])
+    yield _event(placed, last + 1, at, EventType.SESSION_END, "", {})
+
+
+def _event(
+    placed: _Placed,
+    number: int,
+    at: datetime,
+    event_type: EventType,
+    text: str,
+    metadata: dict[str, str],
+) -> dict[str, object]:
+    return {
+        "session_id": placed.session_id,
+        "timestamp": at.astimezone(placed.starts.tzinfo).isoformat(),
+        "event_type": event_type,
+        "text": dated(text, placed.starts.date()),
+        "agent": placed.script.agent,
+        "project": placed.script.project,
+        "key": f"{number:03}",
+        "metadata": {k: dated(v, placed.starts.date()) for k, v in metadata.items()},
+    }
+
+
+def _said(turn: Turn) -> tuple[EventType, str, dict[str, str]]:
+    if turn.who == "you":
+        return EventType.USER_MESSAGE, turn.text, {}
+    if turn.who == "agent":
+        return EventType.ASSISTANT_MESSAGE, turn.text, {}
+    metadata = {
+        "tool_name": turn.who,
+        "tool_input": json.dumps({TOOLS[turn.who]: turn.text}, ensure_ascii=False),
+    }
+    if turn.is_error:
+        metadata["is_error"] = "true"
+    text = "\n".join([f"{turn.who}: {turn.text}", *turn.response])
+    return EventType.TOOL_RESULT, text, metadata
+
+
+def _pace_s(script: Script, number: int, turn: Turn) -> float:
+    """How long after the turn before it this one came, in seconds."""
+    if turn.who == "agent":
+        return 2 + len(turn.text) / CHARS_PER_S
+    least, more = RUNNING_S if turn.is_tool else THINKING_S
+    # Uneven as people are, and the same each time.
+    seed = f"{script.project} {script.workday} {script.starts} {number}"
+    return least + crc32(seed.encode()) % (more * 1000) / 1000

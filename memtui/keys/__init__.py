@@ -1,1 +1,0 @@
-"""Keys: each answered in its turn, and none in silence."""

@@ -1,1 +1,0 @@
-"""Looks: themes, stylesheets, and how lines are drawn on any terminal."""

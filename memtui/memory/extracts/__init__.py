@@ -1,1 +1,0 @@
-"""Extracts: summaries, titles and headlines in the words that were said."""

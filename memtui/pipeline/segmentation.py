@@ -1,0 +1,112 @@
+"""events → segments: the sessions with news are cut again, from where the news begins.
+
+A cut depends on nothing before its segment's first event, so it starts at the segment
+before the earliest new event and what lies before that stays as it is.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta, tzinfo
+from itertools import pairwise
+
+from memtui.model import calendar
+from memtui.model import segments as model_segments
+from memtui.model.events import Event, to_ms
+from memtui.model.segments import Rules
+from memtui.store import database, dirty, events, nodes, outbox, segments
+from memtui.store.outbox import Touched
+from memtui.store.segments import SegmentRange
+
+SESSIONS_AT_ONCE = 20
+"""How many sessions one transaction cuts."""
+
+
+class Cut:
+    """Cuts sessions into segments."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        zone: tzinfo,
+        clock: Callable[[], datetime],
+        *,
+        with_subagents: bool = False,
+    ) -> None:
+        """Remember the rules, and the time zone whose days segments belong to."""
+        self._rules, self._zone, self._clock = rules, zone, clock
+        self._with_subagents = with_subagents
+
+    def step(self) -> int:
+        """Cut a batch of sessions and close silent segments; how many changed."""
+        now = self._clock()
+        silent = now - timedelta(seconds=self._rules.silence_s)
+        with database.connected():
+            if not outbox.touched_sessions(1) and not segments.any_silent(
+                to_ms(silent)
+            ):
+                return 0
+        with database.writing():
+            done = segments.close_silent(to_ms(silent))
+            for touched in outbox.touched_sessions(SESSIONS_AT_ONCE):
+                self._cut(touched, now)
+                outbox.done_with(touched)
+                done += 1
+        return done
+
+    def _cut(self, touched: Touched, now: datetime) -> None:
+        from_ms = segments.safe_start(touched.number, touched.from_ms)
+        told = events.outline(touched.number, from_ms=from_ms)
+        main = [event for event in told if self._with_subagents or not event.subagent]
+        helpers = [
+            event.timestamp_ms
+            for event in told
+            if event.subagent and not self._with_subagents
+        ]
+        runs = model_segments.cut(main, self._rules)
+        news = list(self._stretches(touched.number, runs, helpers, now))
+        before = {
+            known.segment_id: known for known in segments.since(touched.number, from_ms)
+        }
+        after = {known.segment_id for known in news}
+        gone = [name for name in before if name not in after]
+        segments.remove(gone)
+        nodes.retire(gone)
+        changed = [known for known in news if before.get(known.segment_id) != known]
+        segments.put(changed)
+        # What stands before a segment is its context: the next one must be told anew.
+        names = {known.segment_id for known in changed}
+        segments.want(b.segment_id for a, b in pairwise(news) if a.segment_id in names)
+        outbox.announce(gone, to_ms(now))
+        dirty.mark({_day_of(name) for name in gone}, self._zone)
+
+    def _stretches(
+        self,
+        number: int,
+        runs: Sequence[Sequence[Event]],
+        helpers: Sequence[int],
+        now: datetime,
+    ) -> Iterator[SegmentRange]:
+        for place, run in enumerate(runs):
+            is_last = place == len(runs) - 1
+            first, last = run[0], run[-1]
+            beyond = len(helpers)
+            if not is_last:
+                beyond = bisect_left(helpers, runs[place + 1][0].timestamp_ms)
+            day = calendar.day_of(first.timestamp, self._zone)
+            yield SegmentRange(
+                segment_id=calendar.segment_id(day, first.event_id),
+                number=number,
+                first_id=first.event_id,
+                last_id=last.event_id,
+                start_ms=first.timestamp_ms,
+                end_ms=last.timestamp_ms,
+                tokens=sum(event.tokens for event in run),
+                events=len(run),
+                messages=sum(event.is_message for event in run),
+                subagent_events=beyond - bisect_left(helpers, first.timestamp_ms),
+                is_open=is_last and not model_segments.is_over(run, now, self._rules),
+            )
+
+
+def _day_of(segment_id: str) -> str:
+    return str(calendar.parent_id(segment_id))

@@ -1,0 +1,345 @@
+"""segments → summaries with grips, at once, in the segment's own words.
+
+A model may write a better one later; see ``memtui.stages.improve``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from functools import partial
+
+from memtui.llm import Summarizer
+from memtui.model import calendar, hashing
+from memtui.model.events import to_ms
+from memtui.model.grips import Grip
+from memtui.model.nodes import Status, Tally, TocLevel, TocNode
+from memtui.model.segments import Rules, Segment, overlap
+from memtui.model.sessions import Session
+from memtui.model.summaries import Summary, sane
+from memtui.pipeline.retries import attempted, retry_ms
+from memtui.pipeline.worker import Changes
+from memtui.store import (
+    conversations,
+    database,
+    dirty,
+    meta,
+    nodes,
+    outbox,
+    segments,
+    sessions,
+    surprise,
+    versions,
+)
+from memtui.store import grips as store_grips
+from memtui.store.segments import SegmentRange
+from memtui.store.surprise import Told
+from memtui.summarize import draft as summarize_draft
+from memtui.summarize import keywords
+from memtui.summarize import surprise as summarize_surprise
+from memtui.summarize.draft import Vouched
+from memtui.summarize.grounding import claims
+from memtui.summarize.keywords import Weighed
+from memtui.text import secrets
+
+SOURCE = "segment_summarizer"
+"""What grips of segments say made them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A version of a node, and the grips that were made for it."""
+
+    node: TocNode
+    grips: tuple[Grip, ...]
+    is_live: bool
+    """Whether something in it is still going on."""
+
+    def rejected(self, why: str) -> "Made":
+        """The same as one that is not shown."""
+        told = secrets.redact(why).text
+        return replace(self, node=replace(self.node, rejected=told))
+
+
+@dataclass(frozen=True, slots=True)
+class OfSegment:
+    """A segment to be summarised, with all that its node tells."""
+
+    stretch: SegmentRange
+    segment: Segment
+    agent: str
+    project: str
+
+    @property
+    def name(self) -> str:
+        """The node's id."""
+        return self.segment.segment_id
+
+    def draft(self, summarizer: Summarizer, attempt: int = 0) -> Summary:
+        """Let somebody summarise it; see ``Summarizer`` for what attempts are."""
+        return summarizer.summarize_segment(self.segment, attempt=attempt)
+
+    def input_hash(self, identity: str, attempt: int = 0) -> str:
+        """What the node follows from: events never change, so their ids say it all."""
+        stretch = self.stretch
+        counts = f"{stretch.is_open} {stretch.subagent_events} {self.project}"
+        context = (event.event_id for event in self.segment.overlap_events)
+        told = (event.event_id for event in self.segment.events)
+        return hashing.content_hash(
+            _who(identity, attempt), counts, *context, "", *told
+        )
+
+    def made(
+        self,
+        draft: Summary,
+        identity: str,
+        digest: str,
+        instead: str,
+        weighed: Weighed | None = None,
+    ) -> Made:
+        """A version of the node.
+
+        Args:
+            draft: What a summariser wrote.
+            identity: Who it is.
+            digest: The ``input_hash``.
+            instead: The title to take where the draft's is not in the source.
+            weighed: What its words weigh, where that is known already.
+        """
+        segment, stretch = self.segment, self.stretch
+        sound = _redacted(sane(draft))
+        vouched = summarize_draft.of_segment(
+            sound, segment.events, node_id=self.name, source=SOURCE
+        )
+        node = TocNode(
+            node_id=self.name,
+            level=TocLevel.SEGMENT,
+            title=vouched.title or instead,
+            headline=vouched.title or instead,
+            start_time=segment.start_time,
+            end_time=segment.end_time,
+            keywords=keywords.of_events(segment.events, sound.keywords, weighed),
+            status=Status.PROVISIONAL if stretch.is_open else Status.CURRENT,
+            tally=Tally(1, stretch.events, stretch.messages, stretch.subagent_events),
+            agents=(self.agent,),
+            projects=(self.project,) if self.project else (),
+        )
+        whole = _with(node, vouched, sound, identity, digest)
+        return Made(whole, vouched.grips, stretch.is_open)
+
+
+@dataclass(frozen=True, slots=True)
+class OfChildren:
+    """A node above segments to be summarised, with its children."""
+
+    name: str
+    children: tuple[TocNode, ...]
+    """Oldest first, none of them pending."""
+    is_live: bool
+    zone: tzinfo
+
+    def draft(self, summarizer: Summarizer, attempt: int = 0) -> Summary:
+        """Let somebody summarise it; see ``Summarizer`` for what attempts are."""
+        level = calendar.period(self.name).level
+        return summarizer.summarize_children(level, self.children, attempt=attempt)
+
+    def input_hash(self, identity: str, attempt: int = 0) -> str:
+        """What the node follows from: its children, and what these follow from."""
+        made_of = (f"{child.node_id} {child.input_hash}" for child in self.children)
+        return hashing.content_hash(
+            _who(identity, attempt), str(self.is_live), *made_of
+        )
+
+    def made(self, draft: Summary, identity: str, digest: str, instead: str) -> Made:
+        """A version of the node; see ``OfSegment.made``."""
+        level = calendar.period(self.name).level
+        start, end = calendar.bounds(self.name, self.zone)
+        sound = _redacted(sane(draft))
+        vouched = summarize_draft.of_children(sound, self.children, store_grips.leaves)
+        node = TocNode(
+            node_id=self.name,
+            level=level,
+            title=calendar.title(self.name),
+            start_time=start,
+            end_time=end,
+            keywords=keywords.of_children(
+                level, [child.keywords for child in self.children], sound.keywords
+            ),
+            child_node_ids=tuple(child.node_id for child in self.children),
+            headline=vouched.title or instead,
+            status=Status.PROVISIONAL if self.is_live else Status.CURRENT,
+            tally=_sum(child.tally for child in self.children),
+            agents=_all(child.agents for child in self.children),
+            projects=_all(child.projects for child in self.children),
+        )
+        return Made(_with(node, vouched, sound, identity, digest), (), self.is_live)
+
+
+def segment(
+    stretch: SegmentRange, told_in: Mapping[int, Session], rules: Rules
+) -> OfSegment:
+    """Read a segment.
+
+    Args:
+        stretch: Which.
+        told_in: Its session, by its number in the store.
+        rules: How far back its context reaches.
+    """
+    session = told_in[stretch.number]
+    context_ms = round(rules.overlap_s * 1000)
+    found, earlier = conversations.segment_events(stretch, context_ms)
+    context = overlap(earlier, found.events[0], rules)
+    whole = replace(found, overlap_events=context)
+    return OfSegment(stretch, whole, session.agent, session.project)
+
+
+def parent(name: str, zone: tzinfo) -> OfChildren:
+    """Read a node's children; there may be none."""
+    ids = nodes.child_ids(name)
+    children = tuple(c for c in nodes.nodes(ids) if c.status is not Status.PENDING)
+    return OfChildren(name, children, bool(nodes.live_among(ids)), zone)
+
+
+def _redacted(draft: Summary) -> Summary:
+    """A draft without secrets: a model may put together what was told apart."""
+
+    def clean(text: str) -> str:
+        return secrets.redact(text).text
+
+    return replace(
+        draft,
+        title=clean(draft.title),
+        bullets=tuple(replace(one, text=clean(one.text)) for one in draft.bullets),
+        keywords=tuple(map(clean, draft.keywords)),
+    )
+
+
+def _who(identity: str, attempt: int) -> str:
+    """Who makes a version, and by which audit; another attempt is another version."""
+    return f"{identity} {claims.RULE} {attempt or ''}".strip()
+
+
+def _with(
+    node: TocNode, vouched: Vouched, draft: Summary, identity: str, digest: str
+) -> TocNode:
+    is_models = bool(draft.facts.model)
+    return replace(
+        node,
+        bullets=vouched.bullets,
+        withheld=vouched.withheld,
+        summarizer=identity,
+        input_hash=digest,
+        facts=draft.facts,
+        rejected=vouched.why_not if is_models else "",
+    )
+
+
+def _sum(tallies: Iterable[Tally]) -> Tally:
+    rows = list(tallies)
+    return Tally(
+        segments=sum(row.segments for row in rows),
+        events=sum(row.events for row in rows),
+        messages=sum(row.messages for row in rows),
+        subagent_events=sum(row.subagent_events for row in rows),
+    )
+
+
+def _all(names: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(sorted({name for some in names for name in some}))
+
+
+SEGMENTS_AT_ONCE = 20
+"""How many segments one transaction gives their summaries."""
+
+
+class Summarize:
+    """Gives segments their summaries."""
+
+    def __init__(
+        self,
+        summarizer: Summarizer,
+        rules: Rules,
+        zone: tzinfo,
+        clock: Callable[[], datetime],
+    ) -> None:
+        """Remember who summarises."""
+        self._summarizer, self._rules = summarizer, rules
+        self._zone, self._clock = zone, clock
+        self._is_renewed = False
+        self.changed = Changes()
+
+    def step(self) -> int:
+        """Summarise a batch of segments; how many were tried."""
+        if not self._is_renewed:
+            self._renew()
+        now_ms = to_ms(self._clock())
+        with database.connected():
+            waiting = segments.waiting(now_ms, SEGMENTS_AT_ONCE)
+            told_in = sessions.of_numbers({stretch.number for stretch in waiting})
+            work = [segment(one, told_in, self._rules) for one in waiting]
+        if not work:
+            return 0
+        made: list[Made] = []
+        told: list[Told] = []
+        done: list[SegmentRange] = []
+        failed: list[tuple[OfSegment, Exception]] = []
+        for item in work:
+            result = attempted(partial(self._make, item))
+            if isinstance(result, Exception):
+                failed.append((item, result))
+            else:
+                made.append(result[0])
+                told.append(result[1])
+                done.append(item.stretch)
+        with database.writing():
+            self._keep(made, now_ms)
+            surprise.put(told)
+            segments.summarised(done)
+            for item, _ in failed:
+                tries = segments.attempts(item.name)
+                segments.failed(item.name, retry_ms(tries, now_ms))
+            self._mark([item.name for item in work])
+        if failed:
+            item, error = failed[-1]
+            raise SummaryFailed(item.name) from error
+        return len(work)
+
+    def _renew(self) -> None:
+        """Once, want all summaries anew if they were made by other rules."""
+        rules = f"{self._summarizer.identity} {claims.RULE}"
+        with database.connected():
+            if meta.rules() != rules:
+                with database.writing():
+                    segments.want_all()
+                    meta.set_rules(rules)
+        self._is_renewed = True
+
+    def _make(self, work: OfSegment) -> tuple[Made, Told]:
+        identity = self._summarizer.identity
+        draft = work.draft(self._summarizer)
+        weighed = keywords.weigh(work.segment.events)
+        digest = work.input_hash(identity)
+        made = work.made(draft, identity, digest, draft.title, weighed)
+        terms = summarize_surprise.terms(weighed.weights)
+        return made, Told(work.name, work.stretch.number, terms)
+
+    def _keep(self, made: Sequence[Made], now_ms: int) -> None:
+        before = versions.input_hashes([one.node.node_id for one in made])
+        news = []
+        for one in made:
+            name = one.node.node_id
+            if before.get(name) == one.node.input_hash:
+                dirty.settled(name, is_live=one.is_live)
+            else:
+                news.append(one)
+        store_grips.put([grip for one in news for grip in one.grips])
+        versions.put([(one.node, one.is_live) for one in news], now_ms)
+        outbox.announce([one.node.node_id for one in news], now_ms)
+
+    def _mark(self, names: Sequence[str]) -> None:
+        days = {str(calendar.parent_id(name)) for name in names}
+        dirty.mark(days, self._zone)
+        self.changed.update(names, (a for day in days for a in calendar.path(day)))
+
+
+class SummaryFailed(Exception):
+    """A segment could not be summarised; it is tried again later."""

@@ -1,1 +1,0 @@
-"""What is seen: one screen a file."""

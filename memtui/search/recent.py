@@ -1,0 +1,111 @@
+"""Listed: the newest of what filters or a time leave, where no word is looked for."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from memtui.memory.queries import timely
+from memtui.memory.queries.timely import Timely
+from memtui.model.filters import NAMES, Filters
+from memtui.model.hits import Answer, Findings, HitKind, Layer, Match, Moment, Snippet
+from memtui.model.nodes import TocLevel, TocNode
+from memtui.search import hydrate
+from memtui.search.query import Query
+from memtui.store import conversations, nodes, segments, sessions
+
+LISTED = "No word is looked for: the newest are listed. Type one to find it among them."
+"""The note that tells a list from what was found."""
+
+
+OF_MESSAGES = "role: is of messages: these are listed among the messages alone."
+
+
+READ = 200
+"""How many of the newest segments are gone through for one of each session."""
+
+
+def wanted(query: Query, times: Timely) -> Query | None:
+    """What is to be listed; None where a word is looked for, or nothing is said.
+
+    Args:
+        query: What was typed.
+        times: The times that were typed; of several all between the ends is meant.
+    """
+    typed = any(f"{name}:" in query.text.lower() for name in NAMES)
+    is_said = bool(times.periods) or (typed and not query.hints)
+    if not (query.is_empty and is_said) or query.needs_text:
+        return None
+    return replace(query, filters=timely.bounded(query.filters, times.periods))
+
+
+def notes(times: Timely) -> tuple[str, ...]:
+    """What is said of a list: the times that were understood, and that it is one."""
+    return (*(f"{period.said}." for period in times.periods), LISTED)
+
+
+def answer(query: Query, limit: int) -> Answer:
+    """The newest nodes; inside ``connected()``."""
+    names = [node.node_id for node in _nodes(query.filters, limit)]
+    matches = [Match(HitKind.NODE, name, 1.0, name) for name in names]
+    return Answer(query.text, hydrate.hits(matches, query), is_listed=True)
+
+
+def findings(query: Query, limit: int) -> Findings:
+    """The newest segment of each of the newest sessions; inside ``connected()``.
+
+    Where only wider nodes are asked for, these: they are of no one session.
+    """
+    levels = query.filters.levels
+    if levels and TocLevel.SEGMENT not in levels:
+        wide = map(_wide, _nodes(query.filters, limit))
+        return Findings(query.text, tuple(wide), is_listed=True)
+    found = _nodes(query.filters, READ)
+    places = segments.begun(node.node_id for node in found)
+    newest: dict[int, TocNode] = {}
+    for node in found:
+        if node.node_id in places:
+            newest.setdefault(places[node.node_id][0], node)
+    return Findings(query.text, tuple(_moments(newest, limit)), is_listed=True)
+
+
+def _nodes(filters: Filters, limit: int) -> Sequence[TocNode]:
+    most = READ if filters.has else limit
+    found = nodes.nodes(conversations.latest_nodes(filters, most))
+    kept = [
+        node
+        for node in found
+        if not filters.has or filters.has & {one.support for one in node.bullets}
+    ]
+    return kept[:limit]
+
+
+def _moments(newest: dict[int, TocNode], limit: int) -> Iterator[Moment]:
+    known = sessions.of_numbers(newest)
+    for number, node in [*newest.items()][:limit]:
+        session = known.get(number)
+        if session is None:
+            continue
+        yield _moment(node, session.agent, session.session_id, session.project)
+
+
+def _wide(node: TocNode) -> Moment:
+    return _moment(node, "", "", ", ".join(node.projects))
+
+
+def _moment(node: TocNode, agent: str, session_id: str, project: str) -> Moment:
+    said = node.bullets[0].text if node.bullets else node.headline
+    return Moment(
+        agent=agent,
+        session_id=session_id,
+        subagent="",
+        project=project,
+        title=node.headline or node.title,
+        at=node.start_time,
+        node_id=node.node_id,
+        event_id="",
+        grip_id="",
+        role=None,
+        snippet=Snippet(said),
+        score=1.0,
+        layers=frozenset({Layer.NODES}),
+        is_unsummarised=False,
+    )

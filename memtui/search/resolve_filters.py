@@ -1,0 +1,81 @@
+"""Meaning: the names in a query's filters as they are kept."""
+
+from dataclasses import replace
+
+from memtui.errors import MemtuiError, Several
+from memtui.model.events import clean
+from memtui.search.query import Query
+from memtui.store import database, scopes, session_pages
+from memtui.text.fencing import line as neutral
+
+CANDIDATES = 5
+"""How many sessions are named when an id could be any of them."""
+
+
+class NotOne(MemtuiError):
+    """A name is that of no session, or of more than one."""
+
+
+class Unknown(NotOne):
+    """No session is called so."""
+
+
+class Ambiguous(NotOne, Several):
+    """Several sessions are called so."""
+
+
+def find(asked: str) -> tuple[str, str]:
+    """The agent and the id of a session that is named by ``[agent:]id``.
+
+    As much of the id is enough as no other session begins with.
+
+    Raises:
+        Unknown: There is no such session.
+        Ambiguous: There is more than one.
+    """
+    with database.connected():
+        agent, name = parted(asked)
+        found = session_pages.named(name, agent, is_whole=True) if name else []
+        if not found and name:
+            found = session_pages.named(name, agent, is_whole=False)
+    if not found:
+        raise Unknown(f"there is no session {asked!r}; see them: memtui sessions")
+    if len(found) > 1:
+        named = [f"{agent}:{name}" for agent, name in found[:CANDIDATES]]
+        raise Ambiguous(asked, "sessions", named, len(found))
+    return found[0]
+
+
+def parted(asked: str) -> tuple[str, str]:
+    """The agent and what an id begins with in ``[agent:]id``; inside ``connected()``.
+
+    Where no agent is named that is known, there is none, and all of it is of the id.
+    """
+    asked = clean(asked).strip()
+    agent, colon, name = asked.partition(":")
+    return (agent, name) if colon and agent in session_pages.agents() else ("", asked)
+
+
+def meant(query: Query) -> tuple[Query, list[str]]:
+    """A query with its filters as they are kept, however they were typed.
+
+    A session is named by ``[agent:]id``, or by how that begins; those it could be any
+    of are all looked through.
+
+    Returns:
+        The query; and of each name that is that of nothing, or of several sessions, a
+        sentence or more.
+    """
+    query, unknown = scopes.meant(query)
+    said = query.filters.session
+    if not said:
+        return query, unknown
+    of = query.filters.of
+    agent, name = parted(said)
+    try:
+        agent, name = find(f"{of.agent}:{said}" if of.agent and not agent else said)
+    except NotOne as error:
+        unknown += map(neutral, str(error).splitlines())
+    of = replace(of, agent=of.agent or agent)
+    filters = replace(query.filters, of=of, session=name)
+    return replace(query, filters=filters), unknown

@@ -1,0 +1,173 @@
+"""Scores: how well a document answers a query, from 0 to 1.
+
+BM25F (S. Robertson, H. Zaragoza and M. Taylor, "Simple BM25 extension to multiple
+weighted fields", 2004): a word's occurrences are weighed by the part they stand in and
+by how long that part is, and only then saturated. What a word is worth in a document
+(its fit) depends on that document alone, so that an index can keep it.
+
+The score (decisions §8) is what the document's fits add up to, each times its term's
+rarity, over what they could at most add up to, times the share of the query's terms
+it holds. A fit stays below 1, and so does every score.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memtui.model.nodes import TocLevel
+from memtui.text import analyzer
+
+
+class Part(StrEnum):
+    """A part of what is found."""
+
+    TITLE = "title"
+    HEADLINE = "headline"
+    KEYWORDS = "keywords"
+    BULLETS = "bullets"
+    EXCERPT = "excerpt"
+
+
+Said = tuple[Part, str]
+"""A text and the part it is of; a part may have several."""
+
+
+BOOSTS = {
+    Part.TITLE: 4.0,
+    Part.HEADLINE: 4.0,
+    Part.KEYWORDS: 2.0,
+    Part.BULLETS: 1.0,
+    Part.EXCERPT: 2.0,
+}
+"""What an occurrence weighs in each part, against one in a bullet."""
+
+
+USUAL = {Part.BULLETS: 20, Part.EXCERPT: 25}
+"""How long a text of a part usually is, in terms; the others' length says nothing."""
+
+
+B = 0.5
+"""How much a text's length weighs: 0 not at all, 1 as much as its terms."""
+
+
+K1 = 0.6
+"""BM25's saturation. Small, since what is written once in a title is said: it is worth
+0.87 there, 0.62 in a bullet."""
+
+
+PRIORS = {
+    TocLevel.SEGMENT: 1.0,
+    TocLevel.DAY: 0.99,
+    TocLevel.WEEK: 0.98,
+    TocLevel.MONTH: 0.97,
+    TocLevel.YEAR: 0.96,
+}
+"""What a fit is worth at each level: among equals the narrower node comes first."""
+
+
+STEMMED = 0.95
+"""What another form of a word is worth, or its parts, against the word as it stands."""
+
+
+COMPLETED = 0.8
+"""What a word is worth that goes on where the one typed is not finished."""
+
+
+EXPANSIONS = 8
+"""How many completions of the word being typed are looked up."""
+
+
+HALF_LIFE_DAYS = 30.0
+"""After so many days half of what recency adds is gone."""
+
+
+LASTING = 0.5
+"""What of a score no age takes away, where recent things come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way a term may stand in a document."""
+
+    term: str
+    factor: float
+    """What it is worth against the best way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One term of a query with all its forms: the best one in a document counts."""
+
+    term: str
+    forms: tuple[Form, ...]
+    idf: float
+    """How rare it is: what it weighs among the query's terms."""
+
+    def best(self, fits: Mapping[str, float]) -> Form | None:
+        """The form of it that is worth most in a document; None if it has none."""
+        there = [one for one in self.forms if one.term in fits]
+        return max(there, key=lambda one: one.factor * fits[one.term], default=None)
+
+    def fit(self, fits: Mapping[str, float]) -> float:
+        """What it is worth in a document."""
+        best = self.best(fits)
+        return best.factor * fits[best.term] if best else 0.0
+
+
+def count(said: Said) -> Counter[str]:
+    """How often each term stands in a text."""
+    return Counter(analyzer.terms(said[1]))
+
+
+def weights(said: Iterable[Said]) -> dict[str, float]:
+    """What each term of a document weighs, before it is saturated."""
+    found: dict[str, float] = {}
+    for one in said:
+        counts = count(one)
+        boost = BOOSTS[one[0]]
+        if usual := USUAL.get(one[0]):
+            boost /= 1 - B + B * counts.total() / usual
+        for term, times in counts.items():
+            found[term] = found.get(term, 0.0) + boost * times
+    return found
+
+
+def fits(said: Iterable[Said], level: TocLevel) -> dict[str, float]:
+    """What each term of a document is worth in it: 0 to less than 1."""
+    prior = PRIORS[level]
+    return {t: prior * saturated(w) for t, w in weights(said).items()}
+
+
+def saturated(weight: float) -> float:
+    """What a weight is worth: ever less for more of the same."""
+    return weight / (weight + K1)
+
+
+def idf(holding: int, documents: int) -> float:
+    """How rare a term is that so many of all documents hold."""
+    return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
+
+
+def score(units: Sequence[Unit], held: Mapping[str, float]) -> float:
+    """How well a document answers a query.
+
+    Args:
+        units: The query's terms.
+        held: What each term of the document is worth in it, as ``fits`` says.
+    """
+    bound = sum(unit.idf for unit in units)
+    found = [(unit.idf, unit.fit(held)) for unit in units]
+    share = sum(fit > 0 for _, fit in found) / len(units) if units else 0.0
+    return share * sum(rarity * fit for rarity, fit in found) / bound if share else 0.0
+
+
+def recency(age_days: float) -> float:
+    """What a score is multiplied by where recent things come first: 1 to LASTING.
+
+    Args:
+        age_days: How much older than the newest document it is.
+    """
+    faded: float = 0.5 ** (max(age_days, 0.0) / HALF_LIFE_DAYS)
+    return LASTING + (1 - LASTING) * faded

@@ -1,0 +1,114 @@
+"""Finds: which parts of a node answer a few words, told from the node alone.
+
+What needs no index always works, and costs as much as what is looked through.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memtui.model.nodes import TocLine, TocNode
+from memtui.search.query import Query
+from memtui.search.snippets import wanted_in
+from memtui.text import analyzer
+
+
+class Field(StrEnum):
+    """A part of a node that is looked through."""
+
+    TITLE = "title"
+    HEADLINE = "headline"
+    KEYWORDS = "keywords"
+    BULLETS = "bullets"
+
+
+WORTH = {
+    Field.TITLE: 1.0,
+    Field.HEADLINE: 1.0,
+    Field.KEYWORDS: 0.9,
+    Field.BULLETS: 0.8,
+}
+"""What a term is worth in each part: what a node is about before what it mentions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A part of a node that answers."""
+
+    field: Field
+    text: str
+    score: float
+    """0 to 1: the share of the terms asked for that it holds, by what its part is
+    worth."""
+    grip_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A node that answers, with its parts that do, the best first."""
+
+    line: TocLine
+    finds: tuple[Find, ...]
+    score: float
+    """0 to 1: that of all its parts together."""
+
+
+def of(node: TocNode, asked: Query, fields: frozenset[Field]) -> list[Find]:
+    """The parts of a node that answer, the best first.
+
+    Args:
+        node: What is looked through.
+        asked: The query; exclusions and phrases hold for each part.
+        fields: The parts that are looked through; all of them where empty.
+    """
+    found = []
+    for name, text, grip_ids in _parts(node):
+        if fields and name not in fields:
+            continue
+        share = _share(text, asked)
+        if share and asked.admits(text):
+            found.append(Find(name, text, round(share * WORTH[name], 3), grip_ids))
+    return sorted(found, key=lambda one: -one.score)
+
+
+def score(node: TocNode, asked: Query, fields: frozenset[Field]) -> float:
+    """How much of a query a node holds in all its parts together: 0 to 1."""
+    best: dict[str, float] = {}
+    for name, text, _ in _parts(node):
+        if not fields or name in fields:
+            for term in _held(text, asked):
+                best[term] = max(best.get(term, 0.0), WORTH[name])
+    count = len(asked.terms)
+    if not count:
+        return 1.0 if asked.phrases else 0.0
+    return round(sum(best.values()) / count, 3)
+
+
+def _parts(node: TocNode) -> Iterator[tuple[Field, str, tuple[str, ...]]]:
+    yield Field.TITLE, node.title, ()
+    if node.headline and node.headline != node.title:
+        yield Field.HEADLINE, node.headline, ()
+    if node.keywords:
+        yield Field.KEYWORDS, " · ".join(node.words), ()
+    for bullet in node.bullets:
+        yield Field.BULLETS, bullet.text, bullet.grip_ids
+
+
+def _share(text: str, asked: Query) -> float:
+    if not asked.terms:
+        return 1.0 if asked.phrases and asked.admits(text) else 0.0
+    return len(_held(text, asked)) / len(asked.terms)
+
+
+def _held(text: str, asked: Query) -> set[str]:
+    """The terms of a query that a text holds, those that may go on counted as one."""
+    answers = wanted_in(text, asked)
+    held = {term for term in asked.terms if term in answers}
+    if asked.begun:
+        given = {*analyzer.terms(text)}
+        held |= {
+            word.terms[-1]
+            for word in asked.words
+            if word.is_begun and any(t.startswith(word.begun) for t in given)
+        }
+    return held

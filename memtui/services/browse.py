@@ -1,0 +1,202 @@
+"""Walking the table of contents, newest first at every level."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from memtui.model import activity, calendar
+from memtui.model.activity import Part
+from memtui.model.calendar import Span, Year
+from memtui.model.events import to_ms
+from memtui.model.nodes import TocLevel, TocLine, TocNode
+from memtui.model.scope import ALL, Scope
+from memtui.store import database, days, nodes, scopes, shares
+from memtui.store import surprise as store_surprise
+
+PAGE = 500
+"""How many lines are read at once."""
+
+
+def years(*, offset: int = 0, limit: int = PAGE, of: Scope = ALL) -> list[TocLine]:
+    """The roots of the table of contents, newest first."""
+    with database.connected():
+        return shares.lines_under(None, offset, limit, of)
+
+
+def children(
+    node_id: str, *, offset: int = 0, limit: int = PAGE, of: Scope = ALL
+) -> list[TocLine]:
+    """The lines under a node, newest first; empty for a segment or an unknown id."""
+    with database.connected():
+        return shares.lines_under(ours(node_id), offset, limit, of)
+
+
+def lines(node_ids: Sequence[str], of: Scope = ALL) -> list[TocLine]:
+    """These nodes as lines, in the order asked; those not of the scope are left out."""
+    with database.connected():
+        return shares.lines(node_ids, of)
+
+
+def at_a_glance(found: Sequence[TocLine], of: Scope = ALL) -> list[TocLine]:
+    """Lines with how much was said in each part of them."""
+    with database.connected():
+        return _active(found, of)
+
+
+def _active(found: Sequence[TocLine], of: Scope) -> list[TocLine]:
+    # Lines that tell of a part of the memory have its activity already.
+    return list(found) if of.is_narrow else nodes.with_activity(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """A node's branches, the widest first: what is under each of them."""
+
+    lines: Mapping[str, Sequence[TocLine]]
+    """By the id of the branch."""
+    is_all: bool
+    """Whether nothing was left out."""
+
+
+def under(node_id: str, *, limit: int = PAGE, of: Scope = ALL) -> Branches:
+    """All that is under a node, level by level.
+
+    Args:
+        node_id: Whose.
+        limit: The most lines; no branch is told in part.
+        of: Whose work.
+    """
+    found: dict[str, Sequence[TocLine]] = {}
+    waiting, total = deque([ours(node_id)]), 0
+    with database.connected():
+        while waiting:
+            page = shares.lines_under(waiting[0], 0, limit - total + 1, of)
+            if total + len(page) > limit:
+                return Branches(found, is_all=False)
+            found[waiting.popleft()] = _active(page, of)
+            total += len(page)
+            waiting += [x.node_id for x in page if x.level is not TocLevel.SEGMENT]
+    return Branches(found, is_all=True)
+
+
+def node(node_id: str) -> TocNode | None:
+    """The latest version of a node with its bullets."""
+    with database.connected():
+        return nodes.node(ours(node_id))
+
+
+def part(node_id: str, of: Scope = ALL) -> Part | None:
+    """The latest version of a node, with no more than what a scope has of it."""
+    with database.connected():
+        found = nodes.node(ours(node_id))
+        return shares.part(found, of) if found else None
+
+
+def surprise(segment_id: str) -> float | None:
+    """How surprising a segment is, 0 to 1; None before it was weighed."""
+    with database.connected():
+        return store_surprise.of([segment_id]).get(segment_id)
+
+
+def path(node_id: str) -> list[str]:
+    """The ids from the year down to this node, itself included; empty if unknown."""
+    with database.connected():
+        known = nodes.lines([ours(node_id)])
+    return calendar.path(node_id) if known else []
+
+
+def ours(node_id: str) -> str:
+    """An id in the form we keep; what is no id stays as it is and is not found."""
+    try:
+        return calendar.canonical(node_id)
+    except ValueError:
+        return node_id
+
+
+def year(number: int, zone: tzinfo, of: Scope = ALL) -> Year:
+    """The days of a year, by the calendar of the contents.
+
+    Args:
+        number: Which year.
+        zone: The store's time zone.
+        of: The part of the memory whose days, and whose share of them, is told.
+    """
+    year_id = f"toc:year:{number:04}"
+    start, end = map(to_ms, calendar.bounds(year_id, zone))
+    with database.connected():
+        found = days.between(start, end)
+        if of.is_narrow:
+            found = shares.narrowed(found, year_id, of)
+        else:
+            found = days.days(found)
+    return Year(number, {one.day: one for one in found})
+
+
+def span() -> Span | None:
+    """The first and the last day of which anything is kept; None for nothing."""
+    with database.connected():
+        found = days.edges()
+    return Span(*(calendar.period(name).first for name in found)) if found else None
+
+
+def counts(of: Scope = ALL) -> list[int]:
+    """How much was said on every day of a scope, in messages; of no year alone."""
+    with database.connected():
+        if of.is_narrow:
+            shared = shares.by_day(of, shares.EVERY_DAY).values()
+            return [share.tally.messages for share in shared]
+        waiting = days.under(days.pending()).values()
+        return days.counts() + [tally.messages for tally in waiting]
+
+
+def nearest(node_id: str, zone: tzinfo, of: Scope = ALL) -> str:
+    """A node of the contents, or the one of its level that lies nearest to it.
+
+    Args:
+        node_id: Of a year, a month, a week or a day.
+        zone: The store's time zone.
+        of: The part of the memory in which it lies.
+
+    Returns:
+        Its id, of two that are as near the later one; "" while nothing is kept.
+    """
+    start, _ = calendar.bounds(node_id, zone)
+    with database.connected():
+        if of.is_narrow:
+            level = calendar.period(node_id).level
+            mine = activity.at(level, shares.by_day(of, shares.EVERY_DAY))
+            found = [node_id] if node_id in mine else sorted(mine)
+        elif nodes.lines([node_id]):
+            return node_id
+        else:
+            found = days.beside(calendar.period(node_id).level, to_ms(start))
+    first = calendar.period(node_id).first
+    far = {name: abs((calendar.period(name).first - first).days) for name in found}
+    return min(reversed(found), key=lambda name: far[name], default="")
+
+
+KEYWORDS = 5_000
+"""How many keywords are known at most: those that most days carry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What there is, each with how much of it, the most first."""
+
+    agents: tuple[tuple[str, int], ...] = ()
+    """With their sessions."""
+    projects: tuple[tuple[str, int], ...] = ()
+    """With their sessions."""
+    keywords: tuple[tuple[str, int], ...] = ()
+    """With the days that carry them."""
+
+
+def known() -> Parts:
+    """The agents, projects and keywords there are."""
+    with database.connected():
+        return Parts(
+            tuple(scopes.agents()),
+            tuple(scopes.projects()),
+            tuple(scopes.keywords(KEYWORDS)),
+        )

@@ -1,0 +1,143 @@
+"""Origins: which agents' conversations come in here, from where, and when last."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from memtui.capture import formats, watcher
+from memtui.store import cursors, database, meta
+from memtui.store.cursors import Seen
+
+HOOKS = "hooks"
+"""The source that hooks are, whoever's they are."""
+
+
+FOLDERS = "folders"
+"""The name of what a person named beside the agents' own places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the settings say of watching."""
+
+    is_everyone: bool
+    """Whether every agent's transcripts are watched."""
+    is_asked: bool
+    """Whether those are that a person agreed to."""
+    named: Collection[str]
+    """The agents that are named, whoever agreed."""
+    origin: str
+    """Where that is said."""
+    folders: Collection[Path] = ()
+    """Further files and folders that are watched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One agent, and what is known of hearing it."""
+
+    name: str
+    title: str
+    places: tuple[Path, ...]
+    """Where its transcripts lie, or would."""
+    files: int
+    """How many there are."""
+    is_watched: bool
+    why: str
+    """Why it is watched, or why not."""
+    by_transcript: Seen | None
+    by_hook: Seen | None
+    is_undecided: bool = False
+    """Whether it is not watched because nobody was asked yet."""
+
+
+def all_of_them(
+    places: Mapping[str, Collection[Path]],
+    names: Collection[str],
+    wish: Wish,
+    *,
+    is_kept: bool = True,
+) -> list[Origin]:
+    """Every agent of these names, and the folders a person named.
+
+    Args:
+        places: Where each agent keeps its transcripts on this machine.
+        names: The agents, in the order wanted.
+        wish: What the settings say.
+        is_kept: Whether there is a store that could tell of them.
+    """
+    heard, agreed = list[Seen](), None
+    if is_kept:
+        with database.connected():
+            heard, agreed = cursors.all_seen(), meta.watched()
+    found = [_origin(name, tuple(places.get(name, ())), heard) for name in names]
+    told = [_watched(one, wish, agreed) for one in found]
+    if wish.folders:
+        told.append(_folders(tuple(wish.folders)))
+    return told
+
+
+def _origin(name: str, places: tuple[Path, ...], heard: Collection[Seen]) -> Origin:
+    mine = [one for one in heard if one.agent == name]
+    by_hook = [one for one in mine if one.source == HOOKS]
+    by_transcript = [one for one in mine if one.source != HOOKS]
+    return Origin(
+        name=name,
+        title=formats.BY_NAME[name].title,
+        places=places,
+        files=sum(_count(name, place) for place in places),
+        is_watched=False,
+        why="",
+        by_transcript=_latest(by_transcript),
+        by_hook=_latest(by_hook),
+    )
+
+
+def _latest(some: Collection[Seen]) -> Seen | None:
+    return max(some, key=lambda one: one.last_event_at, default=None)
+
+
+def _count(name: str, place: Path) -> int:
+    return sum(
+        formats.candidate(file, name) is not None for file in watcher.under(place)
+    )
+
+
+def _watched(one: Origin, wish: Wish, agreed: Collection[str] | None) -> Origin:
+    is_watched, why = _why(one, wish, agreed)
+    is_undecided = not is_watched and wish.is_asked and agreed is None
+    return Origin(
+        one.name,
+        one.title,
+        one.places,
+        one.files,
+        is_watched,
+        why,
+        one.by_transcript,
+        one.by_hook,
+        is_undecided,
+    )
+
+
+def _why(one: Origin, wish: Wish, agreed: Collection[str] | None) -> tuple[bool, str]:
+    """Whether an agent's transcripts are watched, and why."""
+    said = f"capture.sources ({wish.origin})"
+    if not one.places:
+        return False, "its files must be named in capture.folders"
+    if wish.is_everyone:
+        return True, f"{said} says all"
+    if one.name in wish.named:
+        return True, f"{said} names it"
+    if not wish.is_asked:
+        return False, f"{said} does not name it"
+    if agreed is None:
+        return False, "nobody was asked yet"
+    if one.name in agreed:
+        return True, "you agreed"
+    return False, "you did not agree"
+
+
+def _folders(places: tuple[Path, ...]) -> Origin:
+    files = sum(_count("", place) for place in places)
+    why = "capture.folders names them"
+    return Origin(FOLDERS, "Other folders", places, files, True, why, None, None)

@@ -1,0 +1,260 @@
+"""A conversation as it is read: opened anywhere, and read on to both sides.
+
+However long it is, opening it reads one stretch around a place. What has to be counted
+to say how long it is can be asked afterwards.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memtui.errors import MemtuiError
+from memtui.model.events import Event, Place, Thought, from_ms, to_ms
+from memtui.model.sessions import Helper, Session
+from memtui.store import conversations, database, events, sessions
+
+PAGE = 60
+"""How many events are read at once, on each side of a place."""
+
+
+THOUGHTS = 500
+"""How many thoughts stand beside a page at most: the first ones."""
+
+
+class Forgotten(MemtuiError):
+    """A session is not kept any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Which conversation: a session's, or that of one of its subagents."""
+
+    agent: str
+    session_id: str
+    subagent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One event, what was thought before it, and when the one before it was."""
+
+    event: Event
+    before_at: datetime | None = None
+    """None for the first of the conversation."""
+    thoughts: tuple[Thought, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return self.event.order
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRange:
+    """Some of a conversation, in its order."""
+
+    turns: tuple[Turn, ...]
+    is_first: bool
+    """Whether nothing stands before it."""
+    is_last: bool
+    """Whether nothing stands behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown of a conversation, in its order; at least one event."""
+
+    places: tuple[Place, ...]
+    is_first: bool
+    is_last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What has changed in or behind what is shown."""
+
+    stretch: TurnRange
+    is_anew: bool
+    """Whether it is to stand in place of what is shown, else behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known of a conversation without counting through it."""
+
+    session: Session
+    helpers: tuple[Helper, ...]
+    thoughts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How long a conversation is, and how much of it stands before a place."""
+
+    total: int
+    before: int
+
+
+def about(whose: Whose) -> About:
+    """What is known of it.
+
+    Raises:
+        Forgotten: It is not kept any more.
+    """
+    with database.connected():
+        number = _number(whose)
+        found = sessions.get(whose.agent, whose.session_id)
+        assert found is not None
+        helpers = tuple(sessions.of(whose.agent, whose.session_id))
+        return About(found, helpers, conversations.thoughts(number, whose.subagent))
+
+
+def beginning(whose: Whose) -> TurnRange:
+    """Its first events."""
+    with database.connected():
+        return _after(_number(whose), whose, None)
+
+
+def end(whose: Whose) -> TurnRange:
+    """Its last events."""
+    with database.connected():
+        return _before(_number(whose), whose, None)
+
+
+def before(whose: Whose, place: Place) -> TurnRange:
+    """The events before a place."""
+    with database.connected():
+        return _before(_number(whose), whose, place)
+
+
+def after(whose: Whose, place: Place) -> TurnRange:
+    """The events after a place."""
+    with database.connected():
+        return _after(_number(whose), whose, place)
+
+
+def around(whose: Whose, place: Place) -> TurnRange:
+    """The events on both sides of a place, with the one that stands there."""
+    with database.connected():
+        number = _number(whose)
+        here = to_here(place)
+        ahead, behind = _before(number, whose, here), _after(number, whose, here)
+        turns = ahead.turns + behind.turns
+        return TurnRange(turns, ahead.is_first, behind.is_last)
+
+
+def news(whose: Whose, shown: Shown, here: Place, most: int) -> News | None:
+    """What there is that is not shown: behind it, or anywhere in between.
+
+    Args:
+        whose: The conversation.
+        shown: What is shown of it.
+        here: The place to stay at.
+        most: How many events are read at most where some came in between, or went.
+    """
+    with database.connected():
+        number, places = _number(whose), shown.places
+        first = None if shown.is_first else places[0]
+        span = first, places[-1], len(places) + 1
+        if conversations.places(number, whose.subagent, *span) != [*places]:
+            here, half = to_here(here), most // 2
+            ahead = _before(number, whose, here, half)
+            behind = _after(number, whose, here, half)
+            turns = ahead.turns + behind.turns
+            return News(TurnRange(turns, ahead.is_first, behind.is_last), is_anew=True)
+        if not shown.is_last:
+            return None
+        found = _after(number, whose, places[-1])
+        return News(found, is_anew=False) if found.turns else None
+
+
+def to_here(place: Place) -> Place:
+    """A place right before another one."""
+    return place[0], place[1], place[2][:-1]
+
+
+def of_event(event_id: str) -> tuple[Whose, Place] | None:
+    """Whose an event is and where it stands; None if it is not kept."""
+    with database.connected():
+        event = events.get([event_id]).get(event_id)
+    if event is None:
+        return None
+    return Whose(event.agent, event.session_id, event.subagent), event.order
+
+
+def nth(whose: Whose, rank: int) -> Place | None:
+    """The place of the event that so many stand before."""
+    with database.connected():
+        return conversations.nth(_number(whose), whose.subagent, rank)
+
+
+def measure(whose: Whose, place: Place | None) -> Measure:
+    """How long it is, and how much stands before a place; counted one by one."""
+    with database.connected():
+        number = _number(whose)
+        total = conversations.count(number, whose.subagent)
+        ahead = conversations.count(number, whose.subagent, place) if place else 0
+        return Measure(total, ahead)
+
+
+def question(whose: Whose, place: Place, step: int) -> Place | None:
+    """The nearest thing a person said after a place (1) or before it (-1)."""
+    with database.connected():
+        return conversations.question(_number(whose), whose.subagent, place, step)
+
+
+def holding(whose: Whose, words: str) -> Sequence[Place]:
+    """The places of all events that say these words as they stand, in any case."""
+    with database.connected():
+        return conversations.holding(_number(whose), whose.subagent, words)
+
+
+def _number(whose: Whose) -> int:
+    number = sessions.number(whose.agent, whose.session_id)
+    if number is None:
+        raise Forgotten("this session is no longer kept")
+    return number
+
+
+def _after(
+    number: int, whose: Whose, place: Place | None, most: int = PAGE
+) -> TurnRange:
+    found = conversations.after(number, whose.subagent, place, most)
+    before_at = from_ms(place[0]) if place else None
+    turns = _turns(number, whose, found, before_at)
+    return TurnRange(turns, place is None, len(found) < most)
+
+
+def _before(
+    number: int, whose: Whose, place: Place | None, most: int = PAGE
+) -> TurnRange:
+    # One more tells when the event before the first of them was.
+    found = conversations.before(number, whose.subagent, place, most + 1)
+    is_first = len(found) <= most
+    before_at = None if is_first else found[0].timestamp
+    kept = found if is_first else found[1:]
+    return TurnRange(_turns(number, whose, kept, before_at), is_first, place is None)
+
+
+def _turns(
+    number: int, whose: Whose, found: Sequence[Event], before_at: datetime | None
+) -> tuple[Turn, ...]:
+    if not found:
+        return ()
+    since_ms = to_ms(before_at) + 1 if before_at else 0
+    waiting = events.thoughts_between(
+        number,
+        since_ms,
+        found[-1].timestamp_ms,
+        subagent=whose.subagent,
+        limit=THOUGHTS,
+    )
+    waiting.reverse()
+    turns: list[Turn] = []
+    for event in found:
+        mine: list[Thought] = []
+        while waiting and waiting[-1].at <= event.timestamp:
+            mine.append(waiting.pop())
+        turns.append(Turn(event, before_at, tuple(mine)))
+        before_at = event.timestamp
+    return tuple(turns)

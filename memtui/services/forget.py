@@ -1,0 +1,519 @@
+"""Forgetting: what a person wants gone is gone, with all that was made from it.
+
+What is forgotten is noted first, so that nothing brings it back; then it is deleted
+from the hooks directory and, in one transaction, from the store; then its traces are
+removed: the index, the log, the room that deleted rows leave. Ended anywhere, it is
+taken up again by the next forgetting, and by whoever removes traces.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, tzinfo
+from pathlib import Path
+from typing import Any
+
+from memtui.capture import projects, quarantine
+from memtui.capture import spool as capture_spool
+from memtui.capture.formats import hooks
+from memtui.capture.formats.base import HOOK, Reading, Refused, text_of, time_of
+from memtui.capture.spool import Letter, Piece, Spool
+from memtui.errors import MemtuiError, StoreError
+from memtui.model.events import Event, clean, is_event_id, to_ms
+from memtui.model.sessions import SessionFacts, folder_of
+from memtui.search.index import NodeIndex
+from memtui.search.message_index import MessageIndex
+from memtui.store import (
+    backup,
+    cursors,
+    database,
+    dedup,
+    deletion,
+    fingerprints,
+    meta,
+    problems,
+    tombstones,
+)
+from memtui.store import sessions as store_sessions
+from memtui.store.deletion import Counts
+from memtui.store.tombstones import Kind, Tombstone
+from memtui.text import secrets
+
+LEAST_CHARS = 6
+"""A shorter text is found anywhere."""
+
+
+MOST_CHARS = 40
+"""How much of a text's beginning is looked for: a damaged record may lack its end."""
+
+
+def of(kind: Kind, stones: Sequence[Tombstone]) -> list[bytes]:
+    """The byte strings by which what is chosen can be found in damaged records."""
+    texts: set[str] = set()
+    if kind is Kind.EVENT:
+        texts.update(_of_events())
+    else:
+        texts.update(stone.subject for stone in stones if stone.kind is Kind.SESSION)
+        texts.update(deletion.sessions())
+    plain = {text.strip()[:MOST_CHARS] for text in texts}
+    if kind is Kind.PROJECT:
+        # Another project's folder may begin alike.
+        plain |= deletion.folders()
+    return sorted({form for text in plain for form in _forms(text)})
+
+
+def _forms(text: str) -> Iterator[bytes]:
+    if len(text) < LEAST_CHARS:
+        return
+    for written in (text, json.dumps(text)[1:-1], _unescaped(text)):
+        yield written.encode("utf-8", "replace")
+
+
+def _unescaped(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _of_events() -> Iterator[str]:
+    for text, metadata in deletion.said():
+        yield text
+        # A tool's text says its call in our words: the record has its input and answer.
+        yield text.partition("\n")[2]
+        given = json.loads(metadata) if metadata else {}
+        try:
+            yield from _strings(json.loads(given.get("tool_input", "null")))
+        except ValueError:
+            yield given["tool_input"]
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and len(value) > MOST_CHARS // 2:
+        yield value
+    elif isinstance(value, dict):
+        for held in value.values():
+            yield from _strings(held)
+    elif isinstance(value, list):
+        for held in value:
+            yield from _strings(held)
+
+
+PROBLEMS = "hooks"
+"""The name under which problems with hook files are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """What a forgetting takes, as far as the hooks directory can tell."""
+
+    stones: Sequence[Tombstone]
+    needles: Sequence[bytes]
+    """What damaged records are known by."""
+
+    @property
+    def before_ms(self) -> int:
+        """Before when all is forgotten, in milliseconds."""
+        return max((s.at_ms for s in self.stones if s.kind is Kind.BEFORE), default=0)
+
+    @property
+    def named(self) -> frozenset[tuple[str, str]]:
+        """The sessions that are forgotten, by agent and name."""
+        stones = (s for s in self.stones if s.kind is Kind.SESSION)
+        return frozenset((s.agent, s.subject) for s in stones)
+
+    @property
+    def sessions(self) -> frozenset[str]:
+        """The names of the sessions that are forgotten."""
+        return frozenset(name for _, name in self.named)
+
+
+def delete(spool: Spool, covered: Covered, *, is_tried: bool = False) -> int:
+    """Delete what is forgotten; inside a transaction that knows the tombstones.
+
+    Args:
+        spool: The hooks directory.
+        covered: What is forgotten.
+        is_tried: Only count.
+
+    Returns:
+        How many files held some of it.
+    """
+    count = 0
+    for box, letter in spool.everything():
+        held = capture_spool.of(letter.raw)
+        kept = [piece for piece in held if not _is_forgotten(piece, letter, covered)]
+        if len(kept) == len(held):
+            continue
+        count += 1
+        if is_tried:
+            continue
+        for reason in spool.reasons(box, letter.name):
+            problems.take_back(PROBLEMS, reason)
+        if kept:
+            raw = capture_spool.joined(kept)
+            spool.rewrite(box, letter, raw, list(_reasons(raw, letter)))
+        else:
+            spool.remove(box, letter.name)
+    return count
+
+
+def _is_forgotten(piece: Piece, letter: Letter, covered: Covered) -> bool:
+    if piece.fields is None:
+        received_ms = to_ms(letter.received_at)
+        return received_ms < covered.before_ms or _holds(piece, covered)
+    readings = list(_readings(piece.raw, letter))
+    told = [secrets.redact_event(r)[0] for r in readings if isinstance(r, Event)]
+    if told:
+        spared = tombstones.spared(
+            told,
+            route=HOOK,
+            twin_of=fingerprints.twin_of,
+            origin_of=fingerprints.origin_of,
+        )
+        facts = (r for r in readings if isinstance(r, SessionFacts))
+        return not spared or any(_is_of_project(f.cwd) for f in facts)
+    said = hooks.common(piece.fields)
+    at = time_of(said.get("timestamp")) or letter.received_at
+    return (
+        to_ms(at) < covered.before_ms
+        or clean(text_of(said.get("session_id"))) in covered.sessions
+        or _is_of_project(text_of(said.get("cwd")))
+        or _holds(piece, covered)
+    )
+
+
+def _holds(piece: Piece, covered: Covered) -> bool:
+    return any(needle in piece.raw for needle in covered.needles)
+
+
+def _is_of_project(cwd: str) -> bool:
+    place = projects.place_of(clean(cwd))
+    return tombstones.covers_project(place.project, folder_of(place.root, cwd))
+
+
+def _readings(raw: bytes, letter: Letter) -> Iterator[Reading]:
+    return hooks.read(
+        raw,
+        received_at=letter.received_at,
+        now=_ALWAYS,
+        agent=letter.agent,
+        event=letter.event,
+    )
+
+
+_ALWAYS = datetime(9999, 1, 1, tzinfo=UTC)
+"""No time is later: what was quarantined for its time is looked at too."""
+
+
+def _reasons(raw: bytes, letter: Letter) -> Iterator[str]:
+    for reading in _readings(raw, letter):
+        if isinstance(reading, Refused):
+            yield f"line {reading.line}: {quarantine.reason(reading)}"
+
+
+SUGGESTED = 5
+"""How many sessions are named whose names begin as a person said."""
+
+
+def named(
+    kind: Kind, words: Sequence[str], zone: tzinfo, now_ms: int
+) -> list[Tombstone]:
+    """The tombstones for what a person named; inside a connection.
+
+    Args:
+        kind: What they want forgotten: events, sessions, projects, or all before a
+            date.
+        words: Their ids, names, or the one date.
+        zone: The store's time zone, whose midnight a date means.
+        now_ms: The time, in milliseconds.
+
+    Raises:
+        MemtuiError: One of them names nothing that is known, or more than one project.
+    """
+    if kind is Kind.BEFORE:
+        stone = _before(words, zone)
+        if stone.at_ms > now_ms:
+            raise MemtuiError(
+                f"{words[0]} is still to come: what is forgotten before a day never"
+                " comes back, so nothing new would be kept until then"
+            )
+        return [stone]
+    found = {stone: None for word in words for stone in _of(kind, clean(word))}
+    return list(found)
+
+
+def noted(kind: Kind, words: Sequence[str], zone: tzinfo) -> list[Tombstone]:
+    """The tombstones of what a person once forgot and names again; as ``named``."""
+    if kind is Kind.BEFORE:
+        return [_before(words, zone)]
+    found: dict[Tombstone, None] = {}
+    for word in map(clean, words):
+        called = [word.rstrip("/")] if kind is Kind.PROJECT else []
+        if called and not folder_of(word):
+            called = tombstones.projects_called(word)
+            _refuse_several(word, called)
+        if called and tombstones.has(Tombstone(kind, called[0])):
+            found[Tombstone(kind, called[0])] = None
+        else:
+            found |= dict.fromkeys(_of(kind, word))
+    return list(found)
+
+
+def _before(words: Sequence[str], zone: tzinfo) -> Tombstone:
+    if len(words) != 1:
+        raise MemtuiError("name one date: memtui forget before 2024-01-31")
+    return Tombstone(Kind.BEFORE, at_ms=_midnight(words[0], zone))
+
+
+def _of(kind: Kind, word: str) -> Iterator[Tombstone]:
+    if kind is Kind.SESSION:
+        yield from _sessions(word)
+        return
+    if kind is Kind.EVENT and not is_event_id(word):
+        raise MemtuiError(
+            f"{word!r} is not the id of an event; memtui expand GRIP --json shows ids"
+        )
+    if kind is Kind.PROJECT and not folder_of(word):
+        yield from _projects(word)
+        return
+    stone = Tombstone(kind, word.rstrip("/"))
+    deletion.clear()
+    deletion.take([stone])
+    if not deletion.is_anything() and not tombstones.has(stone):
+        raise MemtuiError(f"there is no {kind} {word!r}")
+    yield stone
+
+
+def _projects(word: str) -> Iterator[Tombstone]:
+    """A project by its name: its folder, if one alone has that name."""
+    found = deletion.folders_called(word) or tombstones.projects_called(word)
+    _refuse_several(word, [folder for folder in found if folder])
+    if not found:
+        raise MemtuiError(f"there is no project {word!r}")
+    yield from (Tombstone(Kind.PROJECT, folder or word) for folder in found)
+
+
+def _refuse_several(word: str, folders: Sequence[str]) -> None:
+    if len(folders) > 1:
+        raise MemtuiError(
+            f"{len(folders)} projects are called {word!r}; name the folder of the one"
+            f" you mean: {', '.join(folders)}"
+        )
+
+
+def _sessions(word: str) -> Iterator[Tombstone]:
+    agents = store_sessions.agents_of(word) or tombstones.agents_of(word)
+    if agents:
+        yield from (Tombstone(Kind.SESSION, word, agent) for agent in agents)
+        return
+    agent, colon, name = word.partition(":")
+    if not (colon and agent and name):
+        alike = [":".join(one) for one in store_sessions.beginning(word, SUGGESTED)]
+        raise MemtuiError(
+            f"there is no session {word!r}; "
+            + (
+                f"these begin so: {', '.join(alike)}"
+                if alike
+                else "with its agent before it (AGENT:NAME) even one that is not stored"
+                " can be forgotten"
+            )
+        )
+    yield Tombstone(Kind.SESSION, name, agent)
+
+
+def _midnight(word: str, zone: tzinfo) -> int:
+    try:
+        at = datetime.combine(date.fromisoformat(word), time(), zone)
+    except ValueError:
+        raise MemtuiError(f"{word!r} is not a date, as in 2024-01-31") from None
+    return to_ms(at.astimezone(UTC))
+
+
+write_over = deletion.write_over
+
+
+@contextmanager
+def writing(*, is_undone: bool = False, durable: bool = False) -> Iterator[None]:
+    """A transaction; of one that is undone nothing stays."""
+    try:
+        with database.writing(durable=durable):
+            yield
+            if is_undone:
+                raise _Undone
+    except _Undone:
+        return
+
+
+class _Undone(Exception):
+    """Nothing is to stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where traces are left."""
+
+    index: Path
+    messages: Path
+    log: Path
+
+
+def remove(places: Places) -> None:
+    """Remove them all; what was left for another time is removed too.
+
+    Raises:
+        MemtuiError: Something is in use or cannot be written; it can be tried again.
+    """
+    NodeIndex(places.index).remove()
+    MessageIndex(places.messages).remove()
+    try:
+        for earlier in places.log.parent.glob(f"{places.log.name}.*"):
+            earlier.unlink()
+        if places.log.exists():
+            with places.log.open("r+b") as log:
+                log.truncate()
+    except OSError as error:
+        raise StoreError(f"{places.log}: {error.strerror}") from error
+    backup.discard(database.path())
+    deletion.compact()
+    with database.writing():
+        meta.set_to_be_cleaned(False)
+
+
+SHOWN = 5
+"""How many of the sessions that go are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What a forgetting takes."""
+
+    kept: Counts
+    """What it takes of what is kept."""
+    segments: int
+    nodes: int
+    """How many segments and nodes above them are deleted and, where something of them
+    remains, made anew."""
+    hook_files: int
+    """How many files of the hooks directory hold some of it."""
+    sessions: int
+    """How many sessions it takes something of."""
+    titles: tuple[tuple[str, str], ...]
+    """What the latest of these are called, each with its folder."""
+
+
+class Forget:
+    """Forgets, in one store."""
+
+    def __init__(
+        self,
+        places: Places,
+        spool: Path,
+        zone: tzinfo,
+        clock: Callable[[], datetime],
+    ) -> None:
+        """Remember where everything lies; nobody else may work the store meanwhile.
+
+        Args:
+            places: Where traces are left.
+            spool: The hooks directory.
+            zone: The store's time zone.
+            clock: The time, aware.
+        """
+        self._places, self._spool = places, Spool(spool)
+        self._zone, self._clock = zone, clock
+
+    def tried(self, kind: Kind, words: Sequence[str]) -> Forgotten:
+        """Say what would be forgotten; nothing changes."""
+        with writing(is_undone=True):
+            covered = self._note(kind, self._named(kind, words))
+            return self._found(covered, is_tried=True)
+
+    def run(self, kind: Kind, words: Sequence[str]) -> Forgotten:
+        """Forget what a person named.
+
+        Args:
+            kind: Events, sessions, projects, or all before a date.
+            words: Their ids, names, or the one date.
+
+        Raises:
+            MemtuiError: A word names nothing that is known, or something cannot be
+                deleted.
+        """
+        self.finish()
+        with database.connected():
+            with database.writing(durable=True):
+                stones = self._named(kind, words)
+                covered = self._note(kind, stones)
+                tombstones.note(kind, stones)
+                meta.set_to_be_cleaned(True)
+            found = self._delete(covered)
+        remove(self._places)
+        return found
+
+    def finish(self) -> Forgotten | None:
+        """Take up what was noted and not deleted, since it was broken off.
+
+        Returns:
+            What it took; None if there was nothing.
+
+        Raises:
+            MemtuiError: Something cannot be deleted.
+        """
+        with database.connected():
+            left = tombstones.noted()
+            if left is None:
+                return None
+            with database.writing(durable=True):
+                covered = self._note(*left)
+                meta.set_to_be_cleaned(True)
+            found = self._delete(covered)
+        remove(self._places)
+        return found
+
+    def _delete(self, covered: Covered) -> Forgotten:
+        """Delete what is chosen and noted."""
+        with _written_over():
+            found = self._found(covered, is_tried=False)
+            deletion.remove(self._zone, self._now_ms())
+            told = deletion.tellers() | covered.named
+            deletion.delete()
+            for path in cursors.drop_telling(told):
+                problems.clear(path)
+            meta.forget_indexes()
+            tombstones.done()
+        return found
+
+    def _now_ms(self) -> int:
+        return to_ms(self._clock())
+
+    def _named(self, kind: Kind, words: Sequence[str]) -> list[Tombstone]:
+        return named(kind, words, self._zone, self._now_ms())
+
+    def _note(self, kind: Kind, stones: Sequence[Tombstone]) -> Covered:
+        """Note what is forgotten, with all by which it would be known again."""
+        moment = max(self._now_ms(), tombstones.latest_ms() + 1)
+        noted: list[Tombstone] = []
+        for place, stone in enumerate(stones):
+            deletion.clear()
+            deletion.take([stone])
+            found = [stone, *dedup.of_chosen(kind)]
+            at_ms = tombstones.moment_of(stone)
+            tombstones.put(found, moment + place if at_ms is None else at_ms)
+            noted += found
+        deletion.clear()
+        deletion.take(stones)
+        return Covered(noted, of(kind, noted))
+
+    def _found(self, covered: Covered, *, is_tried: bool) -> Forgotten:
+        segments, nodes = deletion.find()
+        files = delete(self._spool, covered, is_tried=is_tried)
+        titles, sessions = deletion.titles(SHOWN)
+        about = tuple((title, folder) for title, folder in titles)
+        return Forgotten(deletion.counts(), segments, nodes, files, sessions, about)
+
+
+@contextmanager
+def _written_over() -> Iterator[None]:
+    """A transaction in which events may be deleted, and what is deleted is erased."""
+    write_over()
+    with tombstones.door():
+        yield

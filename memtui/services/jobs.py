@@ -1,0 +1,122 @@
+"""The model's jobs: when they run, when they ran, and what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memtui.model.events import to_ms
+from memtui.model.jobs import Job, Result, Run, State
+from memtui.model.schedule import Plan
+from memtui.store import database, jobs
+
+LIMIT = 20
+"""How many runs are told unless fewer or more are asked for."""
+
+
+NO_TIMES = "whenever there is something"
+"""What is said of the schedule of a job without times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a job stands."""
+
+    job: Job
+    cron: str
+    """Empty for a job without times."""
+    schedule: str
+    """The same in words."""
+    is_paused: bool
+    asked_at: datetime | None
+    """When a run was asked for that has not begun yet."""
+    last: Run | None
+    """The last run, or the one that goes on; None if there was none."""
+    is_running: bool
+    is_overdue: bool
+    """Whether its time has come and it has not run since."""
+    next_at: datetime | None
+    """Its next time; None if it has none or is paused."""
+
+
+def statuses(plan: Plan, now: datetime, *, is_worked: bool | None) -> list[Status]:
+    """How every job stands.
+
+    Args:
+        plan: Their times.
+        now: The time.
+        is_worked: Whether any process works this store: if none does, no job runs,
+            whatever is noted; None if that is not known.
+    """
+    with database.connected():
+        states = jobs.states()
+        return [_status(job, states[job], plan, now, is_worked) for job in Job]
+
+
+def history(
+    job: Job | None = None, *, limit: int = LIMIT, is_worked: bool | None
+) -> list[Run]:
+    """The runs of a job, or of all, the latest first.
+
+    Args:
+        job: Whose; everyone's when None.
+        limit: How many.
+        is_worked: Whether any process works this store; None if that is not known.
+    """
+    with database.connected():
+        return [_seen(run, is_worked) for run in jobs.history(job, limit)]
+
+
+def _status(
+    job: Job, state: State, plan: Plan, now: datetime, is_worked: bool | None
+) -> Status:
+    last = next((_seen(run, is_worked) for run in jobs.history(job, 1)), None)
+    is_running = last is not None and last.ended_at is None
+    times = plan.times(job)
+    is_free = times is not None and not state.is_paused
+    return Status(
+        job=job,
+        cron=times.cron if times else "",
+        schedule=times.words() if times else NO_TIMES,
+        is_paused=state.is_paused,
+        asked_at=state.asked_at,
+        last=last,
+        is_running=is_running,
+        is_overdue=is_free and not is_running and _is_overdue(job, state, plan, now),
+        next_at=times.next_run(now) if times and is_free else None,
+    )
+
+
+def _is_overdue(job: Job, state: State, plan: Plan, now: datetime) -> bool:
+    times, over = plan.times(job), jobs.last_over(job, to_ms(now))
+    since = [state.since_at, over.ended_at if over else None]
+    known = [at for at in since if at and at <= now]
+    return bool(times and known and times.missed(max(known), now))
+
+
+def _seen(run: Run, is_worked: bool | None) -> Run:
+    """A run as it is: one that nobody goes on with was broken off."""
+    if run.ended_at is None and is_worked is False:
+        return replace(run, result=Result.BROKEN_OFF, ended_at=run.seen_at)
+    return run
+
+
+def pause(chosen: Sequence[Job]) -> None:
+    """Let jobs rest, also over restarts, until they are resumed.
+
+    They run then only when they are asked for; what was asked before is dropped.
+    """
+    with database.writing():
+        jobs.set_paused(chosen, True)
+
+
+def resume(chosen: Sequence[Job]) -> None:
+    """Let jobs run again; a time that they missed is made up for once."""
+    with database.writing():
+        jobs.set_paused(chosen, False)
+
+
+def ask(chosen: Sequence[Job], now: datetime) -> None:
+    """Ask for a run now, or as soon as a memtui works."""
+    with database.writing():
+        for job in chosen:
+            jobs.ask(job, to_ms(now))

@@ -1,0 +1,250 @@
+"""Sessions: which there are, what is known of one, and what was said, page by page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memtui.errors import MemtuiError
+from memtui.model.events import Event, Thought, to_ms
+from memtui.model.scope import ALL, Scope
+from memtui.model.sessions import Helper, Order, Session
+from memtui.store import database, session_pages
+from memtui.store import events as store_events
+from memtui.store import sessions as store_sessions
+
+LIMIT = 50
+"""How many messages, or sessions, are a page unless fewer or more are asked for."""
+
+
+SUMMARY_LINES = 4
+"""How many headlines sum a session up."""
+
+
+THOUGHTS = 500
+"""How many thoughts stand beside a page at most: the first ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A page of the sessions there are, the latest first."""
+
+    total: int
+    """How many there are of the agent and project asked for."""
+    offset: int
+    sessions: tuple[Session, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subagent:
+    """A helper of a session, and how much it did."""
+
+    name: str
+    kind: str
+    task: str
+    started_by: str
+    """The ``tool_use_id`` of the call that started it; "" where that is not told."""
+    events: int
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of one session."""
+
+    session: Session
+    events: int
+    """Of the main conversation."""
+    shared_messages: int
+    """How many messages it shares with the session it goes on from: they are kept
+    there."""
+    subagents: tuple[Subagent, ...]
+    segments: int
+    summary: tuple[str, ...]
+    """What its longest segments are about, in the order of time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A stretch of a conversation."""
+
+    subagent: str
+    """Whose; empty for the main conversation."""
+    offset: int
+    total: int
+    """How long the whole conversation is, counted as the page counts."""
+    events: tuple[Event, ...]
+    thoughts: tuple[Thought, ...] = ()
+    """What was thought before each of them; empty unless asked for."""
+
+
+def listed(
+    *, agent: str = "", project: str = "", offset: int = 0, limit: int = LIMIT
+) -> Listed:
+    """A page of sessions, of one agent or project or of all."""
+    with database.connected():
+        found = session_pages.latest(agent, project, offset, limit)
+        return Listed(session_pages.count(agent, project), offset, tuple(found))
+
+
+def facts(agent: str, session_id: str) -> Facts:
+    """What is known of a session that ``find`` has found."""
+    with database.connected():
+        number, session = _known(agent, session_id)
+        counts = session_pages.by_subagent(number)
+        told = {one.subagent: one for one in store_sessions.of(agent, session_id)}
+        names = sorted({*told, *counts} - {""})
+        helpers = [told.get(name) or Helper(agent, session_id, name) for name in names]
+        return Facts(
+            session=session,
+            events=counts.get("", (0, 0))[0],
+            shared_messages=session_pages.shared(number),
+            subagents=tuple(
+                Subagent(
+                    one.subagent,
+                    one.kind,
+                    one.task,
+                    one.started_by,
+                    *counts.get(one.subagent, (0, 0)),
+                )
+                for one in helpers
+            ),
+            segments=session_pages.segments(number),
+            summary=tuple(session_pages.headlines(number, SUMMARY_LINES)),
+        )
+
+
+def page(
+    known: Facts,
+    *,
+    offset: int = 0,
+    limit: int = LIMIT,
+    subagent: str = "",
+    is_all: bool = False,
+    with_thoughts: bool = False,
+) -> Page:
+    """A stretch of a session's main conversation, or of a subagent's.
+
+    Args:
+        known: The session.
+        offset: How many events to leave out.
+        limit: The most that are given.
+        subagent: Whose conversation.
+        is_all: Whether tool results and boundaries are given too, not messages alone.
+        with_thoughts: Whether what was thought before them is given beside them.
+
+    Raises:
+        MemtuiError: The session has no such subagent.
+    """
+    total = _total(known, subagent, is_all=is_all)
+    session = known.session
+    with database.connected():
+        number, _ = _known(session.agent, session.session_id)
+        # What was thought before the first one came after the one before it.
+        ahead = 1 if with_thoughts and offset else 0
+        found = session_pages.said(
+            number, subagent, offset - ahead, limit + ahead, is_all=is_all
+        )
+        kept = found[ahead:]
+        beside = _thoughts(number, found, kept, subagent) if with_thoughts else []
+    return Page(subagent, offset, total, tuple(kept), tuple(beside))
+
+
+def _thoughts(
+    number: int, found: Sequence[Event], kept: Sequence[Event], subagent: str
+) -> list[Thought]:
+    if not kept:
+        return []
+    from_ms = to_ms(found[0].timestamp) + 1 if len(found) > len(kept) else 0
+    until_ms = to_ms(kept[-1].timestamp)
+    return store_events.thoughts_between(
+        number, from_ms, until_ms, subagent=subagent, limit=THOUGHTS
+    )
+
+
+def _total(known: Facts, subagent: str, *, is_all: bool) -> int:
+    if not subagent:
+        return known.events if is_all else known.session.message_count
+    for one in known.subagents:
+        if one.name == subagent:
+            return one.events if is_all else one.messages
+    names = ", ".join(one.name for one in known.subagents) or "it has none"
+    raise MemtuiError(f"the session has no subagent {subagent!r}: {names}")
+
+
+def _known(agent: str, session_id: str) -> tuple[int, Session]:
+    number, session = (
+        store_sessions.number(agent, session_id),
+        store_sessions.get(agent, session_id),
+    )
+    if number is None or session is None:
+        raise MemtuiError(f"the session {agent}:{session_id} is no longer kept")
+    return number, session
+
+
+MOST = 500
+"""The most sessions that are read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What is listed: in which order, of which words, and whose."""
+
+    order: Order = Order.NEWEST
+    words: tuple[str, ...] = ()
+    """What title, project or agent must hold, each of them."""
+    of: Scope = ALL
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRange:
+    """Some of a list."""
+
+    listing: Listing
+    total: int
+    """How many sessions the whole list has."""
+    kept: int
+    """How many there are, listed or not."""
+    offset: int
+    sessions: Sequence[Session]
+    place: int | None = None
+    """Where the session asked for stands; None where it is not in the list."""
+
+
+def stretch(listing: Listing, offset: int, limit: int) -> SessionRange:
+    """Some of a list, from a place on."""
+    with database.connected():
+        return _stretch(listing, offset, limit)
+
+
+def around(
+    listing: Listing, session: Session | None, place: int, limit: int
+) -> SessionRange:
+    """Some of a list around a session, wherever it stands now.
+
+    Args:
+        listing: What is listed.
+        session: The one to find again, if any.
+        place: Where to look while it is not there.
+        limit: The most that are given.
+    """
+    with database.connected():
+        number = found = None
+        if session is not None:
+            number = store_sessions.number(session.agent, session.session_id)
+        if number is not None:
+            found = session_pages.place(
+                listing.order, listing.words, number, listing.of
+            )
+        here = place if found is None else found
+        offset = max(0, here - limit // 2)
+        return _stretch(listing, offset, limit, found)
+
+
+def _stretch(
+    listing: Listing, offset: int, limit: int, place: int | None = None
+) -> SessionRange:
+    wanted = listing.order, listing.words
+    rows = session_pages.stretch(*wanted, offset, min(limit, MOST), listing.of)
+    total = session_pages.count_listed(listing.words, listing.of)
+    is_all = not listing.words and not listing.of.is_narrow
+    kept = total if is_all else session_pages.count_listed(())
+    return SessionRange(listing, total, kept, offset, rows, place)

@@ -1,0 +1,97 @@
+"""Opening a source: from a bullet, or a message that was found, to its events."""
+
+from memtui.model import citations
+from memtui.model.events import Event, clean
+from memtui.model.grips import Expansion, Grip
+from memtui.store import database, events, grips, nodes, sessions
+
+BEFORE = citations.AROUND
+"""How many events are shown before the excerpt unless more are asked for."""
+
+
+AFTER = citations.AROUND
+"""How many events are shown after it."""
+
+
+SEARCH = "search"
+"""The process that found an event which no grip names."""
+
+
+WINDOW_MS = 3_600_000
+"""How far around the excerpt events are looked for, in milliseconds (decisions §6)."""
+
+
+def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansion:
+    """The grip's own events and those around them, of the same session alone.
+
+    The window reaches from an hour before the first event of the excerpt to an hour
+    after its last (decisions §6). An unknown grip gives an empty answer.
+
+    Args:
+        grip_id: Its id, or a citation: the beginning of its id, or of an event's.
+        before: How many events are given before the excerpt.
+        after: How many after it.
+    """
+    grip_id = clean(grip_id)
+    with database.connected():
+        grip = grips.get([grip_id]).get(grip_id) or _cited(grip_id)
+        if grip is None:
+            event_id = _event_cited(grip_id)
+            return around(event_id, before=before, after=after)
+        ends = events.get([grip.event_id_start, grip.event_id_end])
+        first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
+        if first is None or last is None:
+            return Expansion(grip=grip)
+        return _around(grip, first, last, max(before, 0), max(after, 0))
+
+
+def around(
+    event_id: str, excerpt: str = "", *, before: int = BEFORE, after: int = AFTER
+) -> Expansion:
+    """An event and those around it, of the same session alone.
+
+    Args:
+        event_id: Which event; an unknown one gives an empty answer.
+        excerpt: What of it is to be marked.
+        before: How many events are shown before it.
+        after: How many events are shown after it.
+    """
+    with database.connected():
+        event = events.get([event_id]).get(event_id)
+        if event is None:
+            return Expansion()
+        said = Grip("", excerpt, event_id, event_id, event.timestamp, SEARCH)
+        return _around(said, event, event, max(before, 0), max(after, 0))
+
+
+def _cited(citation: str) -> Grip | None:
+    start = citations.grip_start(citations.bare(citation))
+    found = nodes.grip_beginning(start) if start else ""
+    return grips.get([found]).get(found) if found else None
+
+
+def _event_cited(citation: str) -> str:
+    """The id of a cited event; "" if there is none, or nothing is cited."""
+    start = citations.event_start(citations.bare(citation))
+    return nodes.event_beginning(start) if start else ""
+
+
+def _around(
+    grip: Grip, first: Event, last: Event, before: int, after: int
+) -> Expansion:
+    number = sessions.number(first.agent, first.session_id)
+    assert number is not None
+    start_ms, end_ms = first.timestamp_ms, last.timestamp_ms
+    subagent = first.subagent
+    earlier = events.between(number, start_ms - WINDOW_MS, start_ms, subagent=subagent)
+    own = events.between(number, start_ms, end_ms, subagent=subagent)
+    later = events.between(number, end_ms, end_ms + WINDOW_MS, subagent=subagent)
+    ahead = [event for event in earlier if event.order < first.order]
+    behind = [event for event in later if event.order > last.order]
+    return Expansion(
+        grip=grip,
+        session=sessions.get(first.agent, first.session_id),
+        events_before=tuple(ahead[max(len(ahead) - before, 0) :]),
+        excerpt_events=tuple(e for e in own if first.order <= e.order <= last.order),
+        events_after=tuple(behind[:after]),
+    )

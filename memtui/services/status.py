@@ -1,0 +1,138 @@
+"""How the memory is: how much is kept, what waits, what went wrong."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from memtui.capture.spool import Spool
+from memtui.model.events import to_ms
+from memtui.model.jobs import Job, Run
+from memtui.model.schedule import Plan
+from memtui.services import jobs as services_jobs
+from memtui.services.jobs import Status
+from memtui.store import database, dirty, meta, outbox, rewrite_queue
+from memtui.store import grips as store_grips
+from memtui.store import nodes as store_nodes
+from memtui.store import problems as store_problems
+from memtui.store import segments as store_segments
+from memtui.store.meta import Found
+from memtui.store.problems import Kind, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """How much is kept and how much waits."""
+
+    sessions: int
+    events: int
+    messages: int
+    subagent_events: int
+    segments: int
+    nodes: int
+    bullets: int
+    supported: int
+    grips: int
+    queued: int
+    """Rows in the outbox and nodes not yet rolled up: work that waits."""
+    problems: int
+    """Records that could not be taken."""
+    first_at: datetime | None
+    last_at: datetime | None
+    agents: tuple[tuple[str, int], ...]
+    """Each agent with its number of messages."""
+    projects: tuple[tuple[str, int], ...]
+
+
+def stats() -> Stats:
+    """Count what is kept."""
+    with database.connected():
+        events, helpers = meta.count_events()
+        nodes, bullets, supported = store_nodes.count()
+        agents = meta.messages_by("agent")
+        span = meta.span()
+        return Stats(
+            sessions=meta.count_sessions(),
+            events=events,
+            messages=sum(number for _, number in agents),
+            subagent_events=helpers,
+            segments=store_segments.count(),
+            nodes=nodes,
+            bullets=bullets,
+            supported=supported,
+            grips=store_grips.count(),
+            queued=outbox.length() + store_segments.count_waiting() + dirty.count(),
+            problems=store_problems.faults(),
+            first_at=span[0] if span else None,
+            last_at=span[1] if span else None,
+            agents=tuple(agents),
+            projects=tuple(meta.messages_by("project")),
+        )
+
+
+def is_empty() -> bool:
+    """Whether nothing at all is kept yet."""
+    with database.connected():
+        return meta.is_empty()
+
+
+def latest_problems(*, limit: int = 200) -> list[Problem]:
+    """Damaged records, by where they came from and why, the latest first."""
+    with database.connected():
+        return store_problems.latest(limit, kind=Kind.FAULT)
+
+
+def left_out() -> list[tuple[str, Kind, int]]:
+    """All that was not taken: (reason, its kind, how many), most first."""
+    with database.connected():
+        return store_problems.by_reason()
+
+
+RUNS = 50
+"""How many runs of a job are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """All of it, as it stands at one moment."""
+
+    queues: Mapping[str, int]
+    """How much waits for each stage; a stage that cannot tell is left out."""
+    failing: int
+    """How many summaries and roll-ups failed, and wait for another try."""
+    jobs: Sequence[Status]
+    waiting: Mapping[Job, int]
+    """How many nodes want a version by each job."""
+    runs: Mapping[Job, Sequence[Run]]
+    """The runs of each job, the latest first."""
+    found: Found | None
+    """How the memtui that works last found its model; None if none has looked yet."""
+
+
+def look(spool: Path, plan: Plan, now: datetime, *, is_worked: bool | None) -> Work:
+    """Look at it.
+
+    Args:
+        spool: Where hooks leave their files.
+        plan: When the jobs are due.
+        now: The time.
+        is_worked: Whether any process works this store; None if that is not known.
+    """
+    now_ms = to_ms(now)
+    with database.connected():
+        queues = {
+            "ingest": len(Spool(spool).names()),
+            "segment": outbox.length(outbox.UPDATE_TOC),
+            "summarize": store_segments.count_waiting(),
+            "rollup": dirty.count(),
+            "index": outbox.length(outbox.INDEX_NODE),
+            "messages": outbox.added_lately(0)[1],
+        }
+        failing = store_segments.count_failing(now_ms) + dirty.count_failing(now_ms)
+        found = meta.model()
+        waiting = {job: rewrite_queue.count(job.level) for job in Job}
+    runs = {
+        job: services_jobs.history(job, limit=RUNS, is_worked=is_worked) for job in Job
+    }
+    statuses = services_jobs.statuses(plan, now, is_worked=is_worked)
+    return Work(queues, failing, statuses, waiting, runs, found)

@@ -1,0 +1,185 @@
+"""Vouching: a draft's claims with the sources and the verdicts they turn out to have.
+
+Every summariser's draft passes here, whoever it is. What a model claims and no source
+says is withheld: kept, but neither shown nor rolled up.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from memtui.model import grips as model_grips
+from memtui.model.events import Event
+from memtui.model.grips import Grip
+from memtui.model.nodes import Bullet, TocNode
+from memtui.model.segments import counted_text
+from memtui.model.summaries import Claim, Summary
+from memtui.model.verdicts import Quote, Support, Verdict
+from memtui.summarize.grounding import anchoring, claims
+from memtui.summarize.grounding.actions import Record
+from memtui.summarize.grounding.claims import Below
+from memtui.text import prose
+from memtui.text.passages import Passages
+
+STANDING_SHARE = 0.5
+"""A model's summary of whose bullets fewer stand up to their sources is rejected."""
+
+
+NO_BULLET = "no bullet was written"
+
+
+NONE_SUPPORTED = "no bullet is supported by the source"
+
+
+Leaves = Callable[[Sequence[str]], Sequence[Event]]
+"""The events behind some grips, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vouched:
+    """What has become of a draft."""
+
+    title: str
+    """The draft's, or "" if it is a model's and no source says it."""
+    bullets: tuple[Bullet, ...]
+    withheld: tuple[Bullet, ...] = ()
+    grips: tuple[Grip, ...] = ()
+    """Those that were made for it; inherited ones were made before."""
+
+    @property
+    def why_not(self) -> str:
+        """Why a model's draft is not good enough to be shown; "" if it is."""
+        return _why_not([one.support for one in (*self.bullets, *self.withheld)])
+
+
+def why_not(draft: Summary, texts: Sequence[str]) -> str:
+    """Why a draft will not be good enough to be shown; "" if it may be.
+
+    Args:
+        draft: What a model wrote.
+        texts: What it was shown.
+    """
+    found = claims.of_texts([Claim(one.text) for one in draft.bullets], Passages(texts))
+    return _why_not([one.support for one in found])
+
+
+def _why_not(found: Sequence[Support]) -> str:
+    if not found:
+        return NO_BULLET
+    if Support.SUPPORTED not in found:
+        return NONE_SUPPORTED
+    missing = found.count(Support.UNSUPPORTED)
+    if len(found) - missing < STANDING_SHARE * len(found):
+        return f"{missing} of {len(found)} bullets are not supported by the source"
+    return ""
+
+
+def of_segment(
+    draft: Summary, events: Sequence[Event], *, node_id: str, source: str
+) -> Vouched:
+    """Hold a segment's draft against its events.
+
+    Args:
+        draft: The draft; the ``refs`` of its claims are places in ``events``.
+        events: The events of the segment in their order, the overlap left out.
+        node_id: The segment.
+        source: The process that asks.
+    """
+    passages = Record(events)
+    anchored = anchoring.anchor(draft.bullets, events, node_id=node_id, source=source)
+    places = {event.event_id: at for at, event in enumerate(events)}
+    made: list[Grip] = []
+    bullets = []
+    for claim, found in zip(draft.bullets, anchored, strict=True):
+        held = [at for grip in found for at in _range(grip, places)]
+        verdict = _held_there(claim, held, passages)
+        quoted = {one.place: one for one in reversed(verdict.quotes)}
+        if verdict.support is not Support.UNSUPPORTED and not {*held} & {*quoted}:
+            named = partial(_quoting, claim, events, node_id=node_id, source=source)
+            found = (*found, *map(named, quoted.values()))
+        made += found
+        names = tuple(dict.fromkeys(grip.grip_id for grip in found))
+        bullets.append(Bullet(claim.text, names, claims.spanned(verdict, events)))
+    title = _title(draft, passages)
+    return _sorted(title, bullets, made, is_models=_is_models(draft))
+
+
+def of_children(draft: Summary, children: Sequence[TocNode], leaves: Leaves) -> Vouched:
+    """Hold a parent's draft against its children's bullets, and these against leaves.
+
+    A bullet inherits the grips of the children's bullets it rests on.
+
+    Args:
+        draft: The draft; the ``refs`` of its claims are places in the row of all the
+            children's bullets.
+        children: The children, oldest first.
+        leaves: Reads events; asked only if a model worded something anew.
+    """
+    row = [bullet for child in children for bullet in child.bullets]
+    is_models = _is_models(draft)
+    below = [
+        Below(one.text, one.verdict, tuple(leaves(one.grip_ids)) if is_models else ())
+        for one in row
+    ]
+    bullets = []
+    verdicts = claims.of_children(draft.bullets, below)
+    for claim, verdict in zip(draft.bullets, verdicts, strict=True):
+        rests_on = {one.place for one in verdict.quotes} or {
+            at for at in claim.refs if 0 <= at < len(row)
+        }
+        names = (name for at in sorted(rests_on) for name in row[at].grip_ids)
+        bullets.append(Bullet(claim.text, tuple(dict.fromkeys(names)), verdict))
+    told = [one.text for one in row] + [child.headline for child in children]
+    title = _title(draft, Passages(told))
+    return _sorted(title, bullets, (), is_models=is_models)
+
+
+def _is_models(draft: Summary) -> bool:
+    return bool(draft.facts.model)
+
+
+def _sorted(
+    title: str, bullets: Sequence[Bullet], made: Sequence[Grip], *, is_models: bool
+) -> Vouched:
+    shown = [one for one in bullets if one.stands or not is_models]
+    withheld = [one for one in bullets if not one.stands and is_models]
+    return Vouched(title, tuple(shown), tuple(withheld), tuple(made))
+
+
+def _title(draft: Summary, source: Passages) -> str:
+    """A draft's title; of a model's only what nothing in the source speaks against."""
+    if _is_models(draft):
+        (verdict,) = claims.of_texts([Claim(draft.title)], source)
+        if verdict.support is Support.UNSUPPORTED or verdict.features.is_against:
+            return ""
+    return draft.title
+
+
+def _range(grip: Grip, places: dict[str, int]) -> range:
+    return range(places[grip.event_id_start], places[grip.event_id_end] + 1)
+
+
+def _held_there(claim: Claim, held: Sequence[int], source: Passages) -> Verdict:
+    """The verdict on a claim, quoting where its grips are unless that supports less."""
+    (verdict,) = claims.of_texts([claim], source)
+    if held and not {one.place for one in verdict.quotes} <= {*held}:
+        (there,) = claims.of_texts([Claim(claim.text, tuple(held))], source)
+        return replace(there, is_repaired=verdict.is_repaired)
+    return verdict
+
+
+def _quoting(
+    claim: Claim, events: Sequence[Event], quote: Quote, *, node_id: str, source: str
+) -> Grip:
+    """A grip for a quote, where the claim's others hold none of its quotes."""
+    event = events[quote.place]
+    said = counted_text(event)[quote.start : quote.end]
+    return Grip(
+        grip_id=model_grips.grip_id(node_id, claim.text, event),
+        excerpt=prose.shorten_excerpt(said.strip(), prose.EXCERPT_CHARS),
+        event_id_start=event.event_id,
+        event_id_end=event.event_id,
+        timestamp=event.timestamp,
+        source=source,
+        toc_node_id=node_id,
+    )

@@ -1,0 +1,267 @@
+"""Contradictions: a "not" on one side alone, and opposites.
+
+What is compared is wording: a word that a bullet denies and its source says plainly,
+or the other way round, and a word of which the source says only the opposite.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from functools import lru_cache
+from itertools import chain, groupby
+from operator import itemgetter
+
+from memtui.text import analyzer
+from memtui.text.stemmer import stem
+from memtui.text.stopwords import NOTS, STOP_WORDS
+
+REACH = 2
+"""How many telling words after a "not" it surely denies; the rest of the clause it may
+deny or not."""
+
+
+_HAN_NOT = re.compile("(几乎|差点|[不没沒未无無别勿])")
+
+
+_NEARLY = (
+    r"\b(?:(?:almost|nearly)(?= [`'\"]?(?!(?:all|every\w*|each|any\w*|half|twice|no"
+    r"|none|nothing|never|always|as|identical|impossible|one|two|three|four|five|ten"
+    r"|hundred|the same)\b)[^\W\d])"
+    r"|(?:fast|beinahe)(?= (?:ge\w+(?:t|en)|be\w+(?:t|en)|ver\w+(?:t|en)|fertig|\w+iert"
+    r"|er\w+t|(?:ab|an|auf|aus|durch|ein|fehl)ge\w+)\b))"
+)
+"""What was nearly done was not; nearly all, or nearly as much, is something else."""
+
+
+_NEAR = re.compile(rf"{_NEARLY}|几乎|差点")
+
+
+_NEAR_WORDS = ("almost", "nearly", "fast ", "beinahe", "几乎", "差点")
+"""Words that are looked for before that."""
+
+
+_TOKEN = re.compile(
+    r"(?P<han>[\u3400-\u9fff]+)|(?P<fails>\b(?:fail|refus)\w{0,3} to\b"
+    rf"|{_NEARLY})"
+    r"|(?P<word>[^\W\u3400-\u9fff](?:[^\W\u3400-\u9fff]|['’])*)"
+    r"|(?P<end>[,;:.!?()—–](?=\s|$)|[，。；：！？\n])"
+)
+
+
+_DENIAL = re.compile(
+    "|".join(
+        rf"{letter}(?<!\w{letter})(?:{'|'.join(word[1:] for word in nots)})\b"
+        for letter, nots in groupby(sorted(NOTS), key=itemgetter(0))
+    )
+    + "|n['’]t\\b|不|没|沒|未|无|無|别|勿"
+    + r"|f(?<!\wf)ail\w{0,3} to\b|r(?<!\wr)efus\w{0,3} to\b"
+)
+"""Where a lower-case text denies anything: most bullets and sources deny nothing. As
+every way begins with a letter of its own, a text is read four times as fast as with
+one ``\\b`` before them all."""
+
+
+_EVERY = re.compile(
+    r"a(?<!\wa)ll\b(?! in all| right| of a sudden|(?: of)?(?: the| these)? \d)"
+    r"(?<!(?:at|of) all)(?<!after all)|a(?<!\wa)lle[nr]?\b(?! \d)"
+    r"|e(?<!\we)very(?:one|thing|body)?\b|j(?<!\wj)ede[mnrs]?\b"
+    r"|s(?<!\ws)ämtliche\w?\b|全部|所有"
+)
+"""Words that speak of all there is; as above each begins with a letter."""
+
+
+_EVERY_WORDS = ("all", "every", "jede", "sämtlich", "全部", "所有")
+"""What is looked for before that."""
+
+
+_WHOLLY = re.compile(
+    r"\b(?:all|alle[mnrs]?|every\w*|each|both|any\w*|entire\w*|whole|full\w*|always"
+    r"|complete\w*|100|jede[mnrs]?|sämtliche\w?|ganz\w*|beide\w?|immer|no|none|kein\w*)\b"
+    r"|全部|所有|每|都|整|任何"
+)
+"""Words that a source may say instead."""
+
+
+_HAN = (
+    ("要求", "拒绝"),
+    ("同意", "拒绝"),
+    ("接受", "拒绝"),
+    ("凌晨", "下午"),
+    ("上午", "下午"),
+    ("白天", "晚上"),
+    ("之前", "之后"),
+    ("以前", "以后"),
+    ("新的", "旧的"),
+    ("添加", "删除"),
+    ("增加", "减少"),
+    ("启用", "禁用"),
+    ("成功", "失败"),
+    ("允许", "禁止"),
+    ("通过", "失败"),
+    ("打开", "关闭"),
+    ("开始", "停止"),
+)
+
+
+_PAIRS = """
+    add remove; add delete; add drop; create delete; create remove; enable disable
+    enabled disabled; pass fail; succeed fail; success failure; increase decrease
+    increase reduce; raise lower; grow shrink; allow deny; allow block; allow forbid
+    include exclude; show hide; upgrade downgrade; accept reject; install uninstall
+    connect disconnect; open close; start stop; begin end; lock unlock; push pull
+    valid invalid; true false; always never; more less; more fewer; faster slower
+    higher lower; better worse; before after; first last; maximum minimum; max min
+    up down; above below
+    sync async; synchronous asynchronous; mutable immutable; public private; safe unsafe
+    encrypt decrypt; compress decompress; load unload; mount unmount; import export
+    read write; encode decode; required optional; possible impossible; success error
+    complete incomplete; present absent; online offline; visible hidden; merge revert
+    apply revert; keep remove; keep drop; local remote; input output; client server
+    correct incorrect; correct wrong; known unknown; stable unstable; works broken
+    hinzugefügt entfernt; aktiviert deaktiviert; erfolgreich fehlgeschlagen
+    mehr weniger; vor nach; richtig falsch; schneller langsamer; immer nie
+    bevor nachdem; vorher nachher; davor danach; zuvor danach; tagsüber nachts
+    grün rot; grüne rote; grünen roten; green red; hell dunkel; oben unten
+    eingeschaltet ausgeschaltet; einschalten ausschalten; alten neuen; alte neue
+    old new
+"""
+
+
+def _opposites() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for pair in re.split(r"[;\n]", _PAIRS.strip()):
+        one, other = map(stem, pair.split())
+        found.setdefault(one, set()).add(other)
+        found.setdefault(other, set()).add(one)
+    return {word: frozenset(others) for word, others in found.items()}
+
+
+OPPOSITES = _opposites()
+"""Stems and those that say the opposite."""
+
+
+def denies(text: str) -> bool:
+    """Whether a text denies anything."""
+    lower = text.lower()
+    if _DENIAL.search(lower):
+        return True
+    return any(word in lower for word in _NEAR_WORDS) and bool(_NEAR.search(lower))
+
+
+def is_negated_otherwise(bullet: str, source: str) -> bool:
+    """Whether one of the two denies a word that the other says only plainly.
+
+    A bullet with more denials than the whole of its source is so as well: what it
+    denies may be said there in other words.
+    """
+    if not denies(bullet) and not denies(source):
+        return False
+    (told, here), (said, there) = _denying(bullet), _denying(source)
+    return told > said or any(
+        {here[word], there[word]} == {_Said.DENIED, _Said.PLAINLY}
+        for word in here.keys() & there.keys()
+    )
+
+
+def overstated(bullet: str, source: str) -> tuple[str, ...]:
+    """The words with which a bullet says of all what the source says of some.
+
+    "All 14 tests" says no more than its number, which is compared by itself.
+    """
+    lower = bullet.lower()
+    if not any(word in lower for word in _EVERY_WORDS):
+        return ()
+    told = _EVERY.findall(lower)
+    if not told or _WHOLLY.search(source.lower()):
+        return ()
+    return tuple(dict.fromkeys(told))
+
+
+def opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:
+    """The words of a bullet for which the source says only the opposite."""
+    told = _charged(bullet)
+    said = _charged(source) if told else set()
+    found = [
+        (word, other) for word in told - said for other in OPPOSITES[word] & said - told
+    ]
+    for pair in () if bullet.isascii() else _HAN:
+        for here, there in (pair, pair[::-1]):
+            if here in bullet and here not in source and there in source:
+                found.append((here, there))
+    return tuple(sorted(found))
+
+
+def _charged(text: str) -> set[str]:
+    """The stems of a text's words that have an opposite, little words among them."""
+    return set(chain.from_iterable(map(_charged_of, analyzer.of(text))))
+
+
+@lru_cache(maxsize=analyzer.CACHED)
+def _charged_of(chunk: str) -> frozenset[str]:
+    stems = {*analyzer.terms(chunk), stem(analyzer.fold(chunk))}
+    return frozenset(stems & OPPOSITES.keys())
+
+
+_Clause = list[str | None]
+
+
+class _Said(Enum):
+    PLAINLY = "plainly"
+    DENIED = "denied"
+    EITHER = "either"
+
+
+@lru_cache(maxsize=analyzer.PHRASES)
+def _denying(text: str) -> tuple[int, dict[str, _Said]]:
+    """How often a text denies anything, and how it says each word."""
+    clauses = _clauses(text)
+    return sum(clause.count(None) for clause in clauses), _polarities(clauses)
+
+
+def _polarities(clauses: list[_Clause]) -> dict[str, _Said]:
+    """How each word is said, by its stem."""
+    found: dict[str, _Said] = {}
+    for clause in clauses:
+        for word, said in _said(clause):
+            before = found.setdefault(word, said)
+            if before is not said:
+                found[word] = _Said.EITHER
+    return found
+
+
+def _said(clause: _Clause) -> Iterator[tuple[str, _Said]]:
+    """How a clause says its words; a "not" after which nothing comes looks back."""
+    nots = [at for at, word in enumerate(clause) if word is None]
+    looks_back = bool(nots) and nots[0] == len(clause) - 1
+    for at, word in enumerate(clause):
+        if word is None:
+            continue
+        is_denied = any(0 < at - place <= REACH for place in nots)
+        if is_denied or (looks_back and nots[0] - at <= REACH):
+            yield word, _Said.DENIED
+        else:
+            is_before = not nots or at < nots[0]
+            yield word, _Said.PLAINLY if is_before else _Said.EITHER
+
+
+def _clauses(text: str) -> list[_Clause]:
+    """The telling words of each clause as stems; None for a "not"."""
+    found: list[_Clause] = [[]]
+    for match in _TOKEN.finditer(text.lower()):
+        word = match["word"]
+        if match["end"]:
+            found.append([])
+        elif match["han"]:
+            for part in filter(None, _HAN_NOT.split(match["han"])):
+                is_not = _HAN_NOT.match(part)
+                found[-1].extend([None] if is_not else analyzer.needed(part))
+        elif match["fails"] or word in NOTS or word.endswith(("n't", "n’t")):
+            found[-1].append(None)
+        elif word not in STOP_WORDS:
+            found[-1].extend(_root(word))
+    return found
+
+
+@lru_cache(maxsize=analyzer.CACHED)
+def _root(word: str) -> list[str]:
+    return analyzer.needed(word)[:1]

@@ -1,0 +1,274 @@
+"""Cues: what a sentence's wording says of its worth for a summary."""
+
+import re
+
+_ANNOUNCES = re.compile(
+    r"(?:now\s+|ok(?:ay)?,?\s+|and\s+|first,?\s+|next,?\s+|then\s+|so\s+|also,?\s+)*"
+    r"(?:let(?:'|’)?s?\s+(?:me|us|see|check|start|test|try|go|now|create|look|run|fix"
+    r"|continue|also)\b"
+    r"|i(?:'|’)?ll\s|i\s+will\s|i(?:'|’)m\s+going\s|i\s+(?:now\s+)?(?:need|want)\s+to\s"
+    r"|i\s+(?:can\s+)?(?:now\s+)?(?:see|have|understand)\b|now\s+i\s|now\s+(?!it\b|all\b"
+    r"|works?\b|that\b|passes\b)\w+\s|i\s+should\s"
+    r"|going\s+to\s|time\s+to\s|checking\b|looking\s+at|reading\s+the)",
+    re.IGNORECASE,
+)
+
+
+_PLEASES = re.compile(
+    r"(?:you(?:'|’)re\s+(?:absolutely\s+)?right|perfect|great|excellent|awesome|good\s+(?:"
+    r"question|catch|point|idea|news|call)|nice|sure|of\s+course|absolutely|got\s+it"
+    r"|understood|thanks?|thank\s+you|sorry|i\s+apologi[sz]e|my\s+apologies|here(?:'|’)s"
+    r"|here\s+(?:is|are)|hello|hi\b|hey|done\s*[.!]?$|yes\s*[,.!]?$|no\s*[,.!]?$|ok(?:ay)?"
+    r"\s*[,.!]?$|ready\s+to|try\s+(?:it|again|running)|feel\s+free|happy\s+to"
+    r"|all\s+(?:good|set|done)|working\s+tree\s+is|commit(?:ted)?\s+(?:created\s+)?success"
+    r"|great\s+work|well\s+done|does\s+(?:this|that)|is\s+there\s+anything"
+    r"|todos\s+have|if\s+you\s+need\s+specific\s+details|i\s+hope"
+    r"|(?:would|do|should|can|could|shall|what\s+would|how\s+would|which\s+would|want)\s+"
+    r"(?:you|i|me)\b.*\?$|want\s+me\s+to|let\s+me\s+know|please\s+(?:let|provide|proceed))",
+    re.IGNORECASE,
+)
+
+
+_DECIDES = re.compile(
+    r"\b(?:decid\w+|decision|chos\w+|choose|opted|agreed|instead\s+of|rather\s+than"
+    r"|recommend\w*|went\s+with|switched\s+to|trade-?off|conclu\w+|approach|strategy"
+    r"|prefer\w*|beschlossen|entschieden|决定|选择|采用)\b|决定|选择|采用",
+)
+
+
+_FIXES = re.compile(
+    r"\b(?:fix(?:ed|es)?|resolv\w+|solved|root\s+cause|caused\s+by|because|the\s+(?:bug"
+    r"|problem|issue|cause|fix)\s+(?:is|was)|turned\s+out|works?\s+now|now\s+works?"
+    r"|pass(?:es|ed|ing)?|implemented|added|created|updated|replaced|refactored|removed"
+    r"|renamed|extracted|moved|migrated|committed|pushed|merged|released|behoben"
+    r"|gelöst|repariert|geändert|hinzugefügt)\b|修复|解决|完成|原因|实现|添加",
+)
+
+
+_FAILS = re.compile(
+    r"\b(?:fail\w*|error\w*|broken|crash\w*|bug|regression|does(?:n't|\s+not)\s+work"
+    r"|still\s+(?:fails?|broken|not)|exception|timeout|timed\s+out|missing|wrong|can(?:'t"
+    r"|not)|unable|blocked|fehl\w*|kaputt|fehlgeschlagen)\b|失败|错误|报错|问题",
+)
+
+
+_OPEN = re.compile(
+    r"\b(?:todo|remaining|remains|next\s+steps?|follow-?up|not\s+yet|still\s+need\w*|open"
+    r"\s+(?:question|point|issue)|later|pending|blocked\s+on|limitation|caveat|offen"
+    r"|noch\s+nicht)\b|待办|尚未|还没",
+)
+
+
+_PLACE = re.compile(
+    r"[\w\-]+/[\w./\-]+|\b[\w\-]+\.(?:py|ts|tsx|js|jsx|rs|go|md|json|toml|ya?ml|css|html"
+    r"|sh|sql|java|rb|c|h|cpp|vue|svelte)\b|`[^`]+`|#\d+|\b\d+\s+(?:tests?|files?|of)\b"
+)
+
+
+_BONUSES = (
+    (_DECIDES, 0.15),
+    (_FIXES, 0.15),
+    (_FAILS, 0.12),
+    (_OPEN, 0.1),
+    (_PLACE, 0.1),
+)
+"""What each kind of wording adds to a sentence's score."""
+
+
+_DULL_HEADINGS = re.compile(
+    r"(?:[\d.]+\s*)?(?:context|overview|summary|verification|files?\b.*|changes|goal|steps?"
+    r"|background|notes?|plan|approach|implementation|testing|tests?|conclusion|what\b.*"
+    r"|next steps?|key\b.*|problem|solution|usage|details|requirements|example.*"
+    r"|results?|phase \d+.*|step \d+.*)\s*:?$",
+    re.IGNORECASE,
+)
+
+
+ANNOUNCEMENT = 0.9
+"""What saying what one is about to do costs a sentence."""
+
+
+PLEASANTRY = 1.2
+"""What saying nothing politely costs a sentence."""
+
+
+TABULAR, UNLIKE = 12, 0.65
+"""A run of so many words of which fewer than this share differ was a table or a log."""
+
+
+FRAGMENT, FEW_WORDS = 0.12, 6
+"""What a scrap of a list costs that has fewer words and no full stop."""
+
+
+LOGGED = 0.5
+"""What being a line of a log, pasted among prose, costs a sentence."""
+
+
+_LOG_BEGINS = re.compile(
+    r"\[?\d+[:\-/T]\d[\d:.,T\-/Z]*\s|\[[A-Z]\w+\]"
+    r"|#?\d+[\d. ]*\s(?:npm|error|warn\w*|info)\b"
+    r"|/\w+/|Tip: |\w+@\d|> \w|Visit https?:|error: script"
+)
+
+
+_LOG_HOLDS = (
+    re.compile(
+        r"@ [\w\-]+\.js:\d|\.(?:\.\.$|\w{1,4}:\d+:\d+\b)|✓.*✓"
+        r"|h(?<!\wh)ttps?://\S+$"
+    ),
+    re.compile(r"\w (?:err!|error) <|exited with code"),
+    re.compile(r"\dm?s\b.*\dm?s\b"),
+    re.compile(r"\b[\da-f]{12,}\b"),
+)
+"""Apart, since each of these is read several times as fast as all in one."""
+
+
+_CHATS = re.compile(
+    r"\W*(?:(?:a+h+|o+h+|h?m+|uh+|wow|ok(?:ay)?|yes|yep|no|nope|wait|sorry|thanks?|great"
+    r"|nice|cool|good|perfect|right|sure|done|hi|hey|hello|wth|wtf)\b\W*)*"
+    r"(?:(?:and |so |now )*(?:i(?:'ve| have)?(?: now)? (?:see|got it|get it|understand)"
+    r"|(?:it|this|that|everything|all)(?:'s| is)? (?:now )?"
+    r"(?:works?|working|fixed|good|done)"
+    r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
+    r" (?:work\w*|good|fine|ok(?:ay)?)"
+    r"|how(?:'s| is| are) (?:it|you|things)(?: going)?|what's next|go on"
+    r"|you decide|up to you)(?: now| again| then)*)?\W*",
+    re.IGNORECASE,
+)
+
+
+_DANGLES = re.compile(
+    r"(?:so|then|but|and|or|either|instead|still|yes|no|not|without (?:it|that|this)"
+    r"|as (?:i|you|we)|because|which|one of (?:the|them)|the (?:one|other|second|third"
+    r"|subtle|latter|former|rest|same|only|first)|(?:one|two|three|four|five) (?:more"
+    r"|things?|questions?|options?|ways?)|gist|like|plain|keep|thus|hence|therefore"
+    r"|i (?:had|have|leave|left|made|was|am|added|turned|load)|i'd|my (?:code|fix)"
+    r"|in short|harmless|two different|by \w+ rather|the (?:edit|change|merge)|most"
+    r"|others|you)\b"
+    r"|\([a-z\d]\)|(?:step|phase|option|part) [\da-z]\b",
+    re.IGNORECASE,
+)
+
+
+_INTERJECTS = re.compile(
+    r"(?:(?:good|great|perfect|nice|excellent|interesting|ok(?:ay)?|right|yes|ah|oh|hmm"
+    r"|done|fixed)(?:\s+(?:question|catch|point|idea|news|call))?(?:\s+[-–—]+|[,!])\s+)+",
+    re.IGNORECASE,
+)
+
+
+_ANAPHORA = re.compile(
+    r"(?:these|this|that|it|they|those|all|our|here|there|previously|now|also|both)\b",
+    re.IGNORECASE,
+)
+
+
+_ROUTINE = re.compile(
+    r"\b(?:tests?|lint|typecheck|checks?|hooks?|build)\b.{0,40}\b(?:pass(?:es|ed|ing)?|clean"
+    r"|green|succeed\w*)\b|^(?:committed|pushed) (?:as|and|to)\b|\bup to date\b"
+    r"|\bchangelog\b|pre-existing|untracked",
+    re.IGNORECASE,
+)
+
+
+_MAY_BE_ROUTINE = re.compile(
+    "pass|clean|green|succeed|commit|push|up to date|changelog|pre-existing|untracked"
+)
+"""One of these is in every such sentence, and is looked for six times as fast."""
+
+
+_PROCESS = re.compile(
+    r"(?:check|read|run|re-?run|look|watch|test|commit|push|merge|rebase|review|summari[sz]e"
+    r"|go (?:on|for)|continue|list|search(?:ed)? for|what|did|could|why|who|when|“"
+    r"|(?:i|we)(?:'ve| have| see| saw|'re)?)\b",
+    re.IGNORECASE,
+)
+
+
+_SIDE = re.compile(
+    r"(?:[\d.]+\s*)?(?:verif|files?\b|testing\b|tests?\b|manual|critical files"
+    r"|out of scope|references?\b|what (?:this|does)|collateral|risks?\b"
+    r"|checklist|acceptance)",
+    re.IGNORECASE,
+)
+
+
+def is_logged(sentence: str) -> bool:
+    """Whether it is a program's output rather than somebody's words."""
+    if _LOG_BEGINS.match(sentence) or any(one.search(sentence) for one in _LOG_HOLDS):
+        return True
+    said = sentence.split()
+    return len(said) >= TABULAR and len(set(said)) < UNLIKE * len(said)
+
+
+def chats(clause: str) -> bool:
+    """Whether it only keeps the talk going: "ah, now it works", "how's it going?"."""
+    return _CHATS.fullmatch(clause) is not None
+
+
+def dangles(sentence: str) -> bool:
+    """Whether it goes on from something said before, and says too little alone."""
+    return leans(sentence) or _DANGLES.match(sentence) is not None
+
+
+def leans(sentence: str) -> bool:
+    """Whether it begins with a word that points back: no title stands on that."""
+    return _ANAPHORA.match(sentence) is not None
+
+
+def is_routine(sentence: str) -> bool:
+    """Whether it tells what is true of every day's work: that the tests pass."""
+    if not _MAY_BE_ROUTINE.search(sentence.lower()):
+        return False
+    return _ROUTINE.search(sentence) is not None
+
+
+def is_process(title: str) -> bool:
+    """Whether it names a step of the work rather than what the work was on."""
+    return _PROCESS.match(title) is not None
+
+
+def is_side_section(heading: str) -> bool:
+    """Whether what stands under a heading is not what the message is about."""
+    return _SIDE.match(heading) is not None
+
+
+def without_interjection(sentence: str) -> str:
+    """A sentence from where it begins to tell something: "Good — the fix holds."."""
+    led = _INTERJECTS.match(sentence)
+    rest = sentence[led.end() :] if led else sentence
+    return rest if len(rest) > 1 else sentence
+
+
+def announces(sentence: str) -> bool:
+    """Whether it says what somebody is about to do: "Let me check the tests."."""
+    return _ANNOUNCES.match(sentence) is not None
+
+
+def pleases(sentence: str) -> bool:
+    """Whether it says nothing, politely: "You're absolutely right!"."""
+    return _PLEASES.match(sentence) is not None
+
+
+def is_dull_heading(heading: str) -> bool:
+    """Whether a heading names a part of a document, not what the document is on."""
+    return _DULL_HEADINGS.match(heading) is not None
+
+
+def worth(sentence: str) -> float:
+    """What the wording adds to a sentence's score or takes from it: -1 to 0.6."""
+    lower = sentence.lower()
+    score = sum(bonus for cue, bonus in _BONUSES if cue.search(lower))
+    if pleases(sentence):
+        score -= PLEASANTRY
+    elif announces(sentence):
+        score -= ANNOUNCEMENT
+    if is_logged(sentence):
+        score -= LOGGED
+    if sentence.endswith((":", "：")):
+        score -= 0.5
+    elif sentence[-1:].isalnum() and sentence.count(" ") + 1 < FEW_WORDS:
+        score -= FRAGMENT
+    if sentence.count("`") > 6 or sentence.count("(") > 4:
+        score -= 0.2
+    return score

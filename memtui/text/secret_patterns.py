@@ -1,0 +1,333 @@
+"""The kinds of keys and tokens that can be known by their own shape.
+
+A kind is what providers print at the start of what they hand out. Only what is secret
+has a kind: what is made to be shown to everyone (``pk_live_…``, ``phc_…``, an
+account's id) has none.
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+LEAST_CHARS = 20
+"""A key known by its shape has at least this many letters, digits, - _ or dots."""
+
+
+_W = "[A-Za-z0-9]"
+
+
+_U = "[A-Za-z0-9_-]"
+
+
+_HEX = "[0-9a-fA-F]"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What one provider's keys look like."""
+
+    name: str
+    pattern: re.Pattern[str]
+    starts: tuple[str, ...]
+    """Their first two characters."""
+
+
+def _kind(name: str, *shapes: str) -> Kind:
+    """A kind of some shapes, each of which starts with two plain characters."""
+    return Kind(
+        name,
+        re.compile(f"(?:{'|'.join(shapes)})(?!{_W})"),
+        tuple({shape[:2] for shape in shapes}),
+    )
+
+
+KINDS = (
+    _kind("anthropic key", rf"sk-ant-[a-z]+\d\d-{_U}{{16,}}", rf"sk-ant-{_U}{{24,}}"),
+    _kind("openrouter key", rf"sk-or-v\d-{_W}{{32,}}"),
+    _kind("langfuse key", rf"sk-lf-{_U}{{20,}}"),
+    _kind(
+        "openai key",
+        rf"sk-(?:proj|svcacct|admin|None|service|org)-{_U}{{20,}}",
+        rf"sk-{_W}{{20,}}",
+    ),
+    _kind("google key", rf"AIza{_U}{{35}}", r"AQ\.Ab8" + f"{_U}{{30,}}"),
+    _kind("google secret", rf"GOCSPX-{_U}{{20,}}"),
+    _kind("google token", r"ya29\.[A-Za-z0-9_.-]{20,}"),
+    _kind("aws key", *(f"{s}[A-Z2-7]{{16}}" for s in ("AKIA", "ASIA", "ABIA", "ACCA"))),
+    _kind("aws bedrock key", rf"ABSK{_W}{{80,}}", rf"bedrock-api-key-{_W}{{20,}}"),
+    _kind("github token", rf"gh[pousr]_[A-Za-z0-9_]{{36,}}(?:\.{_U}{{10,}}){{0,2}}"),
+    _kind("github token", r"github_pat_[A-Za-z0-9_]{22,}"),
+    _kind(
+        "gitlab token",
+        rf"gl(?:pat|oas|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct|wt)-{_U}{{20,}}"
+        rf"(?:\.{_W}+){{0,2}}",
+        rf"GR1348941{_U}{{20}}",
+    ),
+    _kind(
+        "slack token",
+        rf"xox[abcdeoprs](?:\.xox[bp])?-{_U}{{10,}}",
+        rf"xapp-\d-{_U}{{12,}}",
+        rf"xwfp-{_U}{{12,}}",
+    ),
+    _kind("stripe key", rf"sk_(?:live|test|prod)_{_W}{{10,}}"),
+    _kind("stripe key", rf"rk_(?:live|test|prod)_{_W}{{10,}}"),
+    _kind("webhook secret", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
+    _kind("twilio key", r"SK[0-9a-f]{32}"),
+    _kind("sendgrid key", rf"SG\.{_U}{{16,32}}\.{_U}{{16,64}}"),
+    _kind("npm token", rf"npm_{_W}{{36,}}"),
+    _kind("pypi token", rf"pypi-{_U}{{32,}}"),
+    _kind("hugging face token", rf"hf_{_W}{{30,}}", rf"api_org_{_W}{{30,}}"),
+    _kind("groq key", rf"gsk_{_W}{{40,}}"),
+    _kind("xai key", rf"xai-{_W}{{60,}}"),
+    _kind("replicate token", rf"r8_{_W}{{30,}}"),
+    _kind("perplexity key", rf"pplx-{_W}{{40,}}"),
+    _kind("nvidia key", rf"nvapi-{_U}{{50,}}"),
+    _kind("tavily key", rf"tvly-(?:dev-|prod-)?{_U}{{28,}}"),
+    _kind("cerebras key", rf"csk-{_W}{{40,}}"),
+    _kind("fireworks key", rf"fw_{_W}{{22,}}"),
+    _kind("firecrawl key", r"fc-[0-9a-f]{32}"),
+    _kind("e2b key", r"e2b_[0-9a-f]{40}"),
+    _kind("langsmith key", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
+    _kind("elevenlabs key", r"sk_[0-9a-f]{48}"),
+    _kind("digitalocean token", r"do[opr]_v1_[0-9a-f]{64}"),
+    _kind("cloudflare token", rf"cf(?:ut|at|k)_{_W}{{40,}}"),
+    _kind("cloudflare token", r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}"),
+    _kind("databricks token", r"dapi[0-9a-f]{32}(?:-\d)?"),
+    _kind("linear key", rf"lin_(?:api|oauth)_{_W}{{32,}}"),
+    _kind("notion token", rf"ntn_{_W}{{40,}}", rf"secret_{_W}{{43}}"),
+    _kind("vercel token", rf"vc[pkairs]_{_W}{{24,}}", rf"vercel_blob_rw_{_U}{{30,}}"),
+    _kind("netlify token", rf"nf[pcuo]_{_W}{{36,}}"),
+    _kind("supabase key", r"sbp_(?:v\d_)?[0-9a-f]{40}", rf"sb_secret_{_U}{{20,}}"),
+    _kind("mailgun key", r"key-[0-9a-f]{32}", r"pubkey-[0-9a-f]{32}"),
+    _kind("brevo key", rf"xkeysib-[0-9a-f]{{64}}-{_W}{{16}}"),
+    _kind("resend key", rf"re_{_W}{{8}}_{_W}{{20,}}"),
+    _kind("docker token", rf"dckr_(?:pat|oat)_{_U}{{24,}}"),
+    _kind("atlassian token", rf"AT[AC]TT3{_U}{{60,}}(?:=[0-9A-F]{{8}})?"),
+    _kind("bitbucket password", rf"ATBB{_W}{{28,}}"),
+    _kind("shopify token", rf"shp(?:at|ca|pa|ss|tka)_{_HEX}{{32}}"),
+    _kind("sentry token", r"sntry[sua]_[A-Za-z0-9_+/-]{40,}={0,2}"),
+    _kind("new relic key", r"NRAK-[A-Z0-9]{27}", rf"NRII-{_U}{{32}}"),
+    _kind("figma token", rf"fig[dour]+_{_U}{{36,}}"),
+    _kind("postman key", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}", rf"PMAT-{_W}{{26}}"),
+    _kind("doppler token", rf"dp\.[a-z]{{2,5}}\.(?:{_U}+\.)?{_W}{{40,44}}"),
+    _kind("vault token", rf"hv[sbr]\.{_U}{{24,}}"),
+    _kind("age key", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
+    _kind("age key", r"AGE-SECRET-KEY-PQ-1[A-Z0-9]{58,}"),
+    _kind("1password token", rf"ops_eyJ{_U}{{60,}}"),
+    _kind("pulumi token", r"pul-[0-9a-f]{40}"),
+    _kind("fly token", rf"fo1_{_U}{{40,}}", r"fm[12][ar]?_[A-Za-z0-9+/]{60,}={0,2}"),
+    _kind(
+        "grafana token", rf"glsa_{_W}{{32}}_{_HEX}{{8}}", rf"glc_{_W}{{32,}}={{0,2}}"
+    ),
+    _kind("airtable token", rf"pat{_W}{{14}}\.[0-9a-f]{{64}}"),
+    _kind(
+        "hubspot token",
+        rf"pat-[a-z]{{2}}\d-{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}",
+    ),
+    _kind("square token", rf"sq0(?:atp|csp|idp)-{_U}{{22,}}", rf"EAAA[EL]{_U}{{55,}}"),
+    _kind("planetscale token", rf"pscale_(?:tkn|pw|oauth)_{_U}{{32,}}"),
+    _kind("heroku key", rf"HRKU-{_U}{{36,}}"),
+    _kind("rubygems key", r"rubygems_[0-9a-f]{48}"),
+    _kind("crates.io token", rf"cio{_W}{{32}}"),
+    _kind("contentful token", rf"CFPAT-{_U}{{40,}}"),
+    _kind("dynatrace token", r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    _kind("sonar token", r"sq[pua]_[0-9a-f]{40}"),
+    _kind("buildkite token", rf"bk[up]a_{_W}{{30,}}"),
+    _kind("circleci token", rf"CCIP(?:AT|RJ)_{_U}{{30,}}"),
+    _kind("tailscale key", rf"tskey-[a-z]+-{_W}{{8,}}(?:-{_W}{{16,}})?"),
+    _kind("posthog key", rf"phx_{_W}{{40,}}"),
+    _kind("neon key", rf"napi_{_W}{{60,}}"),
+    _kind("apify token", rf"apify_api_{_W}{{30,}}"),
+    _kind("mapbox token", rf"sk\.eyJ{_U}{{20,}}\.{_U}{{16,}}"),
+    _kind("facebook token", rf"EAA[A-Z]{_W}{{100,}}"),
+    _kind("attio token", r"at_[0-9a-f]{64}"),
+)
+
+
+_EXAMPLES = re.compile(r"EXAMPLE|example|your|YOUR|xxxx|XXXX|\.\.\.|placeholder|redact")
+
+
+_FEWEST = 6
+"""A key has at least this many different characters; ``ghp_000…`` is none."""
+
+
+_SNOWFLAKES = ("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT")
+"""How the base64 of a number starts: a Discord token has its bot's number in front."""
+
+
+def is_real(key: str) -> bool:
+    """Whether a key is none that a manual shows."""
+    return not _EXAMPLES.search(key) and len(set(key[4:])) >= _FEWEST
+
+
+def is_header(token: str) -> bool:
+    """Whether a token starts with the header of a JWT: base64url of an object."""
+    header = token.partition(".")[0]
+    try:
+        told = json.loads(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
+    except (binascii.Error, ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and not {"alg", "enc", "typ"}.isdisjoint(told)
+
+
+_TOLD = (
+    Kind("jwt", re.compile(rf"eyJ{_U}{{8,}}\.{_U}{{8,}}(?:\.{_U}*){{0,3}}"), ("ey",)),
+    Kind("telegram token", re.compile(rf"(?<=\d:)AA{_U}{{32,34}}(?!{_U})"), ("AA",)),
+    Kind(
+        "discord token",
+        re.compile(rf"[MNO]{_U}{{22,27}}\.{_U}{{6}}\.{_U}{{27,40}}(?!{_U})"),
+        _SNOWFLAKES,
+    ),
+)
+"""Kinds that more than their first characters tell."""
+
+
+STARTS: dict[str, tuple[Kind, ...]] = {
+    start: tuple(kind for kind in (*KINDS, *_TOLD) if start in kind.starts)
+    for every in (*KINDS, *_TOLD)
+    for start in every.starts
+}
+"""The kinds by the first two characters of their keys."""
+
+
+_CUT = re.compile(
+    r"(?:sk-(?:ant|proj|svcacct|or|lf)-|gh[pousr]_|github_pat_|glpat-"
+    r"|xox[abpr]-|[sr]k_live_|npm_|hf_|gsk_|xai-|pypi-|AIza|AKIA|ASIA|SG\.|hv[sb]\.)"
+    rf"{_U}{{12,}}$"
+)
+
+
+def is_cut(text: str, start: int, end: int) -> bool:
+    """Whether a run of letters is the beginning of a key."""
+    cut = _CUT.match(text, start, end)
+    return bool(cut) and is_real(text[start:end])
+
+
+_INNER = re.compile(
+    r"[_-](?=sk-(?:ant|proj|svcacct)-|gh[pousr]_[A-Za-z0-9]{36}|github_pat_|glpat-"
+    r"|xox[abpr]-\d|[sr]k_live_|npm_[A-Za-z0-9]{36}|AIza|AKIA[A-Z2-7]{16}|hf_[A-Z]\w{29})"
+)
+
+
+_IN_INNER = (
+    *("sk-", "gh", "github_pat_", "glpat-", "xox", "k_live_", "npm_"),
+    *("AIza", "AKIA", "hf_"),
+)
+"""Each of them holds one of these, which is found much sooner."""
+
+
+def inner(text: str) -> list[int]:
+    """Where keys may start after a name they were given: ``my_ghp_…``."""
+    if not any(map(text.__contains__, _IN_INNER)):
+        return []
+    return [found.end() for found in _INNER.finditer(text)]
+
+
+def match(text: str, at: int) -> tuple[int, str] | None:
+    """The key that starts at a place: its end and kind; None where there is none."""
+    for kind in STARTS.get(text[at : at + 2], ()):
+        found = kind.pattern.match(text, at)
+        if found and (is_header if kind.name == "jwt" else is_real)(found[0]):
+            return found.end(), kind.name
+    return None
+
+
+Span = tuple[int, int, str]
+"""Where a secret starts and ends, and its kind; "" for what was looked at in vain."""
+
+
+Rule = Callable[[str, int], Iterator[Span]]
+"""What looks at a place in a text."""
+
+
+KEY_BLOCK_CHARS = 32_768
+"""The most of a block that is looked through for its end."""
+
+
+_PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+
+
+_KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+
+
+_KEY_BODY = re.compile(r"(?:[^\"'`{}<\\]|\\++(?:[nrt]|u[0-9a-f]{4}))*")
+
+
+_KEY_LINES = re.compile(
+    r"(?:(?:[ \t]*(?:\r?\n|\\++[nr]))+(?:[ \t]*\d{1,6}(?:[→\t:|]|\\++(?:t|u2192)))?"
+    r"[ \t>+|-]{0,12}"
+    r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset)[^\n\\\"']{0,100}"
+    r"|[A-Za-z0-9+/]{1,256}={0,2}(?![^\s\\\"'`…])))+"
+)
+
+
+_KEY_IN_A_LINE = re.compile(
+    r"(?:[ \t]+(?:Proc-Type|DEK-Info): \S{1,60})*"
+    r"(?:(?:\s|\\++[nrt])*(?:\d{1,6}[→\t:| ][ \t]*)?[+>|-]?[ \t]{0,4}"
+    r"[A-Za-z0-9+/]{24,}+={0,2})+"
+    r"(?:[ \t]+(?:\d{1,6} )?[A-Za-z0-9+/]{1,23}={0,2}(?=…|\s*(?:$|-----|[\"'`\\])))?"
+)
+"""A key whose lines were joined, or that was cut; words of prose are shorter."""
+
+
+_KEY_TEXT = re.compile(r"[A-Za-z0-9+/]{16}")
+
+
+_JOINT = r"(?:[ \t]*(?:\r?\n|\\++[nr])[ \t>+|-]{0,4}|[ \t]+)"
+
+
+_PUTTY = re.compile(
+    rf"private-lines: \d{{1,4}}{_JOINT}"
+    rf"([A-Za-z0-9+/]{{16,}}={{0,2}}(?:{_JOINT}[A-Za-z0-9+/]{{16,}}={{0,2}})*)",
+    re.IGNORECASE,
+)
+
+
+_HASH = re.compile(
+    r":(\$(?:apr1|1|5|6|7|y|gy|2[abxy])\$[./A-Za-z0-9$=,]{16,128})(?=[\s:\"'\\]|$)"
+)
+
+
+_BEFORE_HASHES = re.compile(r"[\w.@-]$")
+
+
+def _key_block(text: str, at: int) -> Iterator[Span]:
+    begin = _PRIVATE_KEY.match(text, at)
+    if not begin:
+        return
+    limit = text.find("-----BEGIN", begin.end(), at + KEY_BLOCK_CHARS)
+    limit = limit if limit >= 0 else at + KEY_BLOCK_CHARS
+    closing = text.find("-----END", begin.end(), limit)
+    if closing >= 0 and (end := _KEY_END.match(text, closing)):
+        body = _KEY_BODY.fullmatch(text, begin.end(), closing)
+        if body and _KEY_TEXT.search(body[0]):
+            yield at, end.end(), "private key"
+            return
+    lines = _KEY_LINES.match(text, begin.end(), limit)
+    if not lines or not _KEY_TEXT.search(lines[0]):
+        lines = _KEY_IN_A_LINE.match(text, begin.end(), limit)
+    if lines:
+        yield at, lines.end(), "private key"
+
+
+def _putty(text: str, at: int) -> Iterator[Span]:
+    lines = _PUTTY.match(text, at)
+    if lines:
+        yield *lines.span(1), "private key"
+
+
+def _hash(text: str, at: int) -> Iterator[Span]:
+    found = _HASH.match(text, at)
+    if found and _BEFORE_HASHES.search(text, max(0, at - 1), at):
+        yield *found.span(1), "password hash"
+
+
+RULES: tuple[tuple[bytes, Rule], ...] = (
+    (b"-----begin", _key_block),
+    (b"private-lines:", _putty),
+    (b":$", _hash),
+)
+"""What each place is known by, and what looks at it."""

@@ -1,0 +1,172 @@
+"""The stem of an English word: what its forms have in common.
+
+The first steps of Porter's algorithm (M. F. Porter, "An algorithm for suffix
+stripping", 1980): plurals, -ed and -ing, a final y, and the commonest derivations.
+Irregular forms have the stem of the word they are forms of. A stem is compared, never
+shown.
+"""
+
+import re
+
+HEAD = 2
+"""So many letters at least a word and its stem have in common."""
+
+
+SHORTEST = 4
+"""Words of fewer letters are their own stem."""
+
+
+_VOWEL = re.compile("[aeiouy]")
+
+
+_MEASURE = re.compile("[aeiouy]+[^aeiouy]+")
+
+
+_ENGLISH = re.compile("[a-z]+")
+
+
+_DERIVED = (
+    ("ization", "ize"),
+    ("isation", "ize"),
+    ("ational", "ate"),
+    ("fulness", "ful"),
+    ("iveness", "ive"),
+    ("ousness", "ous"),
+    ("ication", "ic"),
+    ("ations", "ate"),
+    ("ation", "ate"),
+    ("ator", "ate"),
+    ("ement", "e"),
+    ("ments", ""),
+    ("ment", ""),
+    ("ness", ""),
+    ("tion", "t"),
+    ("sion", "s"),
+    ("bly", "ble"),
+    ("ally", "al"),
+    ("ily", "y"),
+    ("ly", ""),
+    ("ise", "ize"),
+)
+"""Endings of derived words and what they came from; the first that fits is taken."""
+
+
+_ENDINGS = tuple(ending for ending, _ in _DERIVED)
+
+
+_FORMS = """
+    became:become began:begin begun:begin bent:bend bought:buy bound:bind
+    broke:break broken:break brought:bring built:build burnt:burn came:come
+    caught:catch chose:choose chosen:choose crept:creep dealt:deal drank:drink
+    drawn:draw dreamt:dream drew:draw driven:drive drove:drive dug:dig eaten:eat
+    ate:eat fallen:fall fed:feed fell:fall felt:feel fled:flee flew:fly flown:fly
+    forbidden:forbid forgot:forget forgotten:forget fought:fight found:find
+    froze:freeze frozen:freeze gave:give given:give gone:go went:go grew:grow
+    grown:grow heard:hear held:hold hid:hide hidden:hide hung:hang kept:keep
+    knew:know known:know laid:lay learnt:learn led:lead lent:lend lost:lose
+    made:make meant:mean met:meet paid:pay ran:run rang:ring ridden:ride rode:ride
+    said:say sang:sing sank:sink sat:sit saw:see seen:see sent:send shaken:shake
+    shook:shake shot:shoot shown:show shrank:shrink slept:sleep slid:slide
+    sold:sell sought:seek spent:spend spoke:speak spoken:speak sprang:spring
+    stole:steal stolen:steal stood:stand struck:strike stuck:stick sung:sing
+    swam:swim swept:sweep taken:take taught:teach thought:think threw:throw
+    thrown:throw told:tell took:take tore:tear torn:tear understood:understand
+    woke:wake woken:wake won:win wore:wear worn:wear written:write wrote:write
+    children:child criteria:criterion feet:foot indices:index matrices:matrix
+    men:man mice:mouse people:person teeth:tooth vertices:vertex women:woman
+"""
+
+
+_IRREGULAR = dict(re.findall(r"(\w+):(\w+)", _FORMS))
+"""Forms that no rule makes, and the words they are forms of; those that are commonly
+another word too ("left", "rose") are missing."""
+
+
+def heads(start: str) -> set[str]:
+    """What one of stands in every folded word whose stem begins so, at its beginning.
+
+    A rule takes letters off a word's end, and puts other ones in their place but for
+    the stem's last one; only irregular forms differ by more.
+
+    Args:
+        start: A stem, or as much of one as is known.
+    """
+    if not _ENGLISH.fullmatch(start):
+        return {start}
+    irregular = {form for form, root in _ROOTS.items() if root.startswith(start)}
+    return {start[: max(HEAD, len(start) - 1)]} | irregular
+
+
+def stem(word: str) -> str:
+    """The stem of a folded word; anything but plain English letters is its own.
+
+    Args:
+        word: One word, lower case.
+    """
+    word = _IRREGULAR.get(word, word)
+    if len(word) < SHORTEST or not _ENGLISH.fullmatch(word):
+        return word
+    word = _without_inflection(_singular(word))
+    if word.endswith(_ENDINGS):
+        word = _without_derivation(word)
+    if word.endswith("y") and _VOWEL.search(word[:-1]):
+        return word[:-1] + "i"
+    if word.endswith("e") and len(word) > SHORTEST:
+        return word[:-1]
+    return word
+
+
+def _singular(word: str) -> str:
+    if word.endswith(("sses", "shes", "ches", "xes", "zzes")):
+        return word[:-2]
+    if word.endswith("ies"):
+        return word[:-3] + "y" if len(word) > 4 else word[:-1]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def _without_inflection(word: str) -> str:
+    if word.endswith("eed"):
+        return word[:-1] if _measure(word[:-3]) > 0 else word
+    for ending in ("ed", "ing"):
+        root = word.removesuffix(ending)
+        if root != word and len(root) > 1 and _VOWEL.search(root):
+            return _restored(root)
+    return word
+
+
+def _without_derivation(word: str) -> str:
+    ending, origin = next(pair for pair in _DERIVED if word.endswith(pair[0]))
+    root = word.removesuffix(ending)
+    return root + origin if _measure(root) > 0 and len(root) > 2 else word
+
+
+def _restored(root: str) -> str:
+    """Give a root cut off from -ed or -ing back the end it had."""
+    if root.endswith(("at", "bl", "iz", "is")) and len(root) > 2:
+        return root + "e"
+    if root[-1] == root[-2] and root[-1] not in "aeioulsz":
+        return root[:-1]
+    if _measure(root) == 1 and _is_short(root):
+        return root + "e"
+    return root
+
+
+def _measure(root: str) -> int:
+    return len(_MEASURE.findall(root))
+
+
+def _is_short(root: str) -> bool:
+    """Whether a root ends as "hop" does: consonant, vowel, consonant."""
+    return (
+        len(root) > 2
+        and not _VOWEL.match(root[-1])
+        and root[-1] not in "wx"
+        and _VOWEL.match(root[-2]) is not None
+        and not _VOWEL.match(root[-3])
+    )
+
+
+_ROOTS = {form: stem(form) for form in _IRREGULAR}
+"""The stems of irregular forms."""

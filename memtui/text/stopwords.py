@@ -1,0 +1,140 @@
+"""The lists of words that tell little."""
+
+import re
+
+
+def _set(lines: str) -> frozenset[str]:
+    return frozenset(lines.split())
+
+
+STOP_WORDS = _set(
+    """
+    a about after again all also am an and any are aren't as at be because been
+    before being both but by can can't cannot could couldn't did didn't do does
+    doesn't doing don't down during each even every few for from further get gets
+    getting go going got had has hasn't have haven't having he hello her here hers
+    hey hi him his how i i'd i'll i'm i've if in into is isn't it it's its itself
+    just let let's like lot many me more most much my myself no nor not now of off
+    oh ok okay on once one only or other our ours out over own please really same
+    she should shouldn't so some still such sure than thank thanks that that's the
+    their theirs them then there there's these they they're thing things this those
+    through to too uh um under until up upon us very was wasn't we we'll we're we've
+    well were weren't what what's when where which while who whom whose why will
+    with within without won't would wouldn't yeah yes yet you you'll you're you've
+    your yours yourself der die das den dem des ein eine einen einem einer und oder
+    aber nicht ist sind war ich du er wir ihr mit von zu im auf für bei auch noch
+    dass es als wie wird le la les un une et ou est que qui dans pour sur pas ne ce
+    il elle nous vous el los las una y o por para con del se lo
+    """
+)
+"""Words that say nothing alone, in the languages people write in here."""
+
+
+GENERIC = _set(
+    """
+    aber above absolutely actual actually add added added. adding additional agent ahhhh
+    alle alles allow already another answer anything appear appears approach appropriate
+    appropriately ask asked asking assigned assistant async automatically available
+    await back based bash basic basically been behind below better between beyond big
+    bin bit both build bunx call called cannot case cat cause change changed changes
+    check checking class claude clean cleaning clear close code com command commit
+    committed complete completed completely comprehensive conditionally const contain
+    containing contains content contents context continue continued conversation correct
+    correctly could create created creating critical crucial current currently dann data
+    default deleting detailed details dev diese dieser dieses different directly
+    directory dist documents doing don't done durch easily echo edit edited editing
+    edits effective efficient efficiently either else end enhance enhanced enhancement
+    enhancements ensure eof error errors especially etc everything exact exactly examine
+    example excited exist existing exit expected expects explain explained explicit
+    explicitly export fail failed failing fails failures false feature few file file's
+    files final finally find first fix fixed fixes fixing focused follow follow-up
+    following found full fully func function functionality git github give given glob
+    goes good great grep handle handled handles handling head help here high home
+    however http https i'll identified identify immediately implement implementation
+    implemented implementing implicitly import import: important improvement
+    improvements incl include including indeed index info input instead interface
+    interpreted introduced issue issues item items kann key kind know können landed last
+    later latest left less let's level lib likely line line: lines list locations long
+    longer look looking looks low made main make makes making may maybe means mentioned
+    message method might missing modified move moved multiple must müssen name need
+    needed needs never new next nice node_modules non none note nothing npx null number
+    nur object obvious often okay old one's oneline onto open option optionally order
+    org others output overall part pass passed passes passing path pedantic per perfect
+    perhaps perspective perspectives place plan please point possible pre-existing
+    previous previously print probably problem proceed project proper properly
+    properties provide public put quick quickly quite rather read ready real really
+    recommendation recommendations recommended relevant remaining remove removed
+    removing renamed replace replaced reply request required resolved response result
+    result: results return returns review right robust rtk run running same save schon
+    second section see seems sehr set setup several shall should show shows sich side
+    sie similar simple since sind single size small someone something sometimes soon
+    specialized specific src standard start started state statement status stay stderr
+    stdout step steps still string stuff success successful successfully successfully.
+    such summarize summary sure system take takes task tasks tell test tested testing
+    tests text therefore thing think thoroughly though three time times tmp tmp/ todo
+    todos todowrite together tool top total touching toward tries true try turn two type
+    types ultrathink undefined under understand understanding unless unrelated unter
+    update updated updated. updated: updates updating use used user user's users uses
+    using usr usually value values var various verified verify verifying version wait
+    want wants way wc webfetch wenn werden whether whole work working works would write
+    writing written wrong wurde wurden www xargs yet you're über
+    """
+)
+"""Words too common among people who write programs to find anything by."""
+
+
+BETWEEN_HAN = re.compile(
+    "[\u3041-\u309f]+"
+    "|我们|你们|他们|它们|这个|那个|这些|那些|这样|什么|怎么|如何|如果|因为|所以|但是|而且"
+    "|或者|还是|以及|然后|已经|可以|应该|需要|能够|没有|不是|就是|是不是|这里|那里|这列|一下"
+    "|一个|一些|进行|通过|实际上|请你|知道|是否|不再|统一|的话|[的了是我你您她它这那吗呢吧啊"
+    "就也都把被很请想做]"
+)
+"""What stands between the words of Chinese and of Japanese: small words, endings."""
+
+
+VAGUE = _set(
+    """
+    find potenti
+    add agree another apply approach ask bit chang chat check choic choose clean
+    clear code commit complet confirm continu convers part sentenc correct creat
+    debug delet do docu done edit error exactli execut file finish fix follow form
+    give go good handl help implement instead issu job keep know last look main make
+    messag need new next note number open option pass perfect perform plan point
+    prepar problem proceed progress project pull push question read readi remov
+    repeat reply request restart result resum retri review right rm run save see
+    show skip start step still stop stuff suggest summar summari system tag task
+    tell test think time try two type ultrathink understand undo unstag updat us
+    user verify view wait want way weiter work write wrong yep yes
+    """
+)
+"""Stems that do not tell what was worked on: a title wants others beside them."""
+
+
+ACRONYMS = _set(
+    """
+    api ascii aws cd ci cli cpu cpus css csv db dns gb gpu gui html http https id ids
+    ip ipv6 json jwt kb llm mb mcp ml os p95 p99 pdf pr prs qa ram sdk sql ssh ssl sso
+    svg tls ttl tui ui url urls utc ux vat vm xml yaml
+    """
+)
+"""Words that are written in capitals at the head of a title."""
+
+
+NARRATION = _set(
+    """
+    answer ask assistant confirm convers discuss explain mention note repli request
+    said sai suggest tell told user
+    """
+)
+"""Stems with which a summary tells who said what: its own words, not the source's."""
+
+
+NOTS = _set(
+    """
+    not never cannot without neither nor no none nothing nobody unable hardly barely
+    scarcely nicht nie niemals kaum ohne weder nichts kein keine keinen keinem
+    keiner keines
+    """
+)
+"""Words that deny what follows them, beside those that end in "n't"."""

@@ -1,0 +1,99 @@
+"""How long a text is in tokens, without a tokeniser's vocabulary.
+
+The estimate is fitted to OpenAI's cl100k vocabulary on English, code and mixed text:
+half of the counts are within 3 %, 95 in 100 within 12 %. Counting by the vocabulary
+itself is in ``memtui.house.tokenizer``.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from string import ascii_lowercase, ascii_uppercase, digits, punctuation
+
+ESTIMATE = "estimate-1"
+"""The name under which counts made by ``estimate`` are recorded."""
+
+
+SAMPLE_CHARS = 100_000
+"""A longer text is counted by its beginning and scaled: counting stays quick."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A way to count tokens, and the name recorded with every count it makes."""
+
+    name: str
+    count: Callable[[str], int]
+
+
+WORD, SEVEN, HUMP, DIGITS, LINE = 0.98, 0.49, 1.28, 1.31, 1.43
+"""What each word, block of seven letters, camel hump, group of up to three digits and
+line end (with the blanks around it) adds to a count."""
+
+
+MARKS, MARK, BLANKS, NON_ASCII = 0.53, 0.18, 1.80, 0.99
+"""What a run of punctuation adds, each mark in it, an inner run of two or more blanks,
+and each character outside ASCII."""
+
+
+_OTHER = "\x7f"
+"""What stands for a character outside ASCII, and before the text: nothing counts it."""
+
+
+_FOREIGN = re.compile("[^\x00-\x7f]")
+
+
+_INNER_BLANKS = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")
+
+
+_WITHIN_LINES = b" \t\r\v\f\x1c\x1d\x1e\x1f"
+
+
+def _signs(**kinds: str) -> bytes:
+    """A table that turns characters into their kind's sign, all others into " "."""
+    signs = {ord(char): sign for sign, chars in kinds.items() for char in chars}
+    return bytes(ord(signs.get(code, " ")) for code in range(256))
+
+
+_CASES = _signs(a=ascii_lowercase, A=ascii_uppercase)
+
+
+_NUMBERS = _signs(x=digits)
+
+
+_PUNCTUATION = _signs(x=punctuation)
+
+
+_ENDS = _signs(x="\n")
+
+
+def estimate(text: str) -> int:
+    """Estimate the number of tokens; 0 for an empty text alone.
+
+    Bytes are translated into signs and counted: five times as fast as by patterns.
+    """
+    if len(text) > SAMPLE_CHARS:
+        return round(estimate(text[:SAMPLE_CHARS]) * len(text) / SAMPLE_CHARS)
+    plain = text if text.isascii() else _FOREIGN.sub(_OTHER, text)
+    raw = f"{_OTHER}{plain}".encode("ascii")
+    cases = raw.translate(_CASES)
+    letters = cases.lower()
+    numbers = raw.translate(_NUMBERS)
+    marks = raw.translate(_PUNCTUATION)
+    ends = raw.translate(_ENDS, _WITHIN_LINES)
+    total = WORD * letters.count(b" a") + SEVEN * letters.count(b"aaaaaaa")
+    total += HUMP * cases.count(b"aA")
+    total += DIGITS * (
+        numbers.count(b"xxx") + numbers.replace(b"xxx", b"").count(b" x")
+    )
+    total += LINE * ends.count(b" x")
+    total += MARKS * marks.count(b" x") + MARK * marks.count(b"x")
+    if "  " in text or "\t" in text:
+        total += BLANKS * len(_INNER_BLANKS.findall(text))
+    if plain is not text:
+        total += NON_ASCII * plain.count(_OTHER)
+    return max(round(total), 1 if text else 0)
+
+
+ESTIMATED = Counter(ESTIMATE, estimate)
+"""The counter that is always there."""

@@ -1,0 +1,104 @@
+"""The tokeniser's vocabulary: looked for on this machine, fetched only when asked.
+
+tiktoken fetches its vocabulary at first use and may hang for a long time where there
+is no network. So the file is looked for first, its checksum is proven, and without it
+counts are estimated (``memtui.memory.tokens``).
+"""
+
+import hashlib
+import os
+import shutil
+import urllib.request
+from pathlib import Path
+
+from memtui.errors import TokensError
+from memtui.text.tokens import ESTIMATED, SAMPLE_CHARS, Counter
+
+ENCODING = "cl100k_base"
+
+
+URL = f"https://openaipublic.blob.core.windows.net/encodings/{ENCODING}.tiktoken"
+
+
+SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+"""Of the vocabulary's file, as tiktoken's own source states it."""
+
+
+NAME = hashlib.sha1(URL.encode(), usedforsecurity=False).hexdigest()
+"""How tiktoken names the file in its cache."""
+
+
+DEADLINE_S = 60.0
+"""How long a fetch may take in all, in seconds."""
+
+
+def find(folder: Path) -> Path | None:
+    """The vocabulary's file: in tiktoken's own cache, else in our folder."""
+    places = [Path(found) for found in [os.environ.get("TIKTOKEN_CACHE_DIR")] if found]
+    for place in [*places, folder]:
+        file = place / NAME
+        if file.is_file() and _checksum(file.read_bytes()) == SHA256:
+            return file
+    return None
+
+
+def counter(folder: Path) -> Counter:
+    """The exact counter if its vocabulary is here, else the estimate; never waits."""
+    file = find(folder)
+    if file is None:
+        return ESTIMATED
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(file.parent)
+    import tiktoken  # noqa: PLC0415 - 60 ms, and only where the vocabulary is
+
+    encoding = tiktoken.get_encoding(ENCODING)
+
+    def count(text: str) -> int:
+        if len(text) > SAMPLE_CHARS:
+            return round(count(text[:SAMPLE_CHARS]) * len(text) / SAMPLE_CHARS)
+        return len(encoding.encode_ordinary(text))
+
+    return Counter(f"tiktoken-{ENCODING}", count)
+
+
+def fetch(folder: Path, *, deadline_s: float = DEADLINE_S, url: str = URL) -> Path:
+    """Bring the vocabulary to this machine. The one thing memtui ever downloads.
+
+    Raises:
+        TokensError: It could not be fetched in time, or is not what it should be.
+    """
+    import threading  # noqa: PLC0415 - only this command needs it
+
+    answer: list[bytes | Exception] = []
+
+    def read() -> None:
+        try:
+            with urllib.request.urlopen(url, timeout=deadline_s) as reply:
+                answer.append(reply.read())
+        except (OSError, ValueError) as error:
+            answer.append(error)
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    thread.join(deadline_s)
+    if not answer:
+        raise TokensError(f"{url} did not answer within {deadline_s:.0f} s")
+    if isinstance(answer[0], Exception):
+        raise TokensError(f"{url} could not be fetched: {answer[0]}")
+    return _keep(answer[0], folder)
+
+
+def _keep(content: bytes, folder: Path) -> Path:
+    if _checksum(content) != SHA256:
+        raise TokensError("the fetched vocabulary has another checksum; not kept")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished = folder / f"{NAME}.part"
+        unfinished.write_bytes(content)
+        shutil.move(unfinished, folder / NAME)
+    except OSError as error:
+        raise TokensError(f"{folder} cannot be written: {error.strerror}") from error
+    return folder / NAME
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

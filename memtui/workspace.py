@@ -1,0 +1,717 @@
+"""The whole house, put together for one set of places and settings.
+
+This is where the clock, the disk and the summariser come from; every room behind is
+handed what it needs.
+"""
+
+import gc
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from memtui import settings as settings_module
+from memtui import store as store_module
+from memtui.errors import MemtuiError, StoreError
+from memtui.llm import Summarizer
+from memtui.llm.breaker import Spent
+from memtui.llm.looking import Wishes
+from memtui.llm.ollama import Ollama
+from memtui.llm.probing import Capability, Mode
+from memtui.llm.prompts import Log
+from memtui.llm.transport import Deadlines
+from memtui.model.jobs import ROLL_UPS, Job
+from memtui.model.model_state import Condition, Doing, Promise
+from memtui.model.schedule import Plan
+from memtui.model.sessions import History
+from memtui.model.summaries import Summary
+from memtui.paths import Paths, transcripts
+from memtui.pipeline import worker_lock
+from memtui.pipeline.progress import Model, Progress
+from memtui.search.nodes import Teleport
+from memtui.services import jobs, status
+from memtui.settings import ASKED, BUILT_IN, EVERY, EXTRACTIVE, OLLAMA, Settings
+from memtui.store import database, meta
+from memtui.summarize import draft as summarize_draft
+
+if TYPE_CHECKING:
+    from memtui.agents.questions import AgentQuestions
+    from memtui.pipeline.pipeline import Pipeline, Setup
+    from memtui.search.combined import Search
+    from memtui.search.message_index import MessageIndex
+    from memtui.search.messages import MessageSearcher, SessionSearch
+    from memtui.services.quarantine import QuarantineService, Retried
+    from memtui.services.status import Work
+    from memtui.text.tokens import Counter
+
+
+log = logging.getLogger(__name__)
+
+
+Report = Callable[[Progress], None]
+
+
+class Errands:
+    """A house that is sent on errands."""
+
+    @property
+    def works(self) -> "Pipeline":
+        """The work behind, which digests what is brought."""
+        raise NotImplementedError
+
+    @property
+    def quarantine(self) -> "QuarantineService":
+        """What could not be taken."""
+        raise NotImplementedError
+
+    def agree(self, names: Iterable[str], *, watched: bool = True) -> None:
+        """Remember which agents' transcripts are to be read as they are written."""
+        raise NotImplementedError
+
+    def start_import(
+        self, histories: Sequence[History], report: Report, *, is_watched: bool
+    ) -> None:
+        """Import histories on a thread of its own; the workers digest them meanwhile.
+
+        Args:
+            histories: What is imported.
+            report: Told how far that is.
+            is_watched: Whether they are read on as they grow, from then on.
+        """
+        folders = [one.folder for one in histories]
+        agents = {one.agent for one in histories} if is_watched else set()
+        thread = threading.Thread(
+            target=self._import,
+            args=(folders, agents, report),
+            name="import",
+            daemon=True,
+        )
+        thread.start()
+
+    def _import(
+        self, folders: Sequence[Path], agents: set[str], report: Report
+    ) -> None:
+        from memtui.capture import formats  # noqa: PLC0415
+
+        error = ""
+        done = total = 0
+        try:
+            total = sum(len(formats.files(folder)) for folder in folders)
+            for imported in self.works.importer().run(folders):
+                done = imported.files
+                report(self._importing(done, total, imported.waits_for))
+            if agents:
+                self.agree(agents)
+        except Exception as reason:  # the thread's edge: nobody else would hear of it
+            log.exception("the import stopped")
+            error = str(reason) if isinstance(reason, MemtuiError) else repr(reason)
+        report(self._importing(done, total, error))
+
+    def retry(
+        self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
+    ) -> None:
+        """Try again what could not be taken, on a thread of its own.
+
+        Args:
+            names: What it is called in the quarantine; all of it when None.
+            told: Told what is tried, once transcripts are read again; the workers
+                take the hook files.
+        """
+        thread = threading.Thread(
+            target=self._retry, args=(names, told), name="retry", daemon=True
+        )
+        thread.start()
+
+    def _retry(
+        self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
+    ) -> None:
+        from memtui.services.quarantine import Retried  # noqa: PLC0415
+
+        tried = Retried((), (), ())
+        why_not: tuple[str, ...] = ()
+        try:
+            tried = self.quarantine.retry(names)
+            for _ in self.works.importer().run(tried.files):
+                pass
+        except Exception as reason:  # the thread's edge: nobody else would hear of it
+            log.exception("what could not be taken could not be tried again")
+            why_not = (str(reason) or repr(reason),)
+        told(replace(tried, problems=tried.problems + why_not))
+
+    def _importing(self, done: int, total: int, error: str = "") -> Progress:
+        from memtui.pipeline.progress import counts  # noqa: PLC0415
+
+        queued, faults = counts()
+        told = Progress("import", done, queued, faults, total=total, error=error)
+        works = self.works
+        return replace(
+            told, is_ours=works.is_ours, failing=works.failing, model=works.model
+        )
+
+
+def settled(
+    paths: Paths, settings: Settings, *, is_demo: bool = False
+) -> tuple[str, Paths]:
+    """The one project that is kept apart, if they are, and the places in use."""
+    project = _project() if settings.is_separate and not is_demo else ""
+    if project:
+        paths = paths.of_project(Path(project))
+    return project, paths.with_store(settings.store_path)
+
+
+def _project() -> str:
+    """The folder of the project memtui was started in: its repository's, or itself."""
+    from memtui.capture import projects  # noqa: PLC0415 - only separate memories ask
+
+    here = str(Path.cwd())
+    return projects.place_of(here).root or here
+
+
+def resolve_zone() -> tzinfo:
+    """The time zone of the store that is open.
+
+    Raises:
+        StoreError: This machine does not know it.
+    """
+    with database.connected():
+        name = meta.time_zone()
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise StoreError(
+            f"this machine does not know the time zone {name!r}"
+        ) from error
+
+
+def machine_zone() -> str:
+    """The time zone of this machine, or UTC where it has none by name."""
+    try:
+        linked = str(Path("/etc/localtime").readlink())
+        name = linked.partition("zoneinfo/")[2]
+        return ZoneInfo(name).key if name else "UTC"
+    except (OSError, ValueError, ZoneInfoNotFoundError):
+        return "UTC"
+
+
+class Workspace(Errands):
+    """One memtui: its store, its work, its search."""
+
+    def __init__(
+        self, paths: Paths, settings: Settings, *, is_demo: bool = False
+    ) -> None:
+        """Open the store, making it where it is missing.
+
+        Raises:
+            MemtuiError: It cannot be opened; the message says why.
+        """
+        self.project, paths = settled(paths, settings, is_demo=is_demo)
+        with database.files_said_plainly(paths.store):
+            paths.make()
+        zone = settings.time_zone or machine_zone()
+        store_module.open_at(paths.store, time_zone=zone)
+        self.paths, self.settings, self.is_demo = paths, settings, is_demo
+        self.zone: tzinfo = resolve_zone()
+        self.teleport = Teleport(paths.index, self.zone, _now)
+        self._works: Pipeline | None = None
+        self._making, self._starting = threading.Lock(), threading.Lock()
+        self._is_stopped = False
+
+    @property
+    def works(self) -> "Pipeline":
+        """The work behind, put together when it is first asked for.
+
+        It brings Whoosh and the summariser with it (90 ms), which the first screen
+        does without.
+        """
+        # The workers' thread and an import's may both be the first to ask.
+        with self._making:
+            if self._works is None:
+                from memtui.pipeline.pipeline import Pipeline  # noqa: PLC0415
+
+                self._works = Pipeline(self._setup())
+            return self._works
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has; may take a while the first time."""
+        return self.counter.count(text)
+
+    @cached_property
+    def search(self) -> "Search":
+        """Who answers questions from everything there is."""
+        from memtui.search.combined import Search  # noqa: PLC0415 - not before it is asked
+
+        return Search(self.teleport, self._ears, self.zone, _now)
+
+    @cached_property
+    def talk(self) -> "SessionSearch":
+        """Who answers questions from what was said in sessions."""
+        from memtui.search.messages import SessionSearch  # noqa: PLC0415
+
+        return SessionSearch(self._ears, self.zone, _now)
+
+    @cached_property
+    def asking(self) -> "AgentQuestions":
+        """Who answers agents, within any budget."""
+        from memtui.agents.questions import AgentQuestions
+        from memtui.search.engines import Finders
+        from memtui.search.quotes import Quoting  # noqa: PLC0415
+
+        pass
+        pass
+
+        quoting = Quoting(self.search, self._ears, self.zone, _now)
+        return AgentQuestions(
+            Finders(self.teleport, quoting, self.talk, self.zone, _now)
+        )
+
+    @cached_property
+    def counter(self) -> "Counter":
+        """By what tokens are counted."""
+        from memtui.text import vocabulary  # noqa: PLC0415
+
+        return vocabulary.counter(self.paths.vocabulary)
+
+    @cached_property
+    def _ears(self) -> "MessageSearcher":
+        from memtui.search.messages import MessageSearcher  # noqa: PLC0415
+
+        return MessageSearcher(self._messages, with_tools=self.settings.with_tools)
+
+    @cached_property
+    def _messages(self) -> "MessageIndex":
+        from memtui.search.message_index import MessageIndex  # noqa: PLC0415
+
+        return MessageIndex(self.paths.messages, is_kept=True)
+
+    @property
+    def quarantine(self) -> "QuarantineService":
+        """What could not be taken."""
+        from memtui.services.quarantine import QuarantineService  # noqa: PLC0415 - seldom asked
+
+        return QuarantineService(self.paths.spool)
+
+    @property
+    def workdesk(self) -> "JobsController":
+        """Who looks at the work behind, and steers the model's jobs."""
+        pass
+
+        return JobsController(self.paths, self.settings, lambda: self.plan, _now)
+
+    @property
+    def plan(self) -> "Plan":
+        """When the model's jobs are due."""
+        pass
+
+        return plan(self.settings, self.zone, self.paths.store)
+
+    def _setup(self) -> "Setup":
+        from memtui.capture.ingest import Admission
+        from memtui.capture.policy import Exclusions
+        from memtui.llm.extractive import Extractive
+        from memtui.model.segments import Rules
+        from memtui.pipeline.pipeline import Setup  # noqa: PLC0415
+
+        pass
+        pass
+        pass
+        pass
+
+        settings = self.settings
+        return Setup(
+            spool=self.paths.spool,
+            index=self.paths.index,
+            messages=self.paths.messages,
+            claim=self.paths.claim,
+            zone=self.zone,
+            rules=Rules(
+                silence_s=settings.silence_min * 60,
+                limit_tokens=settings.limit_tokens,
+                overlap_s=settings.overlap_min * 60,
+                overlap_tokens=settings.overlap_tokens,
+            ),
+            counter=self.counter,
+            summarizer=Extractive(),
+            clock=_now,
+            agent=settings.agent,
+            with_subagents=settings.with_subagents,
+            with_tools=settings.with_tools,
+            admission=Admission(Exclusions(settings.exclude), self.project),
+            watched=self.watched,
+            model=None if self.asks_nobody else self._summarizer,
+            is_model_wanted=self._wants_model,
+            plan=self.plan,
+        )
+
+    @property
+    def asks_nobody(self) -> bool:
+        """Whether no model is ever asked."""
+        return self.is_demo or self._provider == EXTRACTIVE
+
+    @property
+    def _wants_model(self) -> bool:
+        """Whether a person said that there is to be one, or which, or where."""
+        named = (self.settings.held[f"summaries.{name}"] for name in ("model", "url"))
+        is_named = any(held.origin != BUILT_IN for held in named)
+        return is_named or self._provider == OLLAMA
+
+    @property
+    def _provider(self) -> str:
+        return str(self.settings.held["summaries.provider"].value)
+
+    def _summarizer(self, tell: "Callable[[Doing], None]") -> "Summarizer":
+        pass
+
+        return ollama(self.settings, tell)
+
+    def start(self, report: Report) -> None:
+        """Start the workers; reports come from their threads.
+
+        They are put together on a thread too: that takes longer than a frame.
+        """
+        thread = threading.Thread(
+            target=self._start, args=(report,), name="start", daemon=True
+        )
+        thread.start()
+
+    def _start(self, report: Report) -> None:
+        works = self.works
+        with self._starting:
+            if not self._is_stopped:
+                works.start(report)
+
+    def stop(self) -> None:
+        """Stop the workers after what they are doing now."""
+        with self._starting:
+            self._is_stopped = True
+            if self._works is not None:
+                self._works.stop()
+        self.teleport.close()
+        if "_messages" in self.__dict__:
+            self._messages.close()
+        database.close()
+
+    def histories(self) -> list[History]:
+        """The histories of agents found on this machine."""
+        from memtui.capture import formats  # noqa: PLC0415 - what reads formats: 30 ms
+
+        return formats.histories(transcripts())
+
+    def looked_in(self) -> dict[str, tuple[Path, ...]]:
+        """Where they are looked for, by the agent's name."""
+        return transcripts()
+
+    def watched(self) -> dict[str, tuple[Path, ...]]:
+        """The places of transcripts that are read as they are written."""
+        if self.is_demo:
+            return {}
+        settings, places = self.settings, transcripts()
+        with database.connected():
+            agreed = meta.watched() or ()
+        names = set(settings.sources) | (
+            set(agreed) if ASKED in settings.sources else set()
+        )
+        everyone = EVERY in names
+        chosen = {n: some for n, some in places.items() if everyone or n in names}
+        return {"": settings.folders, **chosen}
+
+    def agree(self, names: Iterable[str], *, watched: bool = True) -> None:
+        """Remember which agents' transcripts are to be read as they are written.
+
+        Args:
+            names: The agents.
+            watched: Whether they are, from now on.
+        """
+        with database.writing():
+            before = set(meta.watched() or ())
+            meta.set_watched(before | {*names} if watched else before - {*names})
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+YOUNG, MIDDLE, OLD = 5_000, 5, 100
+"""After how many new objects, or looks at younger ones, there is another look."""
+
+
+_is_tended = False
+
+
+def tend() -> None:
+    """Look for garbage so from now on, in this process."""
+    global _is_tended
+    _is_tended = True
+    gc.set_threshold(YOUNG, MIDDLE, OLD)
+
+
+def settle() -> None:
+    """Take what is there now to be there to stay; do nothing where nobody tends."""
+    if _is_tended:
+        gc.freeze()
+
+
+class WorkspaceProtocol(Protocol):
+    """A memory that is open, and the work in it."""
+
+    @property
+    def search(self) -> "Search":
+        """Who answers questions from everything there is."""
+
+    @property
+    def teleport(self) -> "Teleport":
+        """Who answers questions from summaries."""
+
+    @property
+    def talk(self) -> "SessionSearch":
+        """Who answers questions from what was said in sessions."""
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has; may take a while the first time."""
+
+    @property
+    def zone(self) -> tzinfo:
+        """The store's time zone: all times are shown in it."""
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether this is the made-up memory."""
+
+    @property
+    def settings(self) -> "Settings":
+        """What a person has settled."""
+
+    def start(self, report: "Callable[[Progress], None]") -> None:
+        """Start the workers, which report from their own threads."""
+
+    def stop(self) -> None:
+        """Ask the workers to end; does not wait for them."""
+
+    @property
+    def workdesk(self) -> "JobsController":
+        """Who looks at the work behind, and steers the model's jobs."""
+
+    @property
+    def quarantine(self) -> "QuarantineService":
+        """What could not be taken."""
+
+    def retry(
+        self, names: "Sequence[str] | None", told: "Callable[[Retried], None]"
+    ) -> None:
+        """Try some of it again on a thread, or all; tells what is tried."""
+
+    def histories(self) -> "Sequence[History]":
+        """What agents keep on this machine; may take a while."""
+
+    def looked_in(self) -> "Mapping[str, Sequence[Path]]":
+        """Where they are looked for, by the agent's name."""
+
+    def start_import(
+        self,
+        histories: "Sequence[History]",
+        report: "Callable[[Progress], None]",
+        *,
+        is_watched: bool,
+    ) -> None:
+        """Import histories on a thread, and perhaps read them on as they grow."""
+
+
+NEXT, AFTER = "It is next.", "It comes after the one being written."
+"""When the app that works does it itself."""
+
+
+def has_active_worker(places: Paths) -> bool | None:
+    """Whether a memtui works this store; None on a system that does not tell."""
+    holder = worker_lock.holder(places.claim)
+    return None if holder is None else bool(holder)
+
+
+def told(settings: Settings, is_worked: bool | None) -> str:
+    """Who will do what was asked for, and when.
+
+    Args:
+        settings: They say whether a model is asked at all.
+        is_worked: Whether a memtui works this store; None if that is not known.
+    """
+    if note := no_model(settings):
+        return note
+    if is_worked is None:
+        return "It comes next where a memtui is at work, or once one is."
+    if is_worked:
+        return "It comes next in the memtui that is at work."
+    return "No memtui works now: it is done when memtui next runs."
+
+
+def of_running(
+    settings: Settings, progress: Progress | None, *, is_demo: bool = False
+) -> Promise:
+    """The same in the app, which works itself or sees that another memtui does.
+
+    Args:
+        settings: They say whether a model is asked at all.
+        progress: What was last reported, if anything was.
+        is_demo: Whether this is the made-up memory, for which none is asked.
+    """
+    if is_demo:
+        return Promise("The demo asks no model.", is_kept=False)
+    if note := no_model(settings):
+        return Promise(note, is_kept=False)
+    if progress is not None and not progress.is_ours:
+        return Promise(told(settings, is_worked=True))
+    model = progress.model if progress is not None else Model()
+    health = model.health
+    if health is None or health.is_ready:
+        return Promise(AFTER if model.node_id else NEXT)
+    why = f"{health.says[:1].upper()}{health.says[1:]}."
+    return Promise(f"{why} {_CURES.get(health.condition, _WAIT)}", is_kept=False)
+
+
+_WAIT = "It is tried again by itself."
+
+
+_CURES = {
+    Condition.OFFLINE: "Start Ollama (ollama serve); the rest goes by itself then.",
+    Condition.MODEL_MISSING: "Once it is there, the rest goes by itself.",
+    Condition.REFUSED: "Change that in the settings; see memtui config show.",
+}
+"""What to do when a model cannot be asked."""
+
+
+def no_model(settings: Settings) -> str:
+    """Why no model is ever asked; "" if one is, where there is one."""
+    held = settings.held["summaries.provider"]
+    if held.value != EXTRACTIVE:
+        return ""
+    return (
+        f"No model is asked while summaries.provider is {EXTRACTIVE} ({held.origin});"
+        " with auto one is, where there is one."
+    )
+
+
+def plan(settings: Settings, zone: tzinfo, store: Path) -> Plan:
+    """When each job of a store is due."""
+
+    def value(name: str) -> Any:
+        return settings.held[f"jobs.{name}"].value
+
+    return Plan(
+        crons={job: value(job.level) for job in ROLL_UPS},
+        zone=zone,
+        jitter_s=value("jitter_s"),
+        store=str(store.resolve()),
+    )
+
+
+def ollama(settings: Settings, tell: Callable[[Doing], None]) -> Summarizer:
+    """A model of Ollama that remembers in the store what holds for its next process.
+
+    That is how models are asked, and when one worked without a graphics card.
+
+    Args:
+        settings: What is wanted of it.
+        tell: Told how far a summary has come, on the thread that asks.
+    """
+    with database.connected():
+        known = [Capability(s, d, Mode(mode)) for s, d, mode in meta.capabilities()]
+        spent = [(time.time() - at / 1000, took) for at, took in meta.spent()]
+    return Ollama(
+        wishes(settings),
+        report=tell,
+        known=known,
+        learned=_keep,
+        spent=spent,
+        spend=_keep_spent,
+        accept=_why_not,
+    )
+
+
+def wishes(settings: Settings) -> Wishes:
+    """What is wanted of Ollama."""
+
+    def value(name: str) -> Any:
+        return settings.held[f"summaries.{name}"].value
+
+    return Wishes(
+        url=value("url"),
+        allowed_hosts=value("allowed_hosts"),
+        model=value("model"),
+        window_tokens=value("window_tokens"),
+        keep_alive=settings_module.keep_alive(value("keep_alive")),
+        cpu_minutes=value("cpu_minutes"),
+        deadlines=Deadlines(
+            connect_s=value("connect_s"),
+            load_s=value("load_s"),
+            first_s=value("first_token_s"),
+            idle_s=value("idle_s"),
+            total_s=value("total_s"),
+        ),
+    )
+
+
+def _keep(found: Capability) -> None:
+    with database.writing():
+        meta.add_capability(found.server, found.digest, found.mode.value)
+
+
+def _keep_spent(spent: Spent) -> None:
+    now = time.time()
+    rows = [(round((now - ago) * 1000), round(took, 3)) for ago, took in spent]
+    # It is told while a request ends, which may be why it ends; it is known here too.
+    with suppress(StoreError), database.writing():
+        meta.set_spent(rows)
+
+
+def _why_not(draft: Summary, log: Log) -> str:
+    return summarize_draft.why_not(draft, [turn.text for turn in log.turns])
+
+
+class JobsController:
+    """Reads and writes what is noted of the jobs; who works reads it there."""
+
+    def __init__(
+        self,
+        paths: "Paths",
+        settings: "Settings",
+        plan: "Callable[[], Plan]",
+        clock: Callable[[], datetime],
+    ) -> None:
+        """Remember where to look.
+
+        Args:
+            paths: The places of the store.
+            settings: They say whether a model is asked at all.
+            plan: Tells when the jobs are due.
+            clock: The time, aware.
+        """
+        self._paths, self._settings = paths, settings
+        self._plan, self._clock = plan, clock
+
+    @property
+    def note(self) -> str:
+        """Why no model is ever asked; "" if one is."""
+        return no_model(self._settings)
+
+    def look(self) -> "Work":
+        """What waits for each stage, and how the jobs stand."""
+        is_worked = has_active_worker(self._paths)
+        spool, plan = self._paths.spool, self._plan()
+        return status.look(spool, plan, self._clock(), is_worked=is_worked)
+
+    def pause(self, job: Job) -> None:
+        """Let a job rest until it is resumed."""
+        jobs.pause([job])
+
+    def resume(self, job: Job) -> None:
+        """Let a job run again."""
+        jobs.resume([job])
+
+    def ask(self, job: Job) -> str:
+        """Ask for a run now; who does it and when, or why nobody does."""
+        jobs.ask([job], self._clock())
+        return told(self._settings, has_active_worker(self._paths))
