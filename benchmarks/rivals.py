@@ -80,7 +80,7 @@ def plain(folder: Path, messages: int, texts: Texts) -> Rival:
 def tantivy(folder: Path, messages: int, texts: Texts) -> Rival | None:
     """Tantivy with its own tokenizer; None where it is not installed."""
     try:
-        import tantivy as engine  # type: ignore[import-not-found] # noqa: PLC0415
+        import tantivy as engine  # type: ignore[import-not-found]
     except ImportError:
         return None
     builder = engine.SchemaBuilder()

@@ -15,11 +15,11 @@ from typing import Any
 BEGUN_S = time.perf_counter()
 
 from benchmarks import asking  # noqa: E402 - what is measured is the time this takes
-from memtui import store
-from memtui.paths import Paths, in_home
-from memtui.search import message_index
-from memtui.store import database
-from memtui.text import analyzer
+from memtui import store  # noqa: E402
+from memtui.paths import Paths, in_home  # noqa: E402
+from memtui.search import message_index  # noqa: E402
+from memtui.store import database  # noqa: E402
+from memtui.text import analyzer  # noqa: E402
 
 IMPORTED_S = time.perf_counter()
 
@@ -46,7 +46,7 @@ class Clocked:
 def rebuild(paths: Paths) -> dict[str, float]:
     """Make the index anew; the seconds it took, its words' and its writing's."""
     from memtui.pipeline.indexers import Listen
-    from memtui.search.message_index import MessageIndex  # noqa: PLC0415 - not what searches need
+    from memtui.search.message_index import MessageIndex
 
     pass
 
@@ -90,10 +90,10 @@ def ask(paths: Paths, questions: list[str]) -> dict[str, float]:
 
 def follow(paths: Paths) -> dict[str, float]:
     """Keep the index in step until the input ends."""
-    import select  # noqa: PLC0415 - not what searches need
+    import select
 
     from memtui.pipeline.indexers import Listen
-    from memtui.search.message_index import MessageIndex  # noqa: PLC0415
+    from memtui.search.message_index import MessageIndex
 
     pass
 

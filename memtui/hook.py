@@ -17,6 +17,8 @@ never in them. A word that is not plain letters, digits, ``-`` and ``_`` is left
 ``MEMTUI_HOOK_FSYNC=1`` has the event on the disk before the hook ends; without it a
 power cut may leave a file renamed but empty.
 """
+# pathlib alone takes longer to load than all there is to do here.
+# ruff: noqa: PTH103, PTH104, PTH108, PTH111, PTH117, PTH118
 
 import os
 import sys
@@ -25,10 +27,8 @@ import time
 CHUNK_BYTES = 1 << 20
 """How much is read from standard input at a time."""
 
-
 STDIN = 0
 """The descriptor the event arrives on; read as it is, ``sys.stdin`` may be None."""
-
 
 WORD_CHARS = 40
 """How long the name of an agent or an event may be."""

@@ -17,7 +17,7 @@ from memtui.model.setting import Setting, Value
 
 
 def _fault(cron: str) -> str:
-    from memtui.model import schedule  # noqa: PLC0415 - only who sets one waits
+    from memtui.model import schedule
 
     return schedule.fault(cron)
 
@@ -503,7 +503,7 @@ def _is_there(file: Path) -> bool:
 
 
 def _of_file(file: Path) -> dict[str, Held]:
-    import tomllib  # noqa: PLC0415 - 4 ms, and only where there is a file
+    import tomllib
 
     try:
         text = file.read_text(encoding="utf-8")
@@ -572,7 +572,7 @@ def _known(name: str, where: str) -> Setting:
 
 
 def _nearest(word: str, words: Sequence[str]) -> list[str]:
-    import difflib  # noqa: PLC0415 - only mistakes need it
+    import difflib
 
     return difflib.get_close_matches(word, words, n=1, cutoff=0.5)
 

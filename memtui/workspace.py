@@ -98,7 +98,7 @@ class Errands:
     def _import(
         self, folders: Sequence[Path], agents: set[str], report: Report
     ) -> None:
-        from memtui.capture import formats  # noqa: PLC0415
+        from memtui.capture import formats
 
         error = ""
         done = total = 0
@@ -132,7 +132,7 @@ class Errands:
     def _retry(
         self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
     ) -> None:
-        from memtui.services.quarantine import Retried  # noqa: PLC0415
+        from memtui.services.quarantine import Retried
 
         tried = Retried((), (), ())
         why_not: tuple[str, ...] = ()
@@ -146,7 +146,7 @@ class Errands:
         told(replace(tried, problems=tried.problems + why_not))
 
     def _importing(self, done: int, total: int, error: str = "") -> Progress:
-        from memtui.pipeline.progress import counts  # noqa: PLC0415
+        from memtui.pipeline.progress import counts
 
         queued, faults = counts()
         told = Progress("import", done, queued, faults, total=total, error=error)
@@ -168,7 +168,7 @@ def settled(
 
 def _project() -> str:
     """The folder of the project memtui was started in: its repository's, or itself."""
-    from memtui.capture import projects  # noqa: PLC0415 - only separate memories ask
+    from memtui.capture import projects
 
     here = str(Path.cwd())
     return projects.place_of(here).root or here
@@ -233,7 +233,7 @@ class Workspace(Errands):
         # The workers' thread and an import's may both be the first to ask.
         with self._making:
             if self._works is None:
-                from memtui.pipeline.pipeline import Pipeline  # noqa: PLC0415
+                from memtui.pipeline.pipeline import Pipeline
 
                 self._works = Pipeline(self._setup())
             return self._works
@@ -245,14 +245,14 @@ class Workspace(Errands):
     @cached_property
     def search(self) -> "Search":
         """Who answers questions from everything there is."""
-        from memtui.search.combined import Search  # noqa: PLC0415 - not before it is asked
+        from memtui.search.combined import Search
 
         return Search(self.teleport, self._ears, self.zone, _now)
 
     @cached_property
     def talk(self) -> "SessionSearch":
         """Who answers questions from what was said in sessions."""
-        from memtui.search.messages import SessionSearch  # noqa: PLC0415
+        from memtui.search.messages import SessionSearch
 
         return SessionSearch(self._ears, self.zone, _now)
 
@@ -261,7 +261,7 @@ class Workspace(Errands):
         """Who answers agents, within any budget."""
         from memtui.agents.questions import AgentQuestions
         from memtui.search.engines import Finders
-        from memtui.search.quotes import Quoting  # noqa: PLC0415
+        from memtui.search.quotes import Quoting
 
         pass
         pass
@@ -274,26 +274,26 @@ class Workspace(Errands):
     @cached_property
     def counter(self) -> "Counter":
         """By what tokens are counted."""
-        from memtui.text import vocabulary  # noqa: PLC0415
+        from memtui.text import vocabulary
 
         return vocabulary.counter(self.paths.vocabulary)
 
     @cached_property
     def _ears(self) -> "MessageSearcher":
-        from memtui.search.messages import MessageSearcher  # noqa: PLC0415
+        from memtui.search.messages import MessageSearcher
 
         return MessageSearcher(self._messages, with_tools=self.settings.with_tools)
 
     @cached_property
     def _messages(self) -> "MessageIndex":
-        from memtui.search.message_index import MessageIndex  # noqa: PLC0415
+        from memtui.search.message_index import MessageIndex
 
         return MessageIndex(self.paths.messages, is_kept=True)
 
     @property
     def quarantine(self) -> "QuarantineService":
         """What could not be taken."""
-        from memtui.services.quarantine import QuarantineService  # noqa: PLC0415 - seldom asked
+        from memtui.services.quarantine import QuarantineService
 
         return QuarantineService(self.paths.spool)
 
@@ -316,7 +316,7 @@ class Workspace(Errands):
         from memtui.capture.policy import Exclusions
         from memtui.llm.extractive import Extractive
         from memtui.model.segments import Rules
-        from memtui.pipeline.pipeline import Setup  # noqa: PLC0415
+        from memtui.pipeline.pipeline import Setup
 
         pass
         pass
@@ -399,7 +399,7 @@ class Workspace(Errands):
 
     def histories(self) -> list[History]:
         """The histories of agents found on this machine."""
-        from memtui.capture import formats  # noqa: PLC0415 - what reads formats: 30 ms
+        from memtui.capture import formats
 
         return formats.histories(transcripts())
 

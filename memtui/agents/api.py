@@ -128,7 +128,7 @@ def read(memory: Memory, uri: str) -> Reply:
 
 def roots() -> list[tuple[str, str]]:
     """The years as (URI, title)."""
-    from memtui.services import browse  # noqa: PLC0415 - the store: not before it is asked
+    from memtui.services import browse
 
     return [(uri_of(one.node_id), one.title) for one in browse.years()]
 

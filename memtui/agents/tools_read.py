@@ -263,7 +263,7 @@ JOBS = (
     Tool(
         "scheduler_status",
         "When summaries are made, and whether a memtui is at work.",
-        deed("scheduling.status"),
+        deed("tool_jobs.status"),
     ),
 )
 """What tells of the jobs."""

@@ -56,7 +56,7 @@ TOOLS = (
     Tool(
         "new_session",
         "Begin a conversation to be kept; gives its id.",
-        deed("keeping.new_session"),
+        deed("tool_ingest.new_session"),
         (_TITLE, Parameter("agent", longest=100), _CWD, _BEGAN),
         is_writing=True,
         is_repeatable=False,
@@ -64,7 +64,7 @@ TOOLS = (
     Tool(
         "append_message",
         "Keep a message in a conversation.",
-        deed("keeping.append_message"),
+        deed("tool_ingest.append_message"),
         (
             _SESSION,
             Parameter("role", choices=("user", "assistant"), is_required=True),
@@ -78,7 +78,7 @@ TOOLS = (
     Tool(
         "ingest_event",
         "Keep an event of any type: a tool's result, a start or an end.",
-        deed("keeping.ingest_event"),
+        deed("tool_ingest.ingest_event"),
         (
             _SESSION,
             Parameter("event_type", choices=_TYPES, is_required=True),
@@ -95,28 +95,28 @@ TOOLS = (
     Tool(
         "set_session_title",
         "Say what a conversation is called.",
-        deed("keeping.set_title"),
+        deed("tool_ingest.set_title"),
         (_SESSION, Parameter("title", is_required=True, longest=TITLE_CHARS)),
         is_writing=True,
     ),
     Tool(
         "set_session_summary",
         "Say what a conversation was about; searches weigh it most.",
-        deed("keeping.set_summary"),
+        deed("tool_ingest.set_summary"),
         (_SESSION, Parameter("summary", is_required=True, longest=SUMMARY_CHARS)),
         is_writing=True,
     ),
     Tool(
         "summarise_again",
         "Ask a model for a new summary of a node.",
-        deed("choosing.summarise_again"),
+        deed("tool_versions.summarise_again"),
         (_NODE,),
         is_writing=True,
     ),
     Tool(
         "accept_version",
         "Pin a version of a node's bullets: it is shown whatever comes after it.",
-        deed("choosing.accept"),
+        deed("tool_versions.accept"),
         (
             _NODE,
             Parameter("version", "integer", "the one shown without it", least=1),
@@ -127,28 +127,28 @@ TOOLS = (
     Tool(
         "release_version",
         "Show the newest version of a node's bullets again.",
-        deed("choosing.release"),
+        deed("tool_versions.release"),
         (_NODE,),
         is_writing=True,
     ),
     Tool(
         "scheduler_pause",
         "Let summary jobs rest.",
-        deed("scheduling.pause"),
+        deed("tool_jobs.pause"),
         (_JOBS,),
         is_writing=True,
     ),
     Tool(
         "scheduler_resume",
         "Let summary jobs run again.",
-        deed("scheduling.resume"),
+        deed("tool_jobs.resume"),
         (_JOBS,),
         is_writing=True,
     ),
     Tool(
         "scheduler_run_now",
         "Ask for a run of summary jobs now.",
-        deed("scheduling.run_now"),
+        deed("tool_jobs.run_now"),
         (_JOBS,),
         is_writing=True,
     ),

@@ -86,7 +86,7 @@ class Watch:
         self._folders = frozenset()
 
     def _run(self, folders: frozenset[Path], stop: threading.Event) -> None:
-        from watchfiles import watch  # noqa: PLC0415 - 40 ms, on its own thread
+        from watchfiles import watch
 
         try:
             for changes in watch(

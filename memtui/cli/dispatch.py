@@ -94,7 +94,7 @@ def run(given: argparse.Namespace, house: "Workspace") -> int:
 
 
 def _work(given: argparse.Namespace, house: "Workspace", *, as_json: bool) -> int:
-    from memtui.cli import work  # noqa: PLC0415 - Whoosh: 55 ms
+    from memtui.cli import work
 
     if given.command == "import":
         return work.bring_in(house, given.paths, as_json=as_json)
@@ -133,7 +133,7 @@ def _find(given: argparse.Namespace, house: "Workspace") -> int:
 
 
 def _sources(given: argparse.Namespace, house: "Workspace") -> int:
-    from memtui.cli import sources  # noqa: PLC0415
+    from memtui.cli import sources
 
     if given.action is None:
         return sources.show(house, as_json=given.json)

@@ -535,7 +535,7 @@ def model(settings: Settings) -> tuple[Finding, ModelCheck]:
     if provider == EXTRACTIVE:
         says = f"no model is asked (summaries.provider); {OWN}"
         return Finding("model", True, says), ModelCheck(provider, url)
-    from memtui import workspace  # noqa: PLC0415 - asyncio and more: 40 ms
+    from memtui import workspace
 
     wishes = workspace.wishes(settings)
     health = _looked_at(wishes)
@@ -550,7 +550,7 @@ def model(settings: Settings) -> tuple[Finding, ModelCheck]:
 def _looked_at(wishes: "Wishes") -> Health:
     """How the summariser is, as far as it says so in time."""
     from memtui.llm.ollama import Ollama
-    from memtui.llm.transport import through_ollama  # noqa: PLC0415
+    from memtui.llm.transport import through_ollama
 
     pass
 
@@ -605,7 +605,7 @@ def _ready(health: Health, wishes: "Wishes") -> str:
 def _allowing(wishes: "Wishes", settings: Settings) -> str:
     """Which setting keeps the server, or its model, from being asked."""
     from memtui.llm import hosts
-    from memtui.llm.faults import Refused  # noqa: PLC0415
+    from memtui.llm.faults import Refused
 
     pass
 

@@ -322,7 +322,7 @@ def _add_sessions(command: AddCommand) -> None:
 
 
 CLIENTS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli")
-"""The agents the server can be registered with: ``memtui.agents.registering.clients``."""
+"""The agents the server can be registered with."""
 
 
 SERVE = "serve"
@@ -434,7 +434,7 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_working(commands: "Commands") -> None:
+def _add_working(commands: "argparse._SubParsersAction[options.Parser]") -> None:
     bring = _command(commands, "import", "bring past sessions in")
     bring.add_argument(
         "paths",
@@ -461,7 +461,7 @@ def _add_working(commands: "Commands") -> None:
     )
 
 
-def _add_jobs(commands: "Commands") -> None:
+def _add_jobs(commands: "argparse._SubParsersAction[options.Parser]") -> None:
     jobs = _command(commands, "jobs", "see and steer when the model rolls up")
     jobs.add_argument(
         "words",
@@ -477,7 +477,7 @@ def _add_jobs(commands: "Commands") -> None:
     )
 
 
-def _add_housekeeping(commands: "Commands") -> None:
+def _add_housekeeping(commands: "argparse._SubParsersAction[options.Parser]") -> None:
     _command(commands, "doctor", "look for what is wrong, and say what to do")
     _add_quarantine(commands)
     config = _command(commands, "config", "show the settings, or write a file of them")
@@ -489,7 +489,7 @@ def _add_housekeeping(commands: "Commands") -> None:
     tokens.add_argument("action", choices=("fetch",))
 
 
-def _add_sources(commands: "Commands") -> None:
+def _add_sources(commands: "argparse._SubParsersAction[options.Parser]") -> None:
     says = "list whose conversations come in, and choose whose transcripts are watched"
     command = _command(commands, "sources", says)
     command.add_argument("action", nargs="?", choices=("watch", "unwatch"))
@@ -498,7 +498,7 @@ def _add_sources(commands: "Commands") -> None:
     )
 
 
-def _add_hooks(commands: "Commands") -> None:
+def _add_hooks(commands: "argparse._SubParsersAction[options.Parser]") -> None:
     says = "have agents tell memtui what happens: install, uninstall, status"
     hooks = _command(commands, "hooks", says)
     hooks.add_argument("action", choices=("install", "uninstall", "status"))
@@ -523,7 +523,7 @@ def _add_hooks(commands: "Commands") -> None:
     hooks.add_argument("--yes", action="store_true", help="write without asking")
 
 
-def _add_quarantine(commands: "Commands") -> None:
+def _add_quarantine(commands: "argparse._SubParsersAction[options.Parser]") -> None:
     says = "see what could not be taken: list, show, retry, drop"
     quarantine = _command(commands, "quarantine", says)
     quarantine.add_argument(
@@ -541,7 +541,7 @@ def _add_quarantine(commands: "Commands") -> None:
 
 
 def _command(
-    commands: "Commands",
+    commands: "argparse._SubParsersAction[options.Parser]",
     name: str,
     says: str,
     *,

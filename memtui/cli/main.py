@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _say_usage(wrong: options.WrongLine) -> None:
     """Tell a program what is wrong with its command line."""
     from memtui.agents import replies
-    from memtui.cli import output  # noqa: PLC0415 - seldom
+    from memtui.cli import output
 
     pass
 
@@ -73,7 +73,7 @@ def _say_usage(wrong: options.WrongLine) -> None:
 
 def _answered(given: argparse.Namespace) -> int:
     """Run a command that has an answer, for a program too."""
-    from memtui.cli import output  # noqa: PLC0415 - after --help
+    from memtui.cli import output
 
     output.begin(given.max_tokens)
     code, problem = _tried(given)
@@ -87,7 +87,7 @@ def _tried(given: argparse.Namespace) -> "tuple[int, Problem | None]":
     try:
         return _run(given), None
     except MemtuiError as error:
-        from memtui.agents import replies  # noqa: PLC0415 - seldom
+        from memtui.agents import replies
 
         # They may quote whatever was asked.
         print(f"memtui: {replies.cut(str(error), LONGEST)}", file=sys.stderr)
@@ -106,7 +106,7 @@ def _run(given: argparse.Namespace) -> int:
     from memtui import settings as settings_module
     from memtui.cli import backup, web
     from memtui.cli import config as cli_config
-    from memtui.settings_file import SettingsEditor  # noqa: PLC0415 - after --help
+    from memtui.settings_file import SettingsEditor
 
     pass
 
@@ -161,14 +161,14 @@ def _has_tab() -> bool:
     """Whether a tab of a browser shows this process; it then ends with its server."""
     if "TEXTUAL_DRIVER" not in os.environ:
         return False
-    from memtui.cli import web  # noqa: PLC0415 - only where one may be
+    from memtui.cli import web
 
     return web.is_tab() and web.end_with_server()
 
 
 def _hooks(given: argparse.Namespace, places: "Paths") -> int:
     from memtui.cli import hooks
-    from memtui.integrations.known_agents import project_of  # noqa: PLC0415
+    from memtui.integrations.known_agents import project_of
 
     pass
 
@@ -198,7 +198,7 @@ def _mcp(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
 def _doctor(given: argparse.Namespace, places: "Paths", config: Path | None) -> int:
     from memtui import settings as settings_module
     from memtui.cli import doctor
-    from memtui.settings import Settings  # noqa: PLC0415
+    from memtui.settings import Settings
 
     pass
 
@@ -215,7 +215,7 @@ def _doctor(given: argparse.Namespace, places: "Paths", config: Path | None) -> 
 
 
 def _serve(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
-    from memtui.cli import serve  # noqa: PLC0415
+    from memtui.cli import serve
 
     return serve.serve(
         lambda: open_workspace.house(places, settings),
@@ -232,9 +232,9 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
     says = f"there is no memory in {missing} yet; memtui import makes it"
     if not dispatch.is_answered_of_nothing(given):
         raise StoreError(says)
-    import tempfile  # noqa: PLC0415 - only where nothing is kept
+    import tempfile
 
-    from memtui.paths import in_home  # noqa: PLC0415
+    from memtui.paths import in_home
 
     print(f"memtui: {says}", file=sys.stderr)
     # An empty one that is thrown away answers as any other.
@@ -249,7 +249,7 @@ def _app(
     places: "Paths", settings: "Settings", desk: "SettingsEditor", *, is_demo: bool
 ) -> int:
     from memtui import workspace
-    from memtui.tui.app import MemtuiApp  # noqa: PLC0415 - 140 ms of Textual
+    from memtui.tui.app import MemtuiApp
 
     pass
 
@@ -277,7 +277,7 @@ def _app(
 
 def _desk(places: "Paths") -> "HooksEditor":
     from memtui.cli import hooks
-    from memtui.integrations.hooks import HooksEditor  # noqa: PLC0415 - only one screen asks it
+    from memtui.integrations.hooks import HooksEditor
 
     pass
 
@@ -285,17 +285,17 @@ def _desk(places: "Paths") -> "HooksEditor":
 
 
 def _demo(settings: "Settings", desk: "SettingsEditor") -> str | MemtuiError | None:
-    import tempfile  # noqa: PLC0415 - only the demo needs a place to throw away
+    import tempfile
 
     from memtui.paths import in_home
-    from memtui.tui.app import MemtuiApp  # noqa: PLC0415
+    from memtui.tui.app import MemtuiApp
 
     pass
 
     with tempfile.TemporaryDirectory(prefix="memtui-demo-") as folder:
 
         def opened() -> "Workspace":
-            from memtui.cli import demo  # noqa: PLC0415
+            from memtui.cli import demo
 
             home = in_home(Path(folder))
             house = open_workspace.house(

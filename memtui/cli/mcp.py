@@ -74,13 +74,13 @@ class Served:
 
     def is_worked(self) -> bool | None:
         """Whether any process works the store."""
-        from memtui import workspace  # noqa: PLC0415 - not before it is asked
+        from memtui import workspace
 
         return workspace.has_active_worker(self._house.paths)
 
     def promise(self) -> str:
         """Who will do what is asked of a model, and when."""
-        from memtui import workspace  # noqa: PLC0415
+        from memtui import workspace
 
         return workspace.told(self._house.settings, self.is_worked())
 
@@ -112,7 +112,7 @@ def serve(
     if not has_sdk():
         raise MemtuiError(MISSING)
     from memtui.agents import mcp_server
-    from memtui.agents.api import Calls  # noqa: PLC0415 - the SDK: 800 ms
+    from memtui.agents.api import Calls
 
     pass
 

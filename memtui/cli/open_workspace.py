@@ -19,7 +19,7 @@ def house(
     places: "Paths", settings: "Settings", *, is_demo: bool = False
 ) -> "Workspace":
     """Open the house of these places; its files are for this person alone."""
-    from memtui.workspace import Workspace  # noqa: PLC0415 - what only prints needs no store
+    from memtui.workspace import Workspace
 
     os.umask(0o077)
     opened = Workspace(places, settings, is_demo=is_demo)
@@ -29,7 +29,7 @@ def house(
 
 def log_to(file: Path, level: str) -> None:
     """Write what happens into a file, from this level on."""
-    from logging.handlers import RotatingFileHandler  # noqa: PLC0415 - after --help
+    from logging.handlers import RotatingFileHandler
 
     logging.raiseExceptions = False  # a full disk must not write over the screen
     # Opened by the first line: a disk that takes none must not stop who only reads.
@@ -44,7 +44,7 @@ def log_to(file: Path, level: str) -> None:
 
 def missing(places: "Paths", settings: "Settings") -> Path | None:
     """The folder of a store that is not there but could be: a question makes none."""
-    from memtui import workspace  # noqa: PLC0415
+    from memtui import workspace
 
     _, places = workspace.settled(places, settings)
     folder = places.store.parent

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 DEFAULT = 500
-"""The budget of an answer unless another is given: ``memory.replies.budgets.DEFAULT``."""
+"""The default budget of an answer, in tokens."""
 
 
 LEAST, MOST = 50, 100_000
@@ -52,7 +52,7 @@ def refuse_mistyped(of: argparse.ArgumentParser, words: Sequence[str]) -> None:
     for word in words:
         if not word.startswith("--"):
             continue
-        import difflib  # noqa: PLC0415 - seldom
+        import difflib
 
         near = [one for one in known if one.endswith(word[1:])]
         near += difflib.get_close_matches(word, known, 1, NEAR)

@@ -50,8 +50,8 @@ class _Rich:
     """A bar on a terminal."""
 
     def __init__(self) -> None:
-        from rich.console import Console  # noqa: PLC0415 - 60 ms, only for people
-        from rich.progress import Progress as Drawn  # noqa: PLC0415
+        from rich.console import Console
+        from rich.progress import Progress as Drawn
 
         self._drawn = Drawn(console=Console(stderr=True))
         self._task = self._drawn.add_task("")

@@ -69,12 +69,12 @@ _AMBIENT = ("OLLAMA_HOST", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 def _imported() -> Any:
     """Ollama's package; the environment can make its import fail, so then without."""
     try:
-        import ollama  # noqa: PLC0415 - 190 ms, and only where a model is asked
+        import ollama
     except (ImportError, ValueError):
         names = [name for name in os.environ if name.upper() in _AMBIENT]
         kept = {name: os.environ.pop(name) for name in names}
         try:
-            import ollama  # noqa: PLC0415
+            import ollama
         except ImportError as error:
             raise ServerFault(f"the ollama package cannot be used: {error}") from error
         finally:
@@ -95,7 +95,7 @@ class Transport:
         self._address, self.deadlines, self._connect = address, deadlines, connect
 
     async def __aenter__(self) -> "Transport":
-        import httpx  # noqa: PLC0415 - 61 ms, and only where a model is asked
+        import httpx
 
         self._httpx = httpx
         place = self._address

@@ -243,7 +243,7 @@ def event_id(
     agent: str, session_id: str, event_type: str, key: str, at: datetime
 ) -> str:
     """The ULID of an event: the time, then 80 bits of a hash (decisions §1)."""
-    from ulid import ULID  # noqa: PLC0415 - 30 ms, and only new events need it
+    from ulid import ULID
 
     named = "\x1f".join((agent, session_id, event_type, key))
     digest = hashlib.blake2b(named.encode("utf-8", "replace"), digest_size=10).digest()

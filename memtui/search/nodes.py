@@ -180,7 +180,7 @@ class Teleport:
     @property
     def _index(self) -> "NodeIndex":
         if self._opened is None:
-            from memtui.search.index import NodeIndex  # noqa: PLC0415 - Whoosh: 55 ms
+            from memtui.search.index import NodeIndex
 
             self._opened = NodeIndex(self._folder)
         return self._opened

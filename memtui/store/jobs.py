@@ -169,7 +169,7 @@ def _change(job: Job, **values: object) -> None:
 def _kept(error: str) -> str:
     if not error:
         return ""
-    from memtui.text import secrets  # noqa: PLC0415 - only what went wrong needs it
+    from memtui.text import secrets
 
     said = " ".join(secrets.redact(clean(error)).text.split())
     return said if len(said) <= ERROR_CHARS else f"{said[: ERROR_CHARS - 1]}…"

@@ -59,7 +59,7 @@ _ASKED = "CREATE INDEX toc_latest_asked ON toc_latest (asked_ms) WHERE asked_ms 
 
 def _make(time_zone: str) -> None:
     db.create_tables(ALL)
-    from memtui.text.secrets import RULES_VERSION  # noqa: PLC0415 - new stores only
+    from memtui.text.secrets import RULES_VERSION
 
     MetaRow.create(name=ZONE, value=time_zone)
     meta.set_redacted_by(RULES_VERSION)
@@ -135,7 +135,7 @@ def _to_3() -> None:
 def _tell_origins() -> None:
     """Give the keywords of every version the origins that their shapes tell."""
     from memtui.store import versions
-    from memtui.summarize import keywords  # noqa: PLC0415 - old stores only
+    from memtui.summarize import keywords
 
     pass
 

@@ -314,10 +314,18 @@ def _apart(spans: Iterable[Span]) -> list[Span]:
 
 _BY_NAME = frozenset(
     (
-        secret_context.PASSWORD, secret_context.SECRET, secret_context.KEY, secret_context.TOKEN, "bearer token",
-        "authorization token", "cookie", "signature", "basic auth", CUT,
+        secret_context.PASSWORD,
+        secret_context.SECRET,
+        secret_context.KEY,
+        secret_context.TOKEN,
+        "bearer token",
+        "authorization token",
+        "cookie",
+        "signature",
+        "basic auth",
+        CUT,
     )
-)  # fmt: skip
+)
 """Kinds that say less than a key's own shape does."""
 
 

@@ -48,7 +48,7 @@ def counter(folder: Path) -> Counter:
     if file is None:
         return ESTIMATED
     os.environ["TIKTOKEN_CACHE_DIR"] = str(file.parent)
-    import tiktoken  # noqa: PLC0415 - 60 ms, and only where the vocabulary is
+    import tiktoken
 
     encoding = tiktoken.get_encoding(ENCODING)
 
@@ -66,7 +66,7 @@ def fetch(folder: Path, *, deadline_s: float = DEADLINE_S, url: str = URL) -> Pa
     Raises:
         TokensError: It could not be fetched in time, or is not what it should be.
     """
-    import threading  # noqa: PLC0415 - only this command needs it
+    import threading
 
     answer: list[bytes | Exception] = []
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from memtui.tui.screens.welcome import Wanted
 
 
-DoorsT = TypeVar("T")
+DoorsT = TypeVar("DoorsT")
 
 
 DoorsAnswer = Callable[[DoorsT | None], None]
@@ -144,7 +144,7 @@ class Doors(App[str | MemtuiError]):
 
     def action_narrow(self) -> None:
         """Ask which part of the memory is to be shown."""
-        from memtui.tui.screens.filter import FilterScreen  # noqa: PLC0415
+        from memtui.tui.screens.filter import FilterScreen
 
         def answer(scope: Scope | None) -> None:
             if scope is not None:
@@ -155,7 +155,7 @@ class Doors(App[str | MemtuiError]):
 
     def action_see_hooks(self) -> None:
         """Show which agents tell memtui what happens."""
-        from memtui.tui.screens.hooks import HooksScreen  # noqa: PLC0415
+        from memtui.tui.screens.hooks import HooksScreen
 
         if self._hooks is None:
             self.notify("The demo leaves your agents alone.", markup=False)
@@ -164,7 +164,7 @@ class Doors(App[str | MemtuiError]):
 
     def action_see_quarantine(self) -> None:
         """Show what could not be taken."""
-        from memtui.tui.screens.quarantine import QuarantineScreen  # noqa: PLC0415
+        from memtui.tui.screens.quarantine import QuarantineScreen
 
         if not self._may_show(QuarantineScreen):
             return
@@ -174,7 +174,7 @@ class Doors(App[str | MemtuiError]):
 
     def action_see_jobs(self) -> None:
         """Show the work behind."""
-        from memtui.tui.screens.jobs import JobsScreen  # noqa: PLC0415
+        from memtui.tui.screens.jobs import JobsScreen
 
         if self._may_show(JobsScreen):
             house = self.house
@@ -183,7 +183,7 @@ class Doors(App[str | MemtuiError]):
 
     def action_see_sessions(self) -> None:
         """List the sessions."""
-        from memtui.tui.screens.sessions import SessionsScreen  # noqa: PLC0415
+        from memtui.tui.screens.sessions import SessionsScreen
 
         if not self._may_show(SessionsScreen):
             return
@@ -195,7 +195,7 @@ class Doors(App[str | MemtuiError]):
 
     def action_see_settings(self) -> None:
         """Show every setting."""
-        from memtui.tui.screens.settings import SettingsScreen  # noqa: PLC0415
+        from memtui.tui.screens.settings import SettingsScreen
 
         if not self._may_show(SettingsScreen):
             return
@@ -208,7 +208,7 @@ class Doors(App[str | MemtuiError]):
     def action_see_days(self) -> None:
         """Show the days at a glance, and go to the one that is chosen."""
         from memtui.tui.screens.calendar import CalendarScreen
-        from memtui.tui.screens.contents import ContentsScreen  # noqa: PLC0415
+        from memtui.tui.screens.contents import ContentsScreen
 
         pass
 
@@ -229,7 +229,7 @@ class Doors(App[str | MemtuiError]):
     def read_session(self, message: SessionWanted) -> None:
         """Read a session."""
         from memtui.services.conversation import Whose
-        from memtui.tui.screens.reader import ReaderScreen  # noqa: PLC0415
+        from memtui.tui.screens.reader import ReaderScreen
 
         pass
 
@@ -244,7 +244,7 @@ class Doors(App[str | MemtuiError]):
     @on(NodeWanted)
     def see_node(self, message: NodeWanted) -> None:
         """Go back to the contents, and to a node there."""
-        from memtui.tui.screens.reader import ReaderScreen  # noqa: PLC0415
+        from memtui.tui.screens.reader import ReaderScreen
 
         screen = self.screen
         here = screen.here if isinstance(screen, ReaderScreen) else None
@@ -252,7 +252,7 @@ class Doors(App[str | MemtuiError]):
 
     def _contents(self) -> "ContentsScreen":
         """The contents, with nothing over them."""
-        from memtui.tui.screens.contents import ContentsScreen  # noqa: PLC0415
+        from memtui.tui.screens.contents import ContentsScreen
 
         while not isinstance(self.screen, ContentsScreen):
             self.pop_screen()
@@ -260,7 +260,7 @@ class Doors(App[str | MemtuiError]):
 
     def action_go_back(self) -> None:
         """Go back to where the reader was before the last jump."""
-        from memtui.tui.screens.contents import ContentsScreen  # noqa: PLC0415
+        from memtui.tui.screens.contents import ContentsScreen
 
         stack = self.screen_stack
         below = (one for one in stack if isinstance(one, ContentsScreen))
@@ -275,7 +275,7 @@ class Doors(App[str | MemtuiError]):
 
     def action_import_histories(self) -> None:
         """Offer the histories found on this machine, unless they are read elsewhere."""
-        from memtui.tui.widgets.status_line import IMPORT_THERE  # noqa: PLC0415
+        from memtui.tui.widgets.status_line import IMPORT_THERE
 
         if self._last is not None and not self._last.is_ours:
             self.notify(IMPORT_THERE, markup=False)
@@ -308,7 +308,7 @@ class Doors(App[str | MemtuiError]):
 
     def action_help(self) -> None:
         """Show the keys that work here."""
-        from memtui.tui.screens.help import HelpScreen  # noqa: PLC0415
+        from memtui.tui.screens.help import HelpScreen
 
         marks = getattr(self.screen, "SHOWS_MARKS", False)
         able = palette.able(self.screen)
@@ -593,13 +593,13 @@ class MemtuiApp(Answering):
 
     def _promise(self) -> "Promise":
         """Who makes what is asked of a model, and when; or why nobody does."""
-        from memtui import workspace  # noqa: PLC0415 - seldom asked
+        from memtui import workspace
 
         house = self.house
         return workspace.of_running(house.settings, self._last, is_demo=house.is_demo)
 
     def _look(self) -> None:
-        from memtui.services import status  # noqa: PLC0415
+        from memtui.services import status
 
         self.post_message(LookedInside(status.is_empty()))
 
@@ -635,7 +635,7 @@ class MemtuiApp(Answering):
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:
         """Say why the house could not be opened, or not be looked into."""
-        from memtui.tui import format  # noqa: PLC0415
+        from memtui.tui import format
 
         if event.state is not WorkerState.ERROR:
             return
@@ -682,7 +682,7 @@ class MemtuiApp(Answering):
 
     def _fatal_error(self) -> None:
         """Show where memtui failed, and not what it held: that may be private."""
-        from rich.traceback import Traceback  # noqa: PLC0415 - never, it is hoped
+        from rich.traceback import Traceback
 
         self.bell()
         told = Traceback(show_locals=False, width=None, suppress=[textual])

@@ -83,7 +83,7 @@ class Parser(XTermParser):
 def unheard(driver: type[Driver]) -> type[Driver]:
     """The same driver; one that reads a terminal itself does not hear its answers."""
     if driver.__module__ == "textual.drivers.linux_driver":
-        from textual.drivers import linux_driver  # noqa: PLC0415 - not on every system
+        from textual.drivers import linux_driver
 
         vars(linux_driver)["XTermParser"] = Parser
     return driver

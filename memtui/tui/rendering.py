@@ -136,7 +136,7 @@ def _is_shown(letter: str, encoding: str) -> bool:
 
 def _blot(letter: str) -> str:
     """As many question marks as the letter takes cells."""
-    from rich.cells import cell_len  # noqa: PLC0415 - seldom needed
+    from rich.cells import cell_len
 
     return UNKNOWN * cell_len(letter)
 

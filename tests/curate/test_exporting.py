@@ -254,9 +254,14 @@ def test_the_demo_comes_back_as_it_was(
 
 
 def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
-    house: Workspace, empty: Callable[[], Workspace], exported: Exported, digest: Digest,
-    tree: TreeOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    house: Workspace,
+    empty: Callable[[], Workspace],
+    exported: Exported,
+    digest: Digest,
+    tree: TreeOf,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     before = tree(digest(house, HISTORY))
     file = exported(house)
     house.stop()

@@ -19,11 +19,11 @@ from memtui.store import database
 
 def _load() -> None:
     """Load what memtui imports late, once for all."""
-    import importlib.resources  # noqa: F401, PLC0415
-    import logging.handlers  # noqa: F401, PLC0415
+    import importlib.resources  # noqa: F401
+    import logging.handlers  # noqa: F401
 
-    import ulid  # noqa: F401, PLC0415
-    import whoosh.writing  # noqa: F401, PLC0415
+    import ulid  # noqa: F401
+    import whoosh.writing  # noqa: F401
 
 
 class Steps:

@@ -11,11 +11,11 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, Static
 from textual.widgets._footer import FooterKey
 
-from memtui import screens, settings
+from memtui import settings
 from memtui.errors import MemtuiError
 from memtui.settings_file import SettingsEditor
 from memtui.store import database, problems
-from memtui.tui import commands, palette
+from memtui.tui import commands, palette, screens
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.themes import THEMES
@@ -79,16 +79,16 @@ def screen_classes() -> set[str]:
     found = set()
     modules = [*pkgutil.iter_modules(screens.__path__)]
     for module in modules:
-        importlib.import_module(f"memtui.screens.{module.name}")
+        importlib.import_module(f"memtui.tui.screens.{module.name}")
     for module in modules:
-        held = vars(importlib.import_module(f"memtui.screens.{module.name}"))
+        held = vars(importlib.import_module(f"memtui.tui.screens.{module.name}"))
         found |= {
             name
             for name, one in held.items()
             if isinstance(one, type)
             and issubclass(one, Screen)
             and not one.__subclasses__()
-            and one.__module__ == f"memtui.screens.{module.name}"
+            and one.__module__ == f"memtui.tui.screens.{module.name}"
             and not one.__subclasses__()
         }
     return found

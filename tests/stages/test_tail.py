@@ -286,7 +286,7 @@ def test_thoughts_are_kept_apart(tailing: Workspace, folder: Path) -> None:
     )
     assert look(tailing) == ["Why?", "Stale cart."]
     from memtui.store import events as store_events
-    from memtui.store import sessions  # noqa: PLC0415
+    from memtui.store import sessions
 
     with database.connected():
         number = sessions.number("claude-code", "s1")
@@ -333,7 +333,7 @@ def test_a_fork_keeps_only_its_own_and_says_whose_it_is(
         "original goes on",
         "fork goes on",
     ]
-    from memtui.store import sessions  # noqa: PLC0415
+    from memtui.store import sessions
 
     with database.connected():
         first = sessions.get("claude-code", "s1")
@@ -378,7 +378,7 @@ def test_a_kept_event_is_what_the_transcript_says_even_if_a_hook_was_first(
     assert look(tailing) == ["one"]
     with database.connected():
         (told,) = EventRow.select()
-        from memtui.store import events as store_events  # noqa: PLC0415
+        from memtui.store import events as store_events
 
         assert told.route == "transcript" and told.id != hooked.id
         assert store_events.get([hooked.id])[hooked.id].event_id == told.id

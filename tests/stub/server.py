@@ -118,7 +118,7 @@ class Stub:
 
     def start(self, port: int = 0) -> None:
         """Answer, at this port or at any; at the same one as before if it was left."""
-        from tests.stub.handler import Handler  # noqa: PLC0415 - it knows the stub
+        from tests.stub.handler import Handler
 
         server = _Server(("127.0.0.1", port or self._port), Handler)
         server.stub = self

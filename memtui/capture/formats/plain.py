@@ -391,11 +391,11 @@ class _Reader:
         match record.fields.get("record"):
             case None:
                 yield from self._event(record)
-            case SESSION:
+            case "session":
                 yield from self._session(record)
-            case SUBAGENT:
+            case "subagent":
                 yield subagent(record, self._agent)
-            case THOUGHT:
+            case "thought":
                 yield thought(record, self._agent, self._now)
             case other:
                 yield Left(f"record {text_of(other)}", record.line)

@@ -36,7 +36,7 @@ def of(bullet: Bullet) -> str:
 
 def _against(bullet: Bullet) -> Iterator[str]:
     """What speaks against it, the plainest first."""
-    from memtui.summarize.grounding import negation  # noqa: PLC0415 - 5 ms
+    from memtui.summarize.grounding import negation
 
     features = bullet.verdict.features
     if features.missing:
@@ -52,7 +52,7 @@ def _against(bullet: Bullet) -> Iterator[str]:
 
 
 def _otherwise(bullet: Bullet) -> str:
-    from memtui.summarize.grounding import details  # noqa: PLC0415 - 2 ms
+    from memtui.summarize.grounding import details
 
     if details.is_vacuous(bullet.text):
         return "it says too little to be looked for"
@@ -87,7 +87,7 @@ def _spelled(text: str, token: str) -> str:
     """A name or number as a text writes it; numbers are kept as figures."""
     if token in text:
         return token
-    from memtui.summarize.grounding import numbers  # noqa: PLC0415 - 2 ms
+    from memtui.summarize.grounding import numbers
 
     for chunk in analyzer.of(numbers.readable(text)):
         if numbers.figure(chunk) == token:

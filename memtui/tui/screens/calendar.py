@@ -236,7 +236,7 @@ class CalendarScreen(Following[str]):
 
     def action_go_to_date(self) -> None:
         """Ask for a date and put the cursor there."""
-        from memtui.tui.screens.date import DateScreen  # noqa: PLC0415 - 15 ms
+        from memtui.tui.screens.date import DateScreen
 
         def arrive(node_id: str | None) -> None:
             if node_id:

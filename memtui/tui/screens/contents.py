@@ -417,7 +417,7 @@ class ContentsScreen(JumpingScreen):
 
     def action_go_to_date(self) -> None:
         """Ask for a date and go there."""
-        from memtui.tui.screens.date import DateScreen  # noqa: PLC0415 - 15 ms
+        from memtui.tui.screens.date import DateScreen
 
         def arrive(node_id: str | None) -> None:
             if node_id:
@@ -427,7 +427,7 @@ class ContentsScreen(JumpingScreen):
 
     def action_see_versions(self) -> None:
         """Show the versions of the node pointed at; one may be chosen there."""
-        from memtui.tui.screens.versions import VersionsScreen  # noqa: PLC0415 - 8 ms
+        from memtui.tui.screens.versions import VersionsScreen
 
         line = self._tree.pointed_at
         if line is None:

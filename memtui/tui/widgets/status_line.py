@@ -272,7 +272,7 @@ def _now(
 
 
 def _told(some: Sequence[Failure], zone: tzinfo) -> Content:
-    from memtui.tui import format  # noqa: PLC0415 - the app's start knows no words
+    from memtui.tui import format
 
     pass
 
