@@ -22,11 +22,12 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import WorkReported
 from memtui.tui.screens.contents import OUTERMOST
 from memtui.tui.screens.reader import ReaderScreen
+from memtui.tui.widgets.breadcrumbs import Crumbs
 from memtui.tui.widgets.bullet_list import BulletList
-from memtui.tui.widgets.crumbs import Crumbs
+from memtui.tui.widgets.detail_pane import Reader
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.source_pane import Reader, SourcePane
+from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.toc_tree import More, TocTree
 from memtui.tui.widgets.transcript import Transcript

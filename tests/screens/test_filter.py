@@ -16,7 +16,7 @@ from memtui.tui.screens.filter import FilterScreen
 from memtui.tui.screens.search import TeleportScreen
 from memtui.tui.screens.sessions import SessionsScreen
 from memtui.tui.widgets import part_list
-from memtui.tui.widgets.crumbs import Crumbs
+from memtui.tui.widgets.breadcrumbs import Crumbs
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.session_list import SessionList

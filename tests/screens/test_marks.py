@@ -18,8 +18,8 @@ from memtui.tui.messages import WorkReported
 from memtui.tui.widgets import node_page, quotes
 from memtui.tui.widgets.bullet_list import BulletList
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.reflow import Hanging
 from memtui.tui.widgets.source_pane import SourcePane
+from memtui.tui.widgets.text_block import Hanging
 from memtui.tui.widgets.transcript import MARKED, Transcript
 from tests.conftest import NOW
 from tests.screens.conftest import CLAIMS, DAY, MODEL, Author

@@ -21,9 +21,10 @@ from memtui.tui.messages import LandingFound
 from memtui.tui.screens.search import SearchHistory, TeleportScreen
 from memtui.tui.themes import DARK, LIGHT
 from memtui.tui.widgets.bullet_list import BulletList
+from memtui.tui.widgets.detail_pane import Reader
 from memtui.tui.widgets.results import Finder, View
 from memtui.tui.widgets.search_head import HowToAsk
-from memtui.tui.widgets.source_pane import Reader, SourcePane
+from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
 from tests.screens.found import (

@@ -12,11 +12,12 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import Answered
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.search import TeleportScreen
+from memtui.tui.widgets.breadcrumbs import Crumbs
 from memtui.tui.widgets.bullet_list import BulletList
-from memtui.tui.widgets.crumbs import Crumbs
+from memtui.tui.widgets.detail_pane import Reader
 from memtui.tui.widgets.results import Line, ResultSheet, View
 from memtui.tui.widgets.search_head import Notes
-from memtui.tui.widgets.source_pane import Reader, SourcePane
+from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
 

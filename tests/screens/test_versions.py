@@ -30,8 +30,8 @@ from memtui.tui.screens.help import HelpScreen
 from memtui.tui.screens.versions import VersionsScreen
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.reflow import Hanging
 from memtui.tui.widgets.status_line import StatusLine
+from memtui.tui.widgets.text_block import Hanging
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.tui.widgets.version_list import VersionList, Whole
 from memtui.workspace import Workspace

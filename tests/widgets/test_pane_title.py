@@ -21,17 +21,17 @@ MEASURE = "4 segments · ~210 tokens"
 def test_a_title_keeps_whole_words_and_whole_parts(
     room: int, what: str, measure: str
 ) -> None:
-    assert pane_title.fitting(WHAT, MEASURE, room) == (what, measure)
+    assert pane_title.fit_title(WHAT, MEASURE, room) == (what, measure)
 
 
 def test_one_long_word_is_cut_where_the_room_ends() -> None:
-    told = pane_title.fitting("/srv/attic/session.jsonl", "", 16)
+    told = pane_title.fit_title("/srv/attic/session.jsonl", "", 16)
     assert told == ("/srv/attic/…", "")
 
 
 def test_what_matters_least_leaves_the_line_of_keys_first() -> None:
     sizes = [(1, 10), (6, 10), (2, 6), (6, 6), (0, 10), (0, 6)]
-    assert key_line.fitting(sizes, 58) == [0, 1, 2, 3, 4, 5]
-    assert key_line.fitting(sizes, 57) == [0, 1, 2, 4, 5]
-    assert key_line.fitting(sizes, 49) == [0, 2, 4, 5]
-    assert key_line.fitting(sizes, 1) == [4, 5]
+    assert key_line.fit_keys(sizes, 58) == [0, 1, 2, 3, 4, 5]
+    assert key_line.fit_keys(sizes, 57) == [0, 1, 2, 4, 5]
+    assert key_line.fit_keys(sizes, 49) == [0, 2, 4, 5]
+    assert key_line.fit_keys(sizes, 1) == [4, 5]

@@ -10,7 +10,7 @@ from textual.content import Content
 from memtui.model.nodes import Status, Tally, TocLevel, TocLine
 from memtui.tui import format
 from memtui.tui.widgets import sparks
-from memtui.tui.widgets.reflow import Hanging
+from memtui.tui.widgets.text_block import Hanging
 from memtui.tui.widgets.toc_tree import Inks, label
 
 INKS = Inks(Style(), Style(), Style(), Style())

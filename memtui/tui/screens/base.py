@@ -11,8 +11,8 @@ from textual.widgets import Input, OptionList
 
 from memtui.tui import workers
 from memtui.tui.messages import WentBack
+from memtui.tui.widgets.detail_pane import Reader
 from memtui.tui.widgets.key_line import KeyLine
-from memtui.tui.widgets.source_pane import Reader
 
 LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
 """From which width in columns on which layout holds."""

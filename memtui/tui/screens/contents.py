@@ -39,12 +39,13 @@ from memtui.tui.messages import (
 )
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Following
 from memtui.tui.screens.search import SearchHistory, TeleportScreen
-from memtui.tui.widgets.crumbs import Crumbs
+from memtui.tui.widgets.breadcrumbs import Crumbs
+from memtui.tui.widgets.detail_pane import Reader
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.results import Finder, Landing, View
-from memtui.tui.widgets.source_pane import Reader, SourcePane
+from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.toc_tree import TocTree
 

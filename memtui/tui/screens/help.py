@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from memtui.tui.commands import Group
 from memtui.tui.screens.base import Dialog
-from memtui.tui.widgets.reflow import Hanging, Reflowing
+from memtui.tui.widgets.text_block import Hanging, Reflowing
 
 if TYPE_CHECKING:
     from memtui.tui.palette import Able
@@ -56,7 +56,7 @@ class Page(Reflowing):
     def __init__(self, parts: Sequence[tuple[str, Sequence[Hanging]]]) -> None:
         self._parts = [(heading, rows) for heading, rows in parts if rows]
 
-    def lay_out(self, width: int) -> Content:
+    def compose_lines(self, width: int) -> Content:
         """The parts under each other."""
         return Content("\n\n").join(
             Content("\n").join(

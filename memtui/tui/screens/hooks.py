@@ -20,8 +20,8 @@ from textual.worker import Worker, WorkerState
 
 from memtui.tui import commands, format
 from memtui.tui.messages import ChangePlanned, ChangeWritten, HooksFound, WorkReported
+from memtui.tui.widgets.item_list import Options
 from memtui.tui.widgets.key_line import KeyLine
-from memtui.tui.widgets.options import Options
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 

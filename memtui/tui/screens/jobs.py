@@ -23,10 +23,10 @@ from memtui.tui import commands, format
 from memtui.tui.messages import JobSteered, WorkReported, WorkSeen
 from memtui.tui.screens.base import AGAIN, Choosing
 from memtui.tui.widgets import job_list, model_status
+from memtui.tui.widgets.detail_pane import Reader
 from memtui.tui.widgets.job_list import JobList, Seen, Told
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.source_pane import Reader
 from memtui.tui.widgets.status_line import ELSEWHERE, StatusLine
 
 if TYPE_CHECKING:

@@ -28,10 +28,10 @@ from memtui.tui.messages import (
 )
 from memtui.tui.screens.base import AGAIN, Choosing, Dialog
 from memtui.tui.widgets import quarantine_list
+from memtui.tui.widgets.detail_pane import Reader
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.quarantine_list import QuarantineList, how_much, place
-from memtui.tui.widgets.source_pane import Reader
 from memtui.tui.widgets.status_line import Failures, StatusLine
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from memtui.tui import commands, format
 from memtui.tui.messages import SettingsRead, SettingWritten, WentBack, WorkReported
 from memtui.tui.screens.base import LAYOUTS, Dialog
 from memtui.tui.widgets import setting_list
+from memtui.tui.widgets.detail_pane import Reader
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.setting_list import SettingList
-from memtui.tui.widgets.source_pane import Reader
 from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from memtui.tui import commands, format
 from memtui.tui.messages import EditionRead, HistoryRead, VersionChosen, WorkReported
 from memtui.tui.screens.base import AGAIN, Choosing
 from memtui.tui.widgets import version_list
+from memtui.tui.widgets.detail_pane import Reader
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.source_pane import Reader
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.version_list import VersionList
 

@@ -16,8 +16,8 @@ from memtui.services import sources
 from memtui.summarize.grounding import explain
 from memtui.tui import commands, format
 from memtui.tui.messages import QuotesRead, SourceOpened, SourceWanted, WentBack
-from memtui.tui.widgets.options import Options
-from memtui.tui.widgets.reflow import Hanging
+from memtui.tui.widgets.item_list import Options
+from memtui.tui.widgets.text_block import Hanging
 
 NO_SOURCE = "no source says this"
 """What stands beside a bullet without a grip."""

@@ -11,7 +11,7 @@ from textual.widgets.option_list import Option
 
 from memtui.model.jobs import Job, Reason, Result, Run
 from memtui.tui import commands, format
-from memtui.tui.widgets.options import Options
+from memtui.tui.widgets.item_list import Options
 
 if TYPE_CHECKING:
     from memtui.services.jobs import Status

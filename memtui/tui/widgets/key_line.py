@@ -1,4 +1,4 @@
-"""The line of keys at the bottom: whole entries alone, as many as there is room for."""
+"""The line of keys at the bottom of a screen."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,57 +11,57 @@ from textual.widgets._footer import FooterKey
 from memtui.tui import commands
 
 GAP = 2
-"""The room between two entries, in cells."""
+"""The space between two keys, in cells."""
 
 
 class KeyLine(Footer):
-    """Leaves out what matters least where it is narrow; some keys always stay.
+    """A footer that shows whole keys only, the most important ones where it is narrow.
 
-    What a screen would refuse just now it names as ``refused``: the key says why, and
-    is not offered.
+    A screen lists the actions it would refuse at the moment in its ``refused``: their
+    keys explain why when pressed, and are not shown here.
     """
 
     def __init__(self, *also: str) -> None:
-        """Make the line.
+        """Create the line.
 
         Args:
-            also: Commands of the app that are shown here, besides what always is.
+            also: Commands of the app to show besides those of the screen.
         """
         super().__init__(show_command_palette=False, compact=True)
         self._also = also
 
     def compose(self) -> Iterator[FooterKey]:
-        """The entries that fit, in the order of the keys."""
+        """Yield the keys that fit, in the order of the commands."""
         if not self._bindings_ready:
             return
         refused = getattr(self.screen, "refused", ())
-        wanted = {
-            one.binding.action: one
-            for one in self.screen.active_bindings.values()
-            if one.binding.show or one.binding.id in self._also
-            if one.binding.action not in refused
+        by_action = {
+            active.binding.action: active
+            for active in self.screen.active_bindings.values()
+            if active.binding.show or active.binding.id in self._also
+            if active.binding.action not in refused
         }
-        some = [*wanted.values()]
-        sizes = [(_rank(one.binding), self._cells(one.binding)) for one in some]
-        for at in fitting(sizes, self.size.width):
-            yield self._entry(some[at])
+        keys = [*by_action.values()]
+        sizes = [(_rank(key.binding), self._width(key.binding)) for key in keys]
+        for index in fit_keys(sizes, self.size.width):
+            yield self._key(keys[index])
 
-    def _cells(self, binding: Binding) -> int:
+    def _width(self, binding: Binding) -> int:
         return cell_len(f"{self.app.get_key_display(binding)} {binding.description}")
 
-    def _entry(self, one: ActiveBinding) -> FooterKey:
-        binding = one.binding
+    def _key(self, active: ActiveBinding) -> FooterKey:
+        binding = active.binding
         return FooterKey(
             binding.key,
             self.app.get_key_display(binding),
             binding.description,
             binding.action,
-            disabled=not one.enabled,
-            tooltip=one.tooltip,
+            disabled=not active.enabled,
+            tooltip=active.tooltip,
         ).data_bind(compact=Footer.compact)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Choose anew what fits."""
+        """Choose again which keys fit."""
         self.call_after_refresh(self.recompose)
 
 
@@ -69,17 +69,18 @@ def _rank(binding: Binding) -> int:
     return commands.named(binding.id).rank if binding.id else 0
 
 
-def fitting(sizes: Sequence[tuple[int, int]], room: int) -> Sequence[int]:
-    """Which entries fit, in their order: the highest rank goes first.
+def fit_keys(sizes: Sequence[tuple[int, int]], width: int) -> Sequence[int]:
+    """Return the indexes of the keys that fit, in their order.
 
     Args:
-        sizes: The rank and the cells of each; of one rank, the last goes first.
-        room: How many cells there are.
+        sizes: Rank and width of each key. The highest rank is dropped first, the last
+            key of it before the others; rank 0 is never dropped.
+        width: The available cells.
     """
-    kept = [*range(len(sizes))]
-    while sum(sizes[at][1] + GAP for at in kept) - GAP > room:
-        least = max(kept, key=lambda at: (sizes[at][0], at))
+    shown = [*range(len(sizes))]
+    while sum(sizes[index][1] + GAP for index in shown) - GAP > width:
+        least = max(shown, key=lambda index: (sizes[index][0], index))
         if not sizes[least][0]:
             break
-        kept.remove(least)
-    return kept
+        shown.remove(least)
+    return shown

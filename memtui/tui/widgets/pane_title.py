@@ -1,25 +1,25 @@
-"""The line at the top of a pane: what it holds, a rule, and how much of it."""
+"""The title line of a pane: its content at the left, a rule, and its size."""
 
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
 SEPARATOR = " · "
-"""What stands between the parts of a measure."""
+"""Between the parts of a measure."""
 
-
-LEAST_CELLS = 24
-"""How much of what a pane holds is said, before its measure is."""
+MIN_TITLE = 24
+"""The cells that a title keeps before its measure gets any."""
 
 
 class PaneTitle(Widget):
-    """A rule with a name at its left and a measure at its right."""
+    """A rule with a title at its left and a measure at its right.
+
+    The measure consists of parts with ``SEPARATOR`` between them, the most important
+    first; the last ones are left out where the pane is narrow.
+    """
 
     what = reactive("")
-    """What the pane holds."""
-
     measure = reactive("")
-    """How much of it, or whose; where it is narrow, the last parts are left out."""
 
     def __init__(self, what: str = "", measure: str = "") -> None:
         super().__init__()
@@ -27,13 +27,13 @@ class PaneTitle(Widget):
         self.set_reactive(PaneTitle.measure, measure)
 
     def say(self, what: str, measure: str = "") -> None:
-        """Change both ends."""
+        """Change title and measure."""
         self.what, self.measure = what, measure
 
     def render(self) -> Content:
-        """Both ends, with the rule filling what lies between."""
-        what, measure = fitting(self.what, self.measure, self.size.width)
-        left = Content("─").stylize("$rule") + Content(f" {what} ")
+        """Draw title and measure with the rule between them."""
+        title, measure = fit_title(self.what, self.measure, self.size.width)
+        left = Content("─").stylize("$rule") + Content(f" {title} ")
         right = Content(f" {measure} " if measure else "")
         rule = self.size.width - left.cell_length - right.cell_length - 1
         return Content.assemble(
@@ -44,32 +44,26 @@ class PaneTitle(Widget):
         )
 
 
-def fitting(what: str, measure: str, room: int) -> tuple[str, str]:
-    """As much of both as there is room for: whole words, and whole parts.
-
-    Args:
-        what: What the pane holds.
-        measure: Its parts, the last of which matter least.
-        room: How many cells the line has, its rule and its gaps included.
-    """
-    left = room - len("─  ─")
-    least = min(Content(what).cell_length, LEAST_CELLS)
+def fit_title(title: str, measure: str, width: int) -> tuple[str, str]:
+    """Shorten title and measure to a width in cells, by whole words and parts."""
+    room = width - len("─  ─")
+    needed = min(Content(title).cell_length, MIN_TITLE)
     parts = measure.split(SEPARATOR) if measure else []
-    while parts and least + _cells(parts) > left:
+    while parts and needed + _cells(parts) > room:
         parts.pop()
-    return _cut(what, left - _cells(parts)), SEPARATOR.join(parts)
+    return _truncate(title, room - _cells(parts)), SEPARATOR.join(parts)
 
 
 def _cells(parts: list[str]) -> int:
-    """How much room a measure takes, with the gaps around it."""
+    """Return the width of a measure with the spaces around it."""
     return Content(SEPARATOR.join(parts)).cell_length + 2 if parts else 0
 
 
-def _cut(text: str, room: int) -> str:
-    """The text up to the end of a word, if there is not one word alone."""
+def _truncate(text: str, room: int) -> str:
+    """Truncate after a whole word, or within one that would leave too little."""
     if Content(text).cell_length <= room:
         return text
     cut = Content(text).truncate(max(1, room - 1)).plain
     words = cut if text[len(cut) :].startswith(" ") else cut.rpartition(" ")[0]
-    is_much = Content(words).cell_length > room // 2
-    return (words if is_much else cut).rstrip(" ·,;:–") + "…"
+    is_enough = Content(words).cell_length > room // 2
+    return (words if is_enough else cut).rstrip(" ·,;:–") + "…"

@@ -9,8 +9,8 @@ from textual.widgets.option_list import Option
 from memtui.model.scope import ALL, Scope
 from memtui.services.browse import Parts
 from memtui.tui import format
-from memtui.tui.widgets.options import Options
-from memtui.tui.widgets.reflow import Hanging
+from memtui.tui.widgets.item_list import Options
+from memtui.tui.widgets.text_block import Hanging
 
 CHOSEN, BLANK = "✓ ", "  "
 """What stands before what is chosen, and before all else."""

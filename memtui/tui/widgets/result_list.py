@@ -13,9 +13,9 @@ from textual.widgets.option_list import Option
 from memtui.model.events import clean
 from memtui.model.hits import Snippet
 from memtui.tui import format
-from memtui.tui.widgets.options import Options
-from memtui.tui.widgets.reflow import Reflowing
+from memtui.tui.widgets.item_list import Options
 from memtui.tui.widgets.results import Line, ResultSheet, Turn
+from memtui.tui.widgets.text_block import Reflowing
 
 DIM, MARKED = "$context", "bold $evidence"
 

@@ -14,9 +14,9 @@ from memtui.search.nodes import NO_WORD
 from memtui.search.recent import LISTED
 from memtui.tui import format
 from memtui.tui.widgets.filter_suggester import FilterSuggester
-from memtui.tui.widgets.reflow import Reflowing
 from memtui.tui.widgets.result_list import flat
 from memtui.tui.widgets.results import ResultSheet, View
+from memtui.tui.widgets.text_block import Reflowing
 
 DIM = "$context"
 

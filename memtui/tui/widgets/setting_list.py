@@ -9,7 +9,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from memtui.tui import commands
-from memtui.tui.widgets.options import Options
+from memtui.tui.widgets.item_list import Options
 
 if TYPE_CHECKING:
     from memtui.model.setting import Entry

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
@@ -17,7 +17,8 @@ from memtui.model.grips import Expansion
 from memtui.model.verdicts import Support, Verdict
 from memtui.services import sources
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import SessionWanted, SourceRead, SourceWanted, WentBack
+from memtui.tui.messages import SessionWanted, SourceRead, SourceWanted
+from memtui.tui.widgets.detail_pane import Reader
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.results import Landing
 from memtui.tui.widgets.transcript import Transcript
@@ -31,35 +32,6 @@ MOST = 60
 
 
 NOTHING_CHOSEN = "What a bullet rests on is shown here, word for word."
-
-
-class Reader(VerticalScroll, inherit_bindings=False):
-    """The part that scrolls."""
-
-    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "cursor_up", "cursor_down", "page_up", "page_down", "first", "last",
-        outward="Go back to where this was opened from.",
-    )  # fmt: skip
-
-    def action_cursor_up(self) -> None:
-        """Scroll up a line."""
-        self.scroll_up(animate=False)
-
-    def action_cursor_down(self) -> None:
-        """Scroll down a line."""
-        self.scroll_down(animate=False)
-
-    def action_first(self) -> None:
-        """Scroll to the first event."""
-        self.scroll_home(animate=False)
-
-    def action_last(self) -> None:
-        """Scroll to the last event."""
-        self.scroll_end(animate=False)
-
-    def action_outward(self) -> None:
-        """Go back to the bullet."""
-        self.post_message(WentBack())
 
 
 class SourcePane(Vertical):

@@ -16,8 +16,8 @@ from memtui.model.verdicts import Support
 from memtui.summarize.grounding import explain
 from memtui.tui import commands, format
 from memtui.tui.widgets import bullet_list
-from memtui.tui.widgets.options import Options
-from memtui.tui.widgets.reflow import Hanging, Reflowing
+from memtui.tui.widgets.item_list import Options
+from memtui.tui.widgets.text_block import Hanging, Reflowing
 
 DIGEST_CHARS = 12
 """How much of a model's digest is shown."""

@@ -1,0 +1,38 @@
+"""The scrolling pane beside or below a list."""
+
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+
+from memtui.tui import commands
+from memtui.tui.messages import WentBack
+
+
+class Reader(VerticalScroll, inherit_bindings=False):
+    """Scrolls the details of the selected item."""
+
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "cursor_up", "cursor_down", "page_up", "page_down", "first", "last",
+        outward="Go back to where you came from.",
+    )  # fmt: skip
+
+    def action_cursor_up(self) -> None:
+        """Scroll up a line."""
+        self.scroll_up(animate=False)
+
+    def action_cursor_down(self) -> None:
+        """Scroll down a line."""
+        self.scroll_down(animate=False)
+
+    def action_first(self) -> None:
+        """Scroll to the first line."""
+        self.scroll_home(animate=False)
+
+    def action_last(self) -> None:
+        """Scroll to the last line."""
+        self.scroll_end(animate=False)
+
+    def action_outward(self) -> None:
+        """Leave the pane."""
+        self.post_message(WentBack())

@@ -1,0 +1,89 @@
+"""Text that is laid out for the width it gets.
+
+``Content`` made from stored text is, like rich's ``Text``, never read as markup; unlike
+it, it can name the colours of the theme.
+"""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+from textual.css.styles import RulesMap
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions, Visual
+
+GAP = 2
+"""The smallest space between a paragraph and the text at its right end, in cells."""
+
+MIN_WIDTH = 12
+"""The narrowest paragraph; below it the text at the right end is left out."""
+
+
+class Reflowing(Visual):
+    """The base of visuals whose lines depend on the width, which they fill."""
+
+    _cached: tuple[int, Content] | None = None
+
+    def lay_out(self, width: int) -> Content:
+        """Return the lines for a width in cells."""
+        if self._cached is None or self._cached[0] != width:
+            self._cached = width, self.compose_lines(width)
+        return self._cached[1]
+
+    def compose_lines(self, width: int) -> Content:
+        """Compose the lines for a width in cells; the result is cached."""
+        raise NotImplementedError
+
+    def render_strips(
+        self, width: int, height: int | None, style: Style, options: RenderOptions
+    ) -> list[Strip]:
+        """Draw the lines."""
+        return self.lay_out(width).render_strips(width, height, style, options)
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """Take the whole width of the container."""
+        return container_width
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """Return the number of lines at a width."""
+        return self.lay_out(width).get_height(rules, width)
+
+
+class Hanging(Reflowing):
+    """A paragraph with a hanging indent, after a mark and beside a right-hand text."""
+
+    def __init__(
+        self,
+        mark: Content,
+        paragraph: Content,
+        end: Content | None = None,
+        under: Sequence[Content] = (),
+    ) -> None:
+        """Create a paragraph.
+
+        Args:
+            mark: Text before the first line.
+            paragraph: The text itself.
+            end: Text at the right end of the first line, if there is room.
+            under: Further paragraphs, indented, over the whole width.
+        """
+        self.mark, self.paragraph, self.end = mark, paragraph, end or Content("")
+        self.under = under
+
+    def compose_lines(self, width: int) -> Content:
+        """Compose the lines for a width in cells."""
+        indent = self.mark.cell_length
+        reserved = self.end.cell_length + GAP if self.end else 0
+        if width - indent - reserved < MIN_WIDTH:
+            reserved = 0
+        room = max(1, width - indent - reserved)
+        first, *rest = self.paragraph.wrap(room)
+        lines = [self.mark + first]
+        if reserved:
+            padding = " " * (room - first.cell_length + GAP)
+            lines = [self.mark + first + padding + self.end]
+        lines += [Content(" " * indent) + line for line in rest]
+        for paragraph in self.under:
+            wrapped = paragraph.wrap(max(1, width - indent - GAP))
+            lines += [Content(" " * (indent + GAP)) + line for line in wrapped]
+        return Content("\n").join(lines)
