@@ -9,11 +9,10 @@ from textual.content import Content
 
 from memtui.model.nodes import Status, Tally, TocLevel, TocLine
 from memtui.tui import format
-from memtui.tui.widgets import sparks
 from memtui.tui.widgets.text_block import Hanging
-from memtui.tui.widgets.toc_tree import Inks, label
+from memtui.tui.widgets.toc_tree import TocStyles, draw_line, sparkline
 
-INKS = Inks(Style(), Style(), Style(), Style())
+STYLES = TocStyles(Style(), Style(), Style(), Style())
 
 
 def line(level: TocLevel, headline: str, *, is_live: bool = False) -> TocLine:
@@ -25,7 +24,7 @@ def line(level: TocLevel, headline: str, *, is_live: bool = False) -> TocLine:
 
 
 def drawn(row: TocLine, width: int, *, is_open: bool = False) -> str:
-    text = label(row, width=width, zone=UTC, is_open=is_open, inks=INKS)
+    text = draw_line(row, width=width, zone=UTC, is_expanded=is_open, styles=STYLES)
     assert text.cell_len == width
     return text.plain
 
@@ -61,7 +60,7 @@ def test_a_spark_stands_before_the_count_where_the_headline_keeps_its_room() -> 
     assert drawn(busy, 30) == drawn(replace(busy, activity=()), 30)
     full = replace(busy, headline="A headline that is longer than all it could have")
     assert "▂·▅█" in drawn(full, 50) and "▂" not in drawn(full, 47)
-    assert sparks.spark((0, 0)) == "··"
+    assert sparkline((0, 0)) == "··"
 
 
 @pytest.mark.parametrize(

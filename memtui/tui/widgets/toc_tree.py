@@ -1,4 +1,8 @@
-"""The table of contents: years down to segments, newest first."""
+"""The table of contents: a tree from years down to segments, the newest first.
+
+Branches are read on worker threads when they are first expanded. The tree also goes to
+any node by its id, follows changes in the store, and draws its rows in columns.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,555 +36,40 @@ from memtui.tui.messages import (
     PeerFound,
     Revealed,
 )
-from memtui.tui.widgets import sparks
 
+NOT_FOUND = "This node is not in the contents."
 
-def peer(node_id: str, step: int, of: Scope = ALL) -> str:
-    """The id of the next node of a level, or of the one before.
+OUT_OF_SCOPE = "This node is outside {}. Press F F to show everything."
 
-    Args:
-        node_id: Where to start.
-        step: 1 for down the list, back in time; -1 for up the list.
-        of: The part of the memory that is shown.
+MOST_UNFOLDED = 500
+"""How many rows are expanded at once."""
 
-    Returns:
-        The id, or an empty string at either end of the list.
-    """
-    path = browse.path(node_id)
-    for depth in range(len(path) - 1, -1, -1):
-        siblings = [*_under(path[depth - 1] if depth else "", of)]
-        place = siblings.index(path[depth]) + step if path[depth] in siblings else -1
-        if 0 <= place < len(siblings):
-            return _down(siblings[place], len(path) - 1 - depth, step, of)
-    return ""
+PARTLY_EXPANDED = (
+    f"Only the first {MOST_UNFOLDED} rows were expanded. Press * on a row to continue."
+)
 
+LOAD_GROUP, SEEK_GROUP, REFRESH_GROUP, EXPAND_GROUP, SIBLING_GROUP = (
+    "toc-load", "toc-seek", "toc-refresh", "toc-expand", "toc-sibling",
+)  # fmt: skip
+"""The groups of the workers."""
 
-def _down(node_id: str, levels: int, step: int, of: Scope) -> str:
-    for _ in range(levels):
-        under = [*_under(node_id, of)]
-        if not under:
-            break
-        node_id = under[0] if step > 0 else under[-1]
-    return node_id
-
-
-def _under(node_id: str, of: Scope) -> Iterator[str]:
-    offset = 0
-    while True:
-        lines = (
-            browse.children(node_id, offset=offset, of=of)
-            if node_id
-            else browse.years(offset=offset, of=of)
-        )
-        yield from (line.node_id for line in lines)
-        if len(lines) < browse.PAGE:
-            return
-        offset += browse.PAGE
+INDENT = 2
+"""The width of the expand mark and of one step of indentation, in cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """The last row of a branch that is not all here: choosing it reads on."""
+    """The last row of a branch that is not fully loaded; opening it loads more."""
 
     offset: int
     text: str = "more…"
 
 
-Row = TocLine | More
-"""What a row of the contents stands for."""
+TocRow = TocLine | More
 
 
-Rows = dict[str, TreeNode[Row]]
-"""The rows that stand for nodes, by the node's id."""
-
-
-def plain(row: Row) -> Text:
-    """A row's label: outside text is never read as markup."""
-    return Text(row.text if isinstance(row, More) else row.headline or row.title)
-
-
-def add(
-    branch: TreeNode[Row], line: TocLine, rows: Rows, place: int | None = None
-) -> None:
-    """Add a line to a branch, at the end unless a place is given."""
-    rows[line.node_id] = branch.add(
-        plain(line),
-        line,
-        before=place,
-        allow_expand=line.level is not TocLevel.SEGMENT,
-    )
-
-
-def add_more(branch: TreeNode[Row], row: More) -> None:
-    """Add the row that reads on."""
-    branch.add_leaf(plain(row), row)
-
-
-def more_of(branch: TreeNode[Row]) -> TreeNode[Row] | None:
-    """The row that reads on, if the branch is not all here."""
-    last = branch.children[-1] if branch.children else None
-    return last if last is not None and isinstance(last.data, More) else None
-
-
-def renew(line: TocLine, rows: Rows) -> None:
-    """Put a line in the place of its older version."""
-    row = rows.get(line.node_id)
-    if row is not None and row.data != line:
-        row.data = line
-        row.set_label(plain(line))
-
-
-def wanted(branch: TreeNode[Row]) -> int:
-    """How many lines must be read to have again what a branch shows."""
-    pages = -(-len(branch.children) // PAGE)
-    return PAGE * max(1, pages)
-
-
-def merge(branch: TreeNode[Row], lines: Sequence[TocLine], rows: Rows) -> None:
-    """Make a branch show these lines, keeping the rows that stay and what is unfolded.
-
-    Args:
-        branch: A branch whose rows were read before.
-        lines: Its lines as they are now, from the first, ``wanted`` of them.
-        rows: All rows; those that come and go are entered and struck.
-    """
-    read_on = more_of(branch)
-    if read_on is not None:
-        read_on.remove()
-    kept = {line.node_id for line in lines}
-    for child in list(branch.children):
-        if isinstance(child.data, TocLine) and child.data.node_id not in kept:
-            forget(child, rows)
-    for place, line in enumerate(lines):
-        row = rows.get(line.node_id)
-        if row is None:
-            add(branch, line, rows, place)
-        else:
-            renew(line, rows)
-    if len(lines) and len(lines) % PAGE == 0:
-        add_more(branch, More(len(lines)))
-
-
-def forget(row: TreeNode[Row], rows: Rows) -> None:
-    """Take a row away with everything under it; the cursor goes to its branch."""
-    cursor = row.tree.cursor_node
-    above = cursor
-    while above is not None and above is not row:
-        above = above.parent
-    if above is row and row.parent is not None:
-        row.tree.move_cursor(row.parent if row.parent.parent is not None else None)
-    strike(row, rows)
-    row.remove()
-
-
-def empty(row: TreeNode[Row], rows: Rows) -> None:
-    """Take away everything under a row that is folded: it is read anew."""
-    for child in row.children:
-        strike(child, rows)
-    row.remove_children()
-
-
-def strike(row: TreeNode[Row], rows: Rows) -> None:
-    """Strike a row and all under it from the rows."""
-    for child in row.children:
-        strike(child, rows)
-    if isinstance(row.data, TocLine):
-        rows.pop(row.data.node_id, None)
-
-
-NOT_THERE = "That is not in the contents."
-
-
-OUTSIDE = "That is not of {}: F shows everything again."
-"""What is said where a node cannot be gone to."""
-
-
-READ, SEEK, RENEW, UNFOLD = "toc-read", "toc-seek", "toc-renew", "toc-unfold"
-"""The groups of workers: a page of a branch, the way to a node, what has changed, all
-that is below a node."""
-
-
-MOST_UNFOLDED = 500
-"""How many lines are unfolded at once."""
-
-
-NOT_ALL = (
-    f"There is more than {MOST_UNFOLDED} lines below: what would not fit is still"
-    " folded. Press * on it to go on."
-)
-
-
-class TocBranches(Tree[Row], inherit_bindings=False):
-    """A tree that reads its branches itself, goes to a node, and follows changes."""
-
-    def __init__(self, *, id: str) -> None:
-        super().__init__("", None, id=id)
-        self.of = ALL
-        """What part of the memory is shown; ``narrow`` changes it."""
-        self._rows: Rows = {}
-        self._read: set[str] = set()
-        self._asking: dict[str, int] = {}
-        self._path: list[str] = []
-        # What is to be read again, and has not been yet.
-        self._branches_due: dict[str, int] = {}
-        self._rows_due: dict[str, None] = {}
-
-    def ask(self, node_id: str, offset: int = 0) -> None:
-        """Ask for a page of a branch, unless one is on its way."""
-        if node_id in self._asking:
-            return
-        self._asking[node_id] = offset
-        self._read.add(node_id)
-        self.set_timer(workers.SLOW_S, partial(self._say_slow, node_id))
-        reading = partial(self._read_page, self.of, node_id, offset)
-        self.run_worker(
-            reading, name=node_id, group=READ, thread=True, exit_on_error=False
-        )
-
-    def _say_slow(self, node_id: str) -> None:
-        """Say of a branch without rows that they are to come, if they are."""
-        branch = self._branch(node_id)
-        if node_id in self._asking and branch is not None and not branch.children:
-            add_more(branch, More(0, workers.READING))
-
-    def _read_page(self, of: Scope, node_id: str, offset: int) -> None:
-        lines = (
-            browse.children(node_id, offset=offset, of=of)
-            if node_id
-            else browse.years(offset=offset, of=of)
-        )
-        told = browse.at_a_glance(lines, of)
-        self.post_message(PageRead(node_id, offset, told, of))
-
-    @on(Tree.NodeExpanded)
-    def read_branch(self, event: Tree.NodeExpanded[Row]) -> None:
-        """Read a branch the first time it is unfolded."""
-        node_id = id_of(event.node)
-        if node_id not in self._read:
-            self.ask(node_id)
-
-    @on(PageRead)
-    def fill(self, message: PageRead) -> None:
-        """Add the page in one go: Textual lays the tree out again after each change."""
-        if message.of != self.of:
-            return
-        self._asking.pop(message.node_id, None)
-        branch = self._branch(message.node_id)
-        if branch is None:
-            return
-        read_on = more_of(branch)
-        at_read_on = read_on is not None and self.cursor_node is read_on
-        if read_on is not None:
-            read_on.remove()
-        if message.offset == 0:
-            merge(branch, message.lines, self._rows)
-        else:
-            for line in message.lines:
-                add(branch, line, self._rows)
-            if len(message.lines) == browse.PAGE:
-                add_more(branch, More(message.offset + browse.PAGE))
-        if at_read_on and message.lines:
-            self.point_at(self._rows[message.lines[0].node_id])
-        elif self.cursor_node is None and self.root.children and not self._path:
-            self.point_at(self.root.children[0])
-        self._advance()
-
-    @on(Worker.StateChanged)
-    def say_why(self, event: Worker.StateChanged) -> None:
-        """Say in the tree itself what could not be read, and how to try again."""
-        if event.state is not WorkerState.ERROR:
-            return
-        self.post_message(NotRead())
-        reason = format.why(event.worker.error)
-        if event.worker.group != READ:
-            self.notify(
-                f"The contents could not be read: {reason}",
-                severity="error",
-                markup=False,
-            )
-            return
-        offset = self._asking.pop(event.worker.name, 0)
-        branch = self._branch(event.worker.name)
-        if branch is not None:
-            words = f"Not read (enter tries again): {reason}"
-            before = more_of(branch)
-            is_here = self.cursor_node in (None, before)
-            if before is not None:
-                before.remove()
-            add_more(branch, More(offset, words))
-            if is_here:
-                self.point_at(branch.children[-1])
-
-    def _branch(self, node_id: str) -> TreeNode[Row] | None:
-        return self._rows.get(node_id) if node_id else self.root
-
-    # All there is below
-
-    def unfold_all(self, node_id: str) -> None:
-        """Unfold all that is below a node, or as much of it as is reasonable."""
-        reading = partial(self._read_all, self.of, node_id)
-        workers.ask(self, reading, UNFOLD)
-
-    def _read_all(self, of: Scope, node_id: str) -> None:
-        found = browse.under(node_id, limit=MOST_UNFOLDED, of=of)
-        workers.tell(self, AllRead(node_id, found, of))
-
-    @on(AllRead)
-    def unfold(self, message: AllRead) -> None:
-        """Unfold what was read, and say where that stopped."""
-        if message.of != self.of:
-            return
-        for node_id, lines in message.branches.lines.items():
-            branch = self._rows.get(node_id)
-            if branch is not None and node_id not in self._asking:
-                self._read.add(node_id)
-                merge(branch, lines, self._rows)
-                branch.expand()
-        if not message.branches.is_all:
-            self.notify(NOT_ALL, markup=False)
-
-    # Going to a node
-
-    def reveal(self, node_id: str) -> None:
-        """Unfold the way to a node and put the cursor on it."""
-        workers.ask(self, partial(self._find_path, node_id), SEEK)
-
-    def _find_path(self, node_id: str) -> None:
-        workers.tell(self, PathRead(node_id, browse.path(node_id)))
-
-    @on(PathRead)
-    def follow(self, message: PathRead) -> None:
-        """Start down the path."""
-        self._path = list(message.path)
-        if not self._path:
-            self.notify(NOT_THERE, markup=False)
-        self._advance()
-
-    def _advance(self) -> None:
-        """Go as far down the path as is read; ask for the next branch, or arrive."""
-        if not self._path:
-            return
-        branch = self.root
-        for node_id in self._path:
-            row = self._rows.get(node_id)
-            if row is None:
-                self._read_on(branch)
-                return
-            branch = row
-        for node_id in self._path[:-1]:
-            self._rows[node_id].expand()
-        self._path = []
-        self.point_at(branch)
-        if isinstance(branch.data, TocLine):
-            self.post_message(Revealed(branch.data.node_id))
-
-    def _read_on(self, branch: TreeNode[Row]) -> None:
-        node_id = id_of(branch)
-        more = more_of(branch)
-        if node_id in self._asking:
-            return
-        if node_id not in self._read:
-            self.ask(node_id)
-        elif more is not None and isinstance(more.data, More):
-            self.ask(node_id, more.data.offset)
-        else:
-            self._path = []
-            told = OUTSIDE.format(self.of) if self.of.is_narrow else NOT_THERE
-            self.notify(told, markup=False)
-
-    def point_at(self, row: TreeNode[Row]) -> None:
-        """Put the cursor on a row."""
-        _ = self.last_line  # Lays out the lines, so that the row knows its own.
-        self.move_cursor(row)
-
-    # Another part of the memory
-
-    def narrow(self, of: Scope) -> None:
-        """Show another part of the memory, with the cursor where it was if it can be.
-
-        A branch that has that part of the memory in it stays as it was unfolded.
-        """
-        if of == self.of:
-            return
-        self.of = of
-        self._path = []
-        self._asking.clear()
-        unfolded = {}
-        for name, row in list(self._rows.items()):
-            if name in self._read and row.is_expanded:
-                unfolded[name] = wanted(row)
-            elif name in self._read:
-                empty(row, self._rows)
-                self._read.discard(name)
-        self._branches_due, self._rows_due = {}, {}
-        self._renew((), {"": browse.PAGE, **unfolded})
-
-    # What has changed
-
-    def look_again(self, changed: Collection[str]) -> None:
-        """Read the rows that may have changed again, and the open branches above."""
-        known = [node_id for node_id in self._rows if node_id in changed]
-        above = {calendar.parent_id(node_id) or "" for node_id in changed}
-        branches: dict[str, int] = {}
-        for node_id in above & self._read - self._asking.keys():
-            branch = self._branch(node_id)
-            if branch is not None and branch.is_expanded:
-                branches[node_id] = wanted(branch)
-            else:
-                self._read.discard(node_id)
-        self._renew(known, branches)
-
-    def _renew(self, known: Iterable[str], branches: Mapping[str, int]) -> None:
-        """Read rows and branches again, and those for which that is not done yet."""
-        self._branches_due |= branches
-        self._rows_due |= dict.fromkeys(known)
-        rows = [*self._rows_due][: browse.PAGE]
-        reading = partial(self._read_again, self.of, rows, {**self._branches_due})
-        workers.ask(self, reading, RENEW)
-
-    def _read_again(
-        self, of: Scope, known: list[str], branches: dict[str, int]
-    ) -> None:
-        read = {
-            node_id: browse.children(node_id, limit=limit, of=of)
-            if node_id
-            else browse.years(limit=limit, of=of)
-            for node_id, limit in branches.items()
-        }
-        told = {name: browse.at_a_glance(found, of) for name, found in read.items()}
-        mine = browse.at_a_glance(browse.lines(known, of), of)
-        workers.tell(self, BranchesRead(mine, {**told}, of))
-
-    @on(BranchesRead)
-    def renew(self, message: BranchesRead) -> None:
-        """Show what is new; the cursor stays on its row, and the row in its place."""
-        if message.of != self.of:
-            return
-        self._branches_due, self._rows_due = {}, {}
-        cursor = self.cursor_node
-        height = cursor.line - self.scroll_offset.y if cursor is not None else 0
-        for line in message.lines:
-            renew(line, self._rows)
-        for node_id, lines in message.branches.items():
-            branch = self._branch(node_id)
-            if branch is not None and node_id not in self._asking:
-                merge(branch, lines, self._rows)
-        self._read &= {"", *self._rows}
-        if self.cursor_node is None and self.root.children:
-            self.point_at(self.root.children[0])
-        elif cursor is not None and cursor is self.cursor_node:
-            _ = self.last_line
-            self.scroll_to(y=cursor.line - height, animate=False, force=True)
-
-
-def id_of(row: TreeNode[Row]) -> str:
-    """The id of the node a row stands for; empty for the root."""
-    return row.data.node_id if isinstance(row.data, TocLine) else ""
-
-
-COUNT_CELLS = 5
-"""How wide the column of counts is, with a space: "9,999"; a segment has none."""
-
-
-LEAST_CELLS = 28
-"""What a headline must have left of its own, so that there is room for a spark."""
-
-
-@dataclass(frozen=True, slots=True)
-class Inks:
-    """The colours a line is drawn in; each only repeats what a mark or place says."""
-
-    name: Style
-    quiet: Style
-    wrong: Style
-    live: Style
-
-
-def label(
-    line: TocLine, *, width: int, zone: tzinfo, is_open: bool, inks: Inks
-) -> Text:
-    """Draw a line of exactly this width.
-
-    Args:
-        line: What to draw.
-        width: How many cells there are, the fold mark not counted.
-        zone: The store's time zone.
-        is_open: Whether its branch is unfolded, so that a live child speaks for itself.
-        inks: The colours.
-    """
-    is_leaf = line.level is TocLevel.SEGMENT
-    name = format.name_of(line, zone)
-    if is_leaf:
-        name = f"{format.LIVE if line.is_live else ' '} {name}"
-    count = "" if is_leaf else f"{_count(line):>{COUNT_CELLS}}"
-    standing, mark = _standing(line), _mark(line, is_open)
-    room = width - cell_len(name) - 2 - len(count) - 3
-    headline = _headline(line)
-    bars = sparks.spark(line.activity)
-    if bars and room - len(bars) - 2 >= min(LEAST_CELLS, cell_len(headline)):
-        count = f" {bars} {count}"
-        room -= len(bars) + 2
-    text = Text(no_wrap=True, end="")
-    text.append(name, inks.live if is_leaf and line.is_live else inks.name)
-    text.append("  ")
-    quiet = not is_leaf and line.level is not TocLevel.DAY
-    text.append(_cut(headline, room), inks.quiet if quiet else None)
-    text.append(f"{count} {standing}", inks.quiet)
-    text.append(mark, _ink_of(mark, inks))
-    return text
-
-
-def _headline(line: TocLine) -> str:
-    said = line.headline or (line.title if line.level is TocLevel.SEGMENT else "")
-    if not said and line.status is Status.PENDING:
-        return format.standing(line.status)
-    return said
-
-
-def _count(line: TocLine) -> str:
-    """How many segments there are; nothing where none is known of yet."""
-    is_known = line.tally.segments or line.status is not Status.PENDING
-    return format.count(line.tally.segments) if is_known else ""
-
-
-def _standing(line: TocLine) -> str:
-    """Whether it is still to change, or else whether a model wrote it."""
-    if line.status is Status.STALE and not line.is_pinned:
-        return format.BEHIND
-    if line.status is Status.PROVISIONAL:
-        return format.PASSING
-    return format.MODELS if line.is_models else " "
-
-
-def _mark(line: TocLine, is_open: bool) -> str:
-    is_leaf = line.level is TocLevel.SEGMENT
-    if line.is_live and not is_leaf and not is_open:
-        return format.LIVE
-    return format.verdict(line.supported, line.weak, line.bullets) if is_leaf else " "
-
-
-def _ink_of(mark: str, inks: Inks) -> Style:
-    if mark == format.UNSUPPORTED:
-        return inks.wrong
-    return inks.live if mark == format.LIVE else inks.quiet
-
-
-def _cut(text: str, room: int) -> str:
-    text = " ".join(text.split())
-    if room < 1:
-        return ""
-    if cell_len(text) > room:
-        head = set_cell_size(text, room - 1).rstrip("…")
-        return set_cell_size(f"{head}…", room)
-    return set_cell_size(text, room)
-
-
-FOLD_CELLS = 2
-"""How wide the fold mark is, and each step of the indentation."""
-
-
-class TocTree(TocBranches):
-    """The contents as they are drawn and moved through."""
+class TocTree(Tree[TocRow], inherit_bindings=False):
+    """The tree of the contents."""
 
     ICON_NODE = "▸ "
     ICON_NODE_EXPANDED = "▾ "
@@ -593,178 +82,638 @@ class TocTree(TocBranches):
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "unfold_all", "first", "last",
         "cursor_up", "cursor_down", "page_up", "page_down",
-        open="Open the page of this line.",
-        fold="Fold or unfold what is below this line.",
-        deeper="Unfold this line, go into it, or open its page.",
-        outward="Fold this line, or go to the one it belongs to.",
+        open="Open the page of this row.",
+        fold="Expand or collapse this row.",
+        deeper="Expand this row, go into it, or open its page.",
+        outward="Collapse this row, or go to its parent.",
     )  # fmt: skip
     CALLED = "In the contents"
 
     def __init__(self, zone: tzinfo, *, id: str) -> None:
-        super().__init__(id=id)
+        super().__init__("", None, id=id)
         self.zone = zone
+        self.scope = ALL
         self.show_root = False
         self.show_guides = False
-        self.guide_depth = FOLD_CELLS
+        self.guide_depth = INDENT
         self.auto_expand = False
+        self._rows: dict[str, TreeNode[TocRow]] = {}
+        """The rows of the nodes, by node id."""
+        self._loaded: set[str] = set()
+        """The branches whose rows have been requested; "" for the years."""
+        self._loading: dict[str, int] = {}
+        """The requests under way: branch and offset."""
+        self._path: list[str] = []
+        """The rest of the way to a node that is being revealed."""
+        self._stale_branches: dict[str, int] = {}
+        self._stale_rows: dict[str, None] = {}
 
     def on_mount(self) -> None:
-        """Open the years."""
+        """Load the years."""
         self.root.expand()
 
     @property
     def pointed_at(self) -> TocLine | None:
-        """The line the cursor is on, if it stands for a node."""
+        """The node under the cursor."""
         row = self.cursor_node
         return row.data if row is not None and isinstance(row.data, TocLine) else None
 
     @property
     def segments(self) -> int:
-        """How many segments the years that are here hold."""
+        """The number of segments in the loaded years."""
         years = (row.data for row in self.root.children)
         return sum(y.tally.segments for y in years if isinstance(y, TocLine))
 
-    # To the node beside
+    # Loading branches
+
+    def _load(self, node_id: str, offset: int = 0) -> None:
+        """Load a page of a branch, unless one is being loaded."""
+        if node_id in self._loading:
+            return
+        self._loading[node_id] = offset
+        self._loaded.add(node_id)
+        self.set_timer(workers.SLOW_S, partial(self._show_loading, node_id))
+        reading = partial(self._read_page, self.scope, node_id, offset)
+        self.run_worker(
+            reading, name=node_id, group=LOAD_GROUP, thread=True, exit_on_error=False
+        )
+
+    def _show_loading(self, node_id: str) -> None:
+        branch = self._branch(node_id)
+        if node_id in self._loading and branch is not None and not branch.children:
+            self._add_more(branch, More(0, workers.READING))
+
+    def _read_page(self, scope: Scope, node_id: str, offset: int) -> None:
+        lines = browse.at_a_glance(_children(node_id, scope, offset=offset), scope)
+        self.post_message(PageRead(node_id, offset, lines, scope))
+
+    @on(Tree.NodeExpanded)
+    def load_branch(self, event: Tree.NodeExpanded[TocRow]) -> None:
+        """Load a branch when it is first expanded."""
+        node_id = _id_of(event.node)
+        if node_id not in self._loaded:
+            self._load(node_id)
+
+    @on(PageRead)
+    def fill(self, message: PageRead) -> None:
+        """Add a page in one go: Textual lays out the whole tree after each change."""
+        if message.of != self.scope:
+            return
+        self._loading.pop(message.node_id, None)
+        branch = self._branch(message.node_id)
+        if branch is None:
+            return
+        more = _more_row(branch)
+        was_on_more = more is not None and self.cursor_node is more
+        if more is not None:
+            more.remove()
+        if message.offset == 0:
+            self._update_branch(branch, message.lines)
+        else:
+            for line in message.lines:
+                self._add(branch, line)
+            if len(message.lines) == PAGE:
+                self._add_more(branch, More(message.offset + PAGE))
+        if was_on_more and message.lines:
+            self._move_to(self._rows[message.lines[0].node_id])
+        elif self.cursor_node is None and self.root.children and not self._path:
+            self._move_to(self.root.children[0])
+        self._advance()
+
+    @on(Worker.StateChanged)
+    def show_error(self, event: Worker.StateChanged) -> None:
+        """Show in the branch, or in a notice, why it could not be read."""
+        if event.state is not WorkerState.ERROR:
+            return
+        self.post_message(NotRead())
+        reason = format.why(event.worker.error)
+        if event.worker.group != LOAD_GROUP:
+            self.notify(
+                f"The contents could not be read: {reason}",
+                severity="error",
+                markup=False,
+            )
+            return
+        offset = self._loading.pop(event.worker.name, 0)
+        branch = self._branch(event.worker.name)
+        if branch is not None:
+            more = _more_row(branch)
+            has_cursor = self.cursor_node in (None, more)
+            if more is not None:
+                more.remove()
+            text = f"Could not be read (enter: try again): {reason}"
+            self._add_more(branch, More(offset, text))
+            if has_cursor:
+                self._move_to(branch.children[-1])
+
+    # Rows
+
+    def _branch(self, node_id: str) -> TreeNode[TocRow] | None:
+        return self._rows.get(node_id) if node_id else self.root
+
+    def _add(
+        self, branch: TreeNode[TocRow], line: TocLine, index: int | None = None
+    ) -> None:
+        self._rows[line.node_id] = branch.add(
+            _label(line),
+            line,
+            before=index,
+            allow_expand=line.level is not TocLevel.SEGMENT,
+        )
+
+    def _add_more(self, branch: TreeNode[TocRow], more: More) -> None:
+        branch.add_leaf(_label(more), more)
+
+    def _update_row(self, line: TocLine) -> None:
+        row = self._rows.get(line.node_id)
+        if row is not None and row.data != line:
+            row.data = line
+            row.set_label(_label(line))
+
+    def _update_branch(
+        self, branch: TreeNode[TocRow], lines: Sequence[TocLine]
+    ) -> None:
+        """Make a branch show these lines, its first ones; rows that stay keep open."""
+        more = _more_row(branch)
+        if more is not None:
+            more.remove()
+        shown = {line.node_id for line in lines}
+        for child in list(branch.children):
+            if isinstance(child.data, TocLine) and child.data.node_id not in shown:
+                self._remove(child)
+        for index, line in enumerate(lines):
+            if line.node_id in self._rows:
+                self._update_row(line)
+            else:
+                self._add(branch, line, index)
+        if len(lines) and len(lines) % PAGE == 0:
+            self._add_more(branch, More(len(lines)))
+
+    def _remove(self, row: TreeNode[TocRow]) -> None:
+        """Remove a row and all below it; the cursor goes to its parent."""
+        above = self.cursor_node
+        while above is not None and above is not row:
+            above = above.parent
+        if above is row and row.parent is not None:
+            self.move_cursor(row.parent if row.parent.parent is not None else None)
+        self._forget(row)
+        row.remove()
+
+    def _forget(self, row: TreeNode[TocRow]) -> None:
+        for child in row.children:
+            self._forget(child)
+        if isinstance(row.data, TocLine):
+            self._rows.pop(row.data.node_id, None)
+
+    def _move_to(self, row: TreeNode[TocRow]) -> None:
+        """Put the cursor on a row that may have just been added."""
+        _ = self.last_line  # Computes the lines: the row does not know its own yet.
+        self.move_cursor(row)
+
+    # Expanding all below a row
+
+    @on(AllRead)
+    def expand_branches(self, message: AllRead) -> None:
+        """Expand what was read, and notify if that is not everything."""
+        if message.of != self.scope:
+            return
+        for node_id, lines in message.branches.lines.items():
+            branch = self._rows.get(node_id)
+            if branch is not None and node_id not in self._loading:
+                self._loaded.add(node_id)
+                self._update_branch(branch, lines)
+                branch.expand()
+        if not message.branches.is_all:
+            self.notify(PARTLY_EXPANDED, markup=False)
+
+    def _read_all(self, scope: Scope, node_id: str) -> None:
+        found = browse.under(node_id, limit=MOST_UNFOLDED, of=scope)
+        workers.tell(self, AllRead(node_id, found, scope))
+
+    # Going to a node
+
+    def reveal(self, node_id: str) -> None:
+        """Expand the path to a node, put the cursor on it, and post ``Revealed``."""
+        workers.ask(self, partial(self._find_path, node_id), SEEK_GROUP)
+
+    def _find_path(self, node_id: str) -> None:
+        workers.tell(self, PathRead(node_id, browse.path(node_id)))
+
+    @on(PathRead)
+    def follow(self, message: PathRead) -> None:
+        """Start down the path."""
+        self._path = list(message.path)
+        if not self._path:
+            self.notify(NOT_FOUND, markup=False)
+        self._advance()
+
+    def _advance(self) -> None:
+        """Go as far down the path as is loaded; load the next branch, or arrive."""
+        if not self._path:
+            return
+        row = self.root
+        for node_id in self._path:
+            if node_id not in self._rows:
+                self._load_towards(row)
+                return
+            row = self._rows[node_id]
+        for node_id in self._path[:-1]:
+            self._rows[node_id].expand()
+        self._path = []
+        self._move_to(row)
+        if isinstance(row.data, TocLine):
+            self.post_message(Revealed(row.data.node_id))
+
+    def _load_towards(self, branch: TreeNode[TocRow]) -> None:
+        """Load the next page of a branch that lacks a node of the path."""
+        node_id = _id_of(branch)
+        more = _more_row(branch)
+        if node_id in self._loading:
+            return
+        if node_id not in self._loaded:
+            self._load(node_id)
+        elif more is not None and isinstance(more.data, More):
+            self._load(node_id, more.data.offset)
+        else:
+            self._path = []
+            is_narrow = self.scope.is_narrow
+            text = OUT_OF_SCOPE.format(self.scope) if is_narrow else NOT_FOUND
+            self.notify(text, markup=False)
 
     def seek_peer(self, step: int) -> None:
-        """Go to the node beside the one pointed at, down the list or up."""
+        """Go to the next older (1) or newer (-1) node of the level of the current."""
         line = self.pointed_at
         if line is None:
-            self.notify("Choose a line of the contents first.", markup=False)
+            self.notify("Choose a row of the contents first.", markup=False)
             return
-        seeking = partial(self._find_peer, line.node_id, step, self.of)
-        workers.ask(self, seeking, "peer")
+        finding = partial(self._find_sibling, line.node_id, step, self.scope)
+        workers.ask(self, finding, SIBLING_GROUP)
 
-    def _find_peer(self, node_id: str, step: int, of: Scope) -> None:
-        workers.tell(self, PeerFound(peer(node_id, step, of), step))
+    def _find_sibling(self, node_id: str, step: int, scope: Scope) -> None:
+        workers.tell(self, PeerFound(_sibling(node_id, step, scope), step))
 
     @on(PeerFound)
-    def go_to_peer(self, message: PeerFound) -> None:
-        """Go to the node beside this one, or say that there is none."""
+    def go_to_sibling(self, message: PeerFound) -> None:
+        """Go to the sibling that was found, or notify that there is none."""
         if message.node_id:
             self.reveal(message.node_id)
         else:
-            end = "earliest" if message.step > 0 else "latest"
+            end = "oldest" if message.step > 0 else "newest"
             self.notify(f"This is the {end} of its level.", markup=False)
+
+    # Changes of the scope and of the store
+
+    def narrow(self, scope: Scope) -> None:
+        """Show another scope; branches stay expanded, and the cursor where it can."""
+        if scope == self.scope:
+            return
+        self.scope = scope
+        self._path = []
+        self._loading.clear()
+        expanded = {}
+        for node_id, row in list(self._rows.items()):
+            if node_id in self._loaded and row.is_expanded:
+                expanded[node_id] = _loaded_limit(row)
+            elif node_id in self._loaded:
+                for child in row.children:
+                    self._forget(child)
+                row.remove_children()
+                self._loaded.discard(node_id)
+        self._stale_branches, self._stale_rows = {}, {}
+        self._refresh_rows((), {"": PAGE, **expanded})
+
+    def look_again(self, changed: Collection[str]) -> None:
+        """Read again the rows of changed nodes and the expanded branches above them."""
+        rows = [node_id for node_id in self._rows if node_id in changed]
+        parents = {calendar.parent_id(node_id) or "" for node_id in changed}
+        branches: dict[str, int] = {}
+        for node_id in parents & self._loaded - self._loading.keys():
+            branch = self._branch(node_id)
+            if branch is not None and branch.is_expanded:
+                branches[node_id] = _loaded_limit(branch)
+            else:
+                self._loaded.discard(node_id)
+        self._refresh_rows(rows, branches)
+
+    def _refresh_rows(self, rows: Iterable[str], branches: Mapping[str, int]) -> None:
+        """Read rows and branches again, with those whose refresh was replaced."""
+        self._stale_branches |= branches
+        self._stale_rows |= dict.fromkeys(rows)
+        some = [*self._stale_rows][:PAGE]
+        reading = partial(self._read_again, self.scope, some, {**self._stale_branches})
+        workers.ask(self, reading, REFRESH_GROUP)
+
+    def _read_again(
+        self, scope: Scope, rows: list[str], branches: dict[str, int]
+    ) -> None:
+        children = {
+            node_id: browse.at_a_glance(_children(node_id, scope, limit=limit), scope)
+            for node_id, limit in branches.items()
+        }
+        lines = browse.at_a_glance(browse.lines(rows, scope), scope)
+        workers.tell(self, BranchesRead(lines, {**children}, scope))
+
+    @on(BranchesRead)
+    def show_changes(self, message: BranchesRead) -> None:
+        """Show what has changed; cursor and scroll position stay on their row."""
+        if message.of != self.scope:
+            return
+        self._stale_branches, self._stale_rows = {}, {}
+        cursor = self.cursor_node
+        height = cursor.line - self.scroll_offset.y if cursor is not None else 0
+        for line in message.lines:
+            self._update_row(line)
+        for node_id, lines in message.branches.items():
+            branch = self._branch(node_id)
+            if branch is not None and node_id not in self._loading:
+                self._update_branch(branch, lines)
+        self._loaded &= {"", *self._rows}
+        if self.cursor_node is None and self.root.children:
+            self._move_to(self.root.children[0])
+        elif cursor is not None and cursor is self.cursor_node:
+            _ = self.last_line
+            self.scroll_to(y=cursor.line - height, animate=False, force=True)
 
     # Keys and mouse
 
     def action_open(self) -> None:
-        """Open the page of the node, or read on."""
+        """Open the page of the node, or load more rows."""
         row = self.cursor_node
         if row is not None and isinstance(row.data, More) and row.parent is not None:
-            self.ask(id_of(row.parent), row.data.offset)
+            self._load(_id_of(row.parent), row.data.offset)
         elif row is not None:
             self.post_message(NodeOpened())
 
     def action_deeper(self) -> None:
-        """Unfold, go to the first row inside, or open what has no inside."""
+        """Expand the row, go to its first child, or open a segment."""
         row = self.cursor_node
         if row is None or not row.allow_expand:
             self.action_open()
         elif not row.is_expanded:
             row.expand()
         elif row.children:
-            self.point_at(row.children[0])
+            self._move_to(row.children[0])
 
     def action_outward(self) -> None:
-        """Fold, or go to the row this one belongs to."""
+        """Collapse the row, or go to its parent."""
         row = self.cursor_node
         if row is None:
             return
         if row.is_expanded and row.allow_expand:
             row.collapse()
         elif row.parent is not None and row.parent is not self.root:
-            self.point_at(row.parent)
-        else:
-            self.notify("A year is the outermost there is.", markup=False)
+            self._move_to(row.parent)
 
     def action_fold(self) -> None:
-        """Fold or unfold the branch."""
+        """Expand or collapse the row."""
         row = self.cursor_node
         if row is None:
             return
         if row.allow_expand:
             row.toggle()
         else:
-            self.notify("Nothing to fold here: enter opens it.", markup=False)
+            self.notify("Nothing to expand here. Press enter to open.", markup=False)
 
     def action_unfold_all(self) -> None:
-        """Unfold all that is below the row."""
+        """Expand all rows below this one."""
         row = self.cursor_node
         if row is not None and row.allow_expand:
-            self.unfold_all(id_of(row))
+            reading = partial(self._read_all, self.scope, _id_of(row))
+            workers.ask(self, reading, EXPAND_GROUP)
         else:
-            self.notify("Nothing to unfold here: enter opens it.", markup=False)
+            self.notify("Nothing to expand here. Press enter to open.", markup=False)
 
     def action_first(self) -> None:
         """Go to the first row."""
         if self.root.children:
-            self.point_at(self.root.children[0])
+            self._move_to(self.root.children[0])
 
     def action_last(self) -> None:
-        """Go to the last row that is shown."""
+        """Go to the last row."""
         self.cursor_line = self.last_line
         self.scroll_to_line(self.last_line, animate=False)
 
     @on(Tree.NodeSelected)
-    def choose(self, event: Tree.NodeSelected[Row]) -> None:
-        """A click on the row that reads on reads on."""
+    def load_more(self, event: Tree.NodeSelected[TocRow]) -> None:
+        """Load more rows on a click on "more…"."""
         if isinstance(event.node.data, More):
             self.action_open()
 
     def on_click(self, event: events.Click) -> None:
-        """A double click opens the page."""
+        """Open the page on a double click."""
         if event.chain == 2:
             self.action_open()
 
     @on(Tree.NodeHighlighted)
-    def point(self, event: Tree.NodeHighlighted[Row]) -> None:
-        """Say which node the cursor is on."""
+    def announce(self, event: Tree.NodeHighlighted[TocRow]) -> None:
+        """Post the node under the cursor."""
         if isinstance(event.node.data, TocLine):
             self.post_message(NodePointedAt(event.node.data))
 
     # Drawing
 
-    def get_label_width(self, node: TreeNode[Row]) -> int:
-        """Nothing, so that lines are as wide as the tree and never scroll sideways."""
+    def get_label_width(self, node: TreeNode[TocRow]) -> int:
+        """Return 0: rows are as wide as the tree, which never scrolls sideways."""
         return 0
 
     def render_label(
-        self, node: TreeNode[Row], base_style: Style, style: Style
+        self, node: TreeNode[TocRow], base_style: Style, style: Style
     ) -> Text:
-        """Draw a row in columns that end where the tree ends."""
-        text, fold = Text(end=""), ""
+        """Draw a row in columns that end at the right edge of the tree."""
+        text, mark = Text(end=""), ""
         if node.allow_expand:
-            fold = self.ICON_NODE_EXPANDED if node.is_expanded else self.ICON_NODE
-            text.append(fold, base_style + Style(meta={"toggle": True}))
+            mark = self.ICON_NODE_EXPANDED if node.is_expanded else self.ICON_NODE
+            text.append(mark, base_style + Style(meta={"toggle": True}))
         if isinstance(node.data, TocLine):
-            room = self.scrollable_content_region.width - _indent(node) - len(fold)
+            room = self.scrollable_content_region.width - _indent(node) - len(mark)
             text.append_text(
-                label(
+                draw_line(
                     node.data,
                     width=room - 1,
                     zone=self.zone,
-                    is_open=node.is_expanded,
-                    inks=self._inks(),
+                    is_expanded=node.is_expanded,
+                    styles=self._styles(),
                 )
             )
         elif isinstance(node.data, More):
-            text.append(f"  {node.data.text}", self._inks().quiet)
-        text.stylize_before(style, len(fold))
+            text.append(f"  {node.data.text}", self._styles().quiet)
+        text.stylize_before(style, len(mark))
         return text
 
-    def _inks(self) -> Inks:
-        ink = partial(self.get_component_rich_style, partial=True)
-        return Inks(
-            ink("toc--name"), ink("toc--quiet"), ink("toc--wrong"), ink("toc--live")
-        )
+    def _styles(self) -> "TocStyles":
+        style = partial(self.get_component_rich_style, partial=True)
+        return TocStyles(
+            style("toc--name"), style("toc--quiet"), style("toc--wrong"),
+            style("toc--live"),
+        )  # fmt: skip
 
 
-def _indent(row: TreeNode[Row]) -> int:
+def _id_of(row: TreeNode[TocRow]) -> str:
+    """Return the node id of a row, "" for the root."""
+    return row.data.node_id if isinstance(row.data, TocLine) else ""
+
+
+def _label(row: TocRow) -> Text:
+    """Return a label as ``Text``: a plain string would be read as markup."""
+    return Text(row.text if isinstance(row, More) else row.headline or row.title)
+
+
+def _more_row(branch: TreeNode[TocRow]) -> TreeNode[TocRow] | None:
+    last = branch.children[-1] if branch.children else None
+    return last if last is not None and isinstance(last.data, More) else None
+
+
+def _loaded_limit(branch: TreeNode[TocRow]) -> int:
+    """Return how many lines to read to show again what a branch shows."""
+    pages = -(-len(branch.children) // PAGE)
+    return PAGE * max(1, pages)
+
+
+def _indent(row: TreeNode[TocRow]) -> int:
     depth = -1
     above = row.parent
     while above is not None:
         depth += 1
         above = above.parent
-    return depth * FOLD_CELLS
+    return depth * INDENT
+
+
+# Reading
+
+
+def _children(
+    node_id: str, scope: Scope, *, offset: int = 0, limit: int = PAGE
+) -> Sequence[TocLine]:
+    """Return the nodes below a node, or the years for ""."""
+    if node_id:
+        return browse.children(node_id, offset=offset, limit=limit, of=scope)
+    return browse.years(offset=offset, limit=limit, of=scope)
+
+
+def _sibling(node_id: str, step: int, scope: Scope) -> str:
+    """Return the next older (1) or newer (-1) node of the same level, "" for none.
+
+    The node may be under another parent: the day before a Monday is in another week.
+    """
+    path = browse.path(node_id)
+    for depth in range(len(path) - 1, -1, -1):
+        siblings = [*_child_ids(path[depth - 1] if depth else "", scope)]
+        index = siblings.index(path[depth]) + step if path[depth] in siblings else -1
+        if 0 <= index < len(siblings):
+            found = siblings[index]
+            for _ in range(len(path) - 1 - depth):
+                children = [*_child_ids(found, scope)]
+                if not children:
+                    break
+                found = children[0] if step > 0 else children[-1]
+            return found
+    return ""
+
+
+def _child_ids(node_id: str, scope: Scope) -> Iterator[str]:
+    offset = 0
+    while True:
+        lines = _children(node_id, scope, offset=offset)
+        yield from (line.node_id for line in lines)
+        if len(lines) < PAGE:
+            return
+        offset += PAGE
+
+
+# Drawing a row
+
+COUNT_WIDTH = 5
+"""The width of the column of counts with a space: "9,999"."""
+
+MIN_HEADLINE = 28
+"""The cells that a headline keeps before a sparkline gets any."""
+
+BARS, EMPTY_BAR = "▁▂▃▄▅▆▇█", "·"
+
+
+@dataclass(frozen=True, slots=True)
+class TocStyles:
+    """The styles of a row; each only repeats what a mark or a place says."""
+
+    name: Style
+    quiet: Style
+    wrong: Style
+    live: Style
+
+
+def draw_line(
+    line: TocLine, *, width: int, zone: tzinfo, is_expanded: bool, styles: TocStyles
+) -> Text:
+    """Draw a node in exactly so many cells, the expand mark not included."""
+    is_segment = line.level is TocLevel.SEGMENT
+    name = format.name_of(line, zone)
+    if is_segment:
+        name = f"{format.LIVE if line.is_live else ' '} {name}"
+    count = "" if is_segment else f"{_count(line):>{COUNT_WIDTH}}"
+    mark = _mark(line, is_expanded)
+    room = width - cell_len(name) - 2 - len(count) - 3
+    headline = _headline(line)
+    bars = sparkline(line.activity)
+    if bars and room - len(bars) - 2 >= min(MIN_HEADLINE, cell_len(headline)):
+        count = f" {bars} {count}"
+        room -= len(bars) + 2
+    text = Text(no_wrap=True, end="")
+    text.append(name, styles.live if is_segment and line.is_live else styles.name)
+    text.append("  ")
+    is_quiet = not is_segment and line.level is not TocLevel.DAY
+    text.append(_fit(headline, room), styles.quiet if is_quiet else None)
+    text.append(f"{count} {_state(line)}", styles.quiet)
+    mark_style = styles.live if mark == format.LIVE else styles.quiet
+    text.append(mark, styles.wrong if mark == format.UNSUPPORTED else mark_style)
+    return text
+
+
+def sparkline(counts: Sequence[int]) -> str:
+    """Return a bar for each count, the highest for the largest, a dot for zero."""
+    most, last = max(counts, default=0), len(BARS) - 1
+    return "".join(
+        BARS[min(last, count * len(BARS) // most)] if count else EMPTY_BAR
+        for count in counts
+    )
+
+
+def _headline(line: TocLine) -> str:
+    text = line.headline or (line.title if line.level is TocLevel.SEGMENT else "")
+    if not text and line.status is Status.PENDING:
+        return format.standing(line.status)
+    return text
+
+
+def _count(line: TocLine) -> str:
+    is_known = line.tally.segments or line.status is not Status.PENDING
+    return format.count(line.tally.segments) if is_known else ""
+
+
+def _state(line: TocLine) -> str:
+    """Return the mark of a summary that will change, or else of its author."""
+    if line.status is Status.STALE and not line.is_pinned:
+        return format.BEHIND
+    if line.status is Status.PROVISIONAL:
+        return format.PASSING
+    return format.MODELS if line.is_models else " "
+
+
+def _mark(line: TocLine, is_expanded: bool) -> str:
+    """Return the verdict of a segment, or the mark of a live one in a closed branch."""
+    is_segment = line.level is TocLevel.SEGMENT
+    if line.is_live and not is_segment and not is_expanded:
+        return format.LIVE
+    if not is_segment:
+        return " "
+    return format.verdict(line.supported, line.weak, line.bullets)
+
+
+def _fit(text: str, room: int) -> str:
+    """Pad or truncate a text to exactly so many cells."""
+    text = " ".join(text.split())
+    if room < 1:
+        return ""
+    if cell_len(text) > room:
+        head = set_cell_size(text, room - 1).rstrip("…")
+        return set_cell_size(f"{head}…", room)
+    return set_cell_size(text, room)
