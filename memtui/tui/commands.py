@@ -1,4 +1,4 @@
-"""A command: one thing a person can ask for, and the keys that ask for it."""
+"""The table of commands: the source of bindings, footer, palette and help."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 
 
 class Group(StrEnum):
-    """Under which heading a command stands in the help."""
+    """The section of the table a command belongs to."""
 
     FIND = "Find"
     READ = "Read"
@@ -17,27 +17,27 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One thing a person can ask for."""
+    """One thing the user can do."""
 
     name: str
-    """The action: ``action_<name>`` does it."""
+    """The action: ``action_<name>`` runs it."""
     keys: tuple[str, ...]
-    """Textual's names of the keys; none for a command of the palette alone."""
+    """Textual's names of the keys; none for commands of the palette alone."""
     shown: str
-    """The keys as a person reads them."""
+    """The keys as they are shown."""
     label: str
-    """The word in the footer."""
+    """The label in the footer."""
     help: str
-    """A whole sentence; "" where it depends on who obeys, who says it then."""
+    """A whole sentence; empty where each binding has its own."""
     group: Group
     in_footer: bool = False
     in_palette: bool = True
-    called: str = ""
-    """What the palette calls it; the word in the footer if empty."""
+    title: str = ""
+    """The title in the palette; the label if empty."""
     rank: int = 2
-    """Where a footer is narrow, what has the highest goes first; 0 stays."""
+    """The highest leaves a narrow footer first; 0 stays."""
     where: str = ""
-    """Where it can be done, in a whole sentence; "" where that goes without saying."""
+    """Where it works, if its key is pressed elsewhere."""
 
 
 FINDING = (
@@ -46,32 +46,31 @@ FINDING = (
         ("slash",),
         "/",
         "find",
-        "Find any moment by a few words, and jump there.",
+        "Search everything and jump to a hit.",
         Group.FIND,
-        called="Find anything",
+        title="Search everything",
         in_footer=True,
         rank=1,
-        where="It works in the contents: esc leads there.",
     ),
     Command(
         "go_to_date",
         ("g",),
         "g",
         "date",
-        "Go to a year, a month, a week or a day.",
+        "Go to a year, month, week or day.",
         Group.FIND,
-        called="Go to a date",
+        title="Go to a date",
         in_footer=True,
-        where="It works in the contents: esc leads there.",
+        where="in the contents and the calendar",
     ),
     Command(
-        "see_sessions",
+        "show_sessions",
         ("s",),
         "s",
         "sessions",
-        "See the sessions: with whom, of what, when and how long; and read one.",
+        "List all sessions, and read one.",
         Group.FIND,
-        called="Sessions",
+        title="Sessions",
     ),
     Command(
         "find_here",
@@ -80,7 +79,7 @@ FINDING = (
         "find",
         "",
         Group.FIND,
-        called="Find here",
+        title="Find here",
         rank=1,
     ),
     Command(
@@ -88,252 +87,42 @@ FINDING = (
         ("S",),
         "S",
         "sort",
-        "List the newest first, the oldest, the longest, those of most messages, or all"
-        " by title.",
+        "Change the order: newest, oldest, longest, most messages, or title.",
         Group.FIND,
-        called="Sort the list",
-        where="Sessions are sorted in their list: s.",
+        title="Sort the list",
+        where="in the list of sessions (s)",
     ),
     Command(
-        "see_days",
+        "show_calendar",
         ("c",),
         "c",
         "calendar",
-        "See how much was said on each day, year by year, and go to one of them.",
+        "Show the activity of each day, year by year, and go to a day.",
         Group.FIND,
-        called="Calendar",
+        title="Calendar",
         rank=3,
     ),
     Command(
-        "go_back",
+        "jump_back",
         ("backspace",),
         "backspace",
-        "back to before",
-        "Go back to where you were before a jump: by /, g, c, or b from a message.",
+        "jump back",
+        "Go back to where you were before the last jump.",
         Group.FIND,
-        where="It works in the contents and in a session.",
+        where="in the contents and in a session",
     ),
     Command(
-        "narrow",
+        "filter",
         ("F",),
         "F",
         "filter",
-        "Show one agent, one project or one keyword alone, everywhere; F F shows all.",
+        "Show only one agent, project or keyword on all screens; F F shows all.",
         Group.FIND,
-        called="Filter by agent, project or keyword",
+        title="Filter by agent, project or keyword",
         in_footer=True,
         rank=5,
-        where="It works in the contents, the sessions and the calendar.",
+        where="in the contents, the sessions and the calendar",
     ),
-)
-
-
-KEEPING = (
-    Command(
-        "import_histories",
-        ("i",),
-        "i",
-        "import",
-        "Look for the histories agents keep here; import them, and watch them grow.",
-        Group.APP,
-        called="Import conversations",
-    ),
-    Command(
-        "see_hooks",
-        ("H",),
-        "H",
-        "hooks",
-        "See which agents tell memtui what happens, and have others tell it.",
-        Group.APP,
-        called="Hooks of your agents",
-    ),
-    Command(
-        "see_quarantine",
-        ("Q",),
-        "Q",
-        "what could not be taken",
-        "See what failed and what could not be taken, and why; try that again, or drop"
-        " it.",
-        Group.APP,
-        called="Problems: what could not be taken",
-    ),
-    Command(
-        "see_settings",
-        ("comma",),
-        ",",
-        "settings",
-        "See every setting, what it means and who set it; and change it.",
-        Group.APP,
-    ),
-    Command(
-        "see_jobs",
-        ("w",),
-        "w",
-        "jobs",
-        "See what the workers do and what waits, the model's jobs, and how Ollama is.",
-        Group.APP,
-        called="Jobs: what is done behind",
-        rank=4,
-    ),
-    Command(
-        "pause_job",
-        ("space",),
-        "space",
-        "pause",
-        "Let the job the cursor is on rest, also over restarts; or resume it.",
-        Group.APP,
-        called="Pause or resume this job",
-    ),
-    Command(
-        "run_now",
-        ("x",),
-        "x",
-        "run now",
-        "Ask for a run of the job the cursor is on, before all that has its time.",
-        Group.APP,
-        called="Run this job now",
-    ),
-    Command(
-        "retry",
-        ("t",),
-        "t",
-        "try again",
-        "Try again to take what the cursor is on: the file, or all of its transcript.",
-        Group.APP,
-        called="Try this again",
-        where="What can be tried again is listed by Q.",
-    ),
-    Command(
-        "retry_all",
-        ("T",),
-        "T",
-        "try all again",
-        "Try again to take all that could not be taken.",
-        Group.APP,
-        rank=5,
-        where="What can be tried again is listed by Q.",
-    ),
-    Command(
-        "drop",
-        ("D", "delete"),
-        "D del",
-        "drop",
-        "Drop what the cursor is on, or all there is; you are asked first.",
-        Group.APP,
-        called="Drop this",
-        where="What can be dropped is listed by Q.",
-    ),
-    Command(
-        "write_change",
-        ("ctrl+s",),
-        "ctrl+s",
-        "write",
-        "Write the change that is shown into the agent's settings.",
-        Group.APP,
-        called="Write this change",
-        where="Changes to agents' settings are shown by H.",
-    ),
-    Command(
-        "import_once",
-        ("I",),
-        "I",
-        "import once",
-        "Import the histories as they are now, and do not watch them grow.",
-        Group.APP,
-        called="Import once, do not watch",
-        where="i shows what can be imported.",
-    ),
-    Command(
-        "open_demo",
-        ("d",),
-        "d",
-        "demo",
-        "Open a small made-up memory to look around in; yours is not touched.",
-        Group.APP,
-        called="Open the demo",
-        where="The demo is offered by i, while nothing is kept.",
-    ),
-    Command(
-        "switch_theme",
-        (),
-        "",
-        "next theme",
-        "Change the colours of the whole screen: dark, light, contrast, dusk or paper.",
-        Group.APP,
-    ),
-    Command(
-        "suspend",
-        ("ctrl+z",),
-        "ctrl+z",
-        "put aside",
-        "Put memtui aside and go to the shell; fg there brings it back as it was.",
-        Group.APP,
-        called="Put memtui aside",
-        where="Leave what is open with esc first.",
-    ),
-    Command(
-        "palette",
-        ("ctrl+p",),
-        "ctrl+p",
-        "all commands",
-        "Find a command by its name.",
-        Group.APP,
-        in_palette=False,
-    ),
-    Command(
-        "help",
-        ("question_mark",),
-        "?",
-        "all keys",
-        "Show every key and what it does here.",
-        Group.APP,
-        called="All keys that work here",
-        in_footer=True,
-        rank=0,
-    ),
-    Command(
-        "quit",
-        ("q",),
-        "q ctrl+q",
-        "quit",
-        "Leave memtui, ctrl+q even while you type. What is under way is taken up again"
-        " at the next start.",
-        Group.APP,
-        called="Quit memtui",
-        in_footer=True,
-        rank=0,
-    ),
-)
-
-
-def _move(name: str, keys: str, shown: str, label: str, help: str) -> Command:
-    keyed = tuple(keys.split())
-    return Command(name, keyed, shown, label, help, Group.MOVE, in_palette=False)
-
-
-MOVING = (
-    _move("cursor_down", "j down", "j ↓", "down", "Move down a line."),
-    _move("cursor_up", "k up", "k ↑", "up", "Move up a line."),
-    _move(
-        "deeper",
-        "l right",
-        "l →",
-        "deeper",
-        "",
-    ),
-    _move(
-        "outward",
-        "h left",
-        "h ←",
-        "outward",
-        "",
-    ),
-    _move("page_down", "pagedown", "pgdn", "page down", "Move down a page."),
-    _move("page_up", "pageup", "pgup", "page up", "Move up a page."),
-    _move("first", "home", "home", "first", "Go to the first line."),
-    _move("last", "end", "end", "last", "Go to the last line."),
-    _move("next_pane", "tab", "tab", "next pane", "Go to the pane after this one."),
-    _move("previous_pane", "shift+tab", "shift+tab", "pane before", "Go back a pane."),
 )
 
 
@@ -348,7 +137,6 @@ READING = (
         in_footer=True,
         rank=1,
         in_palette=False,
-        where="There is no line here that leads further.",
     ),
     Command(
         "back",
@@ -364,71 +152,70 @@ READING = (
         "fold",
         ("space",),
         "space",
-        "fold",
+        "expand",
         "",
         Group.READ,
-        called="Fold or unfold",
+        title="Expand or collapse",
         in_footer=True,
         rank=6,
-        where="Branches and quotes are folded in the contents.",
     ),
     Command(
         "unfold_all",
         ("asterisk",),
         "*",
-        "unfold all",
-        "Unfold all that is below this line, up to 500 lines.",
+        "expand all",
+        "Expand everything below this line, up to 500 lines.",
         Group.READ,
     ),
     Command(
-        "full_screen",
+        "zoom",
         ("z",),
         "z",
-        "full screen",
-        "Give the whole screen to the pane you are in, or put it back.",
+        "zoom",
+        "Zoom this pane to the whole screen, or show all panes again.",
         Group.READ,
-        called="Full screen for this pane",
+        title="Zoom this pane",
     ),
     Command(
-        "next_peer",
+        "older_sibling",
         ("right_square_bracket",),
         "]",
-        "next",
+        "older",
         "",
         Group.READ,
-        called="Next of this level",
+        title="Older sibling",
         in_footer=True,
         rank=6,
-        where="Nodes follow each other in the contents.",
+        where="in the contents, the calendar and a session",
     ),
     Command(
-        "previous_peer",
+        "newer_sibling",
         ("left_square_bracket",),
         "[",
-        "previous",
+        "newer",
         "",
         Group.READ,
-        called="Previous of this level",
+        title="Newer sibling",
         rank=7,
-        where="Nodes follow each other in the contents.",
+        where="in the contents, the calendar and a session",
     ),
     Command(
-        "next_grip",
+        "next_source",
         ("n",),
         "n",
         "next source",
-        "Show the next source: of this bullet, then of the bullets after it.",
+        "Show the next source of this bullet, then those of the following bullets.",
         Group.READ,
-        where="Sources belong to the bullets of the contents.",
+        where="in the contents and in a session",
     ),
     Command(
-        "previous_grip",
+        "previous_source",
         ("p",),
         "p",
         "previous source",
-        "Show the source before this one.",
+        "Show the previous source.",
         Group.READ,
-        where="Sources belong to the bullets of the contents.",
+        where="in the contents and in a session",
     ),
     Command(
         "more_context",
@@ -437,7 +224,7 @@ READING = (
         "more context",
         "Show more of the conversation around the source.",
         Group.READ,
-        where="Only a source has more around it: it is in the contents.",
+        where="in the contents",
     ),
     Command(
         "less_context",
@@ -446,17 +233,17 @@ READING = (
         "less context",
         "Show less of the conversation around the source.",
         Group.READ,
-        where="Only a source has more around it: it is in the contents.",
+        where="in the contents",
     ),
     Command(
         "show_withheld",
         ("u",),
         "u",
-        "more",
-        "Show what a model claimed and no source says, or hide it again.",
+        "unsupported",
+        "Show or hide the claims of a model that no source supports.",
         Group.READ,
-        called="Show or hide what was withheld",
-        where="Claims are withheld on the pages of the contents.",
+        title="Show or hide unsupported claims",
+        where="in the contents",
     ),
     Command(
         "copy_citation",
@@ -465,157 +252,356 @@ READING = (
         "copy citation",
         "",
         Group.READ,
-        where="Sources, which can be cited, are in the contents.",
+        where="in the contents and in a session",
     ),
     Command(
-        "see_versions",
+        "show_versions",
         ("v",),
         "v",
         "versions",
-        "See every version of this node, and choose which of them is shown.",
+        "Show all versions of this node, and choose which one is shown.",
         Group.READ,
-        called="Versions of this node",
-        where="Versions belong to the nodes of the contents.",
+        title="Versions of this node",
+        where="in the contents",
     ),
     Command(
         "pin",
         ("P",),
         "P",
         "pin",
-        "Show this version, whatever comes after it; or let it go if it is pinned.",
+        "Pin this version, so that no newer one replaces it; or unpin it.",
         Group.READ,
-        called="Pin this version",
-        where="Versions are pinned in their list: v, on a node of the contents.",
+        title="Pin this version",
+        where="in the versions of a node (v)",
     ),
     Command(
-        "ask_anew",
+        "regenerate",
         ("R",),
         "R",
-        "ask anew",
-        "Ask for a new version by a model, before all that nobody asked for.",
+        "regenerate",
+        "Ask a model for a new version, before its scheduled work.",
         Group.READ,
-        called="Ask a model for a new version",
-        where="A model is asked anew from the versions: v, on a node of the contents.",
+        title="Regenerate with a model",
+        where="in the versions of a node (v)",
     ),
     Command(
-        "next_question",
+        "next_prompt",
         ("right_square_bracket",),
         "]",
-        "next of yours",
-        "Go to the next thing you said in this session.",
+        "next prompt",
+        "Go to your next prompt in this session.",
         Group.READ,
-        called="Next thing you said",
+        title="Next prompt",
         in_footer=True,
         rank=5,
     ),
     Command(
-        "previous_question",
+        "previous_prompt",
         ("left_square_bracket",),
         "[",
-        "yours before",
-        "Go to what you said before in this session.",
+        "previous prompt",
+        "Go to your previous prompt in this session.",
         Group.READ,
-        called="Previous thing you said",
+        title="Previous prompt",
     ),
     Command(
         "next_match",
         ("n",),
         "n",
         "next match",
-        "Go to the next of the words that were found in this session.",
+        "Go to the next match in this session.",
         Group.READ,
     ),
     Command(
         "previous_match",
         ("p", "N"),
         "p N",
-        "match before",
-        "Go to the match before in this session.",
+        "previous match",
+        "Go to the previous match in this session.",
         Group.READ,
-        called="Match before",
     ),
     Command(
-        "show_thinking",
+        "toggle_thinking",
         ("t",),
         "t",
         "thinking",
-        "Show what the model thought before it spoke, or hide it again.",
+        "Show or hide the model's thinking.",
         Group.READ,
-        called="Show or hide thinking",
+        title="Show or hide thinking",
+        where="in a session, and as retry on skipped input (Q)",
     ),
     Command(
-        "see_place",
+        "show_in_contents",
         ("b",),
         "b",
         "in the contents",
-        "Go to the stretch of the contents that this message belongs to.",
+        "Show this message's segment in the contents.",
         Group.READ,
-        called="Show this in the contents",
+        title="Show this in the contents",
+        where="in a session",
     ),
     Command(
         "resume",
         ("r",),
         "r",
         "resume",
-        "Take this session up again in its agent; the command is shown first.",
+        "Resume this session in its agent; the command is shown first.",
         Group.READ,
-        called="Resume this session in its agent",
+        title="Resume this session in its agent",
         in_footer=True,
+        where="in a session",
     ),
     Command(
         "export",
         ("e",),
         "e",
         "export",
-        "Write this session into a file, as Markdown.",
+        "Export this session to a file, as Markdown.",
         Group.READ,
-        called="Export this session as Markdown",
+        title="Export this session as Markdown",
         in_footer=True,
+        where="in a session",
     ),
     Command(
         "edit",
         ("o",),
         "o",
-        "open in your editor",
+        "open in editor",
         "Open this session as Markdown in $VISUAL or $EDITOR.",
         Group.READ,
-        called="Open this session in your editor",
+        title="Open this session in your editor",
+        where="in a session",
     ),
 )
 
 
-COMMANDS = (*FINDING, *READING, *MOVING, *KEEPING)
-"""Every command, in the order of footer, palette and help."""
+def _move(name: str, keys: str, shown: str, label: str, help: str) -> Command:
+    key_names = tuple(keys.split())
+    return Command(name, key_names, shown, label, help, Group.MOVE, in_palette=False)
 
+
+MOVING = (
+    _move("cursor_down", "j down", "j ↓", "down", "Move down a line."),
+    _move("cursor_up", "k up", "k ↑", "up", "Move up a line."),
+    _move("deeper", "l right", "l →", "deeper", ""),
+    _move("outward", "h left", "h ←", "outward", ""),
+    _move("page_down", "pagedown", "pgdn", "page down", "Move down a page."),
+    _move("page_up", "pageup", "pgup", "page up", "Move up a page."),
+    _move("first", "home", "home", "first", "Go to the first line."),
+    _move("last", "end", "end", "last", "Go to the last line."),
+    _move("next_pane", "tab", "tab", "next pane", "Go to the next pane."),
+    _move(
+        "previous_pane",
+        "shift+tab",
+        "shift+tab",
+        "previous pane",
+        "Go to the previous pane.",
+    ),
+)
+
+
+MANAGING = (
+    Command(
+        "import_histories",
+        ("i",),
+        "i",
+        "import",
+        "Find agents' conversations on this machine, and import them.",
+        Group.APP,
+        title="Import conversations",
+    ),
+    Command(
+        "show_hooks",
+        ("H",),
+        "H",
+        "hooks",
+        "Show which agents are captured live, and install or remove hooks.",
+        Group.APP,
+        title="Hooks: live capture",
+    ),
+    Command(
+        "show_skipped",
+        ("Q",),
+        "Q",
+        "skipped input",
+        "Show failures and skipped input, and retry or dismiss it.",
+        Group.APP,
+        title="Problems and skipped input",
+    ),
+    Command(
+        "show_settings",
+        ("comma",),
+        ",",
+        "settings",
+        "Show all settings and their meaning, and change them.",
+        Group.APP,
+    ),
+    Command(
+        "show_jobs",
+        ("w",),
+        "w",
+        "jobs",
+        "Show the queues, the model's jobs, and the state of the model.",
+        Group.APP,
+        title="Jobs",
+        rank=4,
+    ),
+    Command(
+        "pause_job",
+        ("space",),
+        "space",
+        "pause",
+        "Pause or resume this job; a restart does not change that.",
+        Group.APP,
+        title="Pause or resume this job",
+    ),
+    Command(
+        "run_now",
+        ("x",),
+        "x",
+        "run now",
+        "Run this job next.",
+        Group.APP,
+        title="Run this job now",
+        where="in the jobs (w)",
+    ),
+    Command(
+        "retry",
+        ("t",),
+        "t",
+        "retry",
+        "Retry this entry: the hook file, or the whole transcript.",
+        Group.APP,
+        title="Retry this entry",
+    ),
+    Command(
+        "retry_all",
+        ("T",),
+        "T",
+        "retry all",
+        "Retry all entries.",
+        Group.APP,
+        rank=5,
+        where="on skipped input (Q)",
+    ),
+    Command(
+        "dismiss_entry",
+        ("D", "delete"),
+        "D del",
+        "dismiss",
+        "Dismiss this entry or all entries, after a confirmation.",
+        Group.APP,
+        title="Dismiss this entry",
+        where="on skipped input (Q)",
+    ),
+    Command(
+        "write_change",
+        ("ctrl+s",),
+        "ctrl+s",
+        "write",
+        "Write the change to the agent's settings.",
+        Group.APP,
+        title="Write this change",
+        where="in the hooks (H), where a change is shown",
+    ),
+    Command(
+        "import_once",
+        ("I",),
+        "I",
+        "import once",
+        "Import what was found, without watching for new messages.",
+        Group.APP,
+        title="Import once, without watching",
+        where="on the import screen (i)",
+    ),
+    Command(
+        "open_demo",
+        ("d",),
+        "d",
+        "demo",
+        "Open the demo, which has its own sample data.",
+        Group.APP,
+        title="Open the demo",
+        where="on the import screen (i)",
+    ),
+    Command(
+        "switch_theme",
+        (),
+        "",
+        "next theme",
+        "Switch to the next theme: dark, light, contrast, dusk or paper.",
+        Group.APP,
+    ),
+    Command(
+        "suspend",
+        ("ctrl+z",),
+        "ctrl+z",
+        "suspend",
+        "Suspend memtui and return to the shell; fg brings it back.",
+        Group.APP,
+        where="outside dialogs",
+    ),
+    Command(
+        "palette",
+        ("ctrl+p",),
+        "ctrl+p",
+        "all commands",
+        "Find a command by its name.",
+        Group.APP,
+        in_palette=False,
+    ),
+    Command(
+        "help",
+        ("question_mark",),
+        "?",
+        "all keys",
+        "Show all keys and what they do here.",
+        Group.APP,
+        title="All keys",
+        in_footer=True,
+        rank=0,
+    ),
+    Command(
+        "quit",
+        ("q",),
+        "q ctrl+q",
+        "quit",
+        "Quit memtui; ctrl+q works while you type, too. Interrupted work continues at"
+        " the next start.",
+        Group.APP,
+        title="Quit memtui",
+        in_footer=True,
+        rank=0,
+    ),
+)
+
+
+COMMANDS = (*FINDING, *READING, *MOVING, *MANAGING)
+"""All commands, in the order of footer, palette and help."""
 
 _BY_NAME = {command.name: command for command in COMMANDS}
 
 
 def named(name: str) -> Command:
-    """The row of a command.
-
-    Raises:
-        KeyError: There is no such command.
-    """
+    """Return a command by its name; raise KeyError if there is none."""
     return _BY_NAME[name]
 
 
-def bindings(*names: str, in_footer: bool = False, **says: str) -> list[BindingType]:
-    """The bindings of these commands, in the order of the table.
+def bindings(*names: str, in_footer: bool = False, **help: str) -> list[BindingType]:
+    """Return the bindings of commands, in the order of the table.
 
     Args:
-        names: Which commands.
-        in_footer: Whether all of them are shown in the footer, not only those that
-            are wherever they can be done.
-        says: More of them, each with what it does here, in a whole sentence.
+        names: The commands.
+        in_footer: Show all of them in the footer, not only those always shown.
+        help: More commands, each with its help text for this binding.
 
     Raises:
         KeyError: There is no such command.
-        ValueError: What one of them does here is said nowhere.
+        ValueError: A command has no help text, neither here nor in the table.
     """
-    rows = sorted({named(name) for name in (*names, *says)}, key=COMMANDS.index)
-    if silent := [one.name for one in rows if not (says.get(one.name) or one.help)]:
-        raise ValueError(f"nobody says what {', '.join(silent)} does here")
+    rows = sorted({named(name) for name in (*names, *help)}, key=COMMANDS.index)
+    if missing := [one.name for one in rows if not (help.get(one.name) or one.help)]:
+        raise ValueError(f"no help text for {', '.join(missing)}")
     return [
         Binding(
             ",".join(row.keys),
@@ -623,7 +609,7 @@ def bindings(*names: str, in_footer: bool = False, **says: str) -> list[BindingT
             row.label,
             show=in_footer or row.in_footer,
             key_display=row.shown.split()[0],
-            tooltip=says.get(row.name) or row.help,
+            tooltip=help.get(row.name) or row.help,
             id=row.name,
         )
         for row in rows
@@ -632,10 +618,10 @@ def bindings(*names: str, in_footer: bool = False, **says: str) -> list[BindingT
 
 
 def why_not(key: str) -> str:
-    """What to say where a key does nothing; "" if no command has it.
+    """Return what to show when a key does nothing; empty for an unknown key.
 
     Args:
-        key: Textual's name of it.
+        key: Textual's name of the key.
     """
     rows = [row for row in COMMANDS if key in row.keys]
     if not rows:
@@ -643,11 +629,11 @@ def why_not(key: str) -> str:
     shown = _shown(rows[0], key)
     labels = " or ".join(dict.fromkeys(row.label for row in rows))
     where = next((row.where for row in rows if row.where), "")
-    return f"{shown} ({labels}) does nothing here. {where}".rstrip()
+    what = f"works only {where}" if where else "does nothing here"
+    return f"{shown} ({labels}) {what}."
 
 
 def _shown(row: Command, key: str) -> str:
-    """One key of several as a person reads it."""
     shown = row.shown.split()
     place = row.keys.index(key)
     return shown[place] if place < len(shown) else shown[0]

@@ -7,6 +7,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
+from pathlib import Path
 
 from memtui.errors import StoreDamaged
 from memtui.memory.times import since
@@ -66,6 +67,12 @@ def size(characters: int) -> str:
     if characters < _KB * _KB:
         return f"{characters / _KB:.0f} kB"
     return f"{characters / _KB / _KB:.0f} MB"
+
+
+def short_path(path: Path) -> str:
+    """Return a path with ``~`` for the home folder."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else f"{path}"
 
 
 def clock(at: datetime, zone: tzinfo) -> str:

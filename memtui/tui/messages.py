@@ -1,6 +1,6 @@
 """What is said in the tree of contents, and by it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -9,26 +9,16 @@ from textual.message import Message
 if TYPE_CHECKING:
     from datetime import date
 
-    from memtui.integrations.hooks import Change, Installation
     from memtui.model.activity import Part
-    from memtui.model.calendar import Span, Year
     from memtui.model.events import Place
     from memtui.model.grips import Expansion
-    from memtui.model.nodes import TocHistory, TocLine, TocNode
+    from memtui.model.nodes import TocLine, TocNode
     from memtui.model.scope import Scope
-    from memtui.model.sessions import History
-    from memtui.model.setting import Entry, SettingsSheet
+    from memtui.model.setting import Entry
     from memtui.model.verdicts import Verdict
     from memtui.pipeline.progress import Progress
-    from memtui.services.browse import Branches, Parts
-    from memtui.services.conversation import About, Measure, News, TurnRange
-    from memtui.services.quarantine import Dropped, Outcome, Page, Retried, Shown
-    from memtui.services.sessions import SessionRange
-    from memtui.services.status import Work
-    from memtui.tui.widgets.results import Landing, ResultSheet, View
-    from memtui.tui.widgets.turn_lines import Laid, Look
-    from memtui.tui.widgets.turn_view import Spot
-    from memtui.workspace import WorkspaceProtocol
+    from memtui.services.browse import Branches
+    from memtui.tui.widgets.transcript_view import TranscriptPosition
 
 
 class PageRead(Message):
@@ -102,23 +92,6 @@ class AllRead(Message):
         self.node_id, self.branches, self.of = node_id, branches, of
 
 
-class DaysRead(Message):
-    """Years have been read, and between which days anything is kept."""
-
-    def __init__(
-        self,
-        span: "Span | None",
-        years: "Sequence[Year]",
-        counts: Sequence[int],
-        *,
-        is_again: bool = False,
-    ) -> None:
-        super().__init__()
-        self.span, self.years, self.counts = span, years, counts
-        self.is_again = is_again
-        """Whether they were read before, and have changed since."""
-
-
 class DayPointedAt(Message):
     """The cursor is on another day."""
 
@@ -135,62 +108,6 @@ class YearsShown(Message):
     """Other years are in sight, which may have to be read."""
 
 
-class NearestFound(Message):
-    """The node that lies nearest to a wanted one has been looked for."""
-
-    def __init__(self, wanted: str, found: str) -> None:
-        super().__init__()
-        self.wanted, self.found = wanted, found
-
-
-class Answered(Message):
-    """A search has answered what was asked."""
-
-    def __init__(self, view: "View", asked: str, sheet: "ResultSheet") -> None:
-        super().__init__()
-        self.view, self.asked, self.sheet = view, asked, sheet
-
-
-class LandingFound(Message):
-    """It is known which node something is opened at; an empty id where none is yet."""
-
-    def __init__(self, landing: "Landing", node_id: str) -> None:
-        super().__init__()
-        self.landing, self.node_id = landing, node_id
-
-
-class HooksFound(Message):
-    """It is known how it stands with the hooks of each agent."""
-
-    def __init__(self, installations: "Sequence[Installation]") -> None:
-        super().__init__()
-        self.installations = installations
-
-
-class ChangePlanned(Message):
-    """It is known what would become of an agent's settings."""
-
-    def __init__(self, change: "Change") -> None:
-        super().__init__()
-        self.change = change
-
-
-class ChangeWritten(Message):
-    """An agent's settings have been changed; how it stands now."""
-
-    def __init__(self, agent: str, installations: "Sequence[Installation]") -> None:
-        super().__init__()
-        self.agent, self.installations = agent, installations
-
-
-class HouseOpened(Message):
-    """The store is open, and the first screen can be shown."""
-
-    def __init__(self, house: "WorkspaceProtocol") -> None:
-        super().__init__()
-        self.house = house
-
-
 class WorkReported(Message, bubble=False):
     """A worker has done something, failed at something, or found nothing to do.
 
@@ -202,38 +119,6 @@ class WorkReported(Message, bubble=False):
         self.progress = progress
 
 
-class LookedInside(Message):
-    """The store has been asked whether anything is kept."""
-
-    def __init__(self, is_empty: bool) -> None:
-        super().__init__()
-        self.is_empty = is_empty
-
-
-class HistoriesFound(Message):
-    """This machine has been searched for what agents keep."""
-
-    def __init__(self, histories: "Sequence[History]") -> None:
-        super().__init__()
-        self.histories = histories
-
-
-class WorkSeen(Message):
-    """What waits and how the jobs stand has been read."""
-
-    def __init__(self, work: "Work") -> None:
-        super().__init__()
-        self.work = work
-
-
-class JobSteered(Message):
-    """A job was paused, resumed or asked for."""
-
-    def __init__(self, said: str) -> None:
-        super().__init__()
-        self.said = said
-
-
 class Narrowed(Message, bubble=False):
     """The whole app shows another part of the memory from now on.
 
@@ -243,14 +128,6 @@ class Narrowed(Message, bubble=False):
     def __init__(self, scope: "Scope") -> None:
         super().__init__()
         self.scope = scope
-
-
-class PartsRead(Message):
-    """The parts that one can choose among are known."""
-
-    def __init__(self, parts: "Parts") -> None:
-        super().__init__()
-        self.parts = parts
 
 
 class NodeRead(Message):
@@ -334,40 +211,8 @@ class WentBack(Message):
     """The reader wants to leave a pane for the one it was reached from."""
 
 
-class QuarantineRead(Message):
-    """Some of what could not be taken has been read, and what became of retries."""
-
-    def __init__(self, page: "Page", outcomes: "Sequence[Outcome]") -> None:
-        super().__init__()
-        self.page, self.outcomes = page, outcomes
-
-
 class MoreWanted(Message):
     """The end of what is listed is near, and there is more."""
-
-
-class RefusalRead(Message):
-    """One thing that could not be taken has been read, with what it says."""
-
-    def __init__(self, shown: "Shown") -> None:
-        super().__init__()
-        self.shown = shown
-
-
-class RetryMade(Message):
-    """Some of what could not be taken is being tried again."""
-
-    def __init__(self, retried: "Retried") -> None:
-        super().__init__()
-        self.retried = retried
-
-
-class DropMade(Message):
-    """Some of what could not be taken has been dropped."""
-
-    def __init__(self, dropped: "Dropped") -> None:
-        super().__init__()
-        self.dropped = dropped
 
 
 class Where(Enum):
@@ -394,7 +239,7 @@ class TurnsWanted(Message):
         *,
         number: int = 0,
         followed_from: "Place | None" = None,
-        spot: "Spot | None" = None,
+        spot: "TranscriptPosition | None" = None,
     ) -> None:
         """Say which.
 
@@ -416,87 +261,12 @@ class TurnsWanted(Message):
         return self.where not in (Where.BEFORE, Where.AFTER)
 
 
-class TurnsRead(Message):
-    """Some of the conversation has been read, and is laid out as it was to look."""
-
-    def __init__(
-        self,
-        wanted: TurnsWanted,
-        stretch: "TurnRange",
-        laid: "Sequence[Laid]",
-        look: "Look",
-        unfolded: frozenset[str],
-    ) -> None:
-        super().__init__()
-        self.wanted, self.stretch, self.laid, self.look = wanted, stretch, laid, look
-        self.unfolded = unfolded
-        """Which events were to be unfolded."""
-
-
-class NewsRead(Message):
-    """It is known what has changed; nothing when there is no news."""
-
-    def __init__(
-        self, edition: int, news: "News | None", laid: "Sequence[Laid]", look: "Look"
-    ) -> None:
-        """Say what has.
-
-        Args:
-            edition: Of which edition of what is shown.
-            news: What has changed.
-            laid: Its turns laid out.
-            look: How they were to look.
-        """
-        super().__init__()
-        self.edition, self.news, self.laid, self.look = edition, news, laid, look
-
-
-class TurnsLaid(Message):
-    """Turns have been laid out anew, by their events' ids."""
-
-    def __init__(self, laid: "Mapping[str, Laid]", look: "Look") -> None:
-        super().__init__()
-        self.laid, self.look = laid, look
-
-
-class Measured(Message):
-    """It is known how long the conversation is, and how much stands before a place."""
-
-    def __init__(self, place: "Place | None", measure: "Measure") -> None:
-        super().__init__()
-        self.place, self.measure = place, measure
-
-
-class AboutRead(Message):
-    """What is known of the session has been read."""
-
-    def __init__(self, about: "About") -> None:
-        super().__init__()
-        self.about = about
-
-
-class QuestionFound(Message):
-    """The next thing a person said is known, or that there is none."""
-
-    def __init__(self, place: "Place | None", step: int) -> None:
-        super().__init__()
-        self.place, self.step = place, step
-
-
 class WordsAsked(Message):
     """Words are to be looked for in the whole conversation; none are found nowhere."""
 
     def __init__(self, words: str) -> None:
         super().__init__()
         self.words = words
-
-
-class WordsFound(Message):
-    """The whole conversation has been looked through for some words."""
-
-    def __init__(self, words: str, places: "Sequence[Place]") -> None:
-        super().__init__()
-        self.words, self.places = words, places
 
 
 class ViewResized(Message):
@@ -509,70 +279,6 @@ class TurnOpened(Message):
 
 class CursorMoved(Message):
     """The cursor of the transcript is on another turn."""
-
-
-class PlaceFound(Message):
-    """The node that a turn belongs to is known; an empty id where there is none."""
-
-    def __init__(self, node_id: str) -> None:
-        super().__init__()
-        self.node_id = node_id
-
-
-class RunLookedAt(Message):
-    """It is known why a command cannot be run here; an empty text where it can."""
-
-    def __init__(self, why_not: str, *, is_gone: bool) -> None:
-        """Say so.
-
-        Args:
-            why_not: Why; "" where it can.
-            is_gone: Whether the folder it is run in is not there any more.
-        """
-        super().__init__()
-        self.why_not, self.is_gone = why_not, is_gone
-
-
-class FileLookedAt(Message):
-    """It is known whether a file can be written."""
-
-    def __init__(self, named: str, file: str, why_not: str, *, is_there: bool) -> None:
-        """Say so.
-
-        Args:
-            named: What was typed.
-            file: The file that is meant, with its whole path.
-            why_not: Why it cannot be written; "" where it can.
-            is_there: Whether it is there already.
-        """
-        super().__init__()
-        self.named, self.file, self.why_not = named, file, why_not
-        self.is_there = is_there
-
-
-class Exported(Message):
-    """The session has been written into a file, to be kept or to be looked at."""
-
-    def __init__(self, file: str, *, to_edit: bool) -> None:
-        super().__init__()
-        self.file, self.to_edit = file, to_edit
-
-
-class StretchRead(Message):
-    """Some of the list has been read."""
-
-    def __init__(
-        self, stretch: "SessionRange", *, is_anew: bool, shift: int = 0
-    ) -> None:
-        """Say what was read.
-
-        Args:
-            stretch: Some of the list.
-            is_anew: Whether all that was known of the list gives way to it.
-            shift: How many lines further down the sessions stand now.
-        """
-        super().__init__()
-        self.stretch, self.is_anew, self.shift = stretch, is_anew, shift
 
 
 class StretchWanted(Message):
@@ -602,41 +308,9 @@ class NodeWanted(Message):
         self.node_id = node_id
 
 
-class SettingsRead(Message):
-    """All settings have been read."""
-
-    def __init__(self, sheet: "SettingsSheet") -> None:
-        super().__init__()
-        self.sheet = sheet
-
-
 class SettingWritten(Message):
     """A setting has been changed for good."""
 
     def __init__(self, entry: "Entry") -> None:
         super().__init__()
         self.entry = entry
-
-
-class HistoryRead(Message):
-    """All versions of a node are known; none when it is not kept."""
-
-    def __init__(self, history: "TocHistory | None") -> None:
-        super().__init__()
-        self.history = history
-
-
-class EditionRead(Message):
-    """A version of a node has been read whole; none when it is not kept."""
-
-    def __init__(self, version: int, node: "TocNode | None") -> None:
-        super().__init__()
-        self.version, self.node = version, node
-
-
-class VersionChosen(Message):
-    """It was noted what a person wants to see of a node."""
-
-    def __init__(self, said: str) -> None:
-        super().__init__()
-        self.said = said

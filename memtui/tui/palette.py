@@ -1,4 +1,4 @@
-"""What can be done now, the nearest first: what palette and help are made of."""
+"""The commands that can be used now: the source of the palette and the help."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ from memtui.tui.widgets.item_list import is_drawn
 
 
 class Palette(CommandPalette):
-    """Textual's palette, which stands keys that come before it is drawn."""
+    """Textual's palette, safe for keys that arrive before it is drawn."""
 
     def on_mount(self) -> None:
-        """Have no sign that terminals may lack."""
+        """Use an icon that all terminals can show."""
         self.query_one(SearchIcon).icon = ">"
 
     def _action_command_list(self, action: str) -> None:
@@ -38,80 +38,81 @@ class Palette(CommandPalette):
             super()._action_command_list(action)
 
 
-class Offers(SystemCommandsProvider):
-    """Finds commands by what they are called and by what they do, in our order."""
+class CommandProvider(SystemCommandsProvider):
+    """Finds commands by title and by help text, in the order of the table."""
 
     async def discover(self) -> Hits:
-        """All of them."""
-        for called, says, act, _ in self.app.get_system_commands(self.screen):
-            yield DiscoveryHit(Content(called), act, called, says)
+        for title, help, run, _ in self.app.get_system_commands(self.screen):
+            yield DiscoveryHit(Content(title), run, title, help)
 
     async def search(self, query: str) -> Hits:
-        """Those that are called so or do so; a name counts more."""
         matcher = self.matcher(query)
-        for called, says, act, _ in self.app.get_system_commands(self.screen):
-            named, told = matcher.match(called), query.casefold() in says.casefold()
-            if named or told:
-                shown = matcher.highlight(called) if named else Content(called)
-                yield Hit(1 + named if named else 1, shown, act, called, says)
+        for title, help, run, _ in self.app.get_system_commands(self.screen):
+            score = matcher.match(title)
+            if score or query.casefold() in help.casefold():
+                shown = matcher.highlight(title) if score else Content(title)
+                yield Hit(1 + score, shown, run, title, help)
 
 
-class Near(IntEnum):
-    """How near to the focus a command belongs."""
+class Level(IntEnum):
+    """Where a command is bound; the nearest to the focus comes first."""
 
     PANE, SCREEN, APP = range(3)
 
 
 @dataclass(frozen=True, slots=True)
-class Able:
-    """A command that can be done now."""
+class AvailableCommand:
+    """A command that can be used now."""
 
     command: Command
-    says: str
+    help: str
     """What it does here, in a whole sentence."""
     node: DOMNode
-    """Who does it."""
-    near: Near
+    """The node whose action it is."""
+    level: Level
 
 
-def able(screen: Screen[Any]) -> Sequence[Able]:
-    """What can be done by a key where the focus is, the nearest first."""
-    named = commands.named("palette")
-    # Textual binds this one for us, wherever the focus is.
-    found = {named: Able(named, named.help, screen.app, Near.APP)}
+def available_commands(screen: Screen[Any]) -> Sequence[AvailableCommand]:
+    """Return the commands bound to a key where the focus is, the nearest first."""
+    row = commands.named("palette")
+    # Textual binds this one itself.
+    found = {row: AvailableCommand(row, row.help, screen.app, Level.APP)}
     for one in screen.active_bindings.values():
         if one.enabled and one.binding.id:
             row = commands.named(one.binding.id)
-            near = _near(one.node)
-            found.setdefault(row, Able(row, one.tooltip, one.node, near))
+            level = _level(one.node)
+            found.setdefault(row, AvailableCommand(row, one.tooltip, one.node, level))
     place = commands.COMMANDS.index
-    return sorted(found.values(), key=lambda one: (one.near, place(one.command)))
+    return sorted(found.values(), key=lambda one: (one.level, place(one.command)))
 
 
-def _near(node: DOMNode) -> Near:
+def _level(node: DOMNode) -> Level:
     if isinstance(node, App):
-        return Near.APP
-    return Near.SCREEN if isinstance(node, Screen) else Near.PANE
+        return Level.APP
+    return Level.SCREEN if isinstance(node, Screen) else Level.PANE
 
 
-def offers(app: App[Any], screen: Screen[Any]) -> Iterator[SystemCommand]:
-    """A line for each command that can be done, and for each theme but this one."""
-    keyless = [row for row in commands.COMMANDS if not row.keys]
-    rest = [Able(row, row.help, app, Near.APP) for row in keyless]
+def system_commands(app: App[Any], screen: Screen[Any]) -> Iterator[SystemCommand]:
+    """Yield the entries of the palette: the available commands, then the themes."""
+    keyless = [
+        AvailableCommand(row, row.help, app, Level.APP)
+        for row in commands.COMMANDS
+        if not row.keys
+    ]
     place = commands.COMMANDS.index
-    for one in sorted([*able(screen), *rest], key=lambda one: place(one.command)):
+    available = [*available_commands(screen), *keyless]
+    for one in sorted(available, key=lambda one: place(one.command)):
         row = one.command
         if row.in_palette:
-            act = partial(app.run_action, row.name, one.node)
-            yield SystemCommand(_title(row), one.says, act)
+            run = partial(app.run_action, row.name, one.node)
+            yield SystemCommand(_title(row), one.help, run)
     for theme in THEMES:
         if theme.name != app.theme:
-            take = partial(app.run_action, f"switch_theme({theme.name!r})", app)
-            called = f"Theme: {themes.title(theme.name)}"
-            yield SystemCommand(called, "Take these colours.", take)
+            run = partial(app.run_action, f"switch_theme({theme.name!r})", app)
+            title = f"Theme: {themes.short_name(theme.name)}"
+            yield SystemCommand(title, "Switch to this theme.", run)
 
 
 def _title(row: Command) -> str:
-    """What a command is called, with its keys."""
-    called = row.called or row.label.capitalize()
-    return f"{called}  ({row.shown})" if row.shown else called
+    title = row.title or row.label.capitalize()
+    return f"{title}  ({row.shown})" if row.shown else title

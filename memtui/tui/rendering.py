@@ -1,7 +1,6 @@
-"""How lines go to the terminal: with marks or their twins, and without colour if asked.
+"""Filters on the way to the terminal: ASCII in place of marks, and NO_COLOR.
 
-``NO_COLOR`` is read here, at the edge: any text in it means no colour, an empty one
-means nothing (https://no-color.org).
+``NO_COLOR`` is read as https://no-color.org says: any non-empty value means no color.
 """
 
 import os
@@ -15,7 +14,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter, Monochrome, NoColor
 
-BEHIND = {
+BACKGROUNDS = {
     "block-cursor-background": Style(reverse=True),
     "input-selection-background": Style(reverse=True),
     "scrollbar": Style(reverse=True),
@@ -24,63 +23,63 @@ BEHIND = {
     "block-cursor-blurred-background": Style(underline=True),
     "evidence-back": Style(underline=True),
 }
-"""What is said instead of a theme's colour behind a text."""
+"""The style that replaces a background color of the theme."""
+
+FOREGROUNDS = {"context": Style(dim=True)}
+"""The style that replaces a text color of the theme."""
+
+TOLERANCE = 3
+"""How far a color may differ from the theme's, because it is rounded on its way."""
 
 
-BEFORE = {"context": Style(dim=True)}
-"""What is said instead of a colour of the text itself."""
-
-
-NEAR = 3
-"""How far a colour may lie from the theme's, which is rounded on its way."""
-
-
-class NoColours(LineFilter):
-    """Takes all colours out of the lines of a theme."""
+class NoColorFilter(LineFilter):
+    """Replaces the colors of a theme by text styles."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        """Take the theme's colours by their names."""
+        """Make the filter from the variables of a theme."""
         super().__init__()
-        self._behind = _known(BEHIND, variables)
-        self._before = _known(BEFORE, variables)
-        self._styled = lru_cache(2048)(self._without)
+        self._backgrounds = _parse(BACKGROUNDS, variables)
+        self._foregrounds = _parse(FOREGROUNDS, variables)
+        self._replace_cached = lru_cache(2048)(self._replace)
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Take the colours out of a line."""
         return [
-            Segment(text, style and self._styled(style), control)
+            Segment(text, style and self._replace_cached(style), control)
             for text, style, control in segments
         ]
 
-    def _without(self, style: Style) -> Style:
+    def _replace(self, style: Style) -> Style:
         plain = style.without_color
-        behind, before = style.bgcolor, style.color
+        background, foreground = style.bgcolor, style.color
         if style.reverse:
-            behind, before = None, None
-        for colour, known in ((behind, self._behind), (before, self._before)):
-            said = next((says for of, says in known if _is_near(of, colour)), None)
-            plain = plain + said if said else plain
+            background, foreground = None, None
+        for color, known in (
+            (background, self._backgrounds),
+            (foreground, self._foregrounds),
+        ):
+            found = next((style for one, style in known if _is_near(one, color)), None)
+            plain = plain + found if found else plain
         return plain
 
 
-def _known(
-    said: Mapping[str, Style], variables: Mapping[str, str]
+def _parse(
+    styles: Mapping[str, Style], variables: Mapping[str, str]
 ) -> list[tuple[Color, Style]]:
     return [
-        (Color.parse(variables[name]), says)
-        for name, says in said.items()
+        (Color.parse(variables[name]), style)
+        for name, style in styles.items()
         if variables.get(name, "").startswith("#") and " " not in variables[name]
     ]
 
 
-def _is_near(of: Color, colour: RichColor | None) -> bool:
-    if colour is None or colour.triplet is None:
+def _is_near(one: Color, color: RichColor | None) -> bool:
+    if color is None or color.triplet is None:
         return False
-    pairs = zip(of.rgb, colour.triplet, strict=True)
-    return all(abs(one - other) <= NEAR for one, other in pairs)
+    pairs = zip(one.rgb, color.triplet, strict=True)
+    return all(abs(a - b) <= TOLERANCE for a, b in pairs)
 
 
-TWINS = {
+ASCII_MARKS = {
     "✓": "+", "✗": "x", "●": "*", "•": "*", "○": "o", "…": ".",
     "▸": ">", "▶": ">", "▾": "v", "▼": "v", "◂": "<", "◀": "<", "▴": "^", "▲": "^",
     "→": ">", "←": "<", "↑": "^", "↓": "v",
@@ -96,112 +95,104 @@ TWINS = {
     "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "›": ">",
     "\N{NO-BREAK SPACE}": " ",
 }  # fmt: skip
-"""By mark; each is one cell wide."""
-
+"""The ASCII replacement of each mark, one cell wide like the mark itself."""
 
 UNKNOWN = "?"
-"""Stands for a letter of a text that the terminal cannot show."""
+"""Replaces a character of stored text that the terminal cannot show."""
+
+_TABLE = str.maketrans(ASCII_MARKS)
 
 
-_TABLE = str.maketrans(TWINS)
+def can_show_marks(encoding: str) -> bool:
+    """Whether a terminal with this encoding can show all marks."""
+    return _can_encode("".join(ASCII_MARKS), encoding)
 
 
-def can_show(encoding: str) -> bool:
-    """Whether a terminal of this encoding can show the marks."""
+def to_ascii(text: str, encoding: str) -> str:
+    """Replace all marks, and other characters that the encoding lacks."""
+    if not text.isascii():
+        text = text.translate(_TABLE)
+    if text.isascii():
+        return text
+    return "".join(
+        char if _can_encode(char, encoding) else _question_marks(char) for char in text
+    )
+
+
+def _can_encode(text: str, encoding: str) -> bool:
     try:
-        "".join(TWINS).encode(encoding)
+        text.encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return False
     return True
 
 
-def plain(text: str, encoding: str) -> str:
-    """A text with the twins of its marks, and of letters what the encoding can show."""
-    if text.isascii():
-        return text
-    text = text.translate(_TABLE)
-    if text.isascii():
-        return text
-    return "".join(letter if _is_shown(letter, encoding) else _blot(letter)
-                   for letter in text)  # fmt: skip
-
-
-def _is_shown(letter: str, encoding: str) -> bool:
-    try:
-        letter.encode(encoding)
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
-
-
-def _blot(letter: str) -> str:
-    """As many question marks as the letter takes cells."""
+def _question_marks(char: str) -> str:
     from rich.cells import cell_len
 
-    return UNKNOWN * cell_len(letter)
+    return UNKNOWN * cell_len(char)
 
 
-class PlainMarks(LineFilter):
-    """Translates the lines of a whole screen."""
+class AsciiFilter(LineFilter):
+    """Replaces marks by ASCII."""
 
     def __init__(self, encoding: str) -> None:
-        """Take the encoding of the terminal."""
         super().__init__()
         self._encoding = encoding
-        self._plain = lru_cache(4096)(plain)
+        self._to_ascii = lru_cache(4096)(to_ascii)
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Translate a line."""
-        encoding = self._encoding
         return [
             segment
             if segment.text.isascii()
             else Segment(
-                self._plain(segment.text, encoding), segment.style, segment.control
+                self._to_ascii(segment.text, self._encoding),
+                segment.style,
+                segment.control,
             )
             for segment in segments
         ]
 
 
 AUTO, ALWAYS = "auto", "always"
-"""When twins are drawn: where marks cannot be shown, or whatever can be."""
+"""When marks are drawn in ASCII: if the terminal lacks them, or always."""
 
 
-class Drawing:
-    """What is done to each line on its way."""
+class LineFilters:
+    """Chooses the filters for the terminal, the environment and the settings."""
 
     def __init__(self, ascii: str = AUTO) -> None:
-        """Look at the terminal.
+        """Inspect the environment.
 
         Args:
-            ascii: When marks are drawn with plain letters.
+            ascii: When marks are drawn in ASCII.
         """
-        self.is_colourless = bool(os.environ.get("NO_COLOR"))
-        # It is standard error that is drawn on.
+        self.is_colorless = bool(os.environ.get("NO_COLOR"))
+        # Textual writes to standard error.
         self._encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
-        self._colourless: tuple[str, NoColours] | None = None
-        self.take(ascii)
+        self._no_color: tuple[str, NoColorFilter] | None = None
+        self.set_ascii(ascii)
 
-    def take(self, ascii: str) -> None:
-        """Draw marks with plain letters, or not, from now on."""
-        is_plain = ascii == ALWAYS
+    def set_ascii(self, ascii: str) -> None:
+        """Change when marks are drawn in ASCII."""
+        is_ascii = ascii == ALWAYS
         if ascii == AUTO:
-            is_plain = not can_show(self._encoding)
-        self._marks = [PlainMarks(self._encoding)] if is_plain else []
+            is_ascii = not can_show_marks(self._encoding)
+        self._ascii = [AsciiFilter(self._encoding)] if is_ascii else []
 
-    def filters(
-        self, given: Sequence[LineFilter], theme: str, colours: Mapping[str, str]
+    def apply(
+        self, filters: Sequence[LineFilter], theme: str, variables: Mapping[str, str]
     ) -> list[LineFilter]:
-        """All that is done to a line.
+        """Add ours to the filters of Textual, and replace its filter for NO_COLOR.
 
         Args:
-            given: What Textual does; where it would draw in greys, we say more.
+            filters: Those of Textual.
             theme: The name of the theme.
-            colours: The theme's colours by their names.
+            variables: The variables of the theme.
         """
-        ours = [one for one in given if not isinstance(one, Monochrome | NoColor)]
-        if self.is_colourless:
-            if self._colourless is None or self._colourless[0] != theme:
-                self._colourless = theme, NoColours(colours)
-            ours.append(self._colourless[1])
-        return [*ours, *self._marks]
+        ours = [one for one in filters if not isinstance(one, Monochrome | NoColor)]
+        if self.is_colorless:
+            if self._no_color is None or self._no_color[0] != theme:
+                self._no_color = theme, NoColorFilter(variables)
+            ours.append(self._no_color[1])
+        return [*ours, *self._ascii]

@@ -1,4 +1,4 @@
-"""Lending the terminal to another program, and taking it back when that ends."""
+"""Run another program in the terminal while the app is suspended."""
 
 import shlex
 import signal
@@ -17,36 +17,33 @@ def run(app: "App[object]", argv: Sequence[str], folder: str = "") -> str:
     """Run a program in place of the app.
 
     Args:
-        app: The app; it stands still meanwhile.
-        argv: The program and what it is told; no shell reads it.
-        folder: Where it is run; where memtui was started if empty.
+        app: The app to suspend.
+        argv: The program and its arguments, without a shell.
+        folder: The working folder; empty for the current one.
 
     Returns:
-        Why it could not be run or how it failed; "" if it ended well.
+        Why the program failed, or an empty string.
     """
     try:
         with app.suspend():
-            # What is typed belongs to the program, ctrl+c too.
-            before = signal.signal(signal.SIGINT, _ignored)
+            # Ctrl+C belongs to the program. It does not inherit a handler, as it
+            # would inherit SIG_IGN.
+            before = signal.signal(signal.SIGINT, lambda *_: None)
             try:
                 done = subprocess.run(list(argv), cwd=folder or None, check=False)
             finally:
                 signal.signal(signal.SIGINT, before)
     except SuspendNotSupported:
-        return "This terminal cannot be lent to another program."
+        return "This terminal does not support running other programs."
     except OSError as error:
         return f"{argv[0]} could not be run: {error.strerror or error}."
     if done.returncode:
-        return f"{argv[0]} ended with {done.returncode}."
+        return f"{argv[0]} exited with code {done.returncode}."
     return ""
 
 
-def _ignored(*_: object) -> None:
-    """A handler, unlike ignoring, is not passed on to the program."""
-
-
 def editor() -> list[str]:
-    """The editor of the person, as they have set it; empty where it cannot be told."""
+    """Return the command of the user's editor; empty if none is set."""
     try:
         return shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "")
     except ValueError:

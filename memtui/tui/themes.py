@@ -1,8 +1,9 @@
-"""The themes: one accent, one colour for evidence, red for what is wrong alone.
+"""The themes, and where their stylesheets are.
 
-``$evidence`` is the bar and the marked words of a source, ``$evidence-back`` lies
-behind them, ``$context`` is for what stands around, ``$rule`` for lines between panes.
-Accent, evidence and what is wrong differ in lightness too, for eyes that see no hues.
+Each has one accent color, one for evidence, and red for errors only. ``$evidence`` is
+the bar and the marked words of a source on ``$evidence-back``, ``$context`` is for
+secondary text, ``$rule`` for lines between panes. Accent, evidence and error differ in
+lightness too, for people who do not see hues.
 """
 
 from pathlib import Path, PurePath
@@ -210,18 +211,18 @@ PAPER = Theme(
 
 
 THEMES = (DARK, LIGHT, CONTRAST, DUSK, PAPER)
-"""All of them; the first is the one memtui starts in."""
+"""All themes, the default first."""
 
 
-def title(name: str) -> str:
-    """What a theme is called on the screen: "dark", "light", "contrast"."""
+def short_name(name: str) -> str:
+    """Return the name shown to users: "dark", "light", …"""
     return name.removeprefix("memtui-")
 
 
-def after(name: str) -> Theme:
-    """The theme after this one; the first after the last, and after one unknown."""
-    known = [theme.name for theme in THEMES]
-    place = known.index(name) + 1 if name in known else 0
+def next_theme(name: str) -> Theme:
+    """Return the theme after this one, the first after the last."""
+    names = [theme.name for theme in THEMES]
+    place = names.index(name) + 1 if name in names else 0
     return THEMES[place % len(THEMES)]
 
 
@@ -229,7 +230,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def stylesheets() -> list[str | PurePath]:
-    """Every ``.tcss`` file, by name, which is the order they apply in."""
+    """Return all stylesheets, sorted by name, which is the order they apply in."""
     inside, beside = _PACKAGE / "styles", _PACKAGE.parent / "styles"
     folder = inside if inside.is_dir() else beside
     return [*sorted(folder.glob("*.tcss"))]

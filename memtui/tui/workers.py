@@ -1,8 +1,4 @@
-"""Threads that read for a screen: of what is asked twice the later answer counts.
-
-A thread cannot be stopped. What it tells goes through here, and is dropped where the
-same was asked again meanwhile: no older answer comes after a newer one.
-"""
+"""Run blocking reads and writes on worker threads, and debounce values that flicker."""
 
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
@@ -11,73 +7,95 @@ from textual.dom import DOMNode
 from textual.message import Message
 from textual.worker import Worker, get_current_worker
 
+T = TypeVar("T")
+
 SLOW_S = 0.3
-"""After so many seconds it is said that an answer takes its time."""
+"""A load that takes longer shows a placeholder."""
 
-
-READING = "reading…"
-"""What is said then, beside what is to be read."""
-
+READING = "loading…"
+"""That placeholder."""
 
 AGAIN_S = 1.0
-"""How soon it is asked again what could not be read, in seconds."""
+"""How long to wait before a failed load is repeated."""
+
+TRIED_AGAIN = "memtui will try again."
 
 
-TRIED_AGAIN = "It is tried again by itself."
-"""What is said of that."""
+def load(
+    node: DOMNode, read: Callable[[], T], show: Callable[[T], object], group: str
+) -> None:
+    """Call `read` on a thread, then `show` with its result on the event loop.
+
+    A thread cannot be stopped: the result is dropped if the same group was loaded
+    again meanwhile, so that an older result never replaces a newer one. If `read`
+    raises, `node` receives `Worker.StateChanged`.
+    """
+    _start(node, read, show, group, exclusive=True)
+
+
+def run(
+    node: DOMNode, action: Callable[[], T], done: Callable[[T], object], group: str
+) -> None:
+    """Call `action` on a thread, then `done`; several of a group may run at once."""
+    _start(node, action, done, group, exclusive=False)
+
+
+def _start(
+    node: DOMNode,
+    action: Callable[[], T],
+    done: Callable[[T], object],
+    group: str,
+    *,
+    exclusive: bool,
+) -> None:
+    def work() -> None:
+        result = action()
+        node.call_later(_deliver, get_current_worker(), done, result)
+
+    node.run_worker(
+        work, group=group, thread=True, exclusive=exclusive, exit_on_error=False
+    )
+
+
+def _deliver(worker: Worker[Any], done: Callable[[T], object], result: T) -> None:
+    # On the event loop, where loads are started too: no new load can come between.
+    if not worker.is_cancelled:
+        done(result)
 
 
 def ask(of: DOMNode, reading: Callable[[], None], group: str) -> None:
-    """Read something on a thread; what was asked before in this group gives way.
-
-    Args:
-        of: The screen or widget; it is told ``Worker.StateChanged`` if that fails.
-        reading: Reads, and tells what it read by ``tell``.
-        group: What is asked.
-    """
+    """Run `reading` on a thread; it posts what it read with `tell`."""
     of.run_worker(
         reading, group=group, thread=True, exclusive=True, exit_on_error=False
     )
 
 
-def do(of: DOMNode, doing: Callable[[], None], group: str) -> None:
-    """Do something on a thread, whatever else is done; it posts what came of it."""
-    of.run_worker(doing, group=group, thread=True, exit_on_error=False)
-
-
 def tell(of: DOMNode, message: Message) -> None:
-    """Tell what was read, from the thread that read it; dropped if it gave way."""
-    of.call_later(_pass_on, of, get_current_worker(), message)
-
-
-def _pass_on(of: DOMNode, worker: Worker[Any], message: Message) -> None:
-    # On the thread of the screens, where it is asked: nothing comes in between.
-    if not worker.is_cancelled:
-        of.post_message(message)
+    """Post a message from a thread that `ask` started, unless it was superseded."""
+    of.call_later(_deliver, get_current_worker(), of.post_message, message)
 
 
 Shown = TypeVar("Shown")
 
 
 LASTS_S = 0.3
-"""What lasts shorter than this is not shown, in seconds."""
-
+"""A value that lasts shorter than this is not shown."""
 
 STALE_S = 1.0
-"""After so long something newer is shown, however short it lasts, in seconds."""
+"""A shown value is replaced after this time, however briefly the new one lasts."""
 
 
 class Calm(Generic[Shown]):
-    """What is shown, and since when it is not the latest any more."""
+    """Debounce a value that changes often, so that what is shown does not flicker."""
 
     def __init__(
         self, kind: Callable[[Shown], Hashable], clock: Callable[[], float]
     ) -> None:
-        """Nothing is shown yet.
+        """Start with nothing shown.
 
         Args:
-            kind: What two of them have in common between which only numbers differ.
-            clock: Seconds that only go forward.
+            kind: Values of the same kind replace each other at once.
+            clock: A monotonic clock, in seconds.
         """
         self._kind, self._clock = kind, clock
         self.shown: Shown | None = None
@@ -85,15 +103,10 @@ class Calm(Generic[Shown]):
         self._since_s = self._stale_s = 0.0
 
     def put(self, latest: Shown, *, at_once: bool = False) -> float:
-        """Take what is the case now.
-
-        Args:
-            latest: What is the case.
-            at_once: Whether it is to be shown however short it lasts.
+        """Take a new value, and show it `at_once` or if it is due.
 
         Returns:
-            In how many seconds it is to be put again, if nothing else is before; 0 if
-            it is shown.
+            The seconds after which to call `again`; 0 if the value is shown.
         """
         now, kind = self._clock(), self._kind(latest)
         before, self._latest = self._latest, latest
@@ -111,5 +124,5 @@ class Calm(Generic[Shown]):
         return 0.0
 
     def again(self) -> float:
-        """Put the latest again, as ``put`` said."""
+        """Reconsider the latest value after the delay that `put` returned."""
         return self.put(self._latest) if self._latest is not None else 0.0

@@ -52,7 +52,7 @@ class Author:
             made = work.made(draft, identity, work.input_hash(identity), title)
             grips.put(made.grips)
             versions.put_models(made.node, to_ms(NOW))
-            written = NodeRow.update(wants_model=False)
+            written = NodeRow.update(needs_model=False)
             written.where(NodeRow.node_id == node_id).execute()
         node = browse.node(node_id)
         assert node is not None

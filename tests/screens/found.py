@@ -22,7 +22,7 @@ from memtui.model.hits import (
 from memtui.model.sessions import Session
 from memtui.tui.screens.search import SearchHistory, TeleportScreen
 from memtui.tui.themes import DARK, THEMES, stylesheets
-from memtui.tui.widgets.results import Finder, View
+from memtui.tui.widgets.results import SearchFunction, SearchView
 from tests.conftest import NOW
 
 AT = datetime(2024, 2, 29, 9, 41, tzinfo=UTC)
@@ -174,9 +174,11 @@ class Bare(App[str | MemtuiError]):
 
     CSS_PATH = stylesheets()
 
-    def __init__(self, asked: SearchHistory | None = None, **finders: Finder) -> None:
+    def __init__(
+        self, asked: SearchHistory | None = None, **finders: SearchFunction
+    ) -> None:
         super().__init__()
-        self._finders = {View(name): finder for name, finder in finders.items()}
+        self._finders = {SearchView(name): finder for name, finder in finders.items()}
         self._asked = asked or SearchHistory()
         for theme in THEMES:
             self.register_theme(theme)

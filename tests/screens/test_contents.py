@@ -22,15 +22,15 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import WorkReported
 from memtui.tui.screens.contents import OUTERMOST
 from memtui.tui.screens.reader import ReaderScreen
-from memtui.tui.widgets.breadcrumbs import Crumbs
+from memtui.tui.widgets.breadcrumbs import Breadcrumbs
 from memtui.tui.widgets.bullet_list import BulletList
-from memtui.tui.widgets.detail_pane import Reader
+from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.toc_tree import More, TocTree
-from memtui.tui.widgets.transcript import Transcript
+from memtui.tui.widgets.transcript import SourceExcerpt
 from memtui.workspace import Workspace
 
 AppOf = Callable[[Workspace], MemtuiApp]
@@ -109,7 +109,7 @@ async def test_enter_leads_from_node_to_bullet_to_source_and_escape_back(
         await press(pilot, settle, "enter")
         assert isinstance(pilot.app.focused, BulletList)
         await press(pilot, settle, "enter")
-        assert isinstance(pilot.app.focused, Reader)
+        assert isinstance(pilot.app.focused, DetailPane)
         await press(pilot, settle, "escape")
         assert isinstance(pilot.app.focused, BulletList)
         await press(pilot, settle, "escape")
@@ -189,7 +189,7 @@ async def test_the_keys_of_a_source_bring_it_into_sight(
         await pilot.press(*keys)
         await settle(pilot)
         source = app.screen.query_one(SourcePane)
-        assert source.region and source.query_one(Reader).has_focus
+        assert source.region and source.query_one(DetailPane).has_focus
         assert source.query_one(PaneTitle).what.startswith("Bullet 1, source 1 of")
 
 
@@ -454,7 +454,7 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
         assert set(labels(pilot)) == {"toc:year:2024", *below, "toc:year:2023"}
         assert here(pilot).node_id == "toc:year:2024"
         await press(pilot, settle, *["right"] * 3)
-        crumbs = pilot.app.screen.query_one(Crumbs)
+        crumbs = pilot.app.screen.query_one(Breadcrumbs)
         way = "Contents › 2024 › February › 5–11 Feb › Tue 6"
         assert crumbs.render().plain == way
         await press(pilot, settle, "enter", "z")
@@ -491,7 +491,7 @@ async def test_one_key_leads_back_from_every_jump_to_where_it_began(
         assert "jumped" in said(pilot)[-1]
         await press(pilot, settle, "right", "enter", "down", "enter")
         month, grip = here(pilot).node_id, source(pilot).expansion.grip
-        assert grip is not None and isinstance(pilot.app.focused, Reader)
+        assert grip is not None and isinstance(pilot.app.focused, DetailPane)
         await press(pilot, settle, "enter")
         reader = pilot.app.screen
         assert isinstance(reader, ReaderScreen)
@@ -503,7 +503,7 @@ async def test_one_key_leads_back_from_every_jump_to_where_it_began(
         stretch = here(pilot)
         assert stretch.level is TocLevel.SEGMENT
         await press(pilot, settle, "slash", *"session", "enter")
-        assert here(pilot) != stretch or source(pilot).found
+        assert here(pilot) != stretch or source(pilot).shown_target
         await press(pilot, settle, "backspace")
         assert here(pilot) == stretch and isinstance(pilot.app.focused, BulletList)
         await press(pilot, settle, "backspace")
@@ -511,12 +511,16 @@ async def test_one_key_leads_back_from_every_jump_to_where_it_began(
         assert isinstance(again, ReaderScreen) and again is not reader
         assert again.here.event_id == message
         await press(pilot, settle, "escape")
-        assert here(pilot).node_id == month and isinstance(pilot.app.focused, Reader)
+        assert here(pilot).node_id == month and isinstance(
+            pilot.app.focused, DetailPane
+        )
         assert source(pilot).expansion.grip == grip
         await press(pilot, settle, "c", "home", "enter")
         assert here(pilot).level is TocLevel.DAY
         await press(pilot, settle, "backspace")
-        assert here(pilot).node_id == month and isinstance(pilot.app.focused, Reader)
+        assert here(pilot).node_id == month and isinstance(
+            pilot.app.focused, DetailPane
+        )
 
 
 async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
@@ -611,4 +615,4 @@ def head(pilot: Pilot[str | MemtuiError]) -> str:
 
 def transcript(pilot: Pilot[str | MemtuiError]) -> str:
     visual = pilot.app.screen.query_one("#transcript", Static).visual
-    return "" if isinstance(visual, Transcript) else str(visual)
+    return "" if isinstance(visual, SourceExcerpt) else str(visual)

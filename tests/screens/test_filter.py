@@ -16,7 +16,7 @@ from memtui.tui.screens.filter import FilterScreen
 from memtui.tui.screens.search import TeleportScreen
 from memtui.tui.screens.sessions import SessionsScreen
 from memtui.tui.widgets import part_list
-from memtui.tui.widgets.breadcrumbs import Crumbs
+from memtui.tui.widgets.breadcrumbs import Breadcrumbs
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.session_list import SessionList
@@ -87,7 +87,7 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
         assert isinstance(bar, TeleportScreen)
         for _ in range(3):
             await answered(pilot, settle)
-            assert all("logsift" in line.about[0] for line in bar.lines)
+            assert all("logsift" in line.details[0] for line in bar.lines)
             await pilot.press("tab")
         await press(pilot, settle, "escape")
         app.narrow(ALL)
@@ -168,7 +168,7 @@ async def test_where_one_is_follows_the_cursor_when_its_line_is_hidden(
     )
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        where = pilot.app.screen.query_one(Crumbs)
+        where = pilot.app.screen.query_one(Breadcrumbs)
         assert where.steps[1:] == ("2024",)
         app.narrow(old)
         await settle(pilot)

@@ -19,8 +19,9 @@ from memtui.tui.widgets import node_page, quotes
 from memtui.tui.widgets.bullet_list import BulletList
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.source_pane import SourcePane
-from memtui.tui.widgets.text_block import Hanging
-from memtui.tui.widgets.transcript import MARKED, Transcript
+from memtui.tui.widgets.text_block import Paragraph
+from memtui.tui.widgets.transcript import SourceExcerpt
+from memtui.tui.widgets.turn_rendering import MARKED
 from tests.conftest import NOW
 from tests.screens.conftest import CLAIMS, DAY, MODEL, Author
 from tests.screens.test_pictures import Compare, Settle, steps
@@ -35,7 +36,7 @@ def rows(pilot: Pilot[str | MemtuiError]) -> list[str]:
     """The bullets and what stands under them, as they are drawn."""
     bullets = pilot.app.screen.query_one(BulletList)
     visuals = [option.prompt for option in bullets.options]
-    return [one.lay_out(100).plain for one in visuals if isinstance(one, Hanging)]
+    return [one.lay_out(100).plain for one in visuals if isinstance(one, Paragraph)]
 
 
 def head(pilot: Pilot[str | MemtuiError]) -> str:
@@ -44,7 +45,7 @@ def head(pilot: Pilot[str | MemtuiError]) -> str:
 
 def source(pilot: Pilot[str | MemtuiError]) -> Content:
     shown = pilot.app.screen.query_one("#transcript", Static).visual
-    assert isinstance(shown, Transcript)
+    assert isinstance(shown, SourceExcerpt)
     return shown.lay_out(80)[0]
 
 
@@ -148,14 +149,14 @@ async def test_the_head_says_who_wrote_it_and_what_stands(
 
 
 @pytest.mark.parametrize(
-    ("is_behind", "words"),
+    ("is_outdated", "words"),
     [(False, "pinned by you"), (True, "pinned by you, not up to date")],
 )
 async def test_the_head_says_what_is_pinned(
-    app: MemtuiApp, judged: TocNode, settle: Settle, is_behind: bool, words: str
+    app: MemtuiApp, judged: TocNode, settle: Settle, is_outdated: bool, words: str
 ) -> None:
     with database.writing():
-        pinned = NodeRow.update(is_pinned=True, is_behind=is_behind)
+        pinned = NodeRow.update(is_pinned=True, is_outdated=is_outdated)
         pinned.where(NodeRow.node_id == judged.node_id).execute()
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
@@ -213,7 +214,7 @@ async def test_a_source_that_has_changed_since_says_so(
         changed.where(EventRow.id == span.event_id).execute()
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_PAGE)(pilot)
-        assert quotes.CHANGED in source(pilot).plain
+        assert quotes.TEXT_CHANGED in source(pilot).plain
         assert not marked(source(pilot))
 
 

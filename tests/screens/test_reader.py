@@ -28,9 +28,9 @@ from memtui.tui.screens.export import ExportScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.resume import ResumeScreen
 from memtui.tui.screens.sessions import SessionsScreen
-from memtui.tui.widgets import turn_view
+from memtui.tui.widgets import transcript_view
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.turn_view import TurnView
+from memtui.tui.widgets.transcript_view import TranscriptView
 from memtui.workspace import Workspace
 from tests.screens import long
 
@@ -52,8 +52,8 @@ class Compare(Protocol):
     ) -> bool: ...
 
 
-def view(app: App[str | MemtuiError]) -> TurnView:
-    return app.screen.query_one(TurnView)
+def view(app: App[str | MemtuiError]) -> TranscriptView:
+    return app.screen.query_one(TranscriptView)
 
 
 def lines(app: MemtuiApp) -> list[str]:
@@ -63,7 +63,7 @@ def lines(app: MemtuiApp) -> list[str]:
 
 
 def pointed(app: MemtuiApp) -> Event:
-    turn = view(app).pointed_at
+    turn = view(app).current
     assert turn is not None
     return turn.event
 
@@ -129,9 +129,9 @@ async def test_a_session_of_fifty_thousand_is_opened_anywhere_by_a_few_of_them(
             await opened(pilot, settle, event_at(rank))
             assert read <= 250
             assert pointed(app).ordinal == rank
-            window = view(app).window
-            at = view(app).at
-            assert at is not None and window.turns_ahead + at == rank
+            window = view(app).buffer
+            at = view(app).cursor_index
+            assert at is not None and window.turns_before + at == rank
             await press(pilot, settle, "escape")
         read = 0
         await opened(pilot, settle)
@@ -162,8 +162,8 @@ async def test_what_is_read_to_either_side_moves_nothing_that_is_in_sight(
             await settle(pilot)
             after = lines(app)
             assert after[25:] == before[:-25] if by < 0 else after[:-25] == before[25:]
-        assert len(shown.window.turns) <= 600
-        window = shown.window
+        assert len(shown.buffer.turns) <= 600
+        window = shown.buffer
         top = window.turns[window.nearest(shown.scroll_offset.y)]
         await pilot.resize_terminal(70, 30)
         await settle(pilot)
@@ -181,14 +181,14 @@ async def test_new_messages_are_followed_at_the_end_alone(
         app.screen._rests = False  # type: ignore[attr-defined]
         long.keep(203, since=200)
         app.post_message(WorkReported(Progress("")))
-        while len(view(app).window.turns) and pointed(app).ordinal < 202:
+        while len(view(app).buffer.turns) and pointed(app).ordinal < 202:
             await settle(pilot)
         await press(pilot, settle, "up", "up")
         before, at = lines(app), pointed(app).ordinal
         app.screen._rests = False  # type: ignore[attr-defined]
         long.keep(206, since=203)
         app.post_message(WorkReported(Progress("")))
-        while view(app).window.turns[-1].event.ordinal < 205:
+        while view(app).buffer.turns[-1].event.ordinal < 205:
             await settle(pilot)
         assert (lines(app), pointed(app).ordinal) == (before, at)
 
@@ -209,7 +209,7 @@ async def test_a_burst_of_messages_is_followed_to_its_end_by_who_is_there(
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(99))
         for count in (160, 700, 701):
-            long.keep(count, since=view(app).window.turns[-1].event.ordinal + 1)
+            long.keep(count, since=view(app).buffer.turns[-1].event.ordinal + 1)
             await work(pilot, settle)
             assert pointed(app).ordinal == count - 1
             assert view(app).is_at_end
@@ -221,11 +221,11 @@ async def test_a_burst_of_messages_is_followed_to_its_end_by_who_is_there(
         await work(pilot, settle)
         assert lines(app) == before, "the cursor was at the end, the reader was not"
         assert pointed(app).ordinal == 700
-        seen = {turn.event.ordinal for turn in shown.window.turns}
+        seen = {turn.event.ordinal for turn in shown.buffer.turns}
         while max(seen) < 899:
             shown.scroll_to(y=shown.scroll_offset.y + 25, animate=False)
             await settle(pilot)
-            seen |= {turn.event.ordinal for turn in shown.window.turns}
+            seen |= {turn.event.ordinal for turn in shown.buffer.turns}
         assert seen >= {*range(640, 900)}
 
 
@@ -245,7 +245,7 @@ async def test_what_comes_late_is_shown_where_it_belongs_and_moves_nothing(
             late -= comes
             await work(pilot, settle)
             assert (pointed(app).ordinal, lines(app)) == (ordinal, before)
-            shown = [turn.event.ordinal for turn in view(app).window.turns]
+            shown = [turn.event.ordinal for turn in view(app).buffer.turns]
             run = range(shown[0], shown[-1] + 1)
             assert comes & {*run} and shown == [at for at in run if at not in late]
             await press(pilot, settle, "home")
@@ -253,7 +253,7 @@ async def test_what_comes_late_is_shown_where_it_belongs_and_moves_nothing(
 
 
 def place_of(app: MemtuiApp, ordinal: int) -> Place:
-    (turn,) = (t for t in view(app).window.turns if t.event.ordinal == ordinal)
+    (turn,) = (t for t in view(app).buffer.turns if t.event.ordinal == ordinal)
     return turn.place
 
 
@@ -265,14 +265,14 @@ async def test_of_quick_keys_the_last_one_counts_however_slow_the_others_are(
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(1_500))
         newer = threading.Event()
-        read = turn_view.stretch
+        read = transcript_view.read_turns
 
         def slowly(whose: Whose, wanted: TurnsWanted) -> TurnRange:
             if wanted.where is Where.END:
                 newer.wait()
             return read(whose, wanted)
 
-        monkeypatch.setattr(turn_view, "stretch", slowly)
+        monkeypatch.setattr(transcript_view, "read_turns", slowly)
         await pilot.press("home", "end", "home")
         while pointed(app).ordinal:
             await pilot.pause()
@@ -306,7 +306,7 @@ async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
             assert line in shown
         await press(pilot, settle, "enter", "t")
         shown = "\n".join(lines(app))
-        assert "wheel 3" not in shown and "thought  The [b]stone[/] is worn." in shown
+        assert "wheel 3" not in shown and "thinking The [b]stone[/] is worn." in shown
         await press(pilot, settle, "t", "up", "space")
         assert notices(app) == ["Tool calls and notes can be folded, not this."]
 
@@ -328,11 +328,11 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
     app = app_of(house)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle, event_at(3))
-        assert any("enter: its subagent" in line for line in lines(app))
+        assert any("enter: open subagent" in line for line in lines(app))
         await press(pilot, settle, "enter")
         title = app.screen.query_one(PaneTitle)
         assert title.what == "subagent helper-1 of Grinding [b]grain[/b]"
-        turns = view(app).window.turns
+        turns = view(app).buffer.turns
         assert [turn.event.subagent for turn in turns] == ["helper-1"] * 4
         await press(pilot, settle, "escape")
         assert pointed(app).ordinal == 3 and not pointed(app).subagent
@@ -618,10 +618,10 @@ async def test_a_session_that_is_forgotten_meanwhile_says_so(
 def forget_mill() -> None:
     """Have the session gone, as forgetting it leaves the store."""
     with database.writing():
-        database.db.execute_sql("INSERT INTO forgetting (id) VALUES (1)")
+        database.db.execute_sql("INSERT INTO events_unlocked (id) VALUES (1)")
         database.db.execute_sql("DELETE FROM events")
         database.db.execute_sql("DELETE FROM sessions")
-        database.db.execute_sql("DELETE FROM forgetting")
+        database.db.execute_sql("DELETE FROM events_unlocked")
 
 
 async def test_what_cannot_be_read_says_why_and_what_to_do(

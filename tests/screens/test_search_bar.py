@@ -21,9 +21,9 @@ from memtui.tui.messages import LandingFound
 from memtui.tui.screens.search import SearchHistory, TeleportScreen
 from memtui.tui.themes import DARK, LIGHT
 from memtui.tui.widgets.bullet_list import BulletList
-from memtui.tui.widgets.detail_pane import Reader
-from memtui.tui.widgets.results import Finder, View
-from memtui.tui.widgets.search_head import HowToAsk
+from memtui.tui.widgets.detail_pane import DetailPane
+from memtui.tui.widgets.results import SearchFunction, SearchView
+from memtui.tui.widgets.search_head import SearchHelp
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
@@ -76,7 +76,7 @@ def drawn(screen: TeleportScreen) -> list[str]:
     return [rows.render_line(y).text.rstrip() for y in range(rows.size.height)]
 
 
-def three() -> dict[str, Finder]:
+def three() -> dict[str, SearchFunction]:
     return {
         "all": Fake(lambda _: FINDINGS),
         "summaries": Fake(lambda text: Answer(text, note="The index is being built.")),
@@ -115,7 +115,7 @@ async def test_the_view_and_the_words_of_last_time_are_there_again(
         await pilot.press("tab", "tab", "escape")
     async with Bare(asked, **three()).run_test(size=SIZE) as pilot:
         await answered(pilot, settle)
-        assert bar(pilot).view is View.MESSAGES
+        assert bar(pilot).view is SearchView.MESSAGES
         assert bar(pilot).query_one(Input).value == "session"
         assert bar(pilot).lines
 
@@ -170,7 +170,7 @@ async def test_without_a_question_it_says_how_to_ask_with_every_filter(
         await settle(pilot)
         how = bar(pilot).query_one("#how", Static)
         assert how.display and how.region.bottom < 24
-        assert isinstance(how.visual, HowToAsk)
+        assert isinstance(how.visual, SearchHelp)
         for example in (*(f"{name}:" for name in NAMES), "refr*", "last week"):
             assert example in how.visual.lay_out(60).plain
         await ask(pilot, settle, "session")
@@ -308,8 +308,8 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str], Answering]] = {
 @pytest.mark.parametrize("name", PICTURES)
 def test_pictures(name: str, settle: Settle, snap_compare: Compare) -> None:
     size, theme, keys, answer = PICTURES[name]
-    finders = {view.value: Fake(Findings) for view in View}
-    shown = View.MESSAGES if name.startswith("messages") else View.ALL
+    finders = {view.value: Fake(Findings) for view in SearchView}
+    shown = SearchView.MESSAGES if name.startswith("messages") else SearchView.ALL
     app = Bare(None, **finders | {shown.value: Fake(answer)})
     app.theme = theme
 
@@ -329,10 +329,10 @@ def test_pictures(name: str, settle: Settle, snap_compare: Compare) -> None:
 
 
 async def found_in(
-    app: MemtuiApp, pilot: Pilots, settle: Settle, **finders: Finder
+    app: MemtuiApp, pilot: Pilots, settle: Settle, **finders: SearchFunction
 ) -> None:
     """Open the bar over the contents, and ask those who answer by hand."""
-    app.screen._finders = {View(name): one for name, one in finders.items()}  # type: ignore[attr-defined]
+    app.screen._finders = {SearchView(name): one for name, one in finders.items()}  # type: ignore[attr-defined]
     await pilot.press("slash")
     await ask(pilot, settle, "x")
     await pilot.press("enter")
@@ -362,7 +362,7 @@ async def test_enter_on_a_message_opens_it_word_for_word_at_its_segment(
         )
         fake = Fake(lambda text: Findings(text, (found,)))
         await found_in(app, pilot, settle, all=fake)
-        assert isinstance(app.focused, Reader)
+        assert isinstance(app.focused, DetailPane)
         shown = app.screen.query_one(SourcePane).expansion
         assert [one.event_id for one in shown.excerpt_events] == [event.event_id]
         assert shown.events_before and shown.events_after
@@ -446,7 +446,7 @@ async def test_only_the_line_chosen_last_is_gone_to(
     async with app.run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "x")
         await pilot.press("enter")
-        screen.post_message(LandingFound(screen.lines[1].landing, "of nobody"))
+        screen.post_message(LandingFound(screen.lines[1].target, "of nobody"))
         await pilot.press("down", "enter")
         gate.set()
         await settle(pilot)

@@ -12,11 +12,11 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import Answered
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.search import TeleportScreen
-from memtui.tui.widgets.breadcrumbs import Crumbs
+from memtui.tui.widgets.breadcrumbs import Breadcrumbs
 from memtui.tui.widgets.bullet_list import BulletList
-from memtui.tui.widgets.detail_pane import Reader
-from memtui.tui.widgets.results import Line, ResultSheet, View
-from memtui.tui.widgets.search_head import Notes
+from memtui.tui.widgets.detail_pane import DetailPane
+from memtui.tui.widgets.results import SearchResult, SearchResults, SearchView
+from memtui.tui.widgets.search_head import SearchNotes
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
@@ -30,7 +30,7 @@ async def ask(
     pilot: Pilot[str | MemtuiError],
     settle: Settle,
     words: str,
-    view: View = View.SUMMARIES,
+    view: SearchView = SearchView.SUMMARIES,
 ) -> TeleportScreen:
     await pilot.press("slash")
     for letter in words:
@@ -53,11 +53,11 @@ async def answered(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
 
 def note(screen: TeleportScreen) -> str:
     notes = screen.query_one("#note", Static)
-    assert isinstance(notes.visual, Notes)
+    assert isinstance(notes.visual, SearchNotes)
     return str(notes.visual.lay_out(notes.size.width or 60)).replace("\n", " ")
 
 
-def first(screen: TeleportScreen, kind: str) -> tuple[int, Line]:
+def first(screen: TeleportScreen, kind: str) -> tuple[int, SearchResult]:
     return next((at, one) for at, one in enumerate(screen.lines) if one.kind == kind)
 
 
@@ -70,7 +70,7 @@ async def test_the_bar_covers_whole_panes_and_cuts_nothing_through(
         await ask(pilot, settle, "session")
         bar = app.screen.query_one("#teleport").region
         assert bar.x == below.query_one("#reading").region.x
-        assert bar.y == below.query_one(Crumbs).region.bottom
+        assert bar.y == below.query_one(Breadcrumbs).region.bottom
         assert bar.bottom == app.size.height - 1
         await pilot.press("escape", "z", "slash")
         await settle(pilot)
@@ -87,7 +87,7 @@ async def test_typing_finds_and_enter_goes_to_the_node_however_deep(
         await settle(pilot)
         tree = app.screen.query_one(TocTree)
         assert tree.pointed_at is not None
-        assert tree.pointed_at.node_id == line.landing.node_id
+        assert tree.pointed_at.node_id == line.target.node_id
         assert app.focused is tree
 
 
@@ -97,10 +97,10 @@ async def test_what_a_month_repeats_is_told_once_by_the_segment_it_comes_from(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         lines = (await ask(pilot, settle, "session")).lines
-        told = [one for one in lines if "also in its " in " ".join(one.about)]
+        told = [one for one in lines if "also in its " in " ".join(one.details)]
         assert any(one.kind == "segment" for one in told)
-        nodes = [one for one in lines if one.kind != "source" and one.turn]
-        said = [one.turn.snippet.text for one in nodes if one.turn]
+        nodes = [one for one in lines if one.kind != "source" and one.match]
+        said = [one.match.snippet.text for one in nodes if one.match]
         assert len(said) == len({*said})
 
 
@@ -112,29 +112,29 @@ async def test_enter_on_a_source_opens_it_with_its_bullet_chosen(
         at, line = first(await ask(pilot, settle, "session"), "source")
         await pilot.press(*["down"] * at, "enter")
         await settle(pilot)
-        assert isinstance(app.focused, Reader)
+        assert isinstance(app.focused, DetailPane)
         shown = app.screen.query_one(SourcePane).expansion.grip
-        assert shown is not None and shown.grip_id == line.landing.grip_id
+        assert shown is not None and shown.grip_id == line.target.grip_id
         bullets = app.screen.query_one(BulletList)
         assert bullets.place is not None
-        assert line.landing.grip_id in bullets.bullets[bullets.place[0]].grip_ids
+        assert line.target.grip_id in bullets.bullets[bullets.place[0]].grip_ids
 
 
-@pytest.mark.parametrize("view", [View.ALL, View.MESSAGES])
+@pytest.mark.parametrize("view", [SearchView.ALL, SearchView.MESSAGES])
 async def test_what_was_said_is_found_by_its_words_and_opened_where_it_stands(
-    app: MemtuiApp, settle: Settle, view: View
+    app: MemtuiApp, settle: Settle, view: SearchView
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "make it sliding", view)
         best = screen.lines[0]
-        assert best.turn is not None and best.turn.who == "you"
-        assert best.turn.snippet.text == "Make it sliding, one hour."
+        assert best.match is not None and best.match.speaker == "you"
+        assert best.match.snippet.text == "Make it sliding, one hour."
         await pilot.press("enter")
         await settle(pilot)
-        assert isinstance(app.focused, Reader)
+        assert isinstance(app.focused, DetailPane)
         shown = app.screen.query_one(SourcePane).expansion
-        assert [one.text for one in shown.excerpt_events] == [best.turn.snippet.text]
+        assert [one.text for one in shown.excerpt_events] == [best.match.snippet.text]
         pointed = app.screen.query_one(TocTree).pointed_at
         assert pointed is not None
         assert pointed.node_id.startswith("toc:segment:2024-01-15")
@@ -165,8 +165,8 @@ async def test_an_answer_to_an_older_question_is_dropped(
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
         lines = screen.lines
-        screen.post_message(Answered(screen.view, "sess", ResultSheet()))
-        screen.post_message(Answered(View.MESSAGES, "session", ResultSheet()))
+        screen.post_message(Answered(screen.view, "sess", SearchResults()))
+        screen.post_message(Answered(SearchView.MESSAGES, "session", SearchResults()))
         await answered(pilot, settle)
         assert lines and screen.lines == lines
 
@@ -200,7 +200,7 @@ async def test_any_question_gets_an_answer_or_a_hint(
 ) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        screen = await ask(pilot, settle, "", View.ALL)
+        screen = await ask(pilot, settle, "", SearchView.ALL)
         for name, typed in ODD.items():
             screen.query_one(Input).value = typed
             await pilot.pause()
@@ -217,7 +217,7 @@ async def test_with_a_broken_index_it_is_found_and_said(
         file.write_bytes(b"broken" * 100)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        for view in View:
+        for view in SearchView:
             screen = await ask(pilot, settle, "session", view)
             assert screen.lines and "is made anew" in note(screen)
             await pilot.press("escape")
@@ -262,7 +262,7 @@ async def test_a_click_on_a_line_goes_there(app: MemtuiApp, settle: Settle) -> N
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
-        wanted = screen.lines[0].landing.node_id
+        wanted = screen.lines[0].target.node_id
         await pilot.click(OptionList, offset=(4, 0))
         await settle(pilot)
         tree = app.screen.query_one(TocTree)

@@ -31,7 +31,7 @@ from memtui.tui.screens.versions import VersionsScreen
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
-from memtui.tui.widgets.text_block import Hanging
+from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.tui.widgets.version_list import VersionList, Whole
 from memtui.workspace import Workspace
@@ -143,7 +143,7 @@ def shown() -> tuple[int, bool]:
 def rows(app: MemtuiApp) -> list[str]:
     listed = app.screen.query_one(VersionList)
     visuals = [option.prompt for option in listed.options]
-    return [one.lay_out(60).plain for one in visuals if isinstance(one, Hanging)]
+    return [one.lay_out(60).plain for one in visuals if isinstance(one, Paragraph)]
 
 
 def about(app: MemtuiApp) -> str:
@@ -461,7 +461,7 @@ def test_picture_of_what_is_pinned_and_out_of_date(
     versions.pin(DAY, 1, written.zone, NOW)
     versions.ask(DAY, NOW)
     with database.writing():
-        NodeRow.update(is_behind=True).where(NodeRow.node_id == DAY).execute()
+        NodeRow.update(is_outdated=True).where(NodeRow.node_id == DAY).execute()
     assert snap_compare(writing, terminal_size=SIZE, run_before=steps(settle))
 
 

@@ -31,5 +31,5 @@ THERE = Parts(
 )
 async def test_the_last_word_goes_on_as_a_filter(typed: str, whole: str | None) -> None:
     suggester = FilterSuggester()
-    suggester.know(THERE)
+    suggester.set_parts(THERE)
     assert await suggester.get_suggestion(typed) == whole

@@ -12,15 +12,15 @@ from memtui.model.hits import Snippet
 from memtui.model.nodes import TocLevel
 from memtui.tui.widgets import results
 from memtui.tui.widgets.result_list import MARKED, FoundRow, when
-from memtui.tui.widgets.results import Landing, Line, Turn
+from memtui.tui.widgets.results import JumpTarget, ResultSnippet, SearchResult
 from tests.screens.found import FINDINGS, LONG, MESSAGES, marked, message
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
-MOMENTS = results.of(FINDINGS).lines
-SAID = results.of(MESSAGES).lines
+MOMENTS = results.to_results(FINDINGS).results
+SAID = results.to_results(MESSAGES).results
 
 
-def drawn(line: Line, width: int, lines: int = 2) -> Content:
+def drawn(line: SearchResult, width: int, lines: int = 2) -> Content:
     return FoundRow(line, "yesterday 09:41", 17, lines=lines).lay_out(width)
 
 
@@ -29,7 +29,7 @@ def shown_marks(row: Content) -> list[str]:
 
 
 @pytest.mark.parametrize("line", [*MOMENTS, *SAID], ids=lambda line: line.title)
-def test_no_line_of_a_row_is_wider_than_there_is_room(line: Line) -> None:
+def test_no_line_of_a_row_is_wider_than_there_is_room(line: SearchResult) -> None:
     for width in (*range(1, 40), 66, 78, 138):
         for row in drawn(line, width).split():
             assert row.cell_length <= width
@@ -40,7 +40,9 @@ def test_any_text_is_shown_in_its_lines_and_its_marks_with_it(
     text: str, start: int, size: int
 ) -> None:
     marks = ((start, start + size),) if start + size <= len(text) else ()
-    line = replace(MOMENTS[0], title=text, turn=Turn("you", Snippet(text, marks)))
+    line = replace(
+        MOMENTS[0], title=text, turn=ResultSnippet("you", Snippet(text, marks))
+    )
     row = drawn(line, 66)
     assert len(row.split()) <= 4
     assert row.plain.replace("\n", "").isprintable()
@@ -50,7 +52,7 @@ def test_any_text_is_shown_in_its_lines_and_its_marks_with_it(
 def test_what_matched_is_in_sight_however_deep_it_stands() -> None:
     for lead in ("word " * 200, "评审会议" * 60, "x" * 500):
         text = f"{lead} the needle and what follows it {lead}"
-        turn = Turn("you", marked(text, "needle"))
+        turn = ResultSnippet("you", marked(text, "needle"))
         for width, lines in ((66, 1), (66, 2), (136, 2), (30, 1)):
             row = drawn(replace(MOMENTS[0], turn=turn), width, lines)
             assert shown_marks(row) == ["needle"]
@@ -59,7 +61,7 @@ def test_what_matched_is_in_sight_however_deep_it_stands() -> None:
 
 def test_lines_and_indents_of_what_was_said_run_on_with_their_marks() -> None:
     text = "def renew(session):\n\n        return\t600\n"
-    turn = Turn("tool", marked(text, "return", "600"))
+    turn = ResultSnippet("tool", marked(text, "return", "600"))
     row = drawn(replace(MOMENTS[0], turn=turn), 66)
     assert "tool     def renew(session): return 600" in row.plain
     assert shown_marks(row) == ["return", "600"]
@@ -71,7 +73,7 @@ def test_markup_is_text() -> None:
 
 
 def test_a_title_that_answers_is_marked_and_not_said_again() -> None:
-    turn = Turn("", marked(MOMENTS[0].title, "timeout"))
+    turn = ResultSnippet("", marked(MOMENTS[0].title, "timeout"))
     row = drawn(replace(MOMENTS[0], turn=turn), 66)
     assert row.plain.count("timeout") == 1
     assert shown_marks(row) == ["timeout"]
@@ -85,8 +87,8 @@ def test_what_was_said_around_is_shown_where_there_is_room_for_it() -> None:
 
 
 def test_who_speaks_is_said_of_every_message() -> None:
-    told = results.of(replace(MESSAGES, hits=(message(LONG, subagent="a1"),)))
-    row = drawn(told.lines[0], 138).plain
+    told = results.to_results(replace(MESSAGES, hits=(message(LONG, subagent="a1"),)))
+    row = drawn(told.results[0], 138).plain
     assert "claude   …" in row or "claude   We" in row
     assert "subagent a1" in row
 
@@ -115,6 +117,6 @@ def test_times_are_as_brief_as_the_present_allows(
 
 def test_of_a_message_the_line_that_matched_is_marked_where_it_is_opened() -> None:
     text = "Hello.\n\nThe session is over.\nGoodbye."
-    landing = Landing("", NOW, event_id="x", snippet=marked(text, "session", "over"))
+    landing = JumpTarget("", NOW, event_id="x", snippet=marked(text, "session", "over"))
     assert landing.excerpt == "The session is over."
     assert {"session", "over"} <= {*landing.matched}

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from memtui.model.nodes import Status, Tally, TocLevel, TocLine
 from memtui.tui import format
-from memtui.tui.widgets.text_block import Hanging
+from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_tree import TocStyles, draw_line, sparkline
 
 STYLES = TocStyles(Style(), Style(), Style(), Style())
@@ -86,7 +86,7 @@ def test_what_is_pinned_is_not_said_to_be_brought_up_to_date() -> None:
 
 
 def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
-    row = Hanging(Content("✓ "), Content("one two three four five"), Content("2 ▸"))
+    row = Paragraph(Content("✓ "), Content("one two three four five"), Content("2 ▸"))
     assert row.lay_out(20).plain.split("\n") == [
         "✓ one two three  2 ▸",
         "  four five",

@@ -9,7 +9,8 @@ from memtui.model.grips import Expansion, Grip
 from memtui.model.summaries import Claim
 from memtui.summarize.grounding import claims
 from memtui.tui.widgets import quotes
-from memtui.tui.widgets.transcript import GUTTER_CELLS, MARKED, MATCHED, Transcript
+from memtui.tui.widgets.transcript import GUTTER_CELLS, MATCHED, SourceExcerpt
+from memtui.tui.widgets.turn_rendering import MARKED
 
 NOW = datetime(2024, 1, 20, 12, tzinfo=UTC)
 AT = datetime(2024, 1, 18, 10, tzinfo=UTC)
@@ -32,7 +33,7 @@ def lines(
     own = event(text, 5)
     grip = Grip("grip:1", text[:20], own.event_id, own.event_id, own.timestamp, "test")
     expansion = Expansion(grip, None, before, (own,), ())
-    laid, at = Transcript(expansion, UTC, NOW).lay_out(width)
+    laid, at = SourceExcerpt(expansion, UTC, NOW).lay_out(width)
     return laid.plain.split("\n"), at
 
 
@@ -47,7 +48,7 @@ def test_every_line_of_the_evidence_has_the_bar_and_no_other_has() -> None:
 def test_the_marked_words_are_what_is_brought_into_sight() -> None:
     own = event("word " * 200 + "HERE it is", 5)
     grip = Grip("grip:1", "HERE it is", own.event_id, own.event_id, AT, "test")
-    page = Transcript(Expansion(grip, None, (), (own,), ()), UTC, NOW)
+    page = SourceExcerpt(Expansion(grip, None, (), (own,), ()), UTC, NOW)
     laid, at = page.lay_out(80)
     assert "HERE" in laid.plain.split("\n")[at]
     assert at > 5
@@ -89,7 +90,7 @@ def audited(bullet: str, *events: Event) -> tuple[list[Content], int]:
     (verdict,) = claims.of_events([Claim(bullet)], events)
     ends = events[0].event_id, events[-1].event_id
     grip = Grip("grip:1", events[0].text[:20], *ends, AT, "test")
-    page = Transcript(Expansion(grip, None, (), events, ()), UTC, NOW, verdict)
+    page = SourceExcerpt(Expansion(grip, None, (), events, ()), UTC, NOW, verdict)
     laid, at = page.lay_out(80)
     return laid.split("\n"), at
 
@@ -137,9 +138,9 @@ def test_of_a_text_that_has_changed_nothing_is_marked_and_it_says_so() -> None:
     (verdict,) = claims.of_events([Claim("The redirect drops cookies")], [said])
     changed = replace(said, text="The [redacted: password] drops the session cookie.")
     grip = Grip("grip:1", "drops the session", said.event_id, said.event_id, AT, "test")
-    page = Transcript(Expansion(grip, None, (), (changed,), ()), UTC, NOW, verdict)
+    page = SourceExcerpt(Expansion(grip, None, (), (changed,), ()), UTC, NOW, verdict)
     laid, _ = page.lay_out(100)
-    assert quotes.CHANGED in laid.plain
+    assert quotes.TEXT_CHANGED in laid.plain
     assert "[redacted: password] drops" in laid.plain
     assert not styled(laid.split("\n"), MARKED)
 
@@ -149,7 +150,7 @@ def test_where_the_audit_quoted_none_of_the_events_the_excerpt_is_marked() -> No
     (verdict,) = claims.of_events([Claim("The redirect drops cookies")], [elsewhere])
     own = event("Something was said. It is this. And more.", 5)
     grip = Grip("grip:1", "It is this.", own.event_id, own.event_id, AT, "test")
-    page = Transcript(Expansion(grip, None, (), (own,), ()), UTC, NOW, verdict)
+    page = SourceExcerpt(Expansion(grip, None, (), (own,), ()), UTC, NOW, verdict)
     laid, _ = page.lay_out(80)
     assert styled(laid.split("\n"), MARKED) == "It is this."
 
@@ -159,7 +160,7 @@ def test_markdown_is_told_apart_and_every_character_of_it_stays_where_it_was() -
     own = event(said, 5)
     at = said.index("`mutex`")
     grip = Grip("grip:1", "`mutex` in", own.event_id, own.event_id, AT, "test")
-    page = Transcript(Expansion(grip, None, (), (own,), ()), UTC, NOW)
+    page = SourceExcerpt(Expansion(grip, None, (), (own,), ()), UTC, NOW)
     laid, _ = page.lay_out(200)
     text = "\n".join(line[GUTTER_CELLS:] for line in laid.plain.split("\n")[1:])
     assert text == said
@@ -167,7 +168,7 @@ def test_markdown_is_told_apart_and_every_character_of_it_stays_where_it_was() -
     assert marked == [said[at : at + len("`mutex` in")]]
     bold = {laid.plain[s.start : s.end] for s in laid.spans if s.style == "bold"}
     assert {"## Plan", "**Fixed**"} <= bold
-    tabbed = Transcript(
+    tabbed = SourceExcerpt(
         Expansion(grip, None, (), (event("a\t`mutex` in", 5),), ()), UTC, NOW
     )
     assert "\t" in tabbed.expansion.excerpt_events[0].text

@@ -1,95 +1,81 @@
-"""How the panes of a screen lie, by how wide it is."""
+"""Base classes of the screens: reloading, two panes, and dialogs."""
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.message import Message
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widgets import Input, OptionList
 
 from memtui.tui import workers
-from memtui.tui.messages import WentBack
-from memtui.tui.widgets.detail_pane import Reader
+from memtui.tui.messages import WentBack, WorkReported
+from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.key_line import KeyLine
+from memtui.tui.widgets.status_line import StatusLine
+
+T = TypeVar("T")
 
 LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
-"""From which width in columns on which layout holds."""
-
+"""The class of a screen from this width on, in columns."""
 
 HEIGHTS = [(0, "-low"), (30, "-tall")]
-"""From which height in lines on there is room for what is only nice to have."""
+"""The class of a screen from this height on, in lines."""
+
+AGAIN = f"{workers.TRIED_AGAIN} Press esc to go back."
+"""Shown with an error when loading failed."""
 
 
-AGAIN = f"{workers.TRIED_AGAIN[:-1]}; esc goes back."
-"""What is said where nothing could be read."""
+class BaseScreen(Screen[ScreenResultType]):
+    """A screen with a status line that loads on threads and reloads what changes."""
+
+    RELOAD_INTERVAL_S: ClassVar[float] = workers.AGAIN_S
+    """The least time between two reloads."""
+
+    _needs_reload = False
+    _has_reloaded = False
+
+    def load(
+        self, read: Callable[[], T], show: Callable[[T], object], group: str
+    ) -> None:
+        """Read on a thread, then show; replaces an earlier load of this group."""
+        workers.load(self, read, show, group)
+
+    def run_thread(
+        self, action: Callable[[], T], done: Callable[[T], object], group: str
+    ) -> None:
+        """Do something on a thread, then call `done` with its result."""
+        workers.run(self, action, done, group)
+
+    @on(WorkReported)
+    def _show_progress(self, message: WorkReported) -> None:
+        self.query_one(StatusLine).say(message.progress)
+
+    def reload(self) -> None:
+        """Load again what is shown; by default there is nothing to load."""
+
+    def request_reload(self) -> None:
+        """Reload now, or as soon as the reload interval has passed."""
+        self._needs_reload = True
+        self._reload_if_due()
+
+    def retry_reload(self) -> None:
+        """Reload after the interval, because this load failed."""
+        self.set_timer(self.RELOAD_INTERVAL_S, self.request_reload)
+
+    def _reload_if_due(self) -> None:
+        if self._needs_reload and not self._has_reloaded:
+            self._needs_reload, self._has_reloaded = False, True
+            self.reload()
+            self.set_timer(self.RELOAD_INTERVAL_S, self._end_interval)
+
+    def _end_interval(self) -> None:
+        self._has_reloaded = False
+        self._reload_if_due()
 
 
-class Following(Screen[ScreenResultType]):
-    """A screen that looks again, and rests between."""
-
-    REST_S: ClassVar[float] = workers.AGAIN_S
-    """How long it rests before it looks again, in seconds."""
-
-    _is_due = False
-    _rests = False
-
-    def ask(self, ask: Callable[[], None], group: str) -> None:
-        """Read on a thread; what was asked before in this group gives way."""
-        workers.ask(self, ask, group)
-
-    def tell(self, message: Message) -> None:
-        """Tell what was asked, from the thread; dropped if that was asked anew."""
-        workers.tell(self, message)
-
-    def do(self, doing: Callable[[], None], group: str) -> None:
-        """Do something on a thread, which posts what came of it."""
-        workers.do(self, doing, group)
-
-    def read_anew(self) -> None:
-        """Read what is shown once more."""
-        raise NotImplementedError
-
-    def look_again(self) -> None:
-        """Look now, or as soon as the screen has rested."""
-        self._is_due = True
-        self._look_if_rested()
-
-    def look_soon(self) -> None:
-        """Look again after a rest: this time it could not be read."""
-        self.set_timer(self.REST_S, self.look_again)
-
-    def _look_if_rested(self) -> None:
-        if self._is_due and not self._rests:
-            self._is_due, self._rests = False, True
-            self.read_anew()
-            self.set_timer(self.REST_S, self._rested)
-
-    def _rested(self) -> None:
-        self._rests = False
-        self._look_if_rested()
-
-
-class Dialog(ModalScreen[ScreenResultType]):
-    """Lays its own line of keys over that of the screen below."""
-
-    def compose(self) -> ComposeResult:
-        """What is asked, and the keys that answer."""
-        yield from self.ask()
-        yield KeyLine()
-
-    def ask(self) -> ComposeResult:
-        """What is asked."""
-        raise NotImplementedError
-
-    async def action_submit(self) -> None:
-        """Take what is typed."""
-        await self.query_one(Input).action_submit()
-
-
-class Choosing(Following[ScreenResultType]):
-    """A screen of two panes: the list, and the reader of what is chosen."""
+class ListDetailScreen(BaseScreen[ScreenResultType]):
+    """A list, and beside or below it a `DetailPane` with the details of its entry."""
 
     HORIZONTAL_BREAKPOINTS = LAYOUTS
 
@@ -98,25 +84,49 @@ class Choosing(Following[ScreenResultType]):
         return self.query_one(OptionList)
 
     @property
-    def _reader(self) -> Reader:
-        return self.query_one(Reader)
+    def _details(self) -> DetailPane:
+        return self.query_one(DetailPane)
 
-    @on(OptionList.OptionSelected)
     def action_next_pane(self) -> None:
-        """Go from the list to what there is of the chosen one, and back."""
-        (self._reader if self._list.has_focus else self._list).focus()
+        (self._details if self._list.has_focus else self._list).focus()
 
     def action_previous_pane(self) -> None:
-        """Go the other way round, which is the same."""
+        self.action_next_pane()
+
+    @on(OptionList.OptionSelected)
+    def _open_selected(self) -> None:
+        self.open_option()
+
+    def open_option(self) -> None:
+        """Open the selected option: by default, go to its details."""
         self.action_next_pane()
 
     @on(WentBack)
+    def _go_back(self) -> None:
+        self.action_back()
+
     def action_back(self) -> None:
-        """Back to the list, or leave."""
-        if self._reader.has_focus:
+        """Go from the details to the list, and from the list leave the screen."""
+        if self._details.has_focus:
             self._list.focus()
         else:
             self._leave()
 
     def _leave(self) -> None:
         self.dismiss(None)
+
+
+class Dialog(ModalScreen[ScreenResultType]):
+    """A question over the screen below, with a footer of its own."""
+
+    def compose(self) -> ComposeResult:
+        yield from self.compose_dialog()
+        yield KeyLine()
+
+    def compose_dialog(self) -> ComposeResult:
+        """Yield the question."""
+        raise NotImplementedError
+
+    async def action_submit(self) -> None:
+        """Submit the input as Enter does; bound with priority to show in the footer."""
+        await self.query_one(Input).action_submit()

@@ -1,9 +1,9 @@
-"""The days at a glance: how much was said on each, and the way to any of them."""
+"""The calendar: the activity of each day, year by year."""
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, tzinfo
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -14,42 +14,56 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui.model import calendar
+from memtui.model.calendar import Span, Year
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
     DayChosen,
     DayPointedAt,
-    DaysRead,
     Narrowed,
-    NearestFound,
     WorkReported,
     YearsShown,
 )
-from memtui.tui.screens.base import AGAIN, Following
+from memtui.tui.screens.base import AGAIN, BaseScreen
+from memtui.tui.screens.date import DateScreen
 from memtui.tui.widgets import day_grid
 from memtui.tui.widgets.day_grid import DayGrid
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 
-NOTHING_KEPT = (
-    "Nothing kept yet: there is no day to show.\n\n"
-    "Press i to import what agents keep on this machine."
-)
+EMPTY = "No conversations yet.\n\nPress i to import those found on this machine."
+
+DAY_LEVELS = ("toc:day:", "toc:segment:")
+"""A change to one of these nodes changes a day."""
 
 
-class CalendarScreen(Following[str]):
-    """Ends with the id of the day to open, or with nothing."""
+class YearData(NamedTuple):
+    """What one load returns."""
 
-    OBEYS_SCOPE = True
-    REST_S = 0.5
+    scope: Scope
+    span: Span | None
+    years: Sequence[Year]
+    counts: Sequence[int]
+
+
+def read_years(numbers: Sequence[int], zone: tzinfo, scope: Scope) -> YearData:
+    years = [browse.year(number, zone, scope) for number in numbers]
+    return YearData(scope, browse.span(), years, browse.counts(scope))
+
+
+class CalendarScreen(BaseScreen[str]):
+    """Returns the id of the day to open, or an empty string."""
+
+    FILTERS_BY_SCOPE = True
+    RELOAD_INTERVAL_S = 0.5
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings(
             in_footer=True,
-            next_peer="Go down to the year before.",
-            previous_peer="Go up to the year after.",
-            back="Go back to where you were.",
+            older_sibling="Go to the previous year.",
+            newer_sibling="Go to the next year.",
+            back="Go back to the previous screen.",
         ),
         *commands.bindings("go_to_date"),
     ]
@@ -60,35 +74,33 @@ class CalendarScreen(Following[str]):
         now: Callable[[], datetime],
         day: date | None = None,
         *,
-        of: Scope = ALL,
+        scope: Scope = ALL,
         is_demo: bool = False,
     ) -> None:
         """Make the screen.
 
         Args:
             zone: The store's time zone.
-            now: The time, aware.
-            day: Where the cursor is first; on the last day there is if None.
-            of: What part of the memory is shown.
-            is_demo: Whether this is the made-up memory.
+            now: The clock, aware.
+            day: Where the cursor starts; None for the last day with conversations.
+            scope: Which part of the memory is shown.
+            is_demo: Whether the demo is open.
         """
         super().__init__()
-        self._of = of
         self._zone, self._now, self._day = zone, now, day
-        self._is_demo = is_demo
+        self._scope, self._is_demo = scope, is_demo
         self._is_placed = False
         self._changed: set[int] = set()
-        self._renewed: set[int] = set()
+        self._reloading: set[int] = set()
 
     def compose(self) -> ComposeResult:
-        """The years, what the shades mean, and the day the cursor is on."""
         yield StatusLine(is_demo=self._is_demo)
         with Vertical(id="days"):
             yield PaneTitle("Days")
             yield DayGrid(self._day or self._today, self._today)
             yield Static(id="legend", markup=False)
             yield Static(id="day", markup=False)
-            yield Static(NOTHING_KEPT, id="nothing", markup=False)
+            yield Static(EMPTY, id="nothing", markup=False)
         yield KeyLine()
 
     @property
@@ -100,54 +112,47 @@ class CalendarScreen(Following[str]):
         return self.query_one(DayGrid)
 
     def on_mount(self) -> None:
-        """Start in the grid, which asks for what it shows."""
-        self.query_one(StatusLine).scope = self._of
+        self.query_one(StatusLine).scope = self._scope
         self._grid.focus()
-        self.set_timer(workers.SLOW_S, self._say_slow)
+        self.set_timer(workers.SLOW_S, self._show_loading)
 
-    def _say_slow(self) -> None:
+    def _show_loading(self) -> None:
         if not self._grid.is_read and not self.has_class("-failing"):
             self.query_one(PaneTitle).measure = workers.READING
 
-    # Reading
+    # Loading
 
     @on(YearsShown)
-    def read(self) -> None:
-        """Read what is in sight and was not read yet."""
+    def load_visible(self) -> None:
+        """Load the visible years that are not loaded yet."""
         missing = [year for year in self._grid.shown if year not in self._grid.years]
-        self.ask(partial(self._load, self._of, missing), "years")
+        self._load_years(missing, self._show, "years")
 
-    def _load(
-        self, of: Scope, numbers: Sequence[int], *, is_again: bool = False
+    def _load_years(
+        self, years: Sequence[int], show: Callable[[YearData], None], group: str
     ) -> None:
-        years = [browse.year(number, self._zone, of) for number in numbers]
-        if of == self._of:
-            counts = browse.counts(of)
-            self.tell(DaysRead(browse.span(), years, counts, is_again=is_again))
+        self.load(partial(read_years, years, self._zone, self._scope), show, group)
 
     @on(Narrowed)
-    def narrow(self, message: Narrowed) -> None:
-        """Show the days of another part of the memory; the cursor stays."""
-        self._of = message.scope
-        self.query_one(StatusLine).scope = message.scope
+    def change_scope(self, message: Narrowed) -> None:
+        """Show the days of another scope; the cursor stays."""
+        self._scope = self.query_one(StatusLine).scope = message.scope
         self._grid.forget()
 
-    @on(DaysRead)
-    def show(self, message: DaysRead) -> None:
-        """Show what was read."""
-        if message.is_again:
-            self._renewed.clear()
-        self.set_class(message.span is None, "-empty")
+    def _show(self, data: YearData) -> None:
+        if data.scope != self._scope:
+            return
+        self.set_class(data.span is None, "-empty")
         self.remove_class("-failing")
-        self._grid.show(message.span, message.years, message.counts)
-        if message.span is not None and not self._is_placed:
+        self._grid.show(data.span, data.years, data.counts)
+        if data.span is not None and not self._is_placed:
             self._is_placed = True
-            self._grid.point_at(self._day or message.span.last)
-        self._tell()
+            self._grid.point_at(self._day or data.span.last)
+        self._show_day()
 
     @on(DayPointedAt)
-    def _tell(self) -> None:
-        """Say what is known of the day the cursor is on, and of its year."""
+    def _show_day(self) -> None:
+        """Describe the day under the cursor, and its year."""
         grid = self._grid
         if not grid.is_read:
             return
@@ -164,87 +169,75 @@ class CalendarScreen(Following[str]):
         self.query_one(PaneTitle).measure = measure if year.days else ""
 
     @on(Worker.StateChanged)
-    def say_why(self, event: Worker.StateChanged) -> None:
-        """Say why the days could not be read."""
+    def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            why = f"✗ The days could not be read:\n{format.why(event.worker.error)}"
+            text = f"✗ The days could not be read:\n{format.why(event.worker.error)}"
             self.add_class("-failing")
-            told = Content.styled(why, "$error") + f"\n{AGAIN}"
-            self.query_one("#day", Static).update(told)
+            content = Content.styled(text, "$error") + f"\n{AGAIN}"
+            self.query_one("#day", Static).update(content)
             self._changed |= {*self._grid.shown}
-            self.look_soon()
+            self.retry_reload()
 
-    # What changes by itself
+    # Live changes
 
     @on(WorkReported)
-    def follow_work(self, message: WorkReported) -> None:
-        """Say what the workers do, and show the days they have changed."""
-        self.query_one(StatusLine).say(message.progress)
-        known = {"toc:day", "toc:segment"}
+    def note_changes(self, message: WorkReported) -> None:
         for name in message.progress.changed:
-            if name.rpartition(":")[0].startswith(tuple(known)):
+            if name.startswith(DAY_LEVELS):
                 day = calendar.period(name).first
                 self._changed.add(day.isocalendar().year)
         if self._changed:
-            self.look_again()
+            self.request_reload()
 
-    def read_anew(self) -> None:
-        """Read again the years in which something has changed."""
-        self._renewed |= self._changed & {*self._grid.years, *self._grid.shown}
+    def reload(self) -> None:
+        """Load again the years in which something has changed."""
+        self._reloading |= self._changed & {*self._grid.years, *self._grid.shown}
         self._changed = set()
-        read = sorted(self._renewed)
-        self.ask(partial(self._load, self._of, read, is_again=True), "changed")
+        self._load_years(sorted(self._reloading), self._show_reloaded, "changed")
+
+    def _show_reloaded(self, data: YearData) -> None:
+        # The scope may have changed since: then the years are loaded anyhow.
+        self._reloading.clear()
+        self._show(data)
 
     # Commands
 
-    def action_next_peer(self) -> None:
-        """Go down to the year before."""
+    def action_older_sibling(self) -> None:
         self._grid.step_year(-1)
 
-    def action_previous_peer(self) -> None:
-        """Go up to the year after."""
+    def action_newer_sibling(self) -> None:
         self._grid.step_year(1)
 
     @on(DayChosen)
     def open(self) -> None:
-        """Open the day in the contents, or find the nearest one that is there."""
+        """Open the day in the contents, or find the nearest with conversations."""
         grid = self._grid
         if grid.pointed_at is not None:
             self.dismiss(grid.pointed_at.node_id)
         elif grid.is_read:
             wanted = calendar.day_id(grid.cursor)
-            self.ask(partial(self._find, wanted), "nearest")
+            find = partial(browse.nearest, wanted, self._zone, self._scope)
+            self.load(find, partial(self._go_to_nearest, grid.cursor), "nearest")
 
-    def _find(self, wanted: str) -> None:
-        self.tell(NearestFound(wanted, browse.nearest(wanted, self._zone, self._of)))
-
-    @on(NearestFound)
-    def offer(self, message: NearestFound) -> None:
-        """Go to the nearest day of which something is kept, and say so."""
-        if not message.found:
+    def _go_to_nearest(self, wanted: date, found: str) -> None:
+        """Move to the nearest day with conversations, and say so."""
+        if not found:
             return
-        wanted, found = (
-            calendar.period(name).first for name in (message.wanted, message.found)
+        day = calendar.period(found).first
+        self._grid.point_at(day)
+        scope = f" of {self._scope}" if self._scope.is_narrow else ""
+        text = (
+            f"No conversations{scope} on {format.day(wanted)}."
+            f" Nearest: {format.day(day)}; enter opens it."
         )
-        self._grid.point_at(found)
-        mine = f"Nothing of {self._of}" if self._of.is_narrow else "Nothing"
-        words = (
-            f"{mine} is kept of {format.day(wanted)}."
-            f" This is the nearest day, {format.day(found)}: enter opens it."
-        )
-        self.notify(words, markup=False)
+        self.notify(text, markup=False)
 
     def action_go_to_date(self) -> None:
-        """Ask for a date and put the cursor there."""
-        from memtui.tui.screens.date import DateScreen
-
         def arrive(node_id: str | None) -> None:
             if node_id:
-                here = calendar.period(node_id)
-                self._grid.point_at(here.first)
+                self._grid.point_at(calendar.period(node_id).first)
 
         self.app.push_screen(DateScreen(self._now().astimezone(self._zone)), arrive)
 
     def action_back(self) -> None:
-        """Leave everything as it was."""
         self.dismiss("")

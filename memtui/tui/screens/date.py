@@ -1,8 +1,4 @@
-"""Going to a date: a year, a month, a week or a day, typed as one likes.
-
-What is understood is shown while it is typed; where nothing is kept of it, the nearest
-that is there is gone to, and said.
-"""
+"""A dialog that asks for a year, month, week or day, and goes to it or the nearest."""
 
 from datetime import datetime
 from functools import partial
@@ -18,22 +14,19 @@ from textual.worker import Worker, WorkerState
 
 from memtui.memory import dates
 from memtui.services import browse
-from memtui.tui import format
-from memtui.tui.messages import NearestFound
+from memtui.tui import format, workers
 from memtui.tui.screens.base import Dialog
 
-FORMS = (
+EXAMPLES = (
     "today · last tuesday · two weeks ago · in March · Q1\n"
     "2024 · 2024-01 · 2024-W03 · 2024-01-18"
 )
-"""What can be typed."""
 
-
-NOTHING = "Nothing is kept yet: there is no day to go to."
+NOTHING = "No conversations yet: there is no day to go to."
 
 
 class DateScreen(Dialog[str]):
-    """Asks for a date; answers with the id of a node that is there, or nothing."""
+    """Returns the id of an existing node, or an empty string."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "go there", key_display="enter", priority=True),
@@ -41,7 +34,7 @@ class DateScreen(Dialog[str]):
     ]
 
     def __init__(self, now: datetime) -> None:
-        """Make the screen.
+        """Make the dialog.
 
         Args:
             now: The time in the store's time zone.
@@ -49,63 +42,48 @@ class DateScreen(Dialog[str]):
         super().__init__()
         self._now = now
 
-    def ask(self) -> ComposeResult:
-        """A line to type in, what is understood of it, and what can be typed."""
+    def compose_dialog(self) -> ComposeResult:
         with Vertical(id="date"):
             yield Input(placeholder=f"{self._now:%Y-%m-%d}", compact=True, id="day")
-            yield Static(id="meant", markup=False)
-            yield Static(FORMS, id="forms", markup=False)
+            yield Static(id="parsed", markup=False)
+            yield Static(EXAMPLES, id="examples", markup=False)
 
     @on(Input.Changed)
-    def understand(self, event: Input.Changed) -> None:
-        """Show what is understood so far."""
-        meant = dates.read(event.value, self._now)
-        self._say(f"→ {meant.said}" if meant else "")
+    def show_parsed(self, event: Input.Changed) -> None:
+        date = dates.read(event.value, self._now)
+        self._say(f"→ {date.said}" if date else "")
 
-    def _say(self, words: str, style: str = "$foreground") -> None:
-        self.query_one("#meant", Static).update(Content.styled(words, style))
+    def _say(self, text: str, style: str = "$foreground") -> None:
+        self.query_one("#parsed", Static).update(Content.styled(text, style))
 
     @on(Input.Submitted)
     def go(self, event: Input.Submitted) -> None:
-        """Go there, or say what is not understood."""
-        meant = dates.read(event.value, self._now)
-        if meant is None:
-            words = f"“{event.value}” is no date that has begun. Try one like these:"
-            self._say(words, "$error")
+        """Look for the node, or show that the date is not understood."""
+        date = dates.read(event.value, self._now)
+        if date is None:
+            self._say(f"“{event.value}” is not a past date. Examples:", "$error")
             return
-        self.run_worker(
-            partial(self._find, meant.node_id),
-            thread=True,
-            exclusive=True,
-            exit_on_error=False,
-        )
-
-    def _find(self, wanted: str) -> None:
         zone = self._now.tzinfo
         assert zone is not None
-        self.post_message(NearestFound(wanted, browse.nearest(wanted, zone)))
+        find = partial(browse.nearest, date.node_id, zone)
+        workers.load(self, find, partial(self._leave_to, date.node_id), "nearest")
 
-    @on(NearestFound)
-    def arrive(self, message: NearestFound) -> None:
-        """Answer with what is there; say so if it is not what was asked for."""
-        wanted, found = message.wanted, message.found
+    def _leave_to(self, wanted: str, found: str) -> None:
         if not found:
             self._say(NOTHING, "$error")
             return
         if found != wanted:
             self.notify(
-                f"Nothing is kept of {dates.named(wanted)}."
-                f" This is the nearest: {dates.named(found)}.",
+                f"No conversations in {dates.named(wanted)}."
+                f" Nearest: {dates.named(found)}.",
                 markup=False,
             )
         self.dismiss(found)
 
     @on(Worker.StateChanged)
-    def say_why(self, event: Worker.StateChanged) -> None:
-        """Say why it could not be looked for."""
+    def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self._say(f"✗ {format.why(event.worker.error)}", "$error")
 
     def action_leave(self) -> None:
-        """Go nowhere."""
         self.dismiss("")

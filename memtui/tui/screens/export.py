@@ -1,8 +1,8 @@
-"""Asking where a session is written to; a file is replaced only when that is agreed."""
+"""A dialog that asks which file a session is exported to."""
 
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -12,14 +12,35 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from memtui.tui import format, workers
-from memtui.tui.messages import FileLookedAt
 from memtui.tui.screens.base import Dialog
 
-HOW = "All that was said there, as Markdown, is written into this file."
+HINT = "The whole conversation is written to this file, as Markdown."
+
+
+class FileCheck(NamedTuple):
+    """The result of checking a typed file name."""
+
+    file: Path
+    problem: str = ""
+    exists: bool = False
+
+
+def check_file(typed: str) -> FileCheck:
+    """Check whether a file can be written; the disk may be slow."""
+    file = Path(typed)
+    try:
+        file = file.expanduser().absolute()
+        if not typed or file.is_dir():
+            return FileCheck(file, "Name a file.")
+        if not file.parent.is_dir():
+            return FileCheck(file, f"There is no folder {file.parent}.")
+        return FileCheck(file, exists=file.exists())
+    except (OSError, RuntimeError) as error:
+        return FileCheck(file, f"This file cannot be written: {format.why(error)}.")
 
 
 class ExportScreen(Dialog[Path | None]):
-    """Names the file; answers with it, or with nothing."""
+    """Returns the file; an existing one only after a second Enter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "write it", key_display="enter", priority=True),
@@ -29,53 +50,37 @@ class ExportScreen(Dialog[Path | None]):
     def __init__(self, file: Path) -> None:
         super().__init__()
         self._file = file
-        self._agreed = ""
+        self._confirmed = ""
 
-    def ask(self) -> ComposeResult:
-        """The file's name, to be changed or taken."""
+    def compose_dialog(self) -> ComposeResult:
         with Vertical(id="export"):
             yield Input(str(self._file), compact=True, id="file", select_on_focus=False)
-            yield Static(HOW, id="how", markup=False)
+            yield Static(HINT, id="how", markup=False)
 
     def on_mount(self) -> None:
-        """Show how the file is called, where its folder leaves no room for that."""
+        """Scroll to the file's name, which a long folder would hide."""
         line = self.query_one(Input)
         line.cursor_position = 0
         self.call_after_refresh(line.action_end)
 
     @on(Input.Submitted)
-    def go(self, event: Input.Submitted) -> None:
-        """Look on a thread whether it can be written: the disk may be slow."""
-        workers.ask(self, partial(self._look, event.value.strip()), "look")
+    def check(self, event: Input.Submitted) -> None:
+        typed = event.value.strip()
+        workers.load(
+            self, partial(check_file, typed), partial(self._submit, typed), "check"
+        )
 
-    def _look(self, named: str) -> None:
-        why, file, is_there = "", Path(named), False
-        try:
-            file = file.expanduser().absolute()
-            if not named or file.is_dir():
-                why = "Name a file."
-            elif not file.parent.is_dir():
-                why = f"There is no folder {file.parent}."
-            else:
-                is_there = file.exists()
-        except (OSError, RuntimeError) as error:
-            why = f"This cannot be written to: {format.why(error)}."
-        workers.tell(self, FileLookedAt(named, str(file), why, is_there=is_there))
-
-    @on(FileLookedAt)
-    def write(self, message: FileLookedAt) -> None:
-        """Write there, or say what stands against it."""
-        if message.why_not:
-            self._say(message.why_not)
-        elif message.is_there and self._agreed != message.named:
-            self._agreed = message.named
-            self._say("This file is there already: enter again replaces it.")
+    def _submit(self, typed: str, check: FileCheck) -> None:
+        if check.problem:
+            self._say(check.problem)
+        elif check.exists and self._confirmed != typed:
+            self._confirmed = typed
+            self._say("This file exists. Press enter again to replace it.")
         else:
-            self.dismiss(Path(message.file))
+            self.dismiss(check.file)
 
-    def _say(self, words: str) -> None:
-        self.query_one("#how", Static).update(Content.styled(words, "$error"))
+    def _say(self, text: str) -> None:
+        self.query_one("#how", Static).update(Content.styled(text, "$error"))
 
     def action_leave(self) -> None:
-        """Write nothing."""
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""All keys that work where the reader is: the pane's first, then the screen's."""
+"""The help: the keys of the focused pane, then of the screen, then of the app."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
@@ -11,63 +11,63 @@ from textual.widgets import Static
 
 from memtui.tui.commands import Group
 from memtui.tui.screens.base import Dialog
-from memtui.tui.widgets.text_block import Hanging, Reflowing
+from memtui.tui.widgets.text_block import Paragraph, TextBlock
 
 if TYPE_CHECKING:
     from memtui.tui.palette import Able
 
-
-PANE, SCREEN = "In this pane", "On this screen"
-
-
-EVERYWHERE, MOVING = "Everywhere", "Moving"
-"""The headings; a pane that has a name goes by it."""
-
+PANE, SCREEN, EVERYWHERE, MOVING = (
+    "In this pane",
+    "On this screen",
+    "Everywhere",
+    "Moving",
+)
+"""The headings; a pane with a name has its own."""
 
 KEY_CELLS = 12
-"""How wide the column of keys is."""
-
+"""The width of the column of keys."""
 
 MARKS = (
-    ("✓", "supported: its wording stands in the source; that does not make it true"),
-    ("~", "weak: only a part of it does, or a name, a number or a “not” differs"),
+    ("✓", "supported: its wording is in the source, which does not make it true"),
+    ("~", "weak: only part of it is, or a name, a number or a “not” differs"),
     ("✗", "unsupported: no source says it"),
-    ("✓ ~ ✗", "in the contents: all bullets are supported; not all; none even weakly"),
+    ("✓ ~ ✗", "in the contents: all bullets are supported; some; none even weakly"),
     (
         "m … ○",
-        "in the contents: a model wrote it; it is being brought up to date; more of"
-        " it may come. Without a mark it is in the words of the conversations",
+        "in the contents: written by a model; being updated; provisional, more may"
+        " come. Without a mark it is an extract: quotes from the conversations",
     ),
     (
         "▁▄█",
-        "how much was said: in the months of a year, the weeks of a month, the days"
-        " of a week, every three hours of a day",
+        "activity: the months of a year, the weeks of a month, the days of a week,"
+        " every three hours of a day",
     ),
     ("●", "still going on"),
-    ("▌", "the words a bullet rests on; those the two share are bold"),
-    ("┃", "what was said with them; what has no bar stands around it"),
+    ("▌", "the quoted source of a bullet; words that both share are bold"),
+    ("┃", "part of the same message; lines without a bar are context"),
 )
-"""What the marks mean."""
 
 
-class Page(Reflowing):
-    """Headings, and under each what is said of its keys or marks; drawn as one."""
+class Page(TextBlock):
+    """Headings with rows under them, drawn as one renderable."""
 
-    def __init__(self, parts: Sequence[tuple[str, Sequence[Hanging]]]) -> None:
+    def __init__(self, parts: Sequence[tuple[str, Sequence[Paragraph]]]) -> None:
         self._parts = [(heading, rows) for heading, rows in parts if rows]
 
     def compose_lines(self, width: int) -> Content:
-        """The parts under each other."""
         return Content("\n\n").join(
             Content("\n").join(
-                [Content.styled(heading, "bold"), *(one.lay_out(width) for one in rows)]
+                [
+                    Content.styled(heading, "bold"),
+                    *(one.compose_lines(width) for one in rows),
+                ]
             )
             for heading, rows in self._parts
         )
 
 
 class HelpScreen(Dialog[None]):
-    """Written from what can be done where the reader is, the nearest first."""
+    """Lists the commands that can be used now, the nearest to the focus first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,question_mark,enter", "dismiss", "back", key_display="esc"),
@@ -80,16 +80,15 @@ class HelpScreen(Dialog[None]):
         """Make the page.
 
         Args:
-            able: What can be done there.
-            pane: What the part that has the focus is called; it may have no name.
-            with_marks: Whether the marks of bullets are explained.
+            able: The commands that can be used.
+            pane: The name of the focused pane, if it has one.
+            with_marks: Whether to explain the marks of bullets.
         """
         super().__init__()
         self._able, self._pane = able, pane or PANE
         self._with_marks = with_marks
 
-    def ask(self) -> ComposeResult:
-        """What the pane does, what the screen, what all do; then the marks."""
+    def compose_dialog(self) -> ComposeResult:
         moves = [one for one in self._able if one.command.group is Group.MOVE]
         rest = [one for one in self._able if one not in moves]
         parts = [
@@ -103,14 +102,14 @@ class HelpScreen(Dialog[None]):
             yield Static(Page(parts))
 
     def action_scroll(self, step: int) -> None:
-        """Scroll a line."""
         self.query_one("#help").scroll_relative(y=step, animate=False)
 
 
-def _row(one: "Able") -> Hanging:
+def _row(one: "Able") -> Paragraph:
     return _hanging(one.command.shown, one.says)
 
 
-def _hanging(key: str, says: str) -> Hanging:
-    shown = Content.styled(f"{key:<{KEY_CELLS}}", "bold $accent")
-    return Hanging(shown, Content(says))
+def _hanging(key: str, text: str) -> Paragraph:
+    return Paragraph(
+        Content.styled(f"{key:<{KEY_CELLS}}", "bold $accent"), Content(text)
+    )

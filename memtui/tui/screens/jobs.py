@@ -1,14 +1,10 @@
-"""The work behind: the stages and their queues, the model's jobs, and the model itself.
-
-Jobs are steered here where this memtui works the store; what is noted is done by the
-workers between two pieces of work.
-"""
+"""The jobs: pipeline stages with their queues, the model's jobs, and the model."""
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -20,51 +16,27 @@ from textual.worker import Worker, WorkerState
 
 from memtui.model.jobs import Job
 from memtui.tui import commands, format
-from memtui.tui.messages import JobSteered, WorkReported, WorkSeen
-from memtui.tui.screens.base import AGAIN, Choosing
+from memtui.tui.messages import WorkReported
+from memtui.tui.screens.base import AGAIN, ListDetailScreen
 from memtui.tui.widgets import job_list, model_status
-from memtui.tui.widgets.detail_pane import Reader
+from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.job_list import JobList, Seen, Told
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import ELSEWHERE, StatusLine
 
 if TYPE_CHECKING:
-    from memtui.pipeline.progress import Model, Progress
+    from memtui.pipeline.progress import Model
     from memtui.services.status import Work
+    from memtui.workspace import JobsController
+
+STAGES_RUN_ALONE = "A stage runs by itself whenever something is queued for it."
+
+DEMO_HAS_NO_MODEL = "The demo uses no model."
 
 
-BY_ITSELF = "A stage works by itself whenever something waits for it."
-
-
-OF_DEMO = "The demo asks no model."
-
-
-SEEN_FINISHED = "What is being written is finished first."
-
-
-class JobsControllerProtocol(Protocol):
-    """What the screen needs: ``memtui.house.workdesk.Desk``."""
-
-    @property
-    def note(self) -> str:
-        """Why no model is ever asked; "" if one is."""
-
-    def look(self) -> "Work":
-        """What waits for each stage, and how the jobs stand."""
-
-    def pause(self, job: Job) -> None:
-        """Let a job rest until it is resumed."""
-
-    def resume(self, job: Job) -> None:
-        """Let a job run again."""
-
-    def ask(self, job: Job) -> str:
-        """Ask for a run now; who does it and when, or why nobody does."""
-
-
-class JobsScreen(Choosing[None]):
-    """Shows the work behind as it goes on."""
+class JobsScreen(ListDetailScreen[None]):
+    """Shows live progress; the model's jobs can be paused and run here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings(
@@ -78,7 +50,7 @@ class JobsScreen(Choosing[None]):
 
     def __init__(
         self,
-        desk: JobsControllerProtocol,
+        jobs: "JobsController",
         zone: tzinfo,
         now: Callable[[], datetime],
         *,
@@ -87,29 +59,28 @@ class JobsScreen(Choosing[None]):
         """Make the screen.
 
         Args:
-            desk: Whom to ask; it may take a while.
+            jobs: Reads and changes the jobs; called on threads.
             zone: The store's time zone.
-            now: The time, aware.
-            is_demo: Whether this is the made-up memory, for which no model is asked.
+            now: The clock, aware.
+            is_demo: Whether the demo is open, which uses no model.
         """
         super().__init__()
-        self._desk, self._zone, self._now = desk, zone, now
+        self._jobs, self._zone, self._now = jobs, zone, now
         self._is_demo = is_demo
-        self._told = Told()
-        self._last: Progress | None = None
+        self._state = Told()
+        self._last: WorkReported | None = None
 
     def compose(self) -> ComposeResult:
-        """The model, the list, and beside or below it all there is of the chosen."""
         yield StatusLine(is_demo=self._is_demo)
         yield PaneTitle("Model")
         yield Static(id="model", markup=False)
         with Container(id="jobs"):
-            with Vertical(id="listed"):
-                yield PaneTitle("Work")
+            with Vertical(id="list-pane"):
+                yield PaneTitle("Jobs")
                 yield JobList(self._zone)
-            with Vertical(id="chosen"):
-                yield PaneTitle("How it stands")
-                with Reader():
+            with Vertical(id="detail-pane"):
+                yield PaneTitle("Status")
+                with DetailPane():
                     yield Static(id="job", markup=False)
         yield KeyLine()
 
@@ -118,141 +89,126 @@ class JobsScreen(Choosing[None]):
         return self.query_one(JobList)
 
     def on_mount(self) -> None:
-        """Look at all of it, and let the clock of a call go on."""
         self._list.focus()
-        self.read_anew()
-        self.set_interval(1.0, self._tick)
+        self.reload()
+        self.set_interval(1.0, self._update_clock)
 
-    # Looking
+    def reload(self) -> None:
+        self.load(self._jobs.look, self._show, "jobs")
 
-    def read_anew(self) -> None:
-        """Read what waits, and how the jobs stand."""
-        self.ask(self._load, "look")
-
-    def _load(self) -> None:
-        self.tell(WorkSeen(self._desk.look()))
-
-    @on(WorkSeen)
-    def show(self, message: WorkSeen) -> None:
-        """Show what was read."""
-        self._told = replace(self._told, work=message.work)
-        self._write()
+    def _show(self, work: "Work") -> None:
+        self._state = replace(self._state, work=work)
+        self._update()
 
     @property
-    def _note(self) -> str:
-        return OF_DEMO if self._is_demo else self._desk.note
+    def _no_model(self) -> str:
+        """Why no model is used; empty if one is."""
+        return DEMO_HAS_NO_MODEL if self._is_demo else self._jobs.note
+
+    @property
+    def _is_ours(self) -> bool:
+        """Whether this process runs the pipeline, and not another memtui."""
+        return self._last is None or self._last.progress.is_ours
 
     @property
     def _model(self) -> "Model | None":
-        return self._last.model if self._last and self._last.is_ours else None
+        return self._last.progress.model if self._last and self._is_ours else None
 
-    def _write(self) -> None:
-        lack = model_status.lack(self._model, self._note, self._told.work)
-        is_ours = self._last is None or self._last.is_ours
-        self._told = replace(self._told, lack=lack, is_ours=is_ours)
-        self._list.show(self._told)
-        self._say_model()
-        self.point()
+    def _update(self) -> None:
+        lack = model_status.lack(self._model, self._no_model, self._state.work)
+        self._state = replace(self._state, lack=lack, is_ours=self._is_ours)
+        self._list.show(self._state)
+        self._update_model()
+        self.show_details()
 
     @on(OptionList.OptionHighlighted)
-    def point(self) -> None:
-        """Say all there is to say of what the cursor is on."""
+    def show_details(self) -> None:
         name = self._list.pointed_at
-        said = job_list.about(name, self._told, self._zone, self._now())
-        self.query_one("#job", Static).update(said)
+        details = job_list.about(name, self._state, self._zone, self._now())
+        self.query_one("#job", Static).update(details)
 
-    def _say_model(self) -> None:
-        asked = self._model, self._note, self._told.work
-        words = model_status.told(*asked, self._now())
-        self.query_one("#model", Static).update(words)
+    def _update_model(self) -> None:
+        content = model_status.told(
+            self._model, self._no_model, self._state.work, self._now()
+        )
+        self.query_one("#model", Static).update(content)
 
-    def _tick(self) -> None:
-        if self._last is not None and self._last.model.node_id:
-            self._say_model()
+    def _update_clock(self) -> None:
+        if self._last is not None and self._last.progress.model.node_id:
+            self._update_model()
 
     @on(Worker.StateChanged)
-    def say_why(self, event: Worker.StateChanged) -> None:
-        """Say why it could not be looked at, or not be steered."""
+    def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is not WorkerState.ERROR:
             return
-        why = f"✗ {format.why(event.worker.error)}"
-        if event.worker.group == "steer":
-            self.notify(why, severity="error", markup=False)
+        text = f"✗ {format.why(event.worker.error)}"
+        if event.worker.group == "change":
+            self.notify(text, severity="error", markup=False)
         else:
-            told = Content.styled(why, "$error") + f"\n{AGAIN}"
-            self.query_one("#job", Static).update(told)
-            self.look_soon()
-
-    # What changes by itself
+            content = Content.styled(text, "$error") + f"\n{AGAIN}"
+            self.query_one("#job", Static).update(content)
+            self.retry_reload()
 
     @on(WorkReported)
-    def follow_work(self, message: WorkReported) -> None:
-        """Say at once what is reported, and look again at what waits."""
-        before, self._last = self.refused, message.progress
+    def follow_progress(self, message: WorkReported) -> None:
+        was_ours, self._last = self._is_ours, message
         progress = message.progress
-        if self.refused != before:
+        if self._is_ours != was_ours:
             self.refresh_bindings()
-        self.query_one(StatusLine).say(progress)
-        for seen in self._told.seen.values():
+        for seen in self._state.seen.values():
             seen.is_busy = False
         if progress.stage in job_list.STAGES:
-            seen = self._told.seen.setdefault(progress.stage, Seen())
+            seen = self._state.seen.setdefault(progress.stage, Seen())
             seen.error, seen.is_busy = progress.error, not progress.error
             seen.done, seen.at = seen.done + progress.done, self._now()
-        self._write()
-        self.look_again()
+        self._update()
+        self.request_reload()
 
-    # Steering
+    # Changing jobs
 
     @property
     def refused(self) -> Collection[str]:
-        """Where another works, jobs are steered there."""
-        is_ours = self._last is None or self._last.is_ours
-        return () if is_ours else ("pause_job", "run_now")
+        """Jobs are changed where the pipeline runs."""
+        return () if self._is_ours else ("pause_job", "run_now")
 
-    def _chosen(self, does: str) -> Job | None:
-        """The job the cursor is on, if it can be steered here; if not, say why."""
-        name, why = self._list.pointed_at, ""
+    def _selected_job(self, command: str) -> Job | None:
+        """Return the selected job; notify and return None if it cannot be changed."""
+        name, problem = self._list.pointed_at, ""
         if name in job_list.STAGES:
-            why = BY_ITSELF
-        elif self._note:
-            why = self._note
-        elif self._last is not None and not self._last.is_ours:
-            command = f"memtui jobs {does} {name}"
-            why = f"{ELSEWHERE.capitalize()}. Do it there, or in a shell: {command}"
-        if why:
-            self.notify(why, markup=False)
-        return None if why else Job(name)
+            problem = STAGES_RUN_ALONE
+        elif self._no_model:
+            problem = self._no_model
+        elif not self._is_ours:
+            shell = f"memtui jobs {command} {name}"
+            problem = f"{ELSEWHERE.capitalize()}. Do it there, or in a shell: {shell}"
+        if problem:
+            self.notify(problem, markup=False)
+        return None if problem else Job(name)
 
     def action_pause_job(self) -> None:
-        """Let the job rest, or resume it."""
+        """Pause the selected job, or resume it if it is paused."""
         name = self._list.pointed_at
-        one = self._told.status(Job(name)) if name not in job_list.STAGES else None
+        one = self._state.status(Job(name)) if name not in job_list.STAGES else None
         is_paused = one is not None and one.is_paused
-        if job := self._chosen("resume" if is_paused else "pause"):
-            self.do(partial(self._pause, job, is_paused=is_paused), "steer")
-
-    def _pause(self, job: Job, *, is_paused: bool) -> None:
+        job = self._selected_job("resume" if is_paused else "pause")
+        if job is None:
+            return
         if is_paused:
-            self._desk.resume(job)
-            said = f"{job_list.JOBS[job]}: resumed."
+            change, text = self._jobs.resume, f"{job_list.JOBS[job]}: resumed."
         else:
-            self._desk.pause(job)
-            said = f"{job_list.JOBS[job]}: paused. {SEEN_FINISHED}"
-        self.post_message(JobSteered(said))
+            change = self._jobs.pause
+            text = f"{job_list.JOBS[job]}: paused. A running call is finished first."
+        self.run_thread(partial(change, job), lambda _: self._confirm(text), "change")
 
     def action_run_now(self) -> None:
-        """Ask for a run of the job."""
-        if job := self._chosen("run"):
-            self.do(partial(self._run_now, job), "steer")
+        if job := self._selected_job("run"):
+            confirm = partial(self._confirm_run, job)
+            self.run_thread(partial(self._jobs.ask, job), confirm, "change")
 
-    def _run_now(self, job: Job) -> None:
-        promise = self._desk.ask(job)
-        then = "It is run once a model can be asked." if self._told.lack else promise
-        self.post_message(JobSteered(f"{job_list.JOBS[job]}: asked for. {then}"))
+    def _confirm_run(self, job: Job, promise: str) -> None:
+        when = "It will run once a model is available." if self._state.lack else promise
+        self._confirm(f"{job_list.JOBS[job]}: requested. {when}")
 
-    @on(JobSteered)
-    def say_steered(self, message: JobSteered) -> None:
-        """Say what was noted, and look again."""
-        self.notify(message.said, markup=False)
-        self.read_anew()
+    def _confirm(self, text: str) -> None:
+        self.notify(text, markup=False)
+        self.reload()

@@ -1,17 +1,13 @@
-"""The reader: one session, of any length, opened anywhere in it.
-
-How it is read is in ``reading``, how it is laid out in ``laying``, and what is done
-with a session beside that in ``deeds``.
-"""
+"""The reader: the conversation of one session, loaded in parts around the cursor."""
 
 import atexit
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -31,6 +27,7 @@ from memtui.services.conversation import (
     About,
     Forgotten,
     Measure,
+    News,
     Shown,
     Turn,
     TurnRange,
@@ -38,536 +35,80 @@ from memtui.services.conversation import (
 )
 from memtui.tui import commands, format, terminal, workers
 from memtui.tui.messages import (
-    AboutRead,
     CursorMoved,
-    Exported,
-    Measured,
-    NewsRead,
     NodeWanted,
-    PlaceFound,
-    QuestionFound,
     SessionWanted,
     TurnOpened,
-    TurnsLaid,
-    TurnsRead,
     TurnsWanted,
     ViewResized,
     Where,
     WordsAsked,
-    WordsFound,
     WorkReported,
 )
-from memtui.tui.screens.base import AGAIN, LAYOUTS, Following
+from memtui.tui.screens.base import AGAIN, LAYOUTS, BaseScreen
 from memtui.tui.screens.export import ExportScreen
 from memtui.tui.screens.resume import ResumeScreen
-from memtui.tui.widgets import turn_lines, turn_view
+from memtui.tui.widgets import transcript_view, turn_rendering
 from memtui.tui.widgets.find_line import FindLine
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
-from memtui.tui.widgets.turn_lines import Look
-from memtui.tui.widgets.turn_view import MOST, Known, Spot, TurnView
+from memtui.tui.widgets.transcript_view import (
+    MAX_TURNS,
+    TranscriptPosition,
+    TranscriptView,
+)
+from memtui.tui.widgets.turn_rendering import RenderedTurn, RenderedTurns, TurnLayout
 
-CITED = 300
-"""How much of a turn is cited, in characters."""
+CITED_CHARS = 300
+"""How much of a message is copied."""
 
+LIVE = timedelta(minutes=30)
+"""A session with newer messages than this is opened at its end: it may go on."""
 
 PLACE, WRITE = "place", "write"
-"""What threads do for these, beside reading."""
+"""Groups of threads whose errors are shown as notices."""
 
+TURNS, MEASURE, NEWS, FIND = "turns", "measure", "news", "find"
+"""Groups of loads."""
 
 NO_EDITOR = "No editor is set: quit, export EDITOR=nano, and start memtui again."
 
+EMPTY = "This session has no messages."
 
-class Deeds(Following[None]):
-    """A screen of one session."""
+GONE = "This session was deleted meanwhile.\n\nPress esc to go back."
 
-    def __init__(
-        self,
-        whose: Whose,
-        zone: tzinfo,
-        now: Callable[[], datetime],
-        *,
-        is_demo: bool,
-    ) -> None:
-        super().__init__()
-        self.whose, self.zone, self.now, self.is_demo = whose, zone, now, is_demo
-        self.about: About | None = None
-        self._written: Path | None = None
 
-    @property
-    def view(self) -> TurnView:
-        """The transcript."""
-        return self.query_one(TurnView)
+class LoadedTurns(NamedTuple):
+    """A part of the conversation, rendered for a layout and a set of expanded events."""
 
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,
-    ) -> None:
-        """Say something in place of what was said before: of keys the last counts."""
-        self.app.clear_notifications()
-        super().notify(
-            message, title=title, severity=severity, timeout=timeout, markup=markup
-        )
+    turns: TurnRange
+    rendered: list[RenderedTurn]
+    layout: TurnLayout
+    expanded: frozenset[str]
 
-    def _known(self) -> About | None:
-        if self.about is None:
-            words = "This session has not been read: there is nothing to do with it."
-            self.notify(words, markup=False)
-        return self.about
 
-    def _pointed_at(self) -> Turn | None:
-        turn = self.view.pointed_at
-        if turn is None:
-            self.notify("Choose a message first.", markup=False)
-        return turn
+class LoadedNews(NamedTuple):
+    """What has changed since the last load."""
 
-    def action_copy_citation(self) -> None:
-        """Copy the message the cursor is on, and where it stands."""
-        if (turn := self._pointed_at()) is None or self.about is None:
-            return
-        event, one = turn.event, self.about.session
-        text = " ".join(format.said(event).split())
-        said = text if len(text) <= CITED else f"{text[:CITED]}…"
-        at = event.timestamp.astimezone(self.zone)
-        told = (
-            format.speaker(event),
-            one.agent,
-            one.project,
-            f"session {one.session_id}",
-        )
-        where = ", ".join(part for part in told if part)
-        citation = f"“{said}” — {where}, {at:%Y-%m-%d %H:%M} ({event.event_id})"
-        self.app.copy_to_clipboard(citation)
-        self.notify(format.glimpse(citation), title="Copied", markup=False)
+    about: About
+    news: News | None
+    rendered: list[RenderedTurn]
+    layout: TurnLayout
 
-    # To the contents
 
-    def action_see_place(self) -> None:
-        """Go to the stretch of the contents that the cursor's turn belongs to."""
-        if (turn := self._pointed_at()) is not None:
-            self.ask(partial(self._find_place, turn), PLACE)
-
-    def _find_place(self, turn: Turn) -> None:
-        event = turn.event
-        found = combined.node_at(event.agent, event.session_id, event.timestamp)
-        self.tell(PlaceFound(found))
-
-    @on(PlaceFound)
-    def go_to_place(self, message: PlaceFound) -> None:
-        """Go there."""
-        if message.node_id:
-            self.post_message(NodeWanted(message.node_id))
-        else:
-            self.notify("The contents do not hold this yet.", markup=False)
-
-    # Resuming
-
-    def action_resume(self) -> None:
-        """Ask whether to take the session up in its agent."""
-        if (about := self._known()) is None:
-            return
-        resume = sessions.of(about.session)
-
-        def answer(is_yes: bool | None) -> None:
-            if is_yes:
-                self._resume(resume)
-
-        self.app.push_screen(ResumeScreen(resume), answer)
-
-    def _resume(self, resume: Resume) -> None:
-        why = terminal.run(self.app, resume.argv, resume.folder)
-        if why:
-            self.notify(why, severity="warning", markup=False)
-
-    # Exporting and editing
-
-    def action_export(self) -> None:
-        """Ask where to write the session as Markdown."""
-        if (about := self._known()) is None:
-            return
-
-        def answer(file: Path | None) -> None:
-            if file is not None:
-                self.do(partial(self._export, file), WRITE)
-
-        file = _here() / export.name(about, self.zone)
-        self.app.push_screen(ExportScreen(file), answer)
-
-    def _export(self, file: Path) -> None:
-        # The question was whether it may be replaced.
-        export.write(self.whose, self.zone, file, may_replace=True)
-        self.post_message(Exported(str(file), to_edit=False))
-
-    def action_edit(self) -> None:
-        """Open the session as Markdown in the person's editor."""
-        if not terminal.editor():
-            self.notify(NO_EDITOR, markup=False)
-        elif (about := self._known()) is not None:
-            name = export.name(about, self.zone)
-            self.do(partial(self._export_aside, name, self._written), WRITE)
-
-    def _export_aside(self, name: str, written: Path | None) -> None:
-        if written is not None and written.is_file():
-            self.post_message(Exported(str(written), to_edit=True))
-            return
-        folder = tempfile.mkdtemp(prefix="memtui-")
-        # Some editors return at once and read it later.
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        file = Path(folder) / name
-        export.write(self.whose, self.zone, file, may_replace=False)
-        self.post_message(Exported(str(file), to_edit=True))
-
-    @on(Exported)
-    def say_exported(self, message: Exported) -> None:
-        """Say where it is, or open it; a copy to look at goes when memtui does."""
-        file = Path(message.file)
-        if not message.to_edit:
-            self._written = file
-            self.notify(str(file), title="Written", markup=False)
-            return
-        self._edit(file)
-
-    def _edit(self, file: Path) -> None:
-        why = terminal.run(self.app, [*terminal.editor(), str(file)])
-        if why:
-            self.notify(why, severity="warning", markup=False)
-
-
-def _here() -> Path:
-    """The folder memtui was started in, or one's own where that is gone."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return Path.home()
-
-
-class Laying(Deeds):
-    """A screen that lays a session out."""
-
-    def __init__(
-        self,
-        whose: Whose,
-        zone: tzinfo,
-        now: Callable[[], datetime],
-        *,
-        is_demo: bool,
-    ) -> None:
-        super().__init__(whose, zone, now, is_demo=is_demo)
-        self._with_thoughts = False
-        self._unfolded: set[str] = set()
-        self._to_lay: set[str] = set()
-        self._lays_all = False
-
-    @property
-    def _finding(self) -> FindLine:
-        return self.query_one(FindLine)
-
-    def _look(self) -> Look:
-        calls = tuple(
-            (one.started_by, one.subagent)
-            for one in (self.about.helpers if self.about else ())
-            if one.started_by
-        )
-        width = self.view.width
-        words = self._finding.words
-        return Look(width, self.zone, self.now(), self._with_thoughts, words, calls)
-
-    @on(ViewResized)
-    def lay_out(self) -> None:
-        """Lay out anew what is shown, at the new width."""
-        if self.view.window.turns:
-            self._lay_anew()
-
-    def _catch_up(self, look: Look, unfolded: frozenset[str]) -> None:
-        """Lay out anew what was read before it was to look as it is now."""
-        if look != self._look():
-            self._lay_anew()
-        elif changed := unfolded ^ self._unfolded:
-            self._lay_anew(changed)
-
-    def _lay_anew(self, event_ids: Collection[str] = ()) -> None:
-        """Lay out anew what is shown, or some of it, and what was not laid out yet."""
-        self._lays_all |= not event_ids
-        self._to_lay.update(event_ids)
-        turns = [
-            turn
-            for turn in self.view.window.turns
-            if self._lays_all or turn.event.event_id in self._to_lay
-        ]
-        args = turns, self._look(), frozenset(self._unfolded)
-        self.ask(partial(self._lay, *args), "lay")
-
-    def _lay(self, turns: Sequence[Turn], look: Look, unfolded: frozenset[str]) -> None:
-        names = [turn.event.event_id for turn in turns]
-        laid = dict(zip(names, turn_view.lay(turns, look, unfolded), strict=True))
-        self.tell(TurnsLaid(laid, look))
-
-    @on(TurnsLaid)
-    def show_laid(self, message: TurnsLaid) -> None:
-        """Show it, unless it is to look otherwise by now."""
-        if message.look == self._look():
-            self._to_lay, self._lays_all = set(), False
-            self.view.lay(message.laid)
-            self._show_match()
-
-    def _show_match(self) -> None:
-        """Bring the words that were found on the cursor's turn into sight."""
-        at = self.view.at
-        if at is None:
-            return
-        turn, laid = self.view.window.turns[at], self.view.window.laid[at]
-        if laid.found:
-            self.view.go_to(turn.place, line=min(laid.found))
-            return
-        name = turn.event.event_id
-        can_open = turn_lines.is_foldable(turn.event) and name not in self._unfolded
-        if laid.is_found and can_open:
-            self._unfolded.add(name)
-            self._lay_anew([name])
-
-
-LIVE = timedelta(minutes=30)
-"""A session that was heard of since is opened at its end: it may still go on."""
-
-
-TURNS, MEASURE, NEWS, FIND = "turns", "measure", "news", "find"
-"""What threads read; of each the last answer counts."""
-
-
-EMPTY = "Nothing of this session is kept but its name."
-
-
-GONE = "This session is no longer kept: it was forgotten meanwhile.\n\nesc goes back."
-
-
-class Reading(Laying):
-    """A screen that reads a session."""
-
-    def __init__(
-        self,
-        whose: Whose,
-        zone: tzinfo,
-        now: Callable[[], datetime],
-        *,
-        event_id: str,
-        is_demo: bool,
-    ) -> None:
-        super().__init__(whose, zone, now, is_demo=is_demo)
-        self._event_id = event_id
-        self._total = 0
-        self._is_jumping = False
-
-    def _open(self) -> None:
-        self._is_jumping = True
-        self.ask(partial(self._begin, self._look()), TURNS)
-
-    def _begin(self, look: Look) -> None:
-        about = conversation.about(self.whose)
-        self.tell(AboutRead(about))
-        known = conversation.of_event(self._event_id) if self._event_id else None
-        is_live = self.now() - about.session.updated_at < LIVE
-        where = Where.END if is_live else Where.BEGINNING
-        wanted = TurnsWanted(where) if known is None else around(known[1])
-        self._load(wanted, look, frozenset())
-
-    @on(TurnsWanted)
-    def read(self, message: TurnsWanted) -> None:
-        """Read what is lacking; what is jumped to comes before all else."""
-        if self._is_jumping and not message.is_jump:
-            return
-        self._is_jumping = message.is_jump
-        args = message, self._look(), frozenset(self._unfolded)
-        self.ask(partial(self._load, *args), TURNS)
-
-    def _load(self, wanted: TurnsWanted, look: Look, unfolded: frozenset[str]) -> None:
-        stretch = turn_view.stretch(self.whose, wanted)
-        laid = turn_view.lay(stretch.turns, look, unfolded)
-        self.tell(TurnsRead(wanted, stretch, laid, look, unfolded))
-
-    @on(TurnsRead)
-    def show(self, message: TurnsRead) -> None:
-        """Show what was read, if it still belongs there."""
-        view, wanted = self.view, message.wanted
-        turns = view.window.turns
-        if wanted.is_jump:
-            self._is_jumping = False
-            is_there = wanted.followed_from in (None, view.cursor)
-            if is_there and wanted.number == view.jumps:
-                self._show_anew(message)
-            else:
-                view.missed(is_sought=True)
-        elif not turns:
-            return  # It is gone meanwhile.
-        elif wanted.where is Where.BEFORE and turns[0].place == wanted.place:
-            view.put_before(message.stretch, message.laid)
-        elif wanted.where is Where.AFTER and turns[-1].place == wanted.place:
-            view.put_behind(message.stretch, message.laid)
-        self._catch_up(message.look, message.unfolded)
-        self.set_class(not view.window.turns, "-empty")
-        if not view.window.turns:
-            self.say(Content(EMPTY))
-
-    def _show_anew(self, message: TurnsRead) -> None:
-        stretch, wanted = message.stretch, message.wanted
-        place = wanted.place
-        if wanted.where is Where.AROUND and place is None and stretch.turns:
-            place = stretch.turns[len(stretch.turns) // 2].place
-        guess = Measure(self._total, self._guess(wanted, stretch))
-        self.view.show(stretch, message.laid, guess, place)
-        if wanted.spot is not None:
-            self.view.return_to(wanted.spot)
-        self._show_match()
-        self._ask_measure()
-
-    def _guess(self, wanted: TurnsWanted, stretch: TurnRange) -> int:
-        """About how many turns stand before a stretch, until they are counted."""
-        if wanted.where is Where.END:
-            return self._total - len(stretch.turns)
-        if wanted.rank:
-            return max(0, wanted.rank - len(stretch.turns) // 2)
-        if self.about is None or not stretch.turns:
-            return 0
-        one = self.about.session
-        lasted = one.updated_at - one.created_at
-        since = stretch.turns[0].event.timestamp - one.created_at
-        return round(self._total * (since / lasted)) if lasted else 0
-
-    def _ask_measure(self) -> None:
-        turns = self.view.window.turns
-        first = turns[0].place if turns else None
-        self.ask(partial(self._measure, first), MEASURE)
-
-    def _measure(self, place: Place | None) -> None:
-        measure = conversation.measure(self.whose, place)
-        self.tell(Measured(place, measure))
-
-    @on(Measured)
-    def take_measure(self, message: Measured) -> None:
-        """Have the scrollbar say how long it is, and where this is."""
-        self._total = message.measure.total
-        self.view.measure(message.measure, message.place)
-
-    @on(AboutRead)
-    def entitle(self, message: AboutRead) -> None:
-        """Say which session this is."""
-        before, self.about = self.about, message.about
-        self._total = self._total or message.about.session.event_count
-        self._entitle(message.about)
-        if before is not None and before.helpers != message.about.helpers:
-            self._lay_anew()
-
-    def _entitle(self, about: About) -> None:
-        one = about.session
-        title = one.title or "(without a title)"
-        whose = f"subagent {self.whose.subagent}" if self.whose.subagent else ""
-        said = format.counted(one.message_count, "message") if not whose else ""
-        hidden = "" if self._with_thoughts else " hidden: t"
-        thoughts = format.counted(about.thoughts, "thought") + hidden
-        parts = [one.agent, one.project, said, thoughts if about.thoughts else ""]
-        what = f"{whose} of {title}" if whose else title
-        measure = " · ".join(part for part in parts if part)
-        self.query_one(PaneTitle).say(what, measure)
-
-    @on(Worker.StateChanged)
-    def say_why(self, event: Worker.StateChanged) -> None:
-        """Say why something could not be read or done."""
-        if event.state is not WorkerState.ERROR:
-            return
-        error, group = event.worker.error, event.worker.group
-        if group == TURNS:
-            self._is_jumping = False
-            self.view.missed()
-        if group == FIND:
-            self._finding.fail()
-            self._lay_anew()
-        if group in (PLACE, WRITE):
-            self.notify(format.why(error), severity="error", markup=False)
-        elif isinstance(error, Forgotten):
-            self.say(Content(GONE))
-        elif not self.view.window.turns:
-            why = f"✗ This session could not be read: {format.why(error)}"
-            self.say(Content.styled(why, "$error") + f"\n\n{AGAIN}")
-            self.look_soon()
-        elif group not in (NEWS, MEASURE):
-            why = f"✗ Not read: {format.why(error)}."
-            self.notify(why, severity="error", markup=False)
-
-    def say(self, words: Content) -> None:
-        """Say why there is no transcript."""
-        self.query_one("#nothing", Static).update(words)
-        self.set_class(True, "-empty")
-
-    # What is new
-
-    def look_for_news(self) -> None:
-        """Read what has come since, wherever it belongs."""
-        window, here = self.view.window, self.view.here
-        if here is None:
-            self._open()
-            return
-        places = tuple(turn.place for turn in window.turns)
-        shown = Shown(places, window.is_first, window.is_last)
-        known = {
-            turn.event.event_id: (turn, laid)
-            for turn, laid in zip(window.turns, window.laid, strict=True)
-        }
-        args = window.edition, shown, here, known, self.about, self._look()
-        self.ask(partial(self._load_news, *args, frozenset(self._unfolded)), NEWS)
-
-    def _load_news(
-        self,
-        edition: int,
-        shown: Shown,
-        here: Place,
-        known: Known,
-        before: About | None,
-        look: Look,
-        unfolded: frozenset[str],
-    ) -> None:
-        about = conversation.about(self.whose)
-        if about != before:
-            self.tell(AboutRead(about))
-        news = conversation.news(self.whose, shown, here, MOST)
-        turns = news.stretch.turns if news else ()
-        laid = turn_view.lay(turns, look, unfolded, known)
-        self.tell(NewsRead(edition, news, laid, look))
-
-    @on(NewsRead)
-    def show_news(self, message: NewsRead) -> None:
-        """Show it, unless something else is shown meanwhile: then look again."""
-        view, news = self.view, message.news
-        if message.edition != view.window.edition:
-            self.look_again()
-        elif news is not None:
-            put = view.put_anew if news.is_anew else view.put_behind
-            put(news.stretch, message.laid)
-            self._catch_up(message.look, frozenset(self._unfolded))
-            self._ask_measure()
-
-
-def around(place: Place, number: int = 0, spot: Spot | None = None) -> TurnsWanted:
-    """What is wanted to go to a place, and to see it as it was."""
-    return TurnsWanted(Where.AROUND, place, number=number, spot=spot)
-
-
-class ReaderScreen(Reading):
-    """Shows a conversation; its transcript moves, and this reads for it."""
+class ReaderScreen(BaseScreen[None]):
+    """Loads what its `TranscriptView` requests, and follows a session that goes on."""
 
     AUTO_FOCUS = ""
-    LEADS_BACK = True
+    HAS_JUMP_BACK = True
     HORIZONTAL_BREAKPOINTS = LAYOUTS
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings(
-            "next_match", "previous_match", "next_question", "previous_question",
-            "show_thinking", "see_place", "resume", "export", "edit",
-            copy_citation="Copy what is said here, and where, to the clipboard.",
-            fold="Fold or unfold this tool call or note.",
+            "next_match", "previous_match", "next_prompt", "previous_prompt",
+            "toggle_thinking", "show_in_contents", "resume", "export", "edit",
+            copy_citation="Copy this message and its source to the clipboard.",
+            fold="Expand or collapse this tool call or note.",
         ),
         *commands.bindings(
             in_footer=True,
@@ -590,174 +131,454 @@ class ReaderScreen(Reading):
         Args:
             whose: Which conversation.
             zone: The store's time zone.
-            now: The time, aware.
-            event_id: At which event it is opened; at its beginning if empty, or at
-                its end while it goes on.
-            is_demo: Whether this is the made-up memory.
+            now: The clock, aware.
+            event_id: The event to open; if empty, the beginning, or the end of a
+                session that goes on.
+            is_demo: Whether the demo is open.
         """
-        super().__init__(whose, zone, now, event_id=event_id, is_demo=is_demo)
-        self._left: tuple[Spot | None, frozenset[str]] = None, frozenset()
+        super().__init__()
+        self.whose, self.zone, self.now, self.is_demo = whose, zone, now, is_demo
+        self.about: About | None = None
+        self._event_id = event_id
+        self._total = 0
+        self._is_jumping = False
+        """Whether a load replaces all that is shown."""
+        self._with_thinking = False
+        self._expanded: set[str] = set()
+        """The ids of expanded events."""
+        self._to_render: set[str] = set()
+        """The events that are being rendered again."""
+        self._renders_all = False
+        self._exported: Path | None = None
+        self._before_find: tuple[TranscriptPosition | None, frozenset[str]] = (
+            None,
+            frozenset(),
+        )
+        """The position and the expanded events when finding began."""
 
     def compose(self) -> ComposeResult:
-        """The transcript, and under it the line to type in."""
         yield StatusLine(is_demo=self.is_demo)
         yield PaneTitle("Session")
-        yield TurnView()
+        yield TranscriptView()
         yield Static(id="nothing", markup=False)
         yield FindLine()
         yield KeyLine()
 
     @property
+    def view(self) -> TranscriptView:
+        return self.query_one(TranscriptView)
+
+    @property
+    def _find_line(self) -> FindLine:
+        return self.query_one(FindLine)
+
+    @property
     def here(self) -> SessionWanted:
-        """What would open this conversation again at the message the cursor is on."""
-        mine, turn = self.whose, self.view.pointed_at
+        """A request that opens this conversation again at the cursor."""
+        whose, turn = self.whose, self.view.current
         event_id = turn.event.event_id if turn else ""
         return SessionWanted(
-            mine.agent, mine.session_id, event_id, subagent=mine.subagent
+            whose.agent, whose.session_id, event_id, subagent=whose.subagent
         )
 
     def on_mount(self) -> None:
-        """Read what is known of the session, and its first stretch."""
         self.view.focus()
-        # Not before it is known how wide the lines are.
+        # The width of the lines is known after the first refresh.
         self.call_after_refresh(self._open)
-        self.set_timer(workers.SLOW_S, self._say_slow)
+        self.set_timer(workers.SLOW_S, self._show_loading)
 
-    def _say_slow(self) -> None:
+    def _show_loading(self) -> None:
         if self.about is None and not self.has_class("-empty"):
             self.query_one(PaneTitle).measure = workers.READING
 
-    # Folding and thinking
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Show a notice in place of earlier ones."""
+        self.app.clear_notifications()
+        super().notify(
+            message, title=title, severity=severity, timeout=timeout, markup=markup
+        )
+
+    # Loading turns
+
+    def _open(self) -> None:
+        self._is_jumping = True
+        layout = self._turn_layout()
+
+        def read() -> tuple[About, TurnsWanted, LoadedTurns]:
+            about = conversation.about(self.whose)
+            event_id = self._event_id
+            known = conversation.of_event(event_id) if event_id else None
+            is_live = self.now() - about.session.updated_at < LIVE
+            wanted = TurnsWanted(Where.END if is_live else Where.BEGINNING)
+            if known is not None:
+                wanted = _around(known[1])
+            return about, wanted, _load_turns(self.whose, wanted, layout, frozenset())
+
+        def show(opened: tuple[About, TurnsWanted, LoadedTurns]) -> None:
+            about, wanted, loaded = opened
+            self._show_about(about)
+            self._show_turns(wanted, loaded)
+
+        self.load(read, show, TURNS)
+
+    @on(TurnsWanted)
+    def load_turns(self, wanted: TurnsWanted) -> None:
+        """Load turns; a jump is not superseded by what is needed around the cursor."""
+        if self._is_jumping and not wanted.is_jump:
+            return
+        self._is_jumping = wanted.is_jump
+        expanded = frozenset(self._expanded)
+        read = partial(_load_turns, self.whose, wanted, self._turn_layout(), expanded)
+        self.load(read, partial(self._show_turns, wanted), TURNS)
+
+    def _show_turns(self, wanted: TurnsWanted, loaded: LoadedTurns) -> None:
+        """Show turns if they still fit to what is shown."""
+        view, shown = self.view, self.view.buffer.turns
+        if wanted.is_jump:
+            self._is_jumping = False
+            is_there = wanted.followed_from in (None, view.cursor)
+            if is_there and wanted.number == view.jump_count:
+                self._replace_turns(wanted, loaded)
+            else:
+                view.end_request(is_sought=True)
+        elif not shown:
+            return
+        elif wanted.where is Where.BEFORE and shown[0].place == wanted.place:
+            view.prepend(loaded.turns, loaded.rendered)
+        elif wanted.where is Where.AFTER and shown[-1].place == wanted.place:
+            view.append(loaded.turns, loaded.rendered)
+        self._catch_up(loaded.layout, loaded.expanded)
+        self.set_class(not view.buffer.turns, "-empty")
+        if not view.buffer.turns:
+            self._show_text(Content(EMPTY))
+
+    def _replace_turns(self, wanted: TurnsWanted, loaded: LoadedTurns) -> None:
+        turns, place = loaded.turns, wanted.place
+        if wanted.where is Where.AROUND and place is None and turns.turns:
+            place = turns.turns[len(turns.turns) // 2].place
+        guess = Measure(self._total, self._guess_rank(wanted, turns))
+        self.view.show(turns, loaded.rendered, guess, place)
+        if wanted.spot is not None:
+            self.view.restore(wanted.spot)
+        self._show_match()
+        self._load_measure()
+
+    def _guess_rank(self, wanted: TurnsWanted, turns: TurnRange) -> int:
+        """Guess how many turns come before these, until they are counted."""
+        if wanted.where is Where.END:
+            return self._total - len(turns.turns)
+        if wanted.rank:
+            return max(0, wanted.rank - len(turns.turns) // 2)
+        if self.about is None or not turns.turns:
+            return 0
+        session = self.about.session
+        duration = session.updated_at - session.created_at
+        elapsed = turns.turns[0].event.timestamp - session.created_at
+        return round(self._total * (elapsed / duration)) if duration else 0
+
+    def _load_measure(self) -> None:
+        """Count the turns for the scrollbar."""
+        turns = self.view.buffer.turns
+        place = turns[0].place if turns else None
+        read = partial(conversation.measure, self.whose, place)
+        self.load(read, partial(self._show_measure, place), MEASURE)
+
+    def _show_measure(self, place: Place | None, measure: Measure) -> None:
+        self._total = measure.total
+        self.view.set_measure(measure, place)
+
+    def _show_about(self, about: About) -> None:
+        before, self.about = self.about, about
+        self._total = self._total or about.session.event_count
+        self._update_title(about)
+        if before is not None and before.helpers != about.helpers:
+            self._render_again()
+
+    def _update_title(self, about: About) -> None:
+        session = about.session
+        title = session.title or "(untitled)"
+        subagent = f"subagent {self.whose.subagent}" if self.whose.subagent else ""
+        messages = format.counted(session.message_count, "message")
+        thinking = ""
+        if about.thoughts:
+            verb = "hide" if self._with_thinking else "show"
+            thinking = f"t: {verb} thinking ({format.count(about.thoughts)})"
+        parts = [session.agent, session.project, "" if subagent else messages, thinking]
+        what = f"{subagent} of {title}" if subagent else title
+        self.query_one(PaneTitle).say(what, " · ".join(filter(None, parts)))
+
+    @on(Worker.StateChanged)
+    def show_error(self, event: Worker.StateChanged) -> None:
+        if event.state is not WorkerState.ERROR:
+            return
+        error, group = event.worker.error, event.worker.group
+        if group == TURNS:
+            self._is_jumping = False
+            self.view.end_request()
+        if group == FIND:
+            self._find_line.fail()
+            self._render_again()
+        if group in (PLACE, WRITE):
+            self.notify(format.why(error), severity="error", markup=False)
+        elif isinstance(error, Forgotten):
+            self._show_text(Content(GONE))
+        elif not self.view.buffer.turns:
+            text = f"✗ This session could not be read: {format.why(error)}"
+            self._show_text(Content.styled(text, "$error") + f"\n\n{AGAIN}")
+            self.retry_reload()
+        elif group not in (NEWS, MEASURE):
+            text = f"✗ Not loaded: {format.why(error)}."
+            self.notify(text, severity="error", markup=False)
+
+    def _show_text(self, content: Content) -> None:
+        """Show a text in place of the transcript."""
+        self.query_one("#nothing", Static).update(content)
+        self.set_class(True, "-empty")
+
+    # Live changes
+
+    @on(WorkReported)
+    def follow_progress(self) -> None:
+        self.request_reload()
+
+    def reload(self) -> None:
+        """Load what is new; a jump goes first."""
+        if self._is_jumping:
+            self._needs_reload = True
+            return
+        window, here = self.view.buffer, self.view.anchor_place
+        if here is None:
+            self._open()
+            return
+        places = tuple(turn.place for turn in window.turns)
+        read = partial(
+            _load_news,
+            self.whose,
+            Shown(places, window.is_first, window.is_last),
+            here,
+            {
+                turn.event.event_id: (turn, rendered)
+                for turn, rendered in zip(window.turns, window.rendered, strict=True)
+            },
+            self._turn_layout(),
+            frozenset(self._expanded),
+        )
+        self.load(read, partial(self._show_news, window.version), NEWS)
+
+    def _show_news(self, version: int, loaded: LoadedNews) -> None:
+        if loaded.about != self.about:
+            self._show_about(loaded.about)
+        view, news = self.view, loaded.news
+        if version != view.buffer.version:
+            self.request_reload()  # Something else is shown by now.
+        elif news is not None:
+            put = view.replace_turns if news.is_anew else view.append
+            put(news.stretch, loaded.rendered)
+            self._catch_up(loaded.layout, frozenset(self._expanded))
+            self._load_measure()
+
+    # Rendering
+
+    def _look(self) -> TurnLayout:
+        calls = tuple(
+            (one.started_by, one.subagent)
+            for one in (self.about.helpers if self.about else ())
+            if one.started_by
+        )
+        width, words = self.view.width, self._find_line.words
+        return TurnLayout(
+            width, self.zone, self.now(), self._with_thinking, words, calls
+        )
+
+    @on(ViewResized)
+    def fit_width(self) -> None:
+        if self.view.buffer.turns:
+            self._render_again()
+
+    def _catch_up(self, layout: TurnLayout, expanded: frozenset[str]) -> None:
+        """Render again what was loaded for an earlier layout."""
+        if layout != self._turn_layout():
+            self._render_again()
+        elif changed := expanded ^ self._expanded:
+            self._render_again(changed)
+
+    def _render_again(self, event_ids: Collection[str] = ()) -> None:
+        """Render all turns again, or some, and those being rendered now."""
+        self._renders_all |= not event_ids
+        self._to_render.update(event_ids)
+        turns = [
+            turn
+            for turn in self.view.buffer.turns
+            if self._renders_all or turn.event.event_id in self._to_render
+        ]
+        layout, expanded = self._turn_layout(), frozenset(self._expanded)
+
+        def render() -> dict[str, RenderedTurn]:
+            names = [turn.event.event_id for turn in turns]
+            return dict(
+                zip(
+                    names,
+                    turn_rendering.render_turns(turns, layout, expanded),
+                    strict=True,
+                )
+            )
+
+        self.load(render, partial(self._update_turns, layout), "render")
+
+    def _update_turns(
+        self, layout: TurnLayout, rendered: dict[str, RenderedTurn]
+    ) -> None:
+        if layout == self._turn_layout():
+            self._to_render, self._renders_all = set(), False
+            self.view.update_turns(rendered)
+            self._show_match()
 
     def action_fold(self) -> None:
-        """Fold or unfold what the cursor is on."""
-        turn = self.view.pointed_at
-        if turn is None or not turn_lines.is_foldable(turn.event):
-            self.notify("Tool calls and notes can be folded, not this.", markup=False)
+        """Expand or collapse the turn under the cursor."""
+        turn = self.view.current
+        if turn is None or not turn_rendering.is_collapsible(turn.event):
+            text = "Only tool calls and notes can be expanded."
+            self.notify(text, markup=False)
             return
-        self._unfolded ^= {turn.event.event_id}
-        self._lay_anew([turn.event.event_id])
+        self._expanded ^= {turn.event.event_id}
+        self._render_again([turn.event.event_id])
 
     @on(TurnOpened)
     def open_turn(self) -> None:
-        """Go to the subagent that was started here, or unfold."""
-        turn = self.view.pointed_at
-        calls = dict(self._look().subagents)
+        """Open the subagent that was started here, or expand the turn."""
+        turn = self.view.current
+        calls = dict(self._turn_layout().subagents)
         name = turn and calls.get(turn.event.metadata.get("tool_use_id", ""))
         if name:
-            mine = self.whose
-            wanted = SessionWanted(mine.agent, mine.session_id, subagent=name)
-            self.post_message(wanted)
+            whose = self.whose
+            self.post_message(
+                SessionWanted(whose.agent, whose.session_id, subagent=name)
+            )
         else:
             self.action_fold()
 
-    def action_show_thinking(self) -> None:
-        """Show what the model thought, or hide it again."""
+    def action_toggle_thinking(self) -> None:
+        """Show or hide the model's thinking."""
         if self.about is None or not self.about.thoughts:
-            self.notify("No thinking of this session is kept.", markup=False)
+            self.notify("This session has no thinking.", markup=False)
             return
-        self._with_thoughts = not self._with_thoughts
-        self._entitle(self.about)
-        self._lay_anew()
+        self._with_thinking = not self._with_thinking
+        self._update_title(self.about)
+        self._render_again()
 
-    # From question to question
+    # Moving between prompts
 
-    def action_next_question(self) -> None:
-        """Go to the next thing you said."""
-        self._seek(1)
+    def action_next_prompt(self) -> None:
+        self._seek_prompt(1)
 
-    def action_previous_question(self) -> None:
-        """Go to what you said before."""
-        self._seek(-1)
+    def action_previous_prompt(self) -> None:
+        self._seek_prompt(-1)
 
-    def _seek(self, step: int) -> None:
-        if self.view.cursor is not None:
-            self.ask(partial(self._find_question, self.view.cursor, step), "question")
+    def _seek_prompt(self, step: int) -> None:
+        if (here := self.view.cursor) is not None:
+            read = partial(conversation.question, self.whose, here, step)
+            self.load(read, partial(self._go_to_prompt, step), "prompt")
 
-    def _find_question(self, place: Place, step: int) -> None:
-        found = conversation.question(self.whose, place, step)
-        self.tell(QuestionFound(found, step))
-
-    @on(QuestionFound)
-    def go_to_question(self, message: QuestionFound) -> None:
-        """Go there."""
-        if message.place is not None:
-            self._go_to(message.place)
+    def _go_to_prompt(self, step: int, place: Place | None) -> None:
+        if place is not None:
+            self._go_to(place)
         else:
-            which = "last" if message.step > 0 else "first"
-            self.notify(f"This is the {which} thing you said here.", markup=False)
+            which = "last" if step > 0 else "first"
+            self.notify(f"This is your {which} prompt.", markup=False)
 
     def _go_to(self, place: Place) -> None:
-        number = self.view.set_out()
+        number = self.view.start_jump()
         if not self.view.go_to(place):
-            self.post_message(around(place, number))
+            self.post_message(_around(place, number))
 
     # Finding
 
     def action_find_here(self) -> None:
-        """Type words to find in this session."""
-        self._left = self.view.spot, frozenset(self._unfolded)
-        self.app.clear_notifications()  # They would lie over what is found.
+        self._before_find = self.view.position, frozenset(self._expanded)
+        self.app.clear_notifications()  # They would cover the input.
         self.set_class(True, "-finding")
-        self._finding.ask()
+        self._find_line.ask()
 
     @on(WordsAsked)
     def find(self, message: WordsAsked) -> None:
-        """Look for them in the whole session."""
-        self.ask(partial(self._find, message.words), FIND)
+        """Find words in the whole session."""
+        words = message.words
 
-    def _find(self, words: str) -> None:
-        found = conversation.holding(self.whose, words) if words else ()
-        self.tell(WordsFound(words, found))
+        def read() -> "tuple[Place, ...]":
+            return tuple(conversation.holding(self.whose, words)) if words else ()
 
-    @on(WordsFound)
-    def show_found(self, message: WordsFound) -> None:
-        """Mark them, and go to the first from where one was."""
-        finding = self._finding
-        if not finding.takes(message.words, message.places):
+        self.load(read, partial(self._show_found, words), FIND)
+
+    def _show_found(self, words: str, places: "tuple[Place, ...]") -> None:
+        """Mark the matches, and go to the first from where finding began."""
+        line = self._find_line
+        if not line.takes(words, places):
             return
-        spot, _ = self._left
+        spot, _ = self._before_find
         here = spot.cursor if spot else None
-        self._return(finding.first(here) if finding.found else None)
+        self._restore(line.first(here) if line.found else None)
         self.number()
 
-    def _return(self, place: Place | None = None) -> None:
-        """See all as it was when finding began, or a place from there."""
-        spot, unfolded = self._left
-        self._unfolded = {*unfolded}
-        self._lay_anew()
-        number = self.view.set_out()
-        is_seen = spot is None or self.view.return_to(spot)
+    def _restore(self, place: Place | None = None) -> None:
+        """Go back to where finding began, or to a place from there."""
+        spot, expanded = self._before_find
+        self._expanded = {*expanded}
+        self._render_again()
+        number = self.view.start_jump()
+        is_loaded = spot is None or self.view.restore(spot)
         if place is not None:
             self._go_to(place)
-        elif spot is not None and not is_seen:
-            self.post_message(around(spot.anchor[0], number, spot))
+        elif spot is not None and not is_loaded:
+            self.post_message(_around(spot.anchor[0], number, spot))
+
+    def _show_match(self) -> None:
+        """Scroll to the match in the turn under the cursor, expanding it if needed."""
+        at = self.view.cursor_index
+        if at is None:
+            return
+        turn, rendered = self.view.buffer.turns[at], self.view.buffer.rendered[at]
+        if rendered.found_lines:
+            self.view.go_to(turn.place, line=min(rendered.found_lines))
+            return
+        name = turn.event.event_id
+        can_expand = (
+            turn_rendering.is_collapsible(turn.event) and name not in self._expanded
+        )
+        if rendered.has_match and can_expand:
+            self._expanded.add(name)
+            self._render_again([name])
 
     def action_keep_words(self) -> None:
-        """Go on from what is found; without words, look for nothing any more."""
-        self._finding.look()
-        if self._finding.typed:
+        """Go from the input to the matches; without words, stop finding."""
+        self._find_line.look()
+        if self._find_line.typed:
             self.set_focus(self.view)
         else:
-            self._let_go()
+            self._stop_finding()
 
     def action_next_match(self) -> None:
-        """Go to the next match."""
         self._step_match(1)
 
     def action_previous_match(self) -> None:
-        """Go to the match before."""
         self._step_match(-1)
 
     def _step_match(self, by: int) -> None:
-        here, finding = self.view.cursor, self._finding
-        if finding.is_looking:
-            self.notify("One moment: these words are being looked for.", markup=False)
-        elif finding.words and not finding.found:
-            self.notify("These words are nowhere in this session.", markup=False)
-        elif not finding.found or here is None:
-            self.notify("Look for something first: press /.", markup=False)
-        elif place := finding.beyond(here, by):
+        here, line = self.view.cursor, self._find_line
+        if line.is_looking:
+            self.notify("Searching…", markup=False)
+        elif line.words and not line.found:
+            self.notify("No match in this session.", markup=False)
+        elif not line.found or here is None:
+            self.notify("Press / to find words first.", markup=False)
+        elif place := line.beyond(here, by):
             self._go_to(place)
             self._show_match()
         else:
@@ -767,36 +588,163 @@ class ReaderScreen(Reading):
     @on(CursorMoved)
     @on(DescendantFocus)
     def number(self) -> None:
-        """Say which of the matches the cursor is on."""
-        self._finding.number(self.view.cursor)
+        """Show the number of the match under the cursor."""
+        self._find_line.number(self.view.cursor)
 
-    def _let_go(self) -> None:
-        """Look for nothing any more."""
+    def _stop_finding(self) -> None:
         self.set_class(False, "-finding")
-        self._finding.let_go()
-        self._lay_anew()
+        self._find_line.let_go()
+        self._render_again()
         self.set_focus(self.view)
 
-    # What changes by itself
-
-    @on(WorkReported)
-    def follow_work(self, message: WorkReported) -> None:
-        """Say what the workers do, and look for what was said since."""
-        self.query_one(StatusLine).say(message.progress)
-        self.look_again()
-
-    def read_anew(self) -> None:
-        """Read what is new; what is jumped to comes first."""
-        if self._is_jumping:
-            self._is_due = True
-        else:
-            self.look_for_news()
-
     def action_back(self) -> None:
-        """Stop finding, and be again where one was while typing; or leave."""
+        """Stop finding, or leave; from the input, also go back to the old position."""
         if self.has_class("-finding"):
-            if self._finding.is_typed_in:
-                self._return()
-            self._let_go()
+            if self._find_line.is_typed_in:
+                self._restore()
+            self._stop_finding()
         else:
             self.dismiss(None)
+
+    # Commands on the session
+
+    def _loaded_session(self) -> About | None:
+        if self.about is None:
+            self.notify("This session is not loaded yet.", markup=False)
+        return self.about
+
+    def _selected_turn(self) -> Turn | None:
+        turn = self.view.current
+        if turn is None:
+            self.notify("Select a message first.", markup=False)
+        return turn
+
+    def action_copy_citation(self) -> None:
+        """Copy the selected message with its source."""
+        if (turn := self._selected_turn()) is None or self.about is None:
+            return
+        event, session = turn.event, self.about.session
+        text = " ".join(format.said(event).split())
+        quote = text if len(text) <= CITED_CHARS else f"{text[:CITED_CHARS]}…"
+        at = event.timestamp.astimezone(self.zone)
+        parts = (
+            format.speaker(event),
+            session.agent,
+            session.project,
+            f"session {session.session_id}",
+        )
+        source = ", ".join(filter(None, parts))
+        citation = f"“{quote}” — {source}, {at:%Y-%m-%d %H:%M} ({event.event_id})"
+        self.app.copy_to_clipboard(citation)
+        self.notify(format.glimpse(citation), title="Copied", markup=False)
+
+    def action_show_in_contents(self) -> None:
+        """Show the selected turn's segment in the contents."""
+        if (turn := self._selected_turn()) is None:
+            return
+        event = turn.event
+        read = partial(combined.node_at, event.agent, event.session_id, event.timestamp)
+        self.load(read, self._go_to_node, PLACE)
+
+    def _go_to_node(self, node_id: str) -> None:
+        if node_id:
+            self.post_message(NodeWanted(node_id))
+        else:
+            self.notify("This is not in the contents yet.", markup=False)
+
+    def action_resume(self) -> None:
+        """Ask whether to resume the session in its agent."""
+        if (about := self._loaded_session()) is None:
+            return
+        resume = sessions.of(about.session)
+
+        def answer(is_yes: bool | None) -> None:
+            if is_yes:
+                self._resume(resume)
+
+        self.app.push_screen(ResumeScreen(resume), answer)
+
+    def _resume(self, resume: Resume) -> None:
+        if problem := terminal.run(self.app, resume.argv, resume.folder):
+            self.notify(problem, severity="warning", markup=False)
+
+    def action_export(self) -> None:
+        """Ask for a file to write the session to, as Markdown."""
+        if (about := self._loaded_session()) is None:
+            return
+
+        def answer(file: Path | None) -> None:
+            if file is not None:
+                # The dialog has asked before an existing file is replaced.
+                write = partial(
+                    export.write, self.whose, self.zone, file, may_replace=True
+                )
+                self.run_thread(write, lambda _: self._show_exported(file), WRITE)
+
+        file = _working_folder() / export.name(about, self.zone)
+        self.app.push_screen(ExportScreen(file), answer)
+
+    def _show_exported(self, file: Path) -> None:
+        self._exported = file
+        self.notify(str(file), title="Exported", markup=False)
+
+    def action_edit(self) -> None:
+        """Open the session as Markdown in the user's editor."""
+        if not terminal.editor():
+            self.notify(NO_EDITOR, markup=False)
+        elif (about := self._loaded_session()) is not None:
+            name = export.name(about, self.zone)
+            self.run_thread(partial(self._file_to_edit, name), self._edit, WRITE)
+
+    def _file_to_edit(self, name: str) -> Path:
+        """Return the exported file, or a temporary one."""
+        if self._exported is not None and self._exported.is_file():
+            return self._exported
+        folder = tempfile.mkdtemp(prefix="memtui-")
+        # Not earlier: some editors return at once and read the file later.
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        file = Path(folder) / name
+        export.write(self.whose, self.zone, file, may_replace=False)
+        return file
+
+    def _edit(self, file: Path) -> None:
+        if problem := terminal.run(self.app, [*terminal.editor(), str(file)]):
+            self.notify(problem, severity="warning", markup=False)
+
+
+def _load_turns(
+    whose: Whose, wanted: TurnsWanted, layout: TurnLayout, expanded: frozenset[str]
+) -> LoadedTurns:
+    turns = transcript_view.read_turns(whose, wanted)
+    rendered = turn_rendering.render_turns(turns.turns, layout, expanded)
+    return LoadedTurns(turns, rendered, layout, expanded)
+
+
+def _load_news(
+    whose: Whose,
+    shown: Shown,
+    here: Place,
+    known: RenderedTurns,
+    layout: TurnLayout,
+    expanded: frozenset[str],
+) -> LoadedNews:
+    about = conversation.about(whose)
+    news = conversation.news(whose, shown, here, MAX_TURNS)
+    turns = news.stretch.turns if news else ()
+    return LoadedNews(
+        about, news, turn_rendering.render_turns(turns, layout, expanded, known), layout
+    )
+
+
+def _around(
+    place: Place, number: int = 0, spot: TranscriptPosition | None = None
+) -> TurnsWanted:
+    return TurnsWanted(Where.AROUND, place, number=number, spot=spot)
+
+
+def _working_folder() -> Path:
+    """Return the current folder, or the home folder if it was deleted."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path.home()

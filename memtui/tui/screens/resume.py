@@ -1,4 +1,4 @@
-"""Asking before a session is taken up in its agent: the very command is shown."""
+"""A dialog that shows the command that resumes a session, before it is run."""
 
 import shutil
 from collections.abc import Collection
@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -15,45 +14,36 @@ from textual.widgets import Static
 
 from memtui.model.sessions import Resume
 from memtui.tui import workers
-from memtui.tui.messages import RunLookedAt
 from memtui.tui.screens.base import Dialog
 
-LOOKING = "Looking whether it can be run here…"
+CHECKING = "Checking whether it can be run here…"
 
 
-ANSWERS = "y runs it. esc goes back."
-
-
-ONLY_COPIES = "c copies the command. esc goes back."
-"""What the key that answers elsewhere says here, where a program would be started."""
-
-
-def why_not(resume: Resume) -> str:
-    """Why the command cannot be run here; "" where it can."""
+def find_problem(resume: Resume) -> str:
+    """Return why the command cannot be run on this machine, or an empty string."""
     if resume.why_not:
         return resume.why_not
     if shutil.which(resume.program) is None:
         return f"{resume.program} is not installed on this machine."
-    return of_the_folder(resume)
+    return find_folder_problem(resume)
 
 
-def of_the_folder(resume: Resume) -> str:
-    """That the folder it is run in is gone; "" where it is not."""
+def find_folder_problem(resume: Resume) -> str:
     if not resume.folder or Path(resume.folder).is_dir():
         return ""
     return (
-        f"The folder {resume.folder} is not there any more."
+        f"The folder {resume.folder} does not exist any more."
         f" Run elsewhere, {resume.program} may not find the session."
     )
 
 
 class ResumeScreen(Dialog[bool]):
-    """Shows the command; answers whether it is to be run."""
+    """Returns whether to run the command."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "run it"),
         Binding("c", "copy", "copy the command"),
-        Binding("enter", "say_keys", "what answers", show=False),
+        Binding("enter", "show_keys", "show keys", show=False),
         Binding("escape,n", "answer(False)", "go back", key_display="esc"),
         Binding("q", "app.quit", "quit"),
     ]
@@ -61,65 +51,63 @@ class ResumeScreen(Dialog[bool]):
     def __init__(self, resume: Resume) -> None:
         super().__init__()
         self._resume = resume
-        self._why_not = LOOKING if resume.argv else why_not(resume)
+        self._problem = CHECKING if resume.argv else find_problem(resume)
 
-    def ask(self) -> ComposeResult:
-        """The command, and what stands against it."""
+    def compose_dialog(self) -> ComposeResult:
         with Vertical(id="resume"):
             yield Static(self._question(), id="question")
 
     def on_mount(self) -> None:
-        """Look whether it can be run: its folder may lie on a disk that is slow."""
         if self._resume.argv:
-            workers.ask(self, self._look, "look")
+            workers.load(self, self._check, self._show, "check")
 
-    def _look(self) -> None:
-        why, is_gone = why_not(self._resume), bool(of_the_folder(self._resume))
-        workers.tell(self, RunLookedAt(why, is_gone=is_gone))
+    def _check(self) -> tuple[str, bool]:
+        # On a thread: the folder may be on a slow disk.
+        return find_problem(self._resume), bool(find_folder_problem(self._resume))
 
-    @on(RunLookedAt)
-    def show(self, message: RunLookedAt) -> None:
-        """Show what stands against it, or ask."""
-        self._why_not = message.why_not
-        if message.is_gone:  # To go there first would fail.
+    def _show(self, checked: tuple[str, bool]) -> None:
+        self._problem, is_folder_gone = checked
+        if is_folder_gone:  # The command without "cd" can still be copied.
             self._resume = replace(self._resume, folder="")
         self.query_one("#question", Static).update(self._question())
         self.refresh_bindings()
 
     def _question(self) -> Content:
-        said = str(self._resume)
-        if not said:
-            return Content(self._why_not)
-        if self._why_not:
-            style = "$context" if self._why_not == LOOKING else "$error"
-            return Content.assemble((f"{self._why_not}\n\n", style), (said, "bold"))
+        command = str(self._resume)
+        if not command:
+            return Content(self._problem)
+        if self._problem:
+            style = "$context" if self._problem == CHECKING else "$error"
+            return Content.assemble((f"{self._problem}\n\n", style), (command, "bold"))
         return Content.assemble(
-            "Leave memtui for this, and come back when it ends?\n\n", (said, "bold")
+            "Run this now? memtui comes back when it ends.\n\n", (command, "bold")
         )
 
     @property
     def refused(self) -> Collection[str]:
-        """It is run where it can be, and copied where there is a command."""
-        is_told = {"answer(True)": not self._why_not, "copy": bool(self._resume.argv)}
-        return [action for action, can_be in is_told.items() if not can_be]
+        """Only what can be done is offered in the footer."""
+        is_possible = {
+            "answer(True)": not self._problem,
+            "copy": bool(self._resume.argv),
+        }
+        return [action for action, possible in is_possible.items() if not possible]
 
     def action_answer(self, is_yes: bool) -> None:
-        """Answer, as far as the command can be run."""
-        if is_yes and self._why_not:
-            self.notify(self._why_not, markup=False)
+        if is_yes and self._problem:
+            self.notify(self._problem, markup=False)
         else:
             self.dismiss(is_yes)
 
-    def action_say_keys(self) -> None:
-        """Say which key answers."""
-        if not self._why_not:
-            said = ANSWERS
-        else:
-            said = ONLY_COPIES if self._resume.argv else "esc goes back."
-        self.notify(said, markup=False)
+    def action_show_keys(self) -> None:
+        """Name the key that answers: Enter alone never starts a program."""
+        text = "Press esc to go back."
+        if not self._problem:
+            text = "Press y to run it, esc to go back."
+        elif self._resume.argv:
+            text = "Press c to copy the command, esc to go back."
+        self.notify(text, markup=False)
 
     def action_copy(self) -> None:
-        """Copy the command, and go back."""
         if self._resume.argv:
             self.app.copy_to_clipboard(str(self._resume))
             self.notify(str(self._resume), title="Copied", markup=False)

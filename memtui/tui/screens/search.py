@@ -1,14 +1,14 @@
-"""The search bar: a few words, and the moments they belong to as they are typed.
+"""The search bar: shows hits while you type, over the screen below.
 
-One question is asked at a time, on a thread; what is typed meanwhile is asked next.
-An answer is shown only while its own words stand there, in the view it belongs to.
+One search runs at a time, on a thread; what is typed meanwhile is searched next. A
+result is shown only if its query and view are still current.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,368 +19,352 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 
+from memtui.model.filters import Filters
+from memtui.model.scope import Scope
 from memtui.search import combined
 from memtui.services import browse
-from memtui.tui import format
-from memtui.tui.messages import Answered, LandingFound, PartsRead
+from memtui.services.browse import Parts
+from memtui.tui import format, workers
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS
 from memtui.tui.widgets import results, search_head
-from memtui.tui.widgets.result_list import FoundList
-from memtui.tui.widgets.results import Finder, Landing, Line, ResultSheet, View
-from memtui.tui.widgets.search_head import FoundHead
-from memtui.tui.workers import SLOW_S
+from memtui.tui.widgets.result_list import ResultList
+from memtui.tui.widgets.results import (
+    JumpTarget,
+    ResultSheet,
+    SearchFunction,
+    SearchResult,
+    SearchView,
+)
+from memtui.tui.widgets.search_head import SearchBar
 
-KEPT = 100
-"""How many questions are remembered."""
+if TYPE_CHECKING:
+    from memtui.workspace import Workspace
+
+HISTORY_SIZE = 100
+"""How many queries are remembered."""
 
 
 class SearchHistory:
-    """The questions in their order, and which of the views was looked at last."""
+    """The queries typed so far, and the view used last."""
 
     def __init__(self) -> None:
-        self.view = View.ALL
+        self.view = SearchView.ALL
         self.is_one_each = False
-        """Whether of each session the best message alone is shown."""
-        self._texts: list[str] = []
+        """Whether only the best message of each session is shown."""
+        self._queries: list[str] = []
         self._at = 0
         self._draft = ""
 
     @property
     def last(self) -> str:
-        """What was asked last; "" when nothing was."""
-        return self._texts[-1] if self._texts else ""
+        """The last query, or an empty string."""
+        return self._queries[-1] if self._queries else ""
 
-    def keep(self, text: str) -> None:
-        """Remember a question; one that is asked again moves to the end."""
-        if text.strip():
-            self._texts = [one for one in self._texts if one != text][1 - KEPT :]
-            self._texts.append(text)
-        self._at = len(self._texts)
+    def add(self, query: str) -> None:
+        """Add a query; a repeated one moves to the end."""
+        if query.strip():
+            others = [one for one in self._queries if one != query]
+            self._queries = [*others[1 - HISTORY_SIZE :], query]
+        self._at = len(self._queries)
 
     def step(self, by: int, typed: str) -> str:
-        """The question before what is typed, or after it; what is typed at the ends.
+        """Return the previous or next query; after the last, what was typed.
 
         Args:
-            by: -1 for the one before, 1 for the one after.
-            typed: What stands there; it is there again after the last question.
+            by: -1 for the previous query, 1 for the next.
+            typed: What is in the input now.
         """
-        if not 0 <= self._at < len(self._texts) or self._texts[self._at] != typed:
-            known = typed in self._texts
-            self._at = self._texts.index(typed) if known else len(self._texts)
+        if not 0 <= self._at < len(self._queries) or self._queries[self._at] != typed:
+            known = typed in self._queries
+            self._at = self._queries.index(typed) if known else len(self._queries)
             self._draft = "" if known else typed
-        self._at = min(max(self._at + by, 0), len(self._texts))
-        ahead = [*self._texts, self._draft]
-        return ahead[self._at]
+        self._at = min(max(self._at + by, 0), len(self._queries))
+        return [*self._queries, self._draft][self._at]
+
+
+def make_finders(
+    workspace: "Workspace", history: SearchHistory, scope: Callable[[], Scope]
+) -> dict[SearchView, SearchFunction]:
+    """Return the search function of each view; each is imported on first use."""
+    return {
+        SearchView.ALL: lambda text: workspace.search.find(
+            text, filters=Filters(of=scope())
+        ),
+        SearchView.SUMMARIES: lambda text: workspace.teleport.find(text, of=scope()),
+        SearchView.MESSAGES: lambda text: workspace.talk.find(
+            text, is_one_each=history.is_one_each, filters=Filters(of=scope())
+        ),
+    }
 
 
 PAUSE_S = 0.03
-"""How long typing must rest before the question is asked, in seconds."""
+"""How long typing must pause before a search starts."""
 
+RETRY_S = 2.0
+"""When to search again after an error, or while an index is being built."""
 
-AGAIN_S = 2.0
-"""How soon it is asked again what was not answered, or without an index, in seconds."""
-
-
-NOTHING = (
-    "Nothing is kept yet: there is nothing to find.\n\n"
-    "Press esc and then i to import what agents keep on this machine."
+EMPTY = (
+    "No conversations yet.\n\n"
+    "Press esc and then i to import those found on this machine."
 )
 
+SEARCH, LANDING = "search", "landing"
+"""Groups of workers."""
 
-ASKED, LANDING = "teleport", "landing"
-"""The groups of the workers that answer, and that look where a line leads."""
 
-
-class TeleportScreen(ModalScreen[Landing | None]):
-    """Lies over the screen below, which stays as it was unless a line is chosen.
-
-    Answers with where that leads.
-    """
+class TeleportScreen(ModalScreen[JumpTarget | None]):
+    """Returns where the chosen hit leads, or None; the screen below stays as it was."""
 
     HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS = LAYOUTS, HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "back", show=False),
         Binding("down", "choose(1)", "next hit", show=False),
-        Binding("up", "choose(-1)", "hit before", show=False),
+        Binding("up", "choose(-1)", "previous hit", show=False),
         Binding("pagedown", "page(1)", "page down", show=False),
         Binding("pageup", "page(-1)", "page up", show=False),
-        Binding("tab", "turn(1)", "next view", show=False),
-        Binding("shift+tab", "turn(-1)", "view before", show=False),
-        Binding("alt+up,ctrl+up", "recall(-1)", "asked before", show=False),
-        Binding("alt+down,ctrl+down", "recall(1)", "asked after", show=False),
-        Binding("ctrl+o", "turn_hits", "one or many of a session", show=False),
-        Binding("ctrl+s", "take_suggestion", "take the suggestion", show=False),
+        Binding("tab", "switch_view(1)", "next view", show=False),
+        Binding("shift+tab", "switch_view(-1)", "previous view", show=False),
+        Binding("alt+up,ctrl+up", "recall(-1)", "previous query", show=False),
+        Binding("alt+down,ctrl+down", "recall(1)", "next query", show=False),
+        Binding("ctrl+o", "toggle_one_each", "one or all per session", show=False),
+        Binding("ctrl+s", "use_suggestion", "use the suggestion", show=False),
     ]
 
     def __init__(
         self,
-        finders: Mapping[View, Finder],
+        finders: Mapping[SearchView, SearchFunction],
         zone: tzinfo,
         now: Callable[[], datetime],
-        asked: SearchHistory,
+        history: SearchHistory,
     ) -> None:
-        """Take who answers.
+        """Make the search bar.
 
         Args:
-            finders: By view, at least one.
+            finders: The search function of each view, at least one.
             zone: The store's time zone.
             now: The clock.
-            asked: What was asked before; what is asked here is added to it.
+            history: Receives the query when the bar is closed.
         """
         super().__init__()
         self._finders, self._zone, self._now = finders, zone, now
-        self._asked = asked
-        known = [view for view in View if view in finders]
-        self.view = asked.view if asked.view in known else known[0]
-        self._views = known
+        self._history = history
+        self._views = [view for view in SearchView if view in finders]
+        self.view = history.view if history.view in self._views else self._views[0]
         self.sheet = ResultSheet()
         self._pause: Timer | None = None
-        self._asking: tuple[View, str] | None = None
-        self._goes_on_answer = False
-        self._wanted: Landing | None = None
+        self._searching: tuple[SearchView, str] | None = None
+        self._opens_first = False
+        """Whether Enter was pressed before the result came."""
+        self._opening: JumpTarget | None = None
 
     @property
-    def lines(self) -> tuple[Line, ...]:
-        """What is shown as found, the best first."""
+    def lines(self) -> tuple[SearchResult, ...]:
+        """The hits that are shown, the best first."""
         return self.sheet.lines
 
     @property
     def is_waiting(self) -> bool:
-        """Whether what is shown is not yet the answer to what is typed."""
-        return self._pause is not None or self._asking is not None
+        """Whether the hits shown are not yet those of the query."""
+        return self._pause is not None or self._searching is not None
 
     def compose(self) -> ComposeResult:
-        """A line to type in, and what is found under it."""
-        with Vertical(id="teleport", classes="" if self._asked.last else "-unasked"):
-            yield FoundHead(self._asked.last, self._views)
-            yield FoundList(self._zone)
-            yield Static(search_head.HowToAsk(), id="how")
+        with Vertical(id="teleport", classes="" if self._history.last else "-unasked"):
+            yield SearchBar(self._history.last, self._views)
+            yield ResultList(self._zone)
+            yield Static(search_head.SearchHelp(), id="how")
             yield Static("", id="note", markup=False)
         yield Static(id="keys", markup=False)
 
     def on_mount(self) -> None:
-        """Have the focus where one types."""
         self.query_one(Input).focus()
-        self._say_view()
-        self.run_worker(self._warm_up, thread=True, exit_on_error=False)
-        self.run_worker(self._read_parts, thread=True, exit_on_error=False)
+        self._show_view()
+        # Opens the index while the first letters are typed.
+        warm_up = partial(self._finders[self.view], "memtui ")
+        workers.run(self, warm_up, lambda _: None, "warm-up")
+        workers.run(self, browse.known, self._complete_with, "known")
 
-    def _warm_up(self) -> None:
-        """Have the index opened while the first letters are typed."""
-        self._finders[self.view]("memtui ")
+    def _complete_with(self, parts: Parts) -> None:
+        """Complete known names in filters; say so if the store is empty."""
+        self._head.suggester.set_parts(parts)
+        if not parts.agents:
+            self.query_one("#how", Static).update(EMPTY)
 
-    def _read_parts(self) -> None:
-        self.post_message(PartsRead(browse.known()))
-
-    @on(PartsRead)
-    def complete_with(self, message: PartsRead) -> None:
-        """Complete the names of what there is; where nothing is, say what to do."""
-        self._head.suggester.know(message.parts)
-        if not message.parts.agents:
-            self.query_one("#how", Static).update(NOTHING)
-
-    def _say_view(self) -> None:
-        self._head.say_view(self.view)
-        keys = search_head.keys(self.view, is_one_each=self._asked.is_one_each)
+    def _show_view(self) -> None:
+        self._head.show_view(self.view)
+        keys = search_head.key_hints(self.view, is_one_each=self._history.is_one_each)
         self.query_one("#keys", Static).update(keys)
 
     @property
-    def _list(self) -> FoundList:
-        return self.query_one(FoundList)
+    def _list(self) -> ResultList:
+        return self.query_one(ResultList)
 
     @property
-    def _head(self) -> FoundHead:
-        return self.query_one(FoundHead)
+    def _head(self) -> SearchBar:
+        return self.query_one(SearchBar)
 
     @property
     def _typed(self) -> str:
-        return self._head.typed
+        return self._head.text
 
-    # Asking
+    # Searching
 
     @on(Input.Changed)
     def wait(self) -> None:
-        """Ask when typing rests for a moment."""
-        self._goes_on_answer = False
-        self._stop_waiting()
-        self._pause = self.set_timer(PAUSE_S, self._ask)
+        """Search when typing pauses."""
+        self._opens_first = False
+        self._stop_pause()
+        self._pause = self.set_timer(PAUSE_S, self._search)
 
-    def _stop_waiting(self) -> None:
+    def _stop_pause(self) -> None:
         if self._pause is not None:
             self._pause.stop()
             self._pause = None
 
-    def _ask(self) -> None:
-        """Ask what is typed, unless something is being asked: that asks again."""
-        self._stop_waiting()
+    def _search(self) -> None:
+        """Search what is typed; a running search does so when it ends."""
+        self._stop_pause()
         if not self._typed.strip():
             self._show(ResultSheet(), [])
-        elif self._asking is None:
-            asking = self._asking = self.view, self._typed
-            self.set_timer(SLOW_S, partial(self._say_slow, asking))
-            self.run_worker(
-                partial(self._find, *asking),
-                group=ASKED,
-                thread=True,
-                exit_on_error=False,
-            )
+        elif self._searching is None:
+            view, query = searching = self._searching = self.view, self._typed
+            self.set_timer(workers.SLOW_S, partial(self._show_slow, searching))
+            find, show = self._finders[view], partial(self.show_result, view, query)
+            workers.run(self, lambda: results.of(find(query)), show, SEARCH)
 
-    def _say_slow(self, asking: tuple[View, str]) -> None:
-        """Say that the answer is still to come, if it is."""
-        if self._asking is asking:
-            self._head.say_measure("looking…")
+    def _show_slow(self, searching: tuple[SearchView, str]) -> None:
+        if self._searching is searching:
+            self._head.show_count("searching…")
 
-    def _find(self, view: View, asked: str) -> None:
-        sheet = results.of(self._finders[view](asked))
-        self.post_message(Answered(view, asked, sheet))
-
-    @on(Answered)
-    def show_answer(self, message: Answered) -> None:
-        """Show what was found, unless something else has been asked since."""
-        if self._is_answered(message.view, message.asked):
-            asked, sheet = message.asked, message.sheet
-            notes = search_head.notes(sheet, asked, message.view, self._zone)
+    def show_result(self, view: SearchView, query: str, sheet: ResultSheet) -> None:
+        """Show a result, unless another search has started since."""
+        if self._is_current(view, query):
+            notes = search_head.compose_notes(sheet, query, view, self._zone)
             self._show(sheet, notes)
 
-    def _is_answered(self, view: View, asked: str) -> bool:
-        """Whether that is what stands there; what has been typed since is asked."""
-        if (view, asked) == self._asking:
-            self._asking = None
-        if (view, asked) == (self.view, self._typed):
+    def _is_current(self, view: SearchView, query: str) -> bool:
+        """Whether a result belongs to the input; if not, search what is typed."""
+        if (view, query) == self._searching:
+            self._searching = None
+        if (view, query) == (self.view, self._typed):
             return True
-        if self._asking is None and self._pause is None:
-            self._ask()
+        if self._searching is None and self._pause is None:
+            self._search()
         return False
 
     def _show(self, sheet: ResultSheet, notes: list[str]) -> None:
         self.sheet = sheet
         self._list.show(sheet, self._now())
         is_unasked = not self._typed.strip()
-        whole = self.query_one("#teleport")
-        whole.set_class(bool(sheet.lines), "-found").set_class(is_unasked, "-unasked")
-        self._head.say_measure("" if is_unasked else search_head.measure(sheet))
-        self._note(notes)
+        bar = self.query_one("#teleport")
+        bar.set_class(bool(sheet.lines), "-found").set_class(is_unasked, "-unasked")
+        self._head.show_count("" if is_unasked else search_head.count_hits(sheet))
+        self._show_notes(notes)
         if sheet.is_passing:
-            self.set_timer(AGAIN_S, partial(self._ask_again, sheet))
-        if self._goes_on_answer:
-            self._goes_on_answer = False
-            self._go_to(0)
+            self.set_timer(RETRY_S, partial(self._search_again, sheet))
+        if self._opens_first:
+            self._opens_first = False
+            self._open(0)
 
-    def _ask_again(self, sheet: ResultSheet) -> None:
-        """Ask once more, unless the reader has gone on since."""
+    def _search_again(self, sheet: ResultSheet) -> None:
+        """Search once more, unless the hits have been used or replaced since."""
         if self.sheet is sheet and not self.is_waiting and not self._list.highlighted:
-            self._ask()
+            self._search()
 
-    def _note(self, sentences: list[str]) -> None:
+    def _show_notes(self, sentences: list[str]) -> None:
         note = self.query_one("#note", Static)
-        most = search_head.MOST_NOTES if self.lines else search_head.MOST_ALONE
-        note.update(search_head.Notes(sentences, most))
+        most = (
+            search_head.MAX_NOTE_LINES
+            if self.lines
+            else search_head.MAX_NOTE_LINES_ALONE
+        )
+        note.update(search_head.SearchNotes(sentences, most))
         note.display = bool(sentences)
 
     @on(Worker.StateChanged)
-    def say_why(self, event: Worker.StateChanged) -> None:
-        """Say why the question could not be answered."""
+    def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is not WorkerState.ERROR:
             return
         reason = format.why(event.worker.error)
-        if event.worker.group == ASKED and self._asking is not None:
-            if self._is_answered(*self._asking):
-                failed = f"The search failed: {reason}."
-                self._show(
-                    ResultSheet(), [f"{failed} The contents are still there: esc."]
-                )
-                self._head.say_measure("")  # Nothing is known of hits.
-                self.set_timer(AGAIN_S, partial(self._ask_again, self.sheet))
+        if event.worker.group == SEARCH and self._searching is not None:
+            if self._is_current(*self._searching):
+                text = f"The search failed: {reason}. Press esc for the contents."
+                self._show(ResultSheet(), [text])
+                self._head.show_count("")
+                self.set_timer(RETRY_S, partial(self._search_again, self.sheet))
         elif event.worker.group == LANDING:
-            self._note([f"This could not be opened: {reason}"])
+            self._show_notes([f"This could not be opened: {reason}"])
 
-    # From view to view, and to what was asked before
+    # Views, history and suggestions
 
-    def action_turn(self, step: int) -> None:
-        """Look through something else for the same words."""
+    def action_switch_view(self, step: int) -> None:
         place = self._views.index(self.view) + step
-        self.view = self._asked.view = self._views[place % len(self._views)]
-        self._goes_on_answer = False
-        self._say_view()
-        self._ask()
+        self.view = self._history.view = self._views[place % len(self._views)]
+        self._opens_first = False
+        self._show_view()
+        self._search()
 
-    def action_turn_hits(self) -> None:
-        """Show the best message of each session alone, or all that answer."""
-        if self.view is not View.MESSAGES:
-            self._note([search_head.OF_MESSAGES])
+    def action_toggle_one_each(self) -> None:
+        """Show the best message of each session only, or all messages."""
+        if self.view is not SearchView.MESSAGES:
+            self._show_notes([search_head.ONLY_IN_MESSAGES])
             return
-        self._asked.is_one_each = not self._asked.is_one_each
-        self._asking = None  # What is on its way answers another question.
-        self._say_view()
-        self._ask()
+        self._history.is_one_each = not self._history.is_one_each
+        self._searching = None  # The result of a running search would be the old one.
+        self._show_view()
+        self._search()
 
     def action_recall(self, step: int) -> None:
-        """Type what was asked before, or after."""
-        self._head.type(self._asked.step(step, self._typed))
+        """Put in the previous or the next query."""
+        self._head.set_text(self._history.step(step, self._typed))
 
-    def action_take_suggestion(self) -> None:
-        """Type what was probably meant."""
+    def action_use_suggestion(self) -> None:
         if self.sheet.suggestion:
-            self._head.type(self.sheet.suggestion)
+            self._head.set_text(self.sheet.suggestion)
 
-    # Choosing
+    # Opening a hit
 
     def action_choose(self, step: int) -> None:
-        """Move among the lines."""
-        self._list.choose(step)
+        self._list.move(step)
 
     def action_page(self, step: int) -> None:
-        """Move a page among the lines."""
-        self._list.turn_page(step)
+        self._list.move_page(step)
 
     @on(Input.Submitted)
-    def go(self, event: Input.Submitted) -> None:
-        """Go where the cursor is, or to the best as soon as it is found."""
+    def open_highlighted(self, event: Input.Submitted) -> None:
+        """Open the highlighted hit, or the first one as soon as it is found."""
         event.stop()
         if self.is_waiting:
-            self._goes_on_answer = True
+            self._opens_first = True
         else:
-            self._go_to(self._list.highlighted or 0)
+            self._open(self._list.highlighted or 0)
 
     @on(OptionList.OptionSelected)
-    def go_to_clicked(self, event: OptionList.OptionSelected) -> None:
-        """Go to the line that is clicked."""
+    def open_clicked(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self._go_to(event.option_index)
+        self._open(event.option_index)
 
-    def _go_to(self, place: int) -> None:
+    def _open(self, place: int) -> None:
         if place >= len(self.lines):
             return
-        landing = self._wanted = self.lines[place].landing
-        if landing.node_id:
-            self._leave(landing)
+        target = self._opening = self.lines[place].target
+        if target.node_id:
+            self._leave(target)
             return
-        self.run_worker(
-            partial(self._look_up, landing),
-            group=LANDING,
-            thread=True,
-            exclusive=True,
-            exit_on_error=False,
-        )
+        find = partial(combined.node_at, target.agent, target.session_id, target.at)
+        workers.load(self, find, partial(self.land, target), LANDING)
 
-    def _look_up(self, landing: Landing) -> None:
-        place = landing.agent, landing.session_id, landing.at
-        self.post_message(LandingFound(landing, combined.node_at(*place)))
-
-    @on(LandingFound)
-    def arrive(self, message: LandingFound) -> None:
-        """Go there, or say that the contents do not reach so far yet."""
-        if message.landing is not self._wanted:
-            return  # Another line was chosen meanwhile.
-        if message.node_id:
-            self._leave(replace(message.landing, node_id=message.node_id))
+    def land(self, target: JumpTarget, node_id: str) -> None:
+        """Go to the node of a hit, or say that the contents do not have it yet."""
+        if target is not self._opening:
+            return  # Another hit was chosen meanwhile.
+        if node_id:
+            self._leave(replace(target, node_id=node_id))
         else:
-            self._note([search_head.NOT_THERE_YET])
+            self._show_notes([search_head.NOT_IN_CONTENTS_YET])
 
     def action_leave(self) -> None:
-        """Go back to where the reader was."""
         self._leave(None)
 
-    def _leave(self, landing: Landing | None) -> None:
-        self._asked.keep(self._typed)
-        self.dismiss(landing)
+    def _leave(self, target: JumpTarget | None) -> None:
+        self._history.add(self._typed)
+        self.dismiss(target)

@@ -1,23 +1,22 @@
-"""The settings: what each is, what it means, who set it; and changing it for good."""
+"""The settings: their values, what they mean, and where they come from."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 
-from memtui.tui import commands, format
-from memtui.tui.messages import SettingsRead, SettingWritten, WentBack, WorkReported
-from memtui.tui.screens.base import LAYOUTS, Dialog
+from memtui.tui import commands, format, workers
+from memtui.tui.messages import SettingWritten
+from memtui.tui.screens.base import Dialog, ListDetailScreen
 from memtui.tui.widgets import setting_list
-from memtui.tui.widgets.detail_pane import Reader
+from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.setting_list import SettingList
@@ -25,40 +24,40 @@ from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from memtui.model.setting import Entry, SettingsSheet
+    from memtui.settings_file import SettingsEditor
 
 
 class SettingScreen(Dialog["Entry | None"]):
-    """Answers with the setting as it stands once it is written."""
+    """A dialog that changes one setting; returns its new entry once it is saved."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "write it", key_display="enter", priority=True),
+        Binding("enter", "submit", "save", key_display="enter", priority=True),
         Binding("down", "step(1)", "choose", key_display="↑ ↓", priority=True),
-        Binding("up", "step(-1)", "choice before", show=False),
+        Binding("up", "step(-1)", "previous choice", show=False),
         Binding("escape", "leave", "back"),
     ]
 
     def __init__(
         self, entry: "Entry", file: str, change: "Callable[[str, str], Entry]"
     ) -> None:
-        """Make the question.
+        """Make the dialog.
 
         Args:
-            entry: What is to be changed.
-            file: The file it will stand in.
-            change: Checks and writes; may take a while, and says why it cannot.
+            entry: The setting.
+            file: The file the change is saved to.
+            change: Validates and saves a value; called on a thread.
         """
         super().__init__()
         self._entry, self._file, self._change = entry, file, change
         setting = entry.setting
         self._choices: tuple[str, ...] = ()
-        self._is_writing = False
+        self._is_saving = False
         if isinstance(setting.default, bool):
             self._choices = "true", "false"
         elif not isinstance(setting.default, tuple):
             self._choices = setting.choices
 
-    def ask(self) -> ComposeResult:
-        """What it means, a line to type in, and what can be typed."""
+    def compose_dialog(self) -> ComposeResult:
         setting = self._entry.setting
         unit = f", in {setting.unit}" if setting.unit else ""
         with Vertical(id="setting"):
@@ -66,25 +65,25 @@ class SettingScreen(Dialog["Entry | None"]):
             yield Static(title, id="name", markup=False)
             yield Static(setting.says, id="says", markup=False)
             yield Input(self._entry.text, compact=True, id="value")
-            yield Static(self._forms(), id="forms", markup=False)
-            yield Static(id="wrong", markup=False)
+            yield Static(self._hints(), id="hints", markup=False)
+            yield Static(id="error", markup=False)
 
-    def _forms(self) -> str:
+    def _hints(self) -> str:
         setting = self._entry.setting
-        forms = [f"built in: {self._entry.default or 'empty'}"]
+        hints = [f"default: {self._entry.default or 'empty'}"]
         if self._choices:
-            forms.insert(0, f"↑ ↓  {' · '.join(self._choices)}")
+            hints.insert(0, f"↑ ↓  {' · '.join(self._choices)}")
         elif isinstance(setting.default, tuple):
-            what = f": {', '.join(setting.choices)}" if setting.choices else ""
-            forms.insert(0, f"with commas between{what}")
-        return "\n".join([*forms, f"It will stand in {self._file}."])
+            choices = f": {', '.join(setting.choices)}" if setting.choices else ""
+            hints.insert(0, f"separated by commas{choices}")
+        return "\n".join([*hints, f"Will be saved to {self._file}."])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
-        """There is nothing to step through where anything can be typed."""
+        """Offer to step through choices only where there are some."""
         return action != "step" or bool(self._choices)
 
     def action_step(self, by: int) -> None:
-        """Type the choice after the one that stands there, or before it."""
+        """Put in the next or the previous choice."""
         line = self.query_one(Input)
         known = line.value in self._choices
         at = self._choices.index(line.value) + by if known else 0
@@ -92,109 +91,84 @@ class SettingScreen(Dialog["Entry | None"]):
         line.cursor_position = len(line.value)
 
     @on(Input.Changed)
-    def forget(self) -> None:
-        """What was wrong may be right now."""
-        self._say("")
+    def clear_error(self) -> None:
+        self._show_text("")
 
     @on(Input.Submitted)
-    def write(self, event: Input.Submitted) -> None:
-        """Check it and write it; not twice at once."""
-        if self._is_writing:
+    def save(self, event: Input.Submitted) -> None:
+        """Validate and save the value, not twice at once."""
+        if self._is_saving:
             return
-        self._is_writing = True
-        self.run_worker(
-            partial(self._write, event.value),
-            thread=True,
-            exclusive=True,
-            exit_on_error=False,
-        )
+        self._is_saving = True
+        change = partial(self._change, self._entry.setting.name, event.value)
+        workers.load(self, change, self._leave_saved, "save")
 
-    def _write(self, text: str) -> None:
-        written = self._change(self._entry.setting.name, text)
-        self.post_message(SettingWritten(written))
-
-    @on(SettingWritten)
-    def leave_written(self, message: SettingWritten) -> None:
-        """Leave with what it is now."""
-        self.dismiss(message.entry)
+    def _leave_saved(self, entry: "Entry") -> None:
+        self.app.post_message(SettingWritten(entry))
+        self.dismiss(entry)
 
     @on(Worker.StateChanged)
-    def say_why(self, event: Worker.StateChanged) -> None:
-        """Say why it was not written."""
+    def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._is_writing = False
-            self._say(f"✗ {format.why(event.worker.error)}. Nothing was written.")
+            self._is_saving = False
+            self._show_text(f"✗ {format.why(event.worker.error)}. Nothing was saved.")
 
-    def _say(self, wrong: str) -> None:
-        line = self.query_one("#wrong", Static)
-        line.update(Content(wrong))
-        line.display = bool(wrong)
+    def _show_text(self, text: str) -> None:
+        line = self.query_one("#error", Static)
+        line.update(Content(text))
+        line.display = bool(text)
 
     def action_leave(self) -> None:
-        """Leave it as it is; what is being written is waited for."""
-        if self._is_writing:
-            self._say("One moment: it is being written.")
+        if self._is_saving:
+            self._show_text("Saving…")
         else:
             self.dismiss(None)
 
 
 BROKEN = (
-    "✗ {}\n\nShown is what was read before. Nothing is written until that is mended;"
-    " then come back here."
+    "✗ {}\n\nThe values below were read before the file was damaged. Nothing is saved"
+    " until it is repaired."
 )
 
-
-NONE_FOUND = "No setting says that. esc shows all of them."
-
-
-class SettingsEditorProtocol(Protocol):
-    """What the screen needs: ``memtui.settings.desk.Desk``."""
-
-    def look(self) -> "SettingsSheet":
-        """All settings as they stand; may take a while."""
-
-    def change(self, name: str, text: str) -> "Entry":
-        """Set a value for good, or say why not."""
+NO_MATCH = "No setting matches. Press esc to show all settings."
 
 
-class SettingsScreen(Screen[None]):
-    """Lists the settings and explains the chosen one."""
+class SettingsScreen(ListDetailScreen[None]):
+    """Lists the settings and explains the selected one."""
 
-    HORIZONTAL_BREAKPOINTS = LAYOUTS
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings(
             in_footer=True,
-            find_here="List the settings that say what you type.",
-            back="List all of them again, go back to the list, or leave it.",
+            find_here="Filter the settings by words.",
+            back="Clear the filter, go back to the list, or leave it.",
         ),
         *commands.bindings("next_pane", "previous_pane"),
     ]
 
-    def __init__(self, desk: SettingsEditorProtocol, *, is_demo: bool = False) -> None:
+    def __init__(self, settings: "SettingsEditor", *, is_demo: bool = False) -> None:
         """Make the screen.
 
         Args:
-            desk: Whom to ask; on threads, since a disk may be slow.
-            is_demo: Whether the demo is open; the settings are a person's own.
+            settings: Reads and changes the settings; called on threads.
+            is_demo: Whether the demo is open; the settings are the user's own.
         """
         super().__init__()
-        self._desk, self._is_demo = desk, is_demo
+        self._settings, self._is_demo = settings, is_demo
         self._sheet: SettingsSheet | None = None
 
     def compose(self) -> ComposeResult:
-        """The list, and beside or below it what the chosen one means."""
         yield StatusLine(is_demo=self._is_demo)
         yield Static(id="broken", markup=False)
         with Horizontal(id="settings"):
-            with Vertical(id="listed"):
+            with Vertical(id="list-pane"):
                 yield PaneTitle("Settings")
-                yield Input(placeholder="/ finds a setting", compact=True, id="find")
+                yield Input(placeholder="/ find a setting", compact=True, id="find")
                 yield SettingList()
-                yield Static(NONE_FOUND, id="nothing", markup=False)
-            with Vertical(id="chosen"):
+                yield Static(NO_MATCH, id="nothing", markup=False)
+            with Vertical(id="detail-pane"):
                 yield PaneTitle("Setting")
-                with Reader():
-                    yield Static(id="told", markup=False)
+                with DetailPane():
+                    yield Static(id="details", markup=False)
         yield KeyLine()
 
     @property
@@ -202,124 +176,98 @@ class SettingsScreen(Screen[None]):
         return self.query_one(SettingList)
 
     @property
-    def _find(self) -> Input:
+    def _input(self) -> Input:
         return self.query_one("#find", Input)
 
     def on_mount(self) -> None:
-        """Read the settings."""
         self._list.focus()
-        self._read()
+        self.reload()
 
     def on_screen_resume(self) -> None:
-        """Read them again: the file may have been mended meanwhile."""
+        """Reload: the file may have been repaired meanwhile."""
         if self._sheet is not None:
-            self._read()
+            self.reload()
 
-    def _read(self) -> None:
-        self.run_worker(self._look, thread=True, exclusive=True, exit_on_error=False)
+    def reload(self) -> None:
+        self.load(self._settings.look, self._show, "settings")
 
-    def _look(self) -> None:
-        self.post_message(SettingsRead(self._desk.look()))
-
-    @on(SettingsRead)
-    def show(self, message: SettingsRead) -> None:
-        """List what was read, or say where the file is broken."""
-        sheet = self._sheet = message.sheet
+    def _show(self, sheet: "SettingsSheet") -> None:
+        self._sheet = sheet
         broken = self.query_one("#broken", Static)
         broken.update(Content.styled(BROKEN.format(sheet.problem), "$error"))
         broken.display = bool(sheet.problem)
         self._list.show(sheet.entries)
-        self._measure()
+        self._show_count()
 
     @on(Worker.StateChanged)
-    def say_why(self, event: Worker.StateChanged) -> None:
-        """Say why the settings could not be read."""
+    def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._say("Setting", Content(f"✗ {format.why(event.worker.error)}"))
+            text = Content(f"✗ {format.why(event.worker.error)}")
+            self._show_text("Setting", text)
 
-    # Finding one
+    # Filtering
 
     def action_find_here(self) -> None:
-        """Type what is looked for."""
-        self._find.focus()
+        self._input.focus()
 
     @on(Input.Changed, "#find")
-    def seek(self, event: Input.Changed) -> None:
-        """List what holds the words."""
+    def filter(self, event: Input.Changed) -> None:
         self._list.seek(event.value)
-        self._measure()
+        self._show_count()
 
     @on(Input.Submitted, "#find")
-    def choose(self) -> None:
-        """Go on to what was found."""
+    def go_to_list(self) -> None:
         self._list.focus()
 
-    def _measure(self) -> None:
+    def _show_count(self) -> None:
         total = len(self._sheet.entries) if self._sheet else 0
         listed = self._list.listed
-        of = f"{listed} of {total}" if listed != total else f"{total}"
-        self.query_one("#listed PaneTitle", PaneTitle).measure = of if total else ""
+        count = f"{listed} of {total}" if listed != total else f"{total}"
+        self.query_one("#list-pane PaneTitle", PaneTitle).measure = (
+            count if total else ""
+        )
         self.set_class(not listed and bool(total), "-none")
         if total and not listed:
-            self._say("Setting", Content(""))
+            self._show_text("Setting", Content(""))
 
     @on(OptionList.OptionHighlighted)
-    def point(self) -> None:
-        """Explain what the cursor is on."""
+    def show_details(self) -> None:
         if entry := self._list.pointed_at:
-            self._say(entry.setting.name, setting_list.told(entry))
+            self._show_text(entry.setting.name, setting_list.told(entry))
 
-    def _say(self, title: str, said: Content) -> None:
-        self.query_one("#chosen PaneTitle", PaneTitle).what = title
-        self.query_one("#told", Static).update(said)
-        self.query_one(Reader).scroll_home(animate=False)
+    def _show_text(self, title: str, content: Content) -> None:
+        self.query_one("#detail-pane PaneTitle", PaneTitle).what = title
+        self.query_one("#details", Static).update(content)
+        self._details.scroll_home(animate=False)
 
-    # Changing one
+    # Changing
 
-    @on(OptionList.OptionSelected)
-    def change(self) -> None:
-        """Ask for another value, or say why there can be none."""
+    def open_option(self) -> None:
+        """Ask for a new value, or show why the setting cannot be changed."""
         entry, sheet = self._list.pointed_at, self._sheet
         if entry is None or sheet is None:
             return
         if sheet.problem or entry.fixed:
             self.notify(f"{sheet.problem or entry.fixed}.", markup=False)
             return
-        written_in = entry.origin.rpartition(":")[0] if entry.is_set else sheet.file
-        screen = SettingScreen(entry, written_in, self._desk.change)
-        self.app.push_screen(screen, self._say_written)
+        file = entry.origin.rpartition(":")[0] if entry.is_set else sheet.file
+        screen = SettingScreen(entry, file, self._settings.change)
+        self.app.push_screen(screen, self._confirm)
 
-    def _say_written(self, entry: "Entry | None") -> None:
+    def _confirm(self, entry: "Entry | None") -> None:
         if entry is None:
             return
         name, value = entry.setting.name, entry.text or setting_list.EMPTY
-        waits = setting_list.is_waiting(entry) or entry.setting.when
-        effect = setting_list.effect(entry)
-        when = f"It takes effect {effect}." if waits else "It is in effect."
-        self.notify(f"{name} is {value} now. {when}", markup=False)
+        is_later = setting_list.is_waiting(entry) or entry.setting.when
+        effect = setting_list.effect(entry) if is_later else "now"
+        self.notify(f"{name} is {value}; takes effect {effect}.", markup=False)
 
-    @on(WorkReported)
-    def follow_work(self, message: WorkReported) -> None:
-        """Say what the workers do."""
-        self.query_one(StatusLine).say(message.progress)
-
-    # From pane to pane
-
-    def action_next_pane(self) -> None:
-        """Go from the list to what the chosen one means, and back."""
-        (self.query_one(Reader) if self._list.has_focus else self._list).focus()
-
-    def action_previous_pane(self) -> None:
-        """Go the other way round, which is the same."""
-        self.action_next_pane()
-
-    @on(WentBack)
     def action_back(self) -> None:
-        """Out of what was looked for, back to the list, or away."""
-        if self._find.value:
-            self._find.value = ""
+        """Clear the filter, go back to the list, or leave."""
+        if self._input.value:
+            self._input.value = ""
             self._list.focus()
         elif self._list.has_focus:
-            self.dismiss(None)
+            self._leave()
         else:
             self._list.focus()

@@ -1,6 +1,6 @@
-"""The first start: what can be imported, what the demo is, how hooks are installed."""
+"""The welcome screen: import agents' conversations found on this machine."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -10,22 +10,21 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui.tui import commands, format
-from memtui.tui.messages import HistoriesFound, WorkReported
+from memtui.tui.messages import WorkReported
+from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.status_line import IMPORT_THERE, StatusLine
 
 if TYPE_CHECKING:
     from memtui.model.sessions import History
-
+    from memtui.workspace import Workspace
 
 DEMO = "demo"
-"""What the screen answers with when the demo is to be opened."""
-
+"""What the screen returns to open the demo."""
 
 AGENT_NAMES = {
     "claude-code": "Claude Code",
@@ -35,157 +34,137 @@ AGENT_NAMES = {
     "copilot-cli": "Copilot CLI",
     "aider": "Aider",
 }
-"""How agents call themselves."""
 
-
-NOTHING_FOUND = (
-    "Nothing was found to import here. In a shell, memtui import PATH… reads what lies"
-    " elsewhere."
+EMPTY = (
+    "No conversations yet. memtui keeps, summarizes and searches your conversations"
+    " with AI coding agents.\n\n"
 )
 
+NOTHING_FOUND = (
+    "No conversations were found. To import from elsewhere, run memtui import PATH…"
+)
 
-_HOOKS = "H", "has your agents tell memtui of new conversations as they happen"
+_HOOKS = "H", "install hooks: capture new conversations live"
+_DEMO = "d", "open the demo: three months of sample data (memtui demo)"
+_LEAVE = "esc", "go to the contents"
 
+CHOICES = (
+    _HOOKS,
+    ("I", "import once, without watching for new messages"),
+    _DEMO,
+    _LEAVE,
+)
+"""What else can be done if something was found."""
 
-_DEMO = "d", "opens a small made-up memory to look around in (memtui demo)"
-
-
-_LEAVE = "esc", "goes to the contents as they are"
-
-
-WAYS = (_HOOKS, ("I", "imports them once, as they are now"), _DEMO, _LEAVE)
-"""What else can be done where something was found."""
-
-
-OTHER_WAYS = (_HOOKS, _DEMO, (",", "names folders to watch: capture.folders"), _LEAVE)
-"""What can be done where nothing was."""
+OTHER_CHOICES = (
+    _HOOKS,
+    _DEMO,
+    (",", "set folders to watch: capture.folders"),
+    _LEAVE,
+)
+"""What can be done if nothing was found."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a person chose to import."""
+class ImportChoice:
+    """What the user chose to import."""
 
     histories: "Sequence[History]"
     is_watched: bool
-    """Whether they are to be read on as they grow."""
+    """Whether to import what is added later, too."""
 
 
-class WelcomeScreen(Screen["Wanted | str | None"]):
-    """Looks for histories; answers with those to import, or ``DEMO``."""
+class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
+    """Returns an `ImportChoice`, `DEMO`, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "import_once",
         "open_demo",
         in_footer=True,
-        import_histories="Import what was found, and read it on as it grows.",
-        back="Go to the contents as they are.",
+        import_histories="Import what was found, and watch for new messages.",
+        back="Go to the contents.",
     )
 
-    def __init__(
-        self,
-        find: "Callable[[], Sequence[History]]",
-        looked_in: Callable[[], Mapping[str, Sequence[Path]]],
-        *,
-        is_first: bool,
-        is_demo: bool = False,
-    ) -> None:
+    def __init__(self, workspace: "Workspace", *, is_first: bool) -> None:
         """Make the screen.
 
         Args:
-            find: Looks for histories; may take a while, and runs on a thread.
-            looked_in: Tells where it looks, by the agent's name.
-            is_first: Whether nothing is kept yet.
-            is_demo: Whether this is the demo already.
+            workspace: Finds the conversations; called on a thread.
+            is_first: Whether the store is empty.
         """
         super().__init__()
-        self._find, self._looked_in = find, looked_in
-        self._is_first, self._is_demo = is_first, is_demo
+        self._workspace, self._is_first = workspace, is_first
         self._found: Sequence[History] | None = None
         self._is_ours = True
 
     def compose(self) -> ComposeResult:
-        """A few lines in the middle of the screen."""
-        yield StatusLine(is_demo=self._is_demo)
+        yield StatusLine(is_demo=self._workspace.is_demo)
         with VerticalScroll(id="welcome"), Vertical(id="letter"):
             yield Static(
-                self._offer("Looking for histories on this machine…"), id="offer"
+                self._offer("Searching this machine for conversations…"), id="offer"
             )
             yield Static(id="histories")
-            yield Static(_further(WAYS), id="further")
+            yield Static(_key_list(CHOICES), id="choices")
         yield KeyLine()
 
     def on_mount(self) -> None:
-        """Look for histories."""
-        self.run_worker(self._look, group="look", thread=True, exit_on_error=False)
+        self.load(self._workspace.histories, self._show, "histories")
 
-    def _look(self) -> None:
-        self.post_message(HistoriesFound(self._find()))
+    def _offer(self, *parts: str | tuple[str, str]) -> Content:
+        return Content.assemble((EMPTY if self._is_first else "", "bold"), *parts)
 
-    def _offer(self, *words: str | tuple[str, str]) -> Content:
-        start = "Nothing kept yet. " if self._is_first else ""
-        return Content.assemble((start, "bold"), *words)
-
-    @on(HistoriesFound)
-    def show(self, message: HistoriesFound) -> None:
-        """Say what was found, and what to press."""
-        self._found = [one for one in message.histories if one.sessions]
+    def _show(self, histories: "Sequence[History]") -> None:
+        self._found = [one for one in histories if one.sessions]
         self.refresh_bindings()
         if not self._found:
-            words = "No agent's conversations were found here."
-            self.query_one("#offer", Static).update(self._offer(words))
-            places = self._looked_in().items()
-            self.query_one("#histories", Static).update(_nowhere(places))
-            self.query_one("#further", Static).update(_further(OTHER_WAYS))
+            text = "No agent's conversations were found on this machine."
+            self.query_one("#offer", Static).update(self._offer(text))
+            places = self._workspace.looked_in().items()
+            self.query_one("#histories", Static).update(_searched(places))
+            self.query_one("#choices", Static).update(_key_list(OTHER_CHOICES))
             return
         self.query_one("#histories", Static).update(
             Content("\n").join(_history(one) for one in self._found)
         )
-        self._say_found()
+        self._show_offer()
 
-    def _say_found(self) -> None:
-        """Say who can import what was found, and how."""
+    def _show_offer(self) -> None:
+        """Offer the import, or say that another memtui has to do it."""
         if not self._found:
             return
-        what = f" to import {_all_of(self._found)} and read on as they grow."
-        words = ("Press ", ("i", "bold $accent"), what)
-        offer = self._offer(*(words if self._is_ours else (IMPORT_THERE,)))
-        ways = [one for one in WAYS if self._is_ours or one[0] != "I"]
+        what = f" to import {_describe(self._found)} and watch for new messages."
+        parts = ("Press ", ("i", "bold $accent"), what)
+        offer = self._offer(*(parts if self._is_ours else (IMPORT_THERE,)))
+        choices = [one for one in CHOICES if self._is_ours or one[0] != "I"]
         self.query_one("#offer", Static).update(offer)
-        self.query_one("#further", Static).update(_further(ways))
+        self.query_one("#choices", Static).update(_key_list(choices))
 
     @on(WorkReported)
-    def follow_work(self, message: WorkReported) -> None:
-        """Say what the workers do; make way for the first thing that is kept."""
-        self.query_one(StatusLine).say(message.progress)
+    def follow_progress(self, message: WorkReported) -> None:
+        """Leave as soon as the first conversations are there."""
         if message.progress.is_ours != self._is_ours:
             self._is_ours = message.progress.is_ours
             self.refresh_bindings()
-            self._say_found()
+            self._show_offer()
         if self._is_first and message.progress.changed:
             self.dismiss(None)
 
     @on(Worker.StateChanged)
-    def say_why(self, event: Worker.StateChanged) -> None:
-        """Say why nothing could be looked for."""
+    def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self._found = []
-            words = (
-                "The histories on this machine could not be looked for:"
-                f" {format.why(event.worker.error)}"
-            )
-            self.query_one("#offer", Static).update(self._offer(words))
+            text = f"The search failed: {format.why(event.worker.error)}"
+            self.query_one("#offer", Static).update(self._offer(text))
 
     def action_import_histories(self) -> None:
-        """Import all that was found, and read it on as it grows."""
         self._import(is_watched=True)
 
     def action_import_once(self) -> None:
-        """Import all that was found as it is now."""
         self._import(is_watched=False)
 
     @property
     def refused(self) -> Collection[str]:
-        """What another works is imported there; and nothing where nothing is."""
+        """Nothing is offered for import if nothing is there, or another memtui runs."""
         can_import = self._is_ours and self._found != []
         return () if can_import else ("import_histories", "import_once")
 
@@ -193,37 +172,35 @@ class WelcomeScreen(Screen["Wanted | str | None"]):
         if not self._is_ours:
             self.notify(IMPORT_THERE, markup=False)
         elif self._found is None:
-            self.notify("Still looking: one moment.", markup=False)
+            self.notify("Still searching.", markup=False)
         elif not self._found:
             self.notify(NOTHING_FOUND, markup=False)
         else:
-            self.dismiss(Wanted(self._found, is_watched))
+            self.dismiss(ImportChoice(self._found, is_watched))
 
     def action_open_demo(self) -> None:
-        """Open the demo instead."""
-        if self._is_demo:
+        if self._workspace.is_demo:
             self.notify("This is the demo.", markup=False)
         else:
             self.dismiss(DEMO)
 
     def action_back(self) -> None:
-        """Leave without importing."""
         self.dismiss(None)
 
 
-def _all_of(found: "Sequence[History]") -> str:
+def _describe(found: "Sequence[History]") -> str:
     agents = sorted({_agent(one) for one in found})
     total = sum(one.sessions for one in found)
-    whose = f"{agents[0]} " if len(agents) == 1 else ""
+    agent = f"{agents[0]} " if len(agents) == 1 else ""
     noun = "session" if total == 1 else "sessions"
-    return f"the {format.count(total)} {whose}{noun} found on this machine"
+    return f"the {format.count(total)} {agent}{noun} found on this machine"
 
 
 def _history(one: "History") -> Content:
     return Content.assemble(
         f"  {_agent(one):<12} ",
-        (f"{format.counted(one.sessions, 'session'):>16}", ""),
-        (f"   {_short(one.folder)}", "$context"),
+        f"{format.counted(one.sessions, 'session'):>16}",
+        (f"   {format.short_path(one.folder)}", "$context"),
     )
 
 
@@ -231,29 +208,23 @@ def _agent(one: "History") -> str:
     return AGENT_NAMES.get(one.agent, one.agent)
 
 
-def _short(folder: Path) -> str:
-    home = Path.home()
-    return (
-        f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else f"{folder}"
-    )
-
-
-def _nowhere(places: Iterable[tuple[str, Sequence[Path]]]) -> Content:
-    """Where nothing was found, and how to name another place."""
-    lines = [Content("Looked in:")]
-    for agent, some in places:
+def _searched(places: Iterable[tuple[str, Sequence[Path]]]) -> Content:
+    """List the searched folders, and how to import from another one."""
+    lines = [Content("Searched:")]
+    for agent, folders in places:
         name = f"  {AGENT_NAMES.get(agent, agent):<12} "
-        for at, place in enumerate(some):
-            first = name if not at else " " * len(name)
-            lines.append(Content.assemble(first, (_short(place), "$context")))
+        for at, folder in enumerate(folders):
+            start = name if not at else " " * len(name)
+            path = (format.short_path(folder), "$context")
+            lines.append(Content.assemble(start, path))
     lines.append(Content(""))
     command = ("memtui import PATH…", "bold $accent")
-    lines.append(Content.assemble("If they lie elsewhere, in a shell: ", command))
+    lines.append(Content.assemble("Elsewhere? Run: ", command))
     return Content("\n").join(lines)
 
 
-def _further(ways: Sequence[tuple[str, str]]) -> Content:
+def _key_list(choices: Sequence[tuple[str, str]]) -> Content:
     return Content("\n").join(
-        Content.assemble((f"{key:<3}", "bold $accent"), f"  {says}")
-        for key, says in ways
+        Content.assemble((f"{key:<3}", "bold $accent"), f"  {text}")
+        for key, text in choices
     )

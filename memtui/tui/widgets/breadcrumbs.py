@@ -14,7 +14,7 @@ from memtui.tui import format
 SEPARATOR = " › "
 
 
-class Crumbs(Widget):
+class Breadcrumbs(Widget):
     """The path to the current node, its last step in bold."""
 
     steps: reactive[tuple[str, ...]] = reactive(("Contents",))

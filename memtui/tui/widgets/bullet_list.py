@@ -16,8 +16,8 @@ from memtui.services import sources
 from memtui.summarize.grounding import explain
 from memtui.tui import commands, format
 from memtui.tui.messages import QuotesRead, SourceOpened, SourceWanted, WentBack
-from memtui.tui.widgets.item_list import Options
-from memtui.tui.widgets.text_block import Hanging
+from memtui.tui.widgets.item_list import ItemList
+from memtui.tui.widgets.text_block import Paragraph
 
 NO_SOURCE = "no source says this"
 """What stands beside a bullet without a grip."""
@@ -29,7 +29,7 @@ CLOSEST = "closest words"
 
 def row(
     bullet: Bullet, *, is_open: bool, is_explained: bool, is_withheld: bool
-) -> Hanging:
+) -> Paragraph:
     """A bullet: its mark, its text and its sources.
 
     Args:
@@ -43,16 +43,16 @@ def row(
     text = Content.styled(" ".join(bullet.text.split()), ink)
     why = explain.of(bullet) if is_explained else ""
     under = [Content.styled(why, "not bold")] if why else []
-    return Hanging(mark(bullet), text, _end(bullet, is_open=is_open), under)
+    return Paragraph(mark(bullet), text, _end(bullet, is_open=is_open), under)
 
 
-def quote_row(words: str) -> Hanging:
+def quote_row(words: str) -> Paragraph:
     """An excerpt, under its bullet."""
     told = f"“{' '.join(words.split())}”" if words else "no longer kept"
-    return Hanging(Content("    "), Content.styled(told, "italic $evidence"))
+    return Paragraph(Content("    "), Content.styled(told, "italic $evidence"))
 
 
-def hidden(count: int, *, is_shown: bool) -> Hanging:
+def hidden(count: int, *, is_shown: bool) -> Paragraph:
     """The line about what a model claimed and no source says.
 
     Args:
@@ -64,7 +64,7 @@ def hidden(count: int, *, is_shown: bool) -> Hanging:
     told = f"{claims} of the model {one} hidden: no source says {it} (u shows {it})"
     if is_shown:
         told = f"{claims} of the model that no source says (u hides {it} again)"
-    return Hanging(Content("  "), Content.styled(told, "italic $context"))
+    return Paragraph(Content("  "), Content.styled(told, "italic $context"))
 
 
 def mark(bullet: Bullet) -> Content:
@@ -93,7 +93,7 @@ Place = tuple[int, int]
 """A bullet, and one of its grips or quotes, both from 0; -1 is the bullet itself."""
 
 
-class BulletList(Options, inherit_bindings=False):
+class BulletList(ItemList, inherit_bindings=False):
     """Moves through bullets and quotes; says which source belongs beside them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -206,7 +206,7 @@ class BulletList(Options, inherit_bindings=False):
             self._places.append(None)
             options.append(Option(told, disabled=True))
 
-    def _row(self, at: int) -> Hanging:
+    def _row(self, at: int) -> Paragraph:
         is_open = at in self._open
         return row(
             self.bullets[at],

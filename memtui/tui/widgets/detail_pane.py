@@ -9,7 +9,7 @@ from memtui.tui import commands
 from memtui.tui.messages import WentBack
 
 
-class Reader(VerticalScroll, inherit_bindings=False):
+class DetailPane(VerticalScroll, inherit_bindings=False):
     """Scrolls the details of the selected item."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(

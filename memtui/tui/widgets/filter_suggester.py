@@ -18,7 +18,7 @@ class FilterSuggester(Suggester):
         super().__init__(use_cache=False, case_sensitive=True)
         self._known: dict[str, tuple[str, ...]] = {}
 
-    def know(self, parts: Parts) -> None:
+    def set_parts(self, parts: Parts) -> None:
         """Know what the memory holds, which no table lists."""
         there = {"agent": parts.agents, "project": parts.projects}
         there["keyword"] = parts.keywords

@@ -10,7 +10,7 @@ MIN_WIDTH = 6
 """Below this width, in cells, nothing is laid out."""
 
 
-class Options(OptionList):
+class ItemList(OptionList):
     """An option list that ignores page keys until it has been drawn."""
 
     def watch_loading(self) -> None:

@@ -11,7 +11,7 @@ from textual.widgets.option_list import Option
 
 from memtui.model.jobs import Job, Reason, Result, Run
 from memtui.tui import commands, format
-from memtui.tui.widgets.item_list import Options
+from memtui.tui.widgets.item_list import ItemList
 
 if TYPE_CHECKING:
     from memtui.services.jobs import Status
@@ -231,7 +231,7 @@ NAMES = (*STAGES, *Job)
 """What is listed, in this order."""
 
 
-class JobList(Options, inherit_bindings=False):
+class JobList(ItemList, inherit_bindings=False):
     """Moves through them."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(

@@ -9,8 +9,8 @@ from textual.widgets.option_list import Option
 from memtui.model.scope import ALL, Scope
 from memtui.services.browse import Parts
 from memtui.tui import format
-from memtui.tui.widgets.item_list import Options
-from memtui.tui.widgets.text_block import Hanging
+from memtui.tui.widgets.item_list import ItemList
+from memtui.tui.widgets.text_block import Paragraph
 
 CHOSEN, BLANK = "✓ ", "  "
 """What stands before what is chosen, and before all else."""
@@ -84,7 +84,7 @@ def _of(
         yield Choice(scope, name, kind, counted, is_chosen)
 
 
-class PartList(Options, can_focus=False):
+class PartList(ItemList, can_focus=False):
     """Shows what can be chosen under headings; the cursor stands on a line of these."""
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class PartList(Options, can_focus=False):
             before = one.kind
             mark = Content(CHOSEN if one.is_chosen else BLANK)
             end = Content.styled(one.end, "$context")
-            options.append(Option(Hanging(mark, Content(one.label), end)))
+            options.append(Option(Paragraph(mark, Content(one.label), end)))
             self._choices.append(one)
         self.set_options(options)
         if any(self._choices):

@@ -11,7 +11,7 @@ from textual.widgets.option_list import Option
 
 from memtui.tui import commands, format
 from memtui.tui.messages import MoreWanted
-from memtui.tui.widgets.item_list import Options
+from memtui.tui.widgets.item_list import ItemList
 
 if TYPE_CHECKING:
     from memtui.services.quarantine import Entry, Shown
@@ -70,7 +70,7 @@ NEAR = 20
 """How many lines before its end more of the list is asked for."""
 
 
-class QuarantineList(Options, inherit_bindings=False):
+class QuarantineList(ItemList, inherit_bindings=False):
     """Moves through the entries."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(

@@ -66,7 +66,7 @@ MATCHED_CHARS = 4_000
 """How much of a quoted stretch is searched for the bullet's words, in characters."""
 
 
-CHANGED = "This text has changed since it was checked: nothing is marked."
+TEXT_CHANGED = "This text has changed since it was checked: nothing is marked."
 """What is said of an event that no longer says what was quoted of it."""
 
 

@@ -13,9 +13,9 @@ from textual.widgets.option_list import Option
 from memtui.model.events import clean
 from memtui.model.hits import Snippet
 from memtui.tui import format
-from memtui.tui.widgets.item_list import Options
-from memtui.tui.widgets.results import Line, ResultSheet, Turn
-from memtui.tui.widgets.text_block import Reflowing
+from memtui.tui.widgets.item_list import ItemList
+from memtui.tui.widgets.results import ResultSnippet, SearchResult, SearchResults
+from memtui.tui.widgets.text_block import TextBlock
 
 DIM, MARKED = "$context", "bold $evidence"
 
@@ -57,10 +57,12 @@ _MARGIN = Content(" " * INDENT)
 _GAP = re.compile(r"\s{2,}")
 
 
-class FoundRow(Reflowing):
+class FoundRow(TextBlock):
     """One line of what was found, laid out at any width."""
 
-    def __init__(self, line: Line, when: str, when_cells: int, *, lines: int) -> None:
+    def __init__(
+        self, line: SearchResult, when: str, when_cells: int, *, lines: int
+    ) -> None:
         """Put it together.
 
         Args:
@@ -102,8 +104,8 @@ class FoundRow(Reflowing):
         bar = Content.styled(BAR, "$evidence") if before or after else _MARGIN
         if before:
             rows += [_MARGIN + one for one in _said(before, room, 1, DIM)]
-        if line.turn and line.turn.snippet.text and not self._is_in_title:
-            rows += [bar + one for one in _said(line.turn, room, self._lines)]
+        if line.match and line.match.snippet.text and not self._is_in_title:
+            rows += [bar + one for one in _said(line.match, room, self._lines)]
         if after:
             rows += [_MARGIN + one for one in _said(after, room, 1, DIM)]
         foot = self._foot(room)
@@ -119,20 +121,20 @@ class FoundRow(Reflowing):
     @property
     def _is_in_title(self) -> bool:
         """Whether the title is what answers, so that it need not be said again."""
-        turn = self.line.turn
+        turn = self.line.match
         return turn is not None and _same(turn.snippet.text, self.line.title)
 
     def _first(self, width: int) -> Content:
         line = self.line
-        told = " · ".join(part for part in (line.fit, line.kind) if part)
+        told = " · ".join(part for part in (line.band, line.kind) if part)
         end = Content.styled(told, DIM)
         room = width - end.cell_length - APART
         when = Content.styled(self.when, DIM)
         if room - self._when_cells - APART >= ALIGNED_TITLE:
             when = when.pad_right(self._when_cells - when.cell_length)
         title = Content(flat(line.title))
-        if self._is_in_title and line.turn:
-            title = marked(line.turn.snippet)
+        if self._is_in_title and line.match:
+            title = marked(line.match.snippet)
         head = when + " " * APART + title.stylize_before("bold")
         if room < self._when_cells + APART:
             return head.truncate(width, ellipsis=True)
@@ -141,8 +143,8 @@ class FoundRow(Reflowing):
 
     def _foot(self, room: int) -> Content:
         line = self.line
-        parts = [Content.styled(flat(" · ".join(line.about)), DIM)]
-        if line.is_unsummarised:
+        parts = [Content.styled(flat(" · ".join(line.details)), DIM)]
+        if line.is_unsummarized:
             parts.append(Content(UNSUMMARISED))
         elif line.layers and room >= WITH_LAYERS:
             parts.append(Content.styled("by " + ", ".join(line.layers), DIM))
@@ -154,7 +156,7 @@ class FoundRow(Reflowing):
         return self.lay_out(width).plain.count("\n") + 1
 
 
-def when(line: Line, now: datetime, zone: tzinfo) -> str:
+def when(line: SearchResult, now: datetime, zone: tzinfo) -> str:
     """When something was, as briefly as the present allows."""
     at, today = line.at.astimezone(zone), now.astimezone(zone).date()
     if line.level is not None:
@@ -188,12 +190,12 @@ def _brightened(laid: Content) -> Content:
     return Content(laid.plain, spans)
 
 
-def _said(turn: Turn, room: int, lines: int, ink: str = "") -> list[Content]:
+def _said(turn: ResultSnippet, room: int, lines: int, ink: str = "") -> list[Content]:
     """What somebody said, in so many lines, around the words that matched."""
-    quote = ("", "") if turn.who else ("“", "”")
+    quote = ("", "") if turn.speaker else ("“", "”")
     who = ""
-    if turn.who:
-        who = f"{turn.who:<{format.SPEAKER_CELLS}} "
+    if turn.speaker:
+        who = f"{turn.speaker:<{format.SPEAKER_CELLS}} "
     width = max(room - len(who) - 2 * len(quote[0]), 1)
     piece = _around_marks(turn.snippet, width * lines - (lines - 1) * 12)
     wrapped = marked(piece, ink).wrap(width)
@@ -258,33 +260,33 @@ ROOMY = (100, 30)
 of a row, and what was said around it is shown."""
 
 
-class FoundList(Options, can_focus=False):
+class ResultList(ItemList, can_focus=False):
     """Shows what was found, with the cursor on the best."""
 
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="hits", markup=False)
         self._zone = zone
-        self.lines: tuple[Line, ...] = ()
+        self.results: tuple[SearchResult, ...] = ()
         self._rows: list[FoundRow] = []
         self._chosen = 0
 
-    def show(self, sheet: ResultSheet, now: datetime) -> None:
+    def show(self, sheet: SearchResults, now: datetime) -> None:
         """Show what was found."""
-        self.lines = sheet.lines
-        times = [when(line, now, self._zone) for line in self.lines]
+        self.results = sheet.results
+        times = [when(line, now, self._zone) for line in self.results]
         widest = max(map(len, times), default=0)
         columns, lines = self.app.size
         most = 2 if columns >= ROOMY[0] and lines >= ROOMY[1] else 1
         self._rows = [
             FoundRow(line, time, widest, lines=most)
-            for line, time in zip(self.lines, times, strict=True)
+            for line, time in zip(self.results, times, strict=True)
         ]
         self._chosen = 0
         self.set_options(
             Option(row.chosen() if at == self._chosen else row)
             for at, row in enumerate(self._rows)
         )
-        if self.lines:
+        if self.results:
             self.highlighted = 0
 
     @on(OptionList.OptionHighlighted)
@@ -298,12 +300,12 @@ class FoundList(Options, can_focus=False):
         self.replace_option_prompt_at_index(before, self._rows[before])
         self.replace_option_prompt_at_index(here, self._rows[here].chosen())
 
-    def choose(self, step: int) -> None:
+    def move(self, step: int) -> None:
         """Move the cursor, round the ends."""
-        if self.lines:
-            self.highlighted = ((self.highlighted or 0) + step) % len(self.lines)
+        if self.results:
+            self.highlighted = ((self.highlighted or 0) + step) % len(self.results)
 
-    def turn_page(self, step: int) -> None:
+    def move_page(self, step: int) -> None:
         """Move the cursor by a page."""
-        if self.lines:
+        if self.results:
             self.call_later(self.run_action, "page_down" if step > 0 else "page_up")

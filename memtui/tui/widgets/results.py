@@ -71,7 +71,7 @@ def _way(hit: Hit) -> list[str]:
         return []
 
 
-Finder = Callable[[str], Answer | Findings | MessageSearch]
+SearchFunction = Callable[[str], Answer | Findings | MessageSearch]
 """Who answers in one view what was typed; any string is legal."""
 
 
@@ -91,7 +91,7 @@ LEAD = 80
 """How much of its line is marked before a word that matched, in characters."""
 
 
-class View(StrEnum):
+class SearchView(StrEnum):
     """What is looked through."""
 
     ALL = "all"
@@ -100,7 +100,7 @@ class View(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Landing:
+class JumpTarget:
     """Where a line leads."""
 
     node_id: str
@@ -132,79 +132,79 @@ class Landing:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ResultSnippet:
     """What somebody said, or a summary where nobody is named."""
 
-    who: str
+    speaker: str
     snippet: Snippet
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SearchResult:
     """One thing that was found."""
 
     at: datetime
     level: TocLevel | None
     """How long a stretch of time it is about; none for a single moment."""
     title: str
-    fit: str
+    band: str
     """How well it answers, in a word; "" where no word was looked for."""
     kind: str
     """What it is."""
-    turn: Turn | None
+    match: ResultSnippet | None
     """The words that answer."""
-    landing: Landing
-    before: Turn | None = None
-    after: Turn | None = None
-    about: tuple[str, ...] = ()
+    target: JumpTarget
+    before: ResultSnippet | None = None
+    after: ResultSnippet | None = None
+    details: tuple[str, ...] = ()
     """Whose work it is: project and agent."""
     layers: tuple[str, ...] = ()
     """What of the memory led to it."""
-    is_unsummarised: bool = False
+    is_unsummarized: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class ResultSheet:
+class SearchResults:
     """All that was found for one question, the best first."""
 
-    lines: tuple[Line, ...] = ()
+    results: tuple[SearchResult, ...] = ()
     notes: tuple[str, ...] = ()
     """What the reader should know, each a sentence."""
     suggestion: str = ""
     took_ms: float = 0.0
     times: tuple[str, ...] = ()
     """The times that were understood, each a sentence."""
-    joined: tuple[int, int] = (0, 0)
+    merged: tuple[int, int] = (0, 0)
     """The messages and the summaries of which one a session is shown."""
-    is_listed: bool = False
+    is_recent: bool = False
     """Whether no word was looked for: these are the newest."""
 
     @property
-    def is_passing(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Whether an index is still being made, so that more may soon be found."""
         return any("index" in note for note in self.notes)
 
 
-def of(found: Answer | Findings | MessageSearch) -> ResultSheet:
+def to_results(found: Answer | Findings | MessageSearch) -> SearchResults:
     """What one of the searches found."""
-    sheet = replace(_sheet(found), is_listed=found.is_listed)
+    sheet = replace(_sheet(found), is_recent=found.is_listed)
     if not found.is_listed:
         return sheet
     # Nothing was asked that they could answer well or badly.
-    return replace(sheet, lines=tuple(replace(x, fit="") for x in sheet.lines))
+    return replace(sheet, results=tuple(replace(x, band="") for x in sheet.results))
 
 
-def _sheet(found: Answer | Findings | MessageSearch) -> ResultSheet:
+def _sheet(found: Answer | Findings | MessageSearch) -> SearchResults:
     match found:
         case Answer():
-            return ResultSheet(
+            return SearchResults(
                 tuple(_of_hits(found.hits)),
                 tuple(filter(None, (found.note, *found.hints))),
                 found.suggestion,
                 found.took_ms,
             )
         case Findings():
-            return ResultSheet(
+            return SearchResults(
                 tuple(map(_of_moment, found.hits)),
                 found.notes,
                 found.suggestion,
@@ -213,7 +213,7 @@ def _sheet(found: Answer | Findings | MessageSearch) -> ResultSheet:
                 (found.messages, found.summaries),
             )
         case MessageSearch():
-            return ResultSheet(
+            return SearchResults(
                 tuple(map(_of_message, found.hits)),
                 found.notes,
                 took_ms=found.took_ms,
@@ -226,46 +226,46 @@ def _times(found: Findings | MessageSearch) -> tuple[str, ...]:
     return tuple(map(str, found.times))
 
 
-def _of_hits(hits: Sequence[Hit]) -> Iterator[Line]:
+def _of_hits(hits: Sequence[Hit]) -> Iterator[SearchResult]:
     for hit, others in told_once(hits):
         line = _of_hit(hit)
         also = f"also in its {', '.join(others)}" if others else ""
-        yield replace(line, about=tuple(filter(None, (*line.about, also))))
+        yield replace(line, details=tuple(filter(None, (*line.details, also))))
 
 
-def _of_hit(hit: Hit) -> Line:
+def _of_hit(hit: Hit) -> SearchResult:
     is_source = hit.kind is HitKind.GRIP
-    return Line(
+    return SearchResult(
         at=hit.at,
         level=None if is_source or hit.level is TocLevel.SEGMENT else hit.level,
         title=hit.title,
-        fit=hit.band.value,
+        band=hit.band.value,
         kind="source" if is_source else hit.level.value,
-        turn=Turn("", hit.snippet),
-        landing=Landing(
+        match=ResultSnippet("", hit.snippet),
+        target=JumpTarget(
             node_id=hit.leads_to or hit.node_id,
             at=hit.at,
             grip_id=hit.target_id if is_source else "",
         ),
-        about=_named(hit.project),
+        details=_named(hit.project),
     )
 
 
-def _of_moment(moment: Moment) -> Line:
+def _of_moment(moment: Moment) -> SearchResult:
     is_said = moment.role is not None and bool(moment.event_id)
     level = TocLevel.SEGMENT
     if not moment.session_id:
         level = TocLevel(moment.node_id.split(":")[1])
     kind = "source" if moment.grip_id else level.value
     who = format.voice(moment.role, moment.agent) if moment.role else ""
-    return Line(
+    return SearchResult(
         at=moment.at,
         level=None if level is TocLevel.SEGMENT else level,
         title=moment.title or UNTITLED,
-        fit=moment.band.value,
+        band=moment.band.value,
         kind="message" if is_said else kind,
-        turn=Turn(who, moment.snippet),
-        landing=Landing(
+        match=ResultSnippet(who, moment.snippet),
+        target=JumpTarget(
             node_id=moment.node_id,
             at=moment.at,
             grip_id="" if is_said else moment.grip_id,
@@ -274,24 +274,24 @@ def _of_moment(moment: Moment) -> Line:
             agent=moment.agent,
             session_id=moment.session_id,
         ),
-        about=_named(moment.project, moment.agent, moment.subagent),
+        details=_named(moment.project, moment.agent, moment.subagent),
         layers=tuple(name for layer, name in LAYERS.items() if layer in moment.layers),
-        is_unsummarised=moment.is_unsummarised,
+        is_unsummarized=moment.is_unsummarised,
     )
 
 
-def _of_message(hit: MessageHit) -> Line:
+def _of_message(hit: MessageHit) -> SearchResult:
     session, said = hit.session, hit.match
     at = said.at if said else session.created_at
     before, after = _beside(hit.window)
-    return Line(
+    return SearchResult(
         at=at,
         level=None,
         title=session.title or UNTITLED,
-        fit=model_hits.of(hit.score).value,
+        band=model_hits.of(hit.score).value,
         kind="message" if said else "session",
-        turn=_turn(said, session.agent) or Turn("", hit.about),
-        landing=Landing(
+        match=_turn(said, session.agent) or ResultSnippet("", hit.about),
+        target=JumpTarget(
             node_id="",
             at=at,
             event_id=hit.event_id,
@@ -301,7 +301,7 @@ def _of_message(hit: MessageHit) -> Line:
         ),
         before=_turn(before, session.agent),
         after=_turn(after, session.agent),
-        about=_named(session.project, session.agent, hit.subagent),
+        details=_named(session.project, session.agent, hit.subagent),
     )
 
 
@@ -314,8 +314,8 @@ def _beside(window: Sequence[Said]) -> tuple[Said | None, Said | None]:
     return window[at - 1] if at else None, after
 
 
-def _turn(said: Said | None, agent: str) -> Turn | None:
-    return Turn(format.voice(said.role, agent), said.snippet) if said else None
+def _turn(said: Said | None, agent: str) -> ResultSnippet | None:
+    return ResultSnippet(format.voice(said.role, agent), said.snippet) if said else None
 
 
 def _named(project: str, agent: str = "", subagent: str = "") -> tuple[str, ...]:

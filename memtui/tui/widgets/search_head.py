@@ -15,13 +15,13 @@ from memtui.search.recent import LISTED
 from memtui.tui import format
 from memtui.tui.widgets.filter_suggester import FilterSuggester
 from memtui.tui.widgets.result_list import flat
-from memtui.tui.widgets.results import ResultSheet, View
-from memtui.tui.widgets.text_block import Reflowing
+from memtui.tui.widgets.results import SearchResults, SearchView
+from memtui.tui.widgets.text_block import TextBlock
 
 DIM = "$context"
 
 
-MOST_NOTES, MOST_ALONE = 4, 10
+MAX_NOTE_LINES, MAX_NOTE_LINES_ALONE = 4, 10
 """How many lines the notes take at most under what was found, and under nothing."""
 
 
@@ -64,12 +64,12 @@ LAST_KEYS = (("alt+↑", "asked before"), ("esc", "back"))
 """The keys, and the one that stands among them where messages are looked through."""
 
 
-OF_MESSAGES = (
+ONLY_IN_MESSAGES = (
     "ctrl+o shows one message of each session, or all: tab goes to the messages."
 )
 
 
-NOT_THERE_YET = (
+NOT_IN_CONTENTS_YET = (
     "This is so new that the contents have no place for it yet: they make one in a"
     " moment. Press enter again then."
 )
@@ -84,35 +84,37 @@ ONLY_A_TIME = (
 NOTHING_TO_LOOK_UP = "There is no word in “{}” that could be looked up: type one."
 
 
-def keys(view: View, *, is_one_each: bool) -> Content:
+def key_hints(view: SearchView, *, is_one_each: bool) -> Content:
     """The keys that can be pressed."""
     turn = (OF_HITS, ALL_OF if is_one_each else ONE_EACH)
-    hits = (turn,) if view is View.MESSAGES else ()
+    hits = (turn,) if view is SearchView.MESSAGES else ()
     return Content("  ").join(
         Content.assemble((key, "bold $footer-key-foreground"), f" {does}")
         for key, does in (*KEYS, *hits, *LAST_KEYS)
     )
 
 
-def views(current: View, known: Collection[View]) -> Content:
+def views(current: SearchView, known: Collection[SearchView]) -> Content:
     """The views, the current one in brackets."""
     told = [
         Content.styled(f"[{view}]", "bold $accent")
         if view is current
         else Content.styled(view, DIM)
-        for view in View
+        for view in SearchView
         if view in known
     ]
     return Content("  ").join(told) if len(told) > 1 else Content("")
 
 
-def measure(sheet: ResultSheet) -> str:
+def count_hits(sheet: SearchResults) -> str:
     """How much was found, and how fast."""
-    hits = format.counted(len(sheet.lines), "hit")
+    hits = format.counted(len(sheet.results), "hit")
     return f"{hits} · {sheet.took_ms:.0f} ms"
 
 
-def notes(sheet: ResultSheet, asked: str, view: View, zone: tzinfo) -> list[str]:
+def compose_notes(
+    sheet: SearchResults, asked: str, view: SearchView, zone: tzinfo
+) -> list[str]:
     """What is said under what was found."""
     told = [note for note in sheet.notes if note != NO_WORD]
     is_empty = len(told) < len(sheet.notes)
@@ -123,19 +125,19 @@ def notes(sheet: ResultSheet, asked: str, view: View, zone: tzinfo) -> list[str]
     if is_empty:
         why = ONLY_A_TIME if sheet.times else NOTHING_TO_LOOK_UP
         told.insert(0, why.format(_short(asked)))
-    elif not sheet.lines and sheet.is_listed:
+    elif not sheet.results and sheet.is_recent:
         told.remove(LISTED)
         told.insert(0, f"Nothing is kept of “{_short(asked)}”.")
-    elif not sheet.lines:
+    elif not sheet.results:
         told.insert(0, nothing(asked, view, zone))
-    if sum(sheet.joined) > len(sheet.lines):
+    if sum(sheet.merged) > len(sheet.results):
         told.append(joined(sheet))
     return told
 
 
-def joined(sheet: ResultSheet) -> str:
+def joined(sheet: SearchResults) -> str:
     """Of what one moment a session was taken."""
-    messages, summaries = sheet.joined
+    messages, summaries = sheet.merged
     parts = [
         format.counted(messages, "message") if messages else "",
         format.counted(summaries, "summary and quote", "summaries and quotes")
@@ -146,7 +148,7 @@ def joined(sheet: ResultSheet) -> str:
     return f"One moment of each session, from {told}: tab lists these."
 
 
-def nothing(asked: str, view: View, zone: tzinfo) -> str:
+def nothing(asked: str, view: SearchView, zone: tzinfo) -> str:
     """That nothing was found, and what to try next."""
     shown = _short(asked)
     query = search_query.read(asked, zone)
@@ -163,7 +165,7 @@ def nothing(asked: str, view: View, zone: tzinfo) -> str:
         tries.append("fewer words")
     if not asked.rstrip().endswith("*"):
         tries.append("the beginning of a word (refr*)")
-    if view is not View.ALL:
+    if view is not SearchView.ALL:
         tries.append("another view (tab)")
     advice = f" Try {', or '.join(tries)}." if tries else ""
     return f"Nothing found for “{shown}”.{advice}"
@@ -174,7 +176,7 @@ def _short(asked: str) -> str:
     return said if len(said) <= SHOWN_CHARS else f"{said[: SHOWN_CHARS - 1]}…"
 
 
-class HowToAsk(Reflowing):
+class SearchHelp(TextBlock):
     """The whole grammar, an example of each piece."""
 
     def lay_out(self, width: int) -> Content:
@@ -194,10 +196,12 @@ class HowToAsk(Reflowing):
         return Content("\n").join(lines)
 
 
-class Notes(Reflowing):
+class SearchNotes(TextBlock):
     """Sentences, each on a line of its own, in no more lines than there is calm for."""
 
-    def __init__(self, sentences: Sequence[str], most: int = MOST_ALONE) -> None:
+    def __init__(
+        self, sentences: Sequence[str], most: int = MAX_NOTE_LINES_ALONE
+    ) -> None:
         self.sentences, self._most = sentences, most
 
     def lay_out(self, width: int) -> Content:
@@ -213,10 +217,10 @@ class Notes(Reflowing):
         return Content("\n").join(lines)
 
 
-class FoundHead(Vertical):
+class SearchBar(Vertical):
     """A line to type in, and what was found and where, beside it or under it."""
 
-    def __init__(self, typed: str, views: Collection[View]) -> None:
+    def __init__(self, typed: str, views: Collection[SearchView]) -> None:
         super().__init__(id="head")
         self._first, self._views = typed, views
         self.suggester = FilterSuggester()
@@ -238,21 +242,21 @@ class FoundHead(Vertical):
             yield Static("", id="views", markup=False)
 
     @property
-    def typed(self) -> str:
+    def text(self) -> str:
         """What stands there."""
         return self.query_one(Input).value
 
-    def type(self, text: str) -> None:
+    def set_text(self, text: str) -> None:
         """Put something else there."""
         line = self.query_one(Input)
         line.value = text
         line.cursor_position = len(text)
 
-    def say_view(self, view: View) -> None:
+    def show_view(self, view: SearchView) -> None:
         """Say what is looked through."""
         told = views(view, self._views)
         self.query_one("#views", Static).update(told)
 
-    def say_measure(self, words: str) -> None:
+    def show_count(self, words: str) -> None:
         """Say how much was found."""
         self.query_one("#measure", Static).update(Content(words))

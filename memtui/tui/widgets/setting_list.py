@@ -9,7 +9,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from memtui.tui import commands
-from memtui.tui.widgets.item_list import Options
+from memtui.tui.widgets.item_list import ItemList
 
 if TYPE_CHECKING:
     from memtui.model.setting import Entry
@@ -116,7 +116,7 @@ def _listed(choices: tuple[str, ...]) -> str:
     return ", ".join(choices)
 
 
-class SettingList(Options, inherit_bindings=False):
+class SettingList(ItemList, inherit_bindings=False):
     """Moves through the settings."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(

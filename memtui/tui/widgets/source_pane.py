@@ -18,10 +18,10 @@ from memtui.model.verdicts import Support, Verdict
 from memtui.services import sources
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import SessionWanted, SourceRead, SourceWanted
-from memtui.tui.widgets.detail_pane import Reader
+from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.results import Landing
-from memtui.tui.widgets.transcript import Transcript
+from memtui.tui.widgets.results import JumpTarget
+from memtui.tui.widgets.transcript import SourceExcerpt
 
 STEP = 3
 """How many more or fewer events one key shows on each side."""
@@ -49,29 +49,29 @@ class SourcePane(Vertical):
         self._wanted: SourceWanted | None = None
         self._awaited: SourceWanted | None = None
         self._around = sources.BEFORE
-        self._held: Landing | None = None
+        self._held: JumpTarget | None = None
 
     @property
-    def found(self) -> Landing | None:
+    def shown_target(self) -> JumpTarget | None:
         """The message that was found and is shown; None for a bullet's source."""
         return self._held
 
     def compose(self) -> ComposeResult:
         """A title and the text under it."""
         yield PaneTitle("Source")
-        with Reader():
+        with DetailPane():
             yield Static(Content.styled(NOTHING_CHOSEN, "$context"), id="transcript")
 
-    def want_message(self, landing: Landing) -> None:
+    def show_target(self, landing: JumpTarget) -> None:
         """Show a message that was found; no bullet's source takes its place unasked."""
-        self.let_go()
+        self.release_target()
         verdict = Verdict(Support.SUPPORTED, matched=landing.matched)
         event_id, excerpt = landing.event_id, landing.excerpt
         wanted = SourceWanted("", 0, 0, "", verdict, event_id=event_id, excerpt=excerpt)
-        self.want(wanted)
+        self.request(wanted)
         self._held = landing
 
-    def let_go(self) -> bool:
+    def release_target(self) -> bool:
         """Let any bullet's source take the place of a message that was found.
 
         Returns:
@@ -80,7 +80,7 @@ class SourcePane(Vertical):
         was_held, self._held = self._held, None
         return was_held is not None
 
-    def want(self, wanted: SourceWanted) -> None:
+    def request(self, wanted: SourceWanted) -> None:
         """Show another source, or say why there is none.
 
         A message that was found stays until it is let go.
@@ -107,7 +107,7 @@ class SourcePane(Vertical):
 
     def clear(self) -> None:
         """Show no source: no bullet is pointed at."""
-        self.want(SourceWanted("", 0, 0, NOTHING_CHOSEN))
+        self.request(SourceWanted("", 0, 0, NOTHING_CHOSEN))
 
     def change_context(self, more: bool) -> None:
         """Show more or fewer events around the source."""
@@ -160,7 +160,7 @@ class SourcePane(Vertical):
             return
         self.query_one(PaneTitle).say(_title(wanted), self._whose())
         self.query_one("#transcript", Static).update(
-            Transcript(message.expansion, self.zone, self.now(), wanted.verdict)
+            SourceExcerpt(message.expansion, self.zone, self.now(), wanted.verdict)
         )
         self.call_after_refresh(self._scroll_to_evidence)
 
@@ -173,15 +173,18 @@ class SourcePane(Vertical):
 
     def _say(self, words: str) -> None:
         self.query_one("#transcript", Static).update(Content.styled(words, "$context"))
-        self.query_one(Reader).scroll_home(animate=False)
+        self.query_one(DetailPane).scroll_home(animate=False)
 
     def on_resize(self) -> None:
         """Keep the evidence in sight where the lines break otherwise."""
         self.call_after_refresh(self._scroll_to_evidence)
 
     def _scroll_to_evidence(self) -> None:
-        static, reader = self.query_one("#transcript", Static), self.query_one(Reader)
-        if isinstance(static.visual, Transcript) and static.content_size.width:
+        static, reader = (
+            self.query_one("#transcript", Static),
+            self.query_one(DetailPane),
+        )
+        if isinstance(static.visual, SourceExcerpt) and static.content_size.width:
             _, line = static.visual.lay_out(static.content_size.width)
             reader.scroll_to(y=line - reader.size.height // 3, animate=False)
 

@@ -19,7 +19,7 @@ MIN_WIDTH = 12
 """The narrowest paragraph; below it the text at the right end is left out."""
 
 
-class Reflowing(Visual):
+class TextBlock(Visual):
     """The base of visuals whose lines depend on the width, which they fill."""
 
     _cached: tuple[int, Content] | None = None
@@ -49,7 +49,7 @@ class Reflowing(Visual):
         return self.lay_out(width).get_height(rules, width)
 
 
-class Hanging(Reflowing):
+class Paragraph(TextBlock):
     """A paragraph with a hanging indent, after a mark and beside a right-hand text."""
 
     def __init__(

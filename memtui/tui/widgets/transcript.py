@@ -17,23 +17,16 @@ from memtui.model.events import Event, EventRole
 from memtui.model.grips import Expansion
 from memtui.model.verdicts import Verdict
 from memtui.tui import format
-from memtui.tui.widgets import quotes, turn_text
+from memtui.tui.widgets import quotes, turn_rendering
 from memtui.tui.widgets.quotes import Marks, Quotes
+from memtui.tui.widgets.turn_rendering import MARKED, SIDE_BY_SIDE
 
 BAR, BROAD_BAR = "┃", "▌"
 """What the lines of evidence begin with, and those among them that are quoted."""
 
 
-MARKED = "$evidence on $evidence-back"
-"""How the quoted words are shown."""
-
-
 MATCHED = "bold"
 """How those of them are shown that are the bullet's own."""
-
-
-SIDE_BY_SIDE = 64
-"""From this width in cells on, times and speakers stand beside the text."""
 
 
 GUTTER_CELLS = 2 + 5 + 1 + format.SPEAKER_CELLS + 1
@@ -44,7 +37,7 @@ TOOL_SHOWN, TOOL_LINES = 400, 5
 """How much of a tool's text is shown around the evidence: characters and lines."""
 
 
-class Transcript(Visual):
+class SourceExcerpt(Visual):
     """The events of an expansion, at any width."""
 
     def __init__(
@@ -172,7 +165,7 @@ def _text(event: Event, marks: Marks | None) -> Content:
         text = _left_out(f"… {format.size(piece.left_before)} before\n") + text
     if piece.left_after:
         text += _left_out(f"\n… {format.size(piece.left_after)} more")
-    return _left_out(f"{quotes.CHANGED}\n") + text if known.has_changed else text
+    return _left_out(f"{quotes.TEXT_CHANGED}\n") + text if known.has_changed else text
 
 
 def _formed(said: str) -> Content:
@@ -180,7 +173,7 @@ def _formed(said: str) -> Content:
 
     What is marked in it is known by its place, so that no place may move.
     """
-    formed = turn_text.prose(said)
+    formed = turn_rendering.render_markdown(said)
     return formed if formed.plain == said else Content(said)
 
 

@@ -16,8 +16,8 @@ from memtui.model.verdicts import Support
 from memtui.summarize.grounding import explain
 from memtui.tui import commands, format
 from memtui.tui.widgets import bullet_list
-from memtui.tui.widgets.item_list import Options
-from memtui.tui.widgets.text_block import Hanging, Reflowing
+from memtui.tui.widgets.item_list import ItemList
+from memtui.tui.widgets.text_block import Paragraph, TextBlock
 
 DIGEST_CHARS = 12
 """How much of a model's digest is shown."""
@@ -32,7 +32,7 @@ WITHHELD = "Withheld, since no source says it:"
 _BLANK = Content("")
 
 
-def row(edition: TocEdition, status: Status, zone: tzinfo) -> Hanging:
+def row(edition: TocEdition, status: Status, zone: tzinfo) -> Paragraph:
     """A version in a few lines: who wrote it and how it stands, when, and what holds.
 
     Args:
@@ -46,7 +46,7 @@ def row(edition: TocEdition, status: Status, zone: tzinfo) -> Hanging:
     under = [Content.styled(f"{at} · {counts(edition)}", "$context")]
     if edition.rejected:
         under.append(Content.styled(f"rejected: {edition.rejected}", "$error"))
-    return Hanging(mark, Content(who(edition)), how, under)
+    return Paragraph(mark, Content(who(edition)), how, under)
 
 
 def who(edition: TocEdition) -> str:
@@ -113,7 +113,7 @@ def note(
     return " ".join(said)
 
 
-class Whole(Reflowing):
+class Whole(TextBlock):
     """A version whole, at any width: what it says, and what is known of its making."""
 
     def __init__(
@@ -159,14 +159,14 @@ def _cost(facts: Facts) -> str:
     return f"{said}, {facts.total_ms / 1000:.1f} s · Ollama {facts.server}"
 
 
-def _bullet(bullet: Bullet) -> Hanging:
+def _bullet(bullet: Bullet) -> Paragraph:
     why = explain.of(bullet)
     under = [Content.styled(why, "$context")] if why else []
     text = Content(" ".join(bullet.text.split()))
-    return Hanging(bullet_list.mark(bullet), text, under=under)
+    return Paragraph(bullet_list.mark(bullet), text, under=under)
 
 
-class VersionList(Options, inherit_bindings=False):
+class VersionList(ItemList, inherit_bindings=False):
     """Moves through the versions."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(

@@ -1,0 +1,637 @@
+"""The transcript of a session, with a cursor that moves from turn to turn.
+
+Only a part of a session is loaded at a time; the view asks for more when the end of
+what is loaded comes near, and guesses the height of the rest for the scrollbar. A turn
+that is higher than the screen is scrolled line by line before the cursor moves on.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+from memtui.model.events import Place
+from memtui.services import conversation
+from memtui.services.conversation import Measure, Turn, TurnRange, Whose
+from memtui.tui import commands
+from memtui.tui.messages import CursorMoved, TurnOpened, TurnsWanted, ViewResized, Where
+from memtui.tui.widgets.turn_rendering import RenderedTurn
+
+MAX_TURNS = 600
+"""The most turns that stay loaded; the ones furthest from the last read are dropped."""
+
+GUESSED_HEIGHT = 3.0
+"""The assumed height of a turn while none is loaded, in lines."""
+
+CURSOR_MARK, MATCH_MARK = "▌ ", "┃ "
+
+MAX_STRIPS = 2000
+"""The size of the cache of drawn lines."""
+
+PREFETCH_LINES = 40
+"""How near the end of the loaded turns more are asked for, in lines."""
+
+WHEEL_LINES = 3
+
+Anchor = tuple[Place, int, int]
+"""A visible turn, which of its lines, and on which line of the screen that is."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptPosition:
+    """The cursor and the scroll position, to return to."""
+
+    cursor: Place | None
+    anchor: Anchor
+
+
+class TurnBuffer:
+    """The loaded turns with their lines, and estimates of what is before and after."""
+
+    def __init__(self) -> None:
+        self.turns: list[Turn] = []
+        self.rendered: list[RenderedTurn] = []
+        self.is_first = self.is_last = True
+        """Whether the session begins and ends with the loaded turns."""
+        self.turns_before = self.turns_after = 0
+        """How many turns are not loaded; estimates."""
+        self.version = 0
+        """Changes with every change of the buffer."""
+        self._tops: list[int] = [0]
+
+    @property
+    def lines_before(self) -> int:
+        """The estimated height of the turns before, in lines."""
+        return 0 if self.is_first else max(1, round(self.turns_before * self._mean))
+
+    @property
+    def lines_after(self) -> int:
+        """The estimated height of the turns after, in lines."""
+        return 0 if self.is_last else max(1, round(self.turns_after * self._mean))
+
+    @property
+    def height(self) -> int:
+        """The height of the loaded turns, in lines."""
+        return self._tops[-1]
+
+    @property
+    def total(self) -> int:
+        """The height of the whole transcript, in lines."""
+        return self.lines_before + self.height + self.lines_after
+
+    @property
+    def _mean(self) -> float:
+        return self.height / len(self.turns) if self.turns else GUESSED_HEIGHT
+
+    def top(self, index: int) -> int:
+        """Return the first line of a turn, counted from the start of the transcript."""
+        return self.lines_before + self._tops[index]
+
+    def body(self, index: int) -> int:
+        """Return the first line of a turn itself, after its day and its thinking."""
+        return self.top(index) + self.rendered[index].body
+
+    def bottom(self, index: int) -> int:
+        """Return the line after the last one of a turn."""
+        return self.lines_before + self._tops[index + 1]
+
+    def at_line(self, y: int) -> int | None:
+        """Return the index of the turn at a line, None outside the loaded turns."""
+        inside = y - self.lines_before
+        if not 0 <= inside < self.height:
+            return None
+        return bisect_right(self._tops, inside) - 1
+
+    def nearest(self, y: int) -> int:
+        """Return the index of the turn nearest to a line, -1 if none is loaded."""
+        inside = min(max(y - self.lines_before, 0), self.height - 1)
+        index = self.at_line(self.lines_before + inside)
+        return -1 if index is None else index
+
+    def find(self, place: Place) -> int | None:
+        """Return the index of the turn at a place, None if it is not loaded."""
+        low, high = 0, len(self.turns)
+        while low < high:
+            middle = (low + high) // 2
+            if self.turns[middle].place < place:
+                low = middle + 1
+            else:
+                high = middle
+        is_found = low < len(self.turns) and self.turns[low].place == place
+        return low if is_found else None
+
+    def rank(self, y: int) -> int:
+        """Estimate how many turns are before a line."""
+        if y < self.lines_before:
+            return round(self.turns_before * y / self.lines_before)
+        beyond = y - self.lines_before - self.height
+        share = beyond / max(1, self.lines_after)
+        known = self.turns_before + len(self.turns)
+        return known + round(self.turns_after * min(1.0, max(0.0, share)))
+
+    def replace(
+        self, loaded: TurnRange, rendered: Sequence[RenderedTurn], measure: Measure
+    ) -> None:
+        """Hold only these turns."""
+        self.turns, self.rendered = [*loaded.turns], [*rendered]
+        self.is_first, self.is_last = loaded.is_first, loaded.is_last
+        self._update_tops()
+        self.set_measure(measure)
+
+    def set_measure(self, measure: Measure) -> None:
+        """Take over how many turns there are, and how many before the loaded ones."""
+        self.turns_before = 0 if self.is_first else max(1, measure.before)
+        rest = measure.total - self.turns_before - len(self.turns)
+        self.turns_after = 0 if self.is_last else max(1, rest)
+
+    def refresh(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
+        """Hold only these turns, which are from the same part of the session."""
+        total = self.turns_before + len(self.turns) + self.turns_after
+        index = self.find(loaded.turns[0].place) if loaded.turns else None
+        measure = Measure(total=total, before=self.turns_before + (index or 0))
+        self.replace(loaded, rendered, measure)
+
+    def prepend(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
+        """Add turns before the loaded ones."""
+        self.turns[:0], self.rendered[:0] = loaded.turns, rendered
+        self.is_first = loaded.is_first
+        self.turns_before = max(1, self.turns_before - len(rendered))
+        if (excess := len(self.turns) - MAX_TURNS) > 0:
+            del self.turns[-excess:], self.rendered[-excess:]
+            self.turns_after = excess + (0 if self.is_last else self.turns_after)
+            self.is_last = False
+        self._update_tops()
+
+    def append(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
+        """Add turns after the loaded ones."""
+        self.turns += loaded.turns
+        self.rendered += rendered
+        self.is_last = loaded.is_last
+        self.turns_after = max(1, self.turns_after - len(rendered))
+        if (excess := len(self.turns) - MAX_TURNS) > 0:
+            self.turns_before = excess + (0 if self.is_first else self.turns_before)
+            self.is_first = False
+            del self.turns[:excess], self.rendered[:excess]
+        self._update_tops()
+
+    def update(self, rendered: Mapping[str, RenderedTurn]) -> None:
+        """Replace the lines of some turns, by their event ids."""
+        self.rendered = [
+            rendered.get(turn.event.event_id, before)
+            for turn, before in zip(self.turns, self.rendered, strict=True)
+        ]
+        self._update_tops()
+
+    def _update_tops(self) -> None:
+        self.version += 1
+        self._tops = [0, *accumulate(len(turn.lines) for turn in self.rendered)]
+
+
+class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
+    """Shows the loaded turns and moves a cursor through them.
+
+    It posts ``TurnsWanted`` for turns that are not loaded; the screen reads and renders
+    them and hands them over with ``show``, ``prepend``, ``append`` or
+    ``replace_turns``.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"turns--cursor"}
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
+        open="Expand or collapse this, or go to the subagent that was started here.",
+    )  # fmt: skip
+    CALLED = "In the transcript"
+
+    def __init__(self) -> None:
+        super().__init__(id="turns")
+        self.buffer = TurnBuffer()
+        self.cursor: Place | None = None
+        self.jump_count = 0
+        """The number of jumps; only the answer to the last one counts."""
+        self._is_waiting = False
+        self._strips: dict[tuple[RenderedTurn, int, bool], Strip] = {}
+
+    @property
+    def cursor_index(self) -> int | None:
+        """The index of the turn under the cursor, None if it is not loaded."""
+        return None if self.cursor is None else self.buffer.find(self.cursor)
+
+    @property
+    def current(self) -> Turn | None:
+        """The turn under the cursor, None if it is not loaded."""
+        index = self.cursor_index
+        return None if index is None else self.buffer.turns[index]
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the cursor is on the last turn, and the end of it is visible."""
+        buffer = self.buffer
+        is_visible = self._top + self._height >= buffer.total
+        is_last = not buffer.turns or self.cursor_index == len(buffer.turns) - 1
+        return buffer.is_last and is_last and is_visible
+
+    @property
+    def width(self) -> int:
+        """The width of a line, in cells."""
+        return max(1, self.scrollable_content_region.width)
+
+    @property
+    def _height(self) -> int:
+        return max(1, self.size.height)
+
+    @property
+    def _top(self) -> int:
+        return self.scroll_offset.y
+
+    # What is loaded
+
+    def show(
+        self,
+        loaded: TurnRange,
+        rendered: Sequence[RenderedTurn],
+        measure: Measure,
+        place: Place | None,
+    ) -> None:
+        """Show only these turns.
+
+        Args:
+            loaded: The turns.
+            rendered: Their lines.
+            measure: How many turns there are, and about how many before these.
+            place: Where the cursor goes; None for the nearer end of the session.
+        """
+        self._is_waiting = False
+        buffer = self.buffer
+        buffer.replace(loaded, rendered, measure)
+        self._update_size()
+        if not buffer.turns:
+            self.refresh()
+            return
+        known = place and buffer.find(place)
+        index = known if known is not None else 0
+        if place is None and loaded.is_last and not loaded.is_first:
+            index = len(buffer.turns) - 1
+        self._put_cursor(index)
+        if place is None and index:
+            self._scroll(buffer.total)
+        elif place is None:
+            self._scroll(buffer.top(0))
+        else:
+            self._scroll(buffer.body(index) - self._height // 3)
+        self._request_turns()
+
+    def prepend(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
+        """Add turns before those shown."""
+        anchor = self._anchor()
+        self.buffer.prepend(loaded, rendered)
+        self._hold(anchor)
+
+    def append(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
+        """Add turns after those shown; a cursor at the end follows them."""
+        follows = self.is_at_end and bool(loaded.turns)
+        anchor = self._anchor()
+        self.buffer.append(loaded, rendered)
+        self._hold(anchor)
+        if follows:
+            self._follow()
+
+    def replace_turns(
+        self, loaded: TurnRange, rendered: Sequence[RenderedTurn]
+    ) -> None:
+        """Show the same part of the session again after a change in it."""
+        follows, last = self.is_at_end, self.cursor
+        anchor = self._anchor()
+        self.buffer.refresh(loaded, rendered)
+        self._hold(anchor)
+        turns = self.buffer.turns
+        if follows and turns and turns[-1].place != last:
+            self._follow()
+
+    def update_turns(self, rendered: Mapping[str, RenderedTurn]) -> None:
+        """Show other lines for some turns, by their event ids."""
+        anchor = self._anchor()
+        self.buffer.update(rendered)
+        self._hold(anchor)
+
+    def set_measure(self, measure: Measure, place: Place | None) -> None:
+        """Take over how many turns there are, and how many before a place."""
+        index = self.buffer.find(place) if place else 0
+        if index is not None:
+            anchor = self._anchor()
+            before = measure.before - index
+            self.buffer.set_measure(Measure(total=measure.total, before=before))
+            self._hold(anchor)
+
+    def _follow(self) -> None:
+        """Go to the end, which may be further than the loaded turns."""
+        if self.buffer.is_last:
+            self._go_to_end()
+        else:
+            number, here = self.jump_count, self.cursor
+            wanted = TurnsWanted(Where.END, number=number, followed_from=here)
+            self.post_message(wanted)
+
+    def start_jump(self) -> int:
+        """Return the number of a new jump; answers to earlier ones are ignored."""
+        self.jump_count += 1
+        return self.jump_count
+
+    def end_request(self, *, is_sought: bool = False) -> None:
+        """Note that a request gave no turns.
+
+        Args:
+            is_sought: Whether to ask again at once.
+        """
+        self._is_waiting = False
+        if is_sought:
+            self._request_turns()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Ask for the turns that come into view."""
+        super().watch_scroll_y(old_value, new_value)
+        self._request_turns()
+
+    def _request_turns(self) -> None:
+        """Ask for more turns where the end of the loaded ones is near."""
+        buffer, top = self.buffer, self._top
+        if self._is_waiting or not buffer.turns or not self.size.height:
+            return
+        first, last = buffer.lines_before, buffer.lines_before + buffer.height
+        bottom = top + self._height
+        is_before, is_after = bottom < first, top > last
+        wanted: TurnsWanted | None = None
+        if (is_before and not buffer.is_first) or (is_after and not buffer.is_last):
+            rank = buffer.rank(top)
+            wanted = TurnsWanted(Where.AROUND, rank=rank, number=self.start_jump())
+        elif not buffer.is_first and top < first + PREFETCH_LINES:
+            wanted = TurnsWanted(Where.BEFORE, buffer.turns[0].place)
+        elif not buffer.is_last and bottom > last - PREFETCH_LINES:
+            wanted = TurnsWanted(Where.AFTER, buffer.turns[-1].place)
+        if wanted is not None:
+            self._is_waiting = True
+            self.post_message(wanted)
+
+    # The scroll position
+
+    @property
+    def anchor_place(self) -> Place | None:
+        """The place of the turn that keeps its line of the screen on changes."""
+        anchor = self._anchor()
+        return anchor and anchor[0]
+
+    @property
+    def position(self) -> TranscriptPosition | None:
+        """Cursor and scroll position; None while nothing is loaded."""
+        anchor = self._anchor()
+        return anchor and TranscriptPosition(self.cursor, anchor)
+
+    def restore(self, position: TranscriptPosition) -> bool:
+        """Return to a position; False if that part is not loaded."""
+        if self.buffer.find(position.anchor[0]) is None:
+            return False
+        self.cursor = position.cursor
+        self._hold(position.anchor)
+        self.post_message(CursorMoved())
+        return True
+
+    def _anchor(self) -> Anchor | None:
+        buffer = self.buffer
+        if not buffer.turns:
+            return None
+        index = self.cursor_index
+        bottom = self._top + self._height
+        if index is None or not self._top <= buffer.body(index) < bottom:
+            index = buffer.nearest(self._top)
+        inside = max(0, self._top - buffer.body(index))
+        line = buffer.body(index) + inside - self._top
+        return buffer.turns[index].place, inside, line
+
+    def _hold(self, anchor: Anchor | None) -> None:
+        """Scroll so that the anchor is on its line of the screen."""
+        self._is_waiting = False
+        self._update_size()
+        index = anchor and self.buffer.find(anchor[0])
+        if anchor is not None and index is not None:
+            _, inside, line = anchor
+            rendered = self.buffer.rendered[index]
+            inside = min(inside, max(0, len(rendered.lines) - rendered.body))
+            self._scroll(self.buffer.body(index) + inside - line)
+        self.refresh()
+        self._request_turns()
+
+    def _update_size(self) -> None:
+        self.virtual_size = Size(self.width, self.buffer.total)
+
+    def _scroll(self, y: int) -> None:
+        self.scroll_to(y=max(0, y), animate=False)
+
+    # Moving the cursor
+
+    def go_to(self, place: Place, *, line: int | None = None) -> bool:
+        """Go to a turn, or to a line of it; False if it is not loaded."""
+        index = self.buffer.find(place)
+        if index is None:
+            return False
+        self._put_cursor(index)
+        self._bring_into_view(index, line)
+        return True
+
+    def _put_cursor(self, index: int) -> None:
+        self.cursor = self.buffer.turns[index].place
+        self.refresh()
+        self.post_message(CursorMoved())
+
+    def _go_to_end(self) -> None:
+        self._put_cursor(len(self.buffer.turns) - 1)
+        self._scroll(self.buffer.total)
+
+    def _bring_into_view(self, index: int, line: int | None = None) -> None:
+        buffer, top, height = self.buffer, self._top, self._height
+        first, last = buffer.body(index), buffer.bottom(index)
+        if line is not None:
+            first = buffer.top(index) + line
+            last = first + 1
+        if first < top or first >= top + height:
+            is_far = first < top - height or first >= top + 2 * height
+            context = height // 3 if is_far or line is not None else 0
+            lowest = first - height + min(last - first, height)
+            self._scroll(first - context if is_far or first < top else lowest)
+        elif last > top + height:
+            self._scroll(max(top, min(first, last - height)))
+
+    def _step(self, by: int) -> None:
+        """Move by a turn, or by a line within a turn that is higher than the screen."""
+        index, buffer = self.cursor_index, self.buffer
+        if not buffer.turns:
+            return
+        top, height = self._top, self._height
+        is_visible = index is not None and (
+            buffer.bottom(index) > top and buffer.body(index) < top + height
+        )
+        if index is None or not is_visible:
+            self._put_cursor(buffer.nearest(top + height // 3))
+            return
+        if by > 0 and buffer.bottom(index) > top + height:
+            self._scroll(top + 1)
+        elif by < 0 and buffer.body(index) < top:
+            self._scroll(top - 1)
+        elif 0 <= index + by < len(buffer.turns):
+            self._put_cursor(index + by)
+            self._show_edge(index + by, by)
+        elif by < 0:
+            self._scroll(buffer.top(index))
+
+    def _show_edge(self, index: int, by: int) -> None:
+        """Bring a turn into view from the side the cursor comes from."""
+        buffer, top, height = self.buffer, self._top, self._height
+        first, last = buffer.top(index), buffer.bottom(index)
+        if by > 0 and last > top + height:
+            shown = min(last - first, max(1, height // 2))
+            self._scroll(max(top, first + shown - height))
+        elif by < 0 and first < top:
+            self._scroll(max(first, last - max(1, height // 2)))
+
+    def _move_page(self, by: int) -> None:
+        buffer = self.buffer
+        if not buffer.turns:
+            return
+        step = max(1, self._height - 2)
+        before = self._top
+        self._scroll(before + by * step)
+        index = buffer.nearest(self._top)
+        if self._top == before:
+            index = 0 if by < 0 else len(buffer.turns) - 1
+        elif buffer.body(index) < self._top and (
+            self._top >= buffer.bottom(index) - step
+        ):
+            index = min(index + 1, len(buffer.turns) - 1)
+        self._put_cursor(index)
+
+    def action_cursor_down(self) -> None:
+        """Move to the next turn."""
+        self._step(1)
+
+    def action_cursor_up(self) -> None:
+        """Move to the previous turn."""
+        self._step(-1)
+
+    def action_page_down(self) -> None:
+        """Move down a page."""
+        self._move_page(1)
+
+    def action_page_up(self) -> None:
+        """Move up a page."""
+        self._move_page(-1)
+
+    def action_first(self) -> None:
+        """Go to the beginning of the session."""
+        number = self.start_jump()
+        if not self.buffer.is_first:
+            self.post_message(TurnsWanted(Where.BEGINNING, number=number))
+        elif self.buffer.turns:
+            self._put_cursor(0)
+            self._scroll(0)
+
+    def action_last(self) -> None:
+        """Go to the end of the session."""
+        number = self.start_jump()
+        if not self.buffer.is_last:
+            self.post_message(TurnsWanted(Where.END, number=number))
+        elif self.buffer.turns:
+            self._go_to_end()
+
+    def action_open(self) -> None:
+        """Open the turn under the cursor."""
+        self.post_message(TurnOpened())
+
+    # The mouse
+
+    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        event.prevent_default()
+        self._scroll(self._top + WHEEL_LINES)
+
+    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        event.prevent_default()
+        self._scroll(self._top - WHEEL_LINES)
+
+    async def _on_click(self, event: events.Click) -> None:
+        """Move the cursor there, or open the turn it is on already."""
+        index = self.buffer.at_line(event.y + self._top)
+        if index is None:
+            return
+        if self.buffer.turns[index].place == self.cursor:
+            self.action_open()
+        else:
+            self._put_cursor(index)
+
+    # Drawing
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line of the screen."""
+        line = y + self._top
+        index = self.buffer.at_line(line)
+        if index is None:
+            return Strip.blank(self.width, self.visual_style.rich_style)
+        turn = self.buffer.rendered[index]
+        number = line - self.buffer.top(index)
+        is_current = self.buffer.turns[index].place == self.cursor
+        key = turn, number, is_current and number >= turn.body
+        if key not in self._strips:
+            if len(self._strips) >= MAX_STRIPS:
+                self._strips.clear()
+            self._strips[key] = self._draw(*key)
+        return self._strips[key]
+
+    def _draw(self, turn: RenderedTurn, number: int, is_current: bool) -> Strip:
+        width, style = self.width, self.visual_style
+        margin = Content("  ")
+        if is_current:
+            style += self.get_visual_style("turns--cursor")
+            margin = Content.styled(CURSOR_MARK, "$accent")
+        elif number in turn.found_lines or (turn.has_match and number == turn.body):
+            margin = Content.styled(MATCH_MARK, "$evidence")
+        line = (margin + turn.lines[number]).truncate(width)
+        (strip,) = Visual.to_strips(
+            self, line, width, 1, style, pad=True, apply_selection=False
+        )
+        return strip
+
+    def notify_style_update(self) -> None:
+        """Draw all lines again: theme or focus have changed."""
+        super().notify_style_update()
+        self._strips.clear()
+
+    def on_resize(self) -> None:
+        """Draw all lines again, and have the turns rendered for the new width."""
+        self._strips.clear()
+        self.post_message(ViewResized())
+
+
+def read_turns(whose: Whose, wanted: TurnsWanted) -> TurnRange:
+    """Read the turns that a transcript asks for."""
+    place = wanted.place
+    match wanted.where:
+        case Where.BEGINNING:
+            return conversation.beginning(whose)
+        case Where.END:
+            return conversation.end(whose)
+        case Where.BEFORE if place:
+            return conversation.before(whose, place)
+        case Where.AFTER if place:
+            return conversation.after(whose, place)
+        case _:
+            here = place or conversation.nth(whose, wanted.rank)
+            if here is None:
+                return conversation.end(whose)
+            return conversation.around(whose, here)
