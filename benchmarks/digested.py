@@ -95,9 +95,9 @@ def _digest(paths: Paths, messages: int) -> None:
 def _estimate() -> None:
     """Give events about their tokens: sessions are cut by how much was said."""
     for said in (
-        "INSERT INTO forgetting DEFAULT VALUES",
+        "INSERT INTO events_unlocked DEFAULT VALUES",
         "UPDATE events SET tokens = length(text) / 4",
-        "DELETE FROM forgetting",
+        "DELETE FROM events_unlocked",
     ):
         database.db.execute_sql(said)
 

@@ -6,7 +6,7 @@
   - SettingsError   a setting is unknown or has a value it cannot have
   - StoreError      the database cannot be opened, read or written
     + StoreBusy     another process is writing and did not let go in time
-    + StoreTooNew   the database was made by a newer memtui
+    + StoreVersionError  the database was made by another version of memtui
     + StoreGone     the database is not where it was opened
     + StoreDamaged  the database is no database any more, or not a whole one
   - SpoolError      the hooks directory cannot be read or written
@@ -62,8 +62,8 @@ class StoreBusy(StoreError):
     """Another process is writing and did not let go in time."""
 
 
-class StoreTooNew(StoreError):
-    """The database was made by a newer memtui."""
+class StoreVersionError(StoreError):
+    """The database was made by another version of memtui."""
 
 
 class StoreGone(StoreError):

@@ -79,7 +79,7 @@ def add(
             rejected=rejected,
         )
         versions.put_models(node, to_ms(AT))
-        NodeRow.update(wants_model=False).where(NodeRow.node_id == node_id).execute()
+        NodeRow.update(needs_model=False).where(NodeRow.node_id == node_id).execute()
         found = nodes.editions(node_id)[0]
         made = nodes.edition(node_id, found.version)
     assert made is not None

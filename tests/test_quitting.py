@@ -89,12 +89,12 @@ def is_untouched(home: Path) -> sqlite3.Connection:
     db = sqlite3.connect(in_home(home).store)
     assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     (models,) = db.execute(
-        "SELECT count(*) FROM toc_versions WHERE is_models"
+        "SELECT count(*) FROM node_versions WHERE is_by_model"
     ).fetchone()
     (waiting,) = db.execute(
-        "SELECT count(*) FROM toc_latest WHERE wants_model AND level = 'segment'"
+        "SELECT count(*) FROM nodes WHERE needs_model AND level = 'segment'"
     ).fetchone()
-    (failed,) = db.execute("SELECT sum(model_attempts) FROM toc_latest").fetchone()
+    (failed,) = db.execute("SELECT sum(model_attempts) FROM nodes").fetchone()
     assert (models, waiting, failed) == (0, 3, 0)
     return db
 

@@ -448,7 +448,7 @@ CODES: dict[type[MemtuiError], tuple[str, str]] = {
     errors.UsageError: (USAGE, ""),
     errors.SettingsError: ("settings", "see them: memtui config show"),
     errors.StoreBusy: ("store_busy", "try again in a moment"),
-    errors.StoreTooNew: ("store_too_new", "use the memtui that made it"),
+    errors.StoreVersionError: ("store_too_new", "use the memtui that made it"),
     errors.StoreError: ("store", "see what is wrong: memtui doctor"),
     errors.SpoolError: ("spool", "see what is wrong: memtui doctor"),
     errors.SourceError: ("source", "see what could not be taken: memtui quarantine"),

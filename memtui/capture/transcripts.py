@@ -16,13 +16,13 @@ from pathlib import Path
 from memtui.capture import formats
 from memtui.capture.formats import jsonl
 from memtui.capture.formats.base import (
-    Awaited,
     Cursor,
-    Left,
-    Reading,
-    Refused,
-    Restarted,
-    Source,
+    FileReplaced,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
+    SourceFormat,
 )
 from memtui.capture.ingest import Admission, Gate, counted, learn
 from memtui.errors import SourceError, StoreBusy, StoreError
@@ -50,7 +50,7 @@ class Batch:
     until: datetime | None = None
     """When the earliest of what comes from the future will have come."""
 
-    def take(self, reading: Reading) -> None:
+    def take(self, reading: ParsedItem) -> None:
         """Add what was read."""
         match reading:
             case Event():
@@ -64,13 +64,13 @@ class Batch:
                     self.facts.append(reading)
             case Helper():
                 self.helpers.append(reading)
-            case Restarted():
+            case FileReplaced():
                 self.restarted = reading.reason
-            case Refused() | Left() | Awaited():
+            case InvalidRecord() | SkippedRecord() | PendingRecord():
                 key = reading.reason, _KINDS[type(reading)]
                 self.missed[key] += 1
                 self.lines[key] = reading.line
-        if isinstance(reading, Refused) and reading.until:
+        if isinstance(reading, InvalidRecord) and reading.until:
             self.until = min(self.until or reading.until, reading.until)
 
     def counts(self) -> Iterator[Count]:
@@ -79,7 +79,11 @@ class Batch:
             yield Count(reason, kind, self.lines[reason, kind], number)
 
 
-_KINDS = {Refused: Kind.FAULT, Left: Kind.LEFT, Awaited: Kind.AWAITED}
+_KINDS = {
+    InvalidRecord: Kind.FAULT,
+    SkippedRecord: Kind.LEFT,
+    PendingRecord: Kind.AWAITED,
+}
 
 
 log = logging.getLogger(__name__)
@@ -147,11 +151,11 @@ class Files:
                 if place and not place.source and place.look == look_of(file):
                     self.imported.unreadable += 1
                     return
-                source = _source(jsonl.regular(file), place)
+                source = _source(jsonl.require_regular_file(file), place)
                 if source is None:
                     return
-                look = look_of(file, source.beside(file))
-                if place and place.look == look and not place.is_held:
+                look = look_of(file, source.related_files(file))
+                if place and place.look == look and not place.has_pending:
                     self.imported.unchanged += 1
                     return
                 yield from self._read(name, file, source, place, look)
@@ -176,7 +180,12 @@ class Files:
         return True
 
     def _read(
-        self, name: str, file: Path, source: Source, place: Place | None, look: Look
+        self,
+        name: str,
+        file: Path,
+        source: SourceFormat,
+        place: Place | None,
+        look: Look,
     ) -> Iterator[Imported]:
         start = None
         if place and place.source == source.name:
@@ -226,7 +235,12 @@ class _Telling:
     """One reading of one file."""
 
     def __init__(
-        self, files: Files, name: str, source: Source, gate: Gate, began: int | None
+        self,
+        files: Files,
+        name: str,
+        source: SourceFormat,
+        gate: Gate,
+        began: int | None,
     ) -> None:
         self._files, self._name, self._source = files, name, source
         self._gate, self._is_first = gate, not began
@@ -239,7 +253,7 @@ class _Telling:
 
     def start(self, at: Cursor | None) -> None:
         """Note where the reading starts."""
-        bare = self._source.bare(at.state) if at else None
+        bare = self._source.state_without_text(at.state) if at else None
         if at and bare is not None:
             self._bare = replace(at, state=bare)
 
@@ -289,14 +303,14 @@ class _Telling:
         """
         if at is None or not at.state or not tombstones.any_at_all():
             return at
-        bare = self._source.bare(at.state)
+        bare = self._source.state_without_text(at.state)
         if bare is not None:
             self._bare = replace(at, state=bare)
         if not self._has_forgotten:
             return at if is_last or bare is not None else None
         if not is_last:
             return self._bare if bare is not None else None
-        return replace(self._bare, is_held=at.is_held)
+        return replace(self._bare, needs_reread=at.needs_reread)
 
     def _count(self, now_ms: int) -> None:
         batch, imported = self.batch, self._files.imported
@@ -320,15 +334,15 @@ class _Telling:
             line=at.line,
             fingerprint=at.fingerprint,
             state=at.state,
-            is_held=at.is_held,
+            has_pending=at.needs_reread,
         )
 
 
-def _source(file: Path, place: Place | None) -> Source | None:
+def _source(file: Path, place: Place | None) -> SourceFormat | None:
     """The format a file was read by before, else the one it begins like."""
-    if place and place.source in formats.BY_NAME and place.offset:
-        return formats.BY_NAME[place.source]
-    return formats.of(file)
+    if place and place.source in formats.FORMATS_BY_NAME and place.offset:
+        return formats.FORMATS_BY_NAME[place.source]
+    return formats.detect_format(file)
 
 
 PATIENCE_S = 120.0
@@ -357,7 +371,7 @@ class Import:
             SourceError: A path does not exist.
         """
         with database.connected():
-            for file in [file for path in paths for file in formats.files(path)]:
+            for file in [file for path in paths for file in formats.find_files(path)]:
                 yield from self._taken(file)
                 self.imported.files += 1
                 yield self.imported

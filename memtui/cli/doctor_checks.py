@@ -656,18 +656,14 @@ def look(patient: Patient) -> tuple[Finding, bool]:
 
 def _opened(patient: Patient, opened: Opened) -> tuple[Finding, bool]:
     file = patient.places.store
-    if opened.schema > opened.latest:
-        says = (
-            f"{file} was made by a newer memtui (schema {opened.schema};"
-            f" this one knows {opened.latest})"
-        )
-        return _of_store(file, False, says, "upgrade memtui"), False
     if not opened.schema:
         return _bare(patient), False
-    if opened.schema < opened.latest:
-        says = f"{file} is of an older schema ({opened.schema} of {opened.latest})"
-        cure = "memtui work --until-idle brings it up to date"
-        return _of_store(file, True, says, cure), False
+    if opened.schema != opened.latest:
+        says = (
+            f"{file} was made by another version of memtui (schema {opened.schema};"
+            f" this one reads schema {opened.latest})"
+        )
+        return _of_store(file, False, says, "use that version of memtui"), False
     if damages := _damages(file):
         return _of_store(file, False, "; ".join(damages), UNDAMAGED), True
     events, sessions = checks.kept()

@@ -570,7 +570,7 @@ def _count(db: sqlite3.Connection, counts: Mapping[int, tuple[int, int]]) -> Non
 _COLUMNS = (
     "SELECT e.id, e.session_id, e.subagent, e.at_ms, e.ordinal, e.type, e.role, e.text,"
     " CASE e.type WHEN 'tool_result' THEN e.metadata ELSE '' END,"
-    " (SELECT group_concat(told_id) FROM tellings t WHERE t.event_id = e.id)"
+    " (SELECT group_concat(copy_id) FROM source_copies t WHERE t.event_id = e.id)"
     " FROM events e"
 )
 
@@ -647,10 +647,10 @@ def sessions() -> list[int]:
 def session_titles(numbers: Iterable[int]) -> list[tuple[int, str, str]]:
     """What sessions are called and what their segments are about: (number, …)."""
     rows = db.execute_sql(
-        "SELECT s.id, coalesce(nullif(s.title, ''), s.prompt),"
+        "SELECT s.id, coalesce(nullif(s.title, ''), s.first_prompt),"
         " s.summary || char(10) || coalesce((SELECT"
         " group_concat(v.headline, char(10)) FROM segments g"
-        " JOIN toc_latest n ON n.node_id = g.id JOIN toc_versions v ON v.id ="
+        " JOIN nodes n ON n.node_id = g.id JOIN node_versions v ON v.id ="
         " n.latest_id WHERE g.session_id = s.id), '') FROM sessions s"
         " WHERE s.id IN (SELECT value FROM json_each(?))",
         (json.dumps(sorted(numbers)),),

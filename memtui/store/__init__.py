@@ -8,7 +8,7 @@ Each module is named as its twin in ``memtui.memory`` and is called with its nam
 import os
 from pathlib import Path
 
-from memtui.store import database, meta, migrations
+from memtui.store import database, meta, schema
 
 PRIVATE_FILE = 0o600
 """The mode of the database's file."""
@@ -23,7 +23,7 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
             that exists keeps its own.
 
     Raises:
-        StoreTooNew: A newer memtui made it.
+        StoreVersionError: Another version of memtui made it.
         StoreError: It cannot be opened or written; the message says why.
     """
     database.close()
@@ -39,7 +39,7 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
             uri=True,
         )
         with database.connected():
-            migrations.bring_up_to_date(time_zone)
+            schema.open_schema(time_zone)
             database.remember(str(path), meta.identity())
             if not database.identity(str(path)):
                 # By its own file alone, without its log, it is told from others.

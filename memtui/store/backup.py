@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from memtui import store
-from memtui.errors import StoreBusy, StoreError, StoreTooNew
+from memtui.errors import StoreBusy, StoreError
 from memtui.model.events import Event, Thought, from_ms
 from memtui.model.sessions import Helper, SessionFacts
-from memtui.store import database, dedup, migrations, tombstones
+from memtui.store import database, dedup, tombstones
 from memtui.store import meta as store_meta
+from memtui.store import schema as store_schema
 from memtui.store.database import db
 from memtui.store.tombstones import Kind, Tombstone
 
@@ -99,7 +100,7 @@ def outline(file: Path) -> Outline:
     """What is in a store, or in a copy of one; it is only read.
 
     Raises:
-        StoreTooNew: A newer memtui made it.
+        StoreVersionError: Another version of memtui made it.
         StoreError: It is none, or cannot be read.
     """
     if not file.is_file():
@@ -109,7 +110,7 @@ def outline(file: Path) -> Outline:
         try:
             asked = opened.execute("SELECT name, value FROM meta")
             meta = {str(name): str(value) for name, value in asked}
-            schema = int(meta[migrations.SCHEMA])
+            schema = int(meta[store_schema.VERSION_KEY])
         except (KeyError, ValueError) as error:
             raise StoreError(none) from error
         except sqlite3.DatabaseError as error:
@@ -117,11 +118,7 @@ def outline(file: Path) -> Outline:
             if "no such" in said or "not a database" in said:
                 raise StoreError(none) from error
             raise
-        if schema > migrations.LATEST:
-            raise StoreTooNew(
-                f"{file} was made by a newer memtui (schema {schema}; this one knows"
-                f" {migrations.LATEST}): upgrade memtui to read it"
-            )
+        store_schema.check_version(schema, file)
         return _outline(opened, schema, int(meta.get(store_meta.REDACTED, "0")))
 
 
@@ -129,7 +126,7 @@ def _outline(opened: sqlite3.Connection, schema: int, redacted_by: int) -> Outli
     counted = "SELECT count(*), max(updated_ms) FROM sessions"
     sessions, last_ms = opened.execute(counted).fetchone()
     (events,) = opened.execute("SELECT count(*) FROM events").fetchone()
-    stones = opened.execute(tombstones.NAMED).fetchall() if schema > 1 else []
+    stones = opened.execute(tombstones.NAMED).fetchall()
     return Outline(
         schema=schema,
         sessions=int(sessions),
@@ -292,7 +289,7 @@ AT_ONCE = 500
 
 
 _SESSIONS = (
-    "SELECT id, agent, name, cwd, project, branch, title, model, place_ms, root,"
+    "SELECT id, agent, name, cwd, project, branch, title, model, project_ms, root,"
     " created_by, forked_from, summary FROM sessions ORDER BY created_ms, agent, name"
 )
 
@@ -301,7 +298,7 @@ _EVENTS = f"{dedup.WHOLE} WHERE e.session_id = ? ORDER BY e.at_ms, e.ordinal, e.
 
 
 _HELPERS = (
-    "SELECT agent, session_name, subagent, kind, started_by, task FROM helpers"
+    "SELECT agent, session_name, subagent, kind, tool_use_id, task FROM subagents"
     " ORDER BY agent, session_name, subagent"
 )
 
@@ -336,7 +333,7 @@ def _facts(
     branch: str,
     title: str,
     model: str,
-    place_ms: int | None,
+    project_ms: int | None,
     root: str,
     created_by: str,
     forked_from: str,
@@ -350,7 +347,7 @@ def _facts(
         branch=branch,
         title=title,
         model=model,
-        at=None if place_ms is None else from_ms(place_ms),
+        at=None if project_ms is None else from_ms(project_ms),
         root=root,
         created_by=created_by,
         forked_from=forked_from,

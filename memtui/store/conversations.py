@@ -245,7 +245,7 @@ def latest_nodes(filters: Filters, limit: int) -> list[str]:
     if filters.until is not None:
         where.append(NodeRow.start_ms < to_ms(filters.until))
     if filters.by is not None:
-        where.append(VersionRow.is_models == (filters.by is Maker.MODEL))
+        where.append(VersionRow.is_by_model == (filters.by is Maker.MODEL))
     if filters.session:
         where.append(NodeRow.node_id.in_(scopes.of_sessions(filters.session, limit)))
     rows = NodeRow.select(NodeRow.node_id).join(VersionRow).where(*where)

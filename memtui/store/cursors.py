@@ -11,7 +11,7 @@ from peewee import fn
 
 from memtui.model.events import Event, clean, from_ms
 from memtui.store.database import connected, db
-from memtui.store.schema import CursorRow, MetaRow, SeenRow
+from memtui.store.schema import CursorRow, MetaRow, SourceActivityRow
 
 _NAMING = frozenset({"claude-code", "codex"})
 """The formats whose readers remember nothing of a session without its name, unless
@@ -42,7 +42,7 @@ class Place:
     line: int
     fingerprint: str
     state: Mapping[str, Any]
-    is_held: bool
+    has_pending: bool
 
 
 def look_of(file: Path, beside: Iterable[Path] = ()) -> Look:
@@ -71,7 +71,7 @@ def get(path: str) -> Place | None:
         line=row.line,
         fingerprint=row.fingerprint,
         state=json.loads(row.state),
-        is_held=row.is_held,
+        has_pending=row.has_pending,
     )
 
 
@@ -86,7 +86,7 @@ def put(path: str, place: Place, now_ms: int) -> None:
         line=place.line,
         fingerprint=place.fingerprint,
         state=json.dumps(dict(place.state)),
-        is_held=place.is_held,
+        has_pending=place.has_pending,
         read_ms=now_ms,
     ).on_conflict_replace().execute()
 
@@ -139,7 +139,7 @@ def look_among(known: Mapping[str, Look], file: Path) -> Look | None:
 def holding(before_ms: int) -> list[str]:
     """Files that held something back when they were last read, before a time."""
     rows = CursorRow.select(CursorRow.path).where(
-        CursorRow.is_held, CursorRow.read_ms < before_ms
+        CursorRow.has_pending, CursorRow.read_ms < before_ms
     )
     return [path for (path,) in rows.tuples()]
 
@@ -235,25 +235,29 @@ def note_seen(source: str, new: Iterable[Event], now_ms: int) -> None:
         by_agent.setdefault(event.agent, []).append(event.timestamp_ms)
     for agent, times in by_agent.items():
         latest = max(times)
-        SeenRow.insert(
+        SourceActivityRow.insert(
             source=source,
             agent=agent,
             last_event_ms=latest,
             received_ms=now_ms,
             events=len(times),
         ).on_conflict(
-            conflict_target=[SeenRow.source, SeenRow.agent],
+            conflict_target=[SourceActivityRow.source, SourceActivityRow.agent],
             update={
-                SeenRow.last_event_ms: fn.MAX(SeenRow.last_event_ms, latest),
-                SeenRow.received_ms: now_ms,
-                SeenRow.events: SeenRow.events + len(times),
+                SourceActivityRow.last_event_ms: fn.MAX(
+                    SourceActivityRow.last_event_ms, latest
+                ),
+                SourceActivityRow.received_ms: now_ms,
+                SourceActivityRow.events: SourceActivityRow.events + len(times),
             },
         ).execute()
 
 
 def all_seen() -> list[Seen]:
     """Every source of every agent, the one heard of last first."""
-    rows = SeenRow.select().order_by(SeenRow.received_ms.desc(), SeenRow.source)
+    rows = SourceActivityRow.select().order_by(
+        SourceActivityRow.received_ms.desc(), SourceActivityRow.source
+    )
     return [
         Seen(
             row.source,

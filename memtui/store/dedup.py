@@ -25,7 +25,7 @@ from memtui.store import events, meta, outbox, segments, source_copies, tombston
 from memtui.store.database import db, insert, known, last_rows
 from memtui.store.events import Added
 from memtui.store.fingerprints import twin_in
-from memtui.store.schema import EventRow, SessionRow, TellingRow
+from memtui.store.schema import EventRow, SessionRow, SourceCopyRow
 from memtui.store.sessions import recount
 from memtui.store.source_copies import Known, rank
 from memtui.store.tombstones import Kind, Tombstone
@@ -44,7 +44,7 @@ class _Shared:
     @property
     def first_ms(self) -> int:
         """The earliest time at which any session tells it."""
-        told_ms = [made_ms(told_id) for _, told_id in self.told.values()]
+        told_ms = [made_ms(copy_id) for _, copy_id in self.told.values()]
         return min([self.known.at_ms, *told_ms])
 
     @property
@@ -104,7 +104,7 @@ def _group(touched: set[int]) -> set[int]:
 
 
 _OWNERS = (
-    "SELECT DISTINCT e.session_id FROM tellings t JOIN events e ON e.id = t.event_id"
+    "SELECT DISTINCT e.session_id FROM source_copies t JOIN events e ON e.id = t.event_id"
     " WHERE t.session_id = ?"
 )
 
@@ -125,25 +125,25 @@ def _shared(group: Collection[int]) -> Iterator[_Shared]:
     """The events that several sessions of a group tell, in the order of time."""
     found: dict[str, _Shared] = {}
     rows = (
-        TellingRow.select(
-            TellingRow.told_id,
-            TellingRow.route,
-            TellingRow.session,
+        SourceCopyRow.select(
+            SourceCopyRow.copy_id,
+            SourceCopyRow.route,
+            SourceCopyRow.session,
             EventRow.id,
             EventRow.route,
             EventRow.session,
             EventRow.at_ms,
         )
         .join(EventRow)
-        .where(TellingRow.session.in_(sorted(group)))
-        .order_by(EventRow.at_ms, EventRow.id, TellingRow.told_id)
+        .where(SourceCopyRow.session.in_(sorted(group)))
+        .order_by(EventRow.at_ms, EventRow.id, SourceCopyRow.copy_id)
     )
-    for told_id, route, teller, *about in rows.tuples():
+    for copy_id, route, teller, *about in rows.tuples():
         one = found.setdefault(about[0], _Shared(Known(*about)))
         before = one.told.get(teller)
         is_better = before is None or rank(route) > rank(before[0])
         if teller != one.known.session and is_better:
-            one.told[teller] = route, told_id
+            one.told[teller] = route, copy_id
     yield from (one for one in found.values() if one.told)
 
 
@@ -180,31 +180,36 @@ def _first_alone(number: int, shared: Collection[_Shared]) -> int | None:
 
 
 _FOLLOW = (
-    "UPDATE tellings SET event_id = ?1,"
+    "UPDATE source_copies SET event_id = ?1,"
     " session_id = nullif(coalesce(session_id, ?3), ?2) WHERE event_id = ?4"
 )
-"""The other tellings of an event that moves: whose they are does not change."""
+"""The other source_copies of an event that moves: whose they are does not change."""
 
 
 def _move(one: _Shared, to: int, name: str) -> None:
     """Keep an event with another session, under the id it has there."""
-    known, (route, told_id) = one.known, one.told.pop(to)
+    known, (route, copy_id) = one.known, one.told.pop(to)
     row = EventRow.select().where(EventRow.id == known.event_id).dicts().get()
     (event,) = events.get([known.event_id]).values()
-    at_ms = made_ms(told_id)
-    there = {"id": told_id, "session": to, "route": route, "twin": twin_in(name, event)}
+    at_ms = made_ms(copy_id)
+    there = {
+        "id": copy_id,
+        "session": to,
+        "route": route,
+        "fingerprint": twin_in(name, event),
+    }
     there["at_ms"] = at_ms
-    TellingRow.delete().where(TellingRow.told_id == told_id).execute()
+    SourceCopyRow.delete().where(SourceCopyRow.copy_id == copy_id).execute()
     EventRow.insert(row | there).execute()
     outbox.say_added(*last_rows(1), at_ms)
-    db.execute_sql(_FOLLOW, (told_id, to, known.session, known.event_id))
+    db.execute_sql(_FOLLOW, (copy_id, to, known.session, known.event_id))
     EventRow.delete().where(EventRow.id == known.event_id).execute()
-    TellingRow.insert(
-        told_id=known.event_id, event=told_id, route=known.route, session=known.session
+    SourceCopyRow.insert(
+        copy_id=known.event_id, event=copy_id, route=known.route, session=known.session
     ).execute()
     one.told[known.session] = known.route, known.event_id
-    one.known = Known(told_id, route, to, at_ms)
-    outbox.touch(((told_id, at_ms, to), (known.event_id, known.at_ms, known.session)))
+    one.known = Known(copy_id, route, to, at_ms)
+    outbox.touch(((copy_id, at_ms, to), (known.event_id, known.at_ms, known.session)))
     segments.want_at(known.session, known.at_ms)
 
 
@@ -231,16 +236,16 @@ Complete = Callable[[Sequence[Event]], list[Event]]
 
 WHOLE = (
     "SELECT e.id, s.agent, s.name, e.at_ms, e.type, e.role, e.text, e.metadata,"
-    " e.subagent, e.ordinal, e.tokens, e.counter, e.route, e.origin"
+    " e.subagent, e.ordinal, e.tokens, e.token_counter, e.route, e.source_hash"
     " FROM events e JOIN sessions s ON s.id = e.session_id"
 )
 """The rows that ``whole`` takes."""
 
 
 _TELLINGS = (
-    "SELECT t.event_id, t.told_id, t.route, s.name FROM tellings t"
+    "SELECT t.event_id, t.copy_id, t.route, s.name FROM source_copies t"
     " LEFT JOIN sessions s ON s.id = t.session_id"
-    " WHERE t.event_id IN (SELECT value FROM json_each(?)) ORDER BY t.told_id"
+    " WHERE t.event_id IN (SELECT value FROM json_each(?)) ORDER BY t.copy_id"
 )
 
 
@@ -248,8 +253,8 @@ def whole(rows: Sequence[Any]) -> list[Event]:
     """Events as they are kept, with all that is known of how they were told."""
     told: dict[str, list[Telling]] = {}
     ids = json.dumps([row[0] for row in rows])
-    for event_id, told_id, route, name in db.execute_sql(_TELLINGS, (ids,)).fetchall():
-        told.setdefault(event_id, []).append(Telling(told_id, route, name or ""))
+    for event_id, copy_id, route, name in db.execute_sql(_TELLINGS, (ids,)).fetchall():
+        told.setdefault(event_id, []).append(Telling(copy_id, route, name or ""))
     return [_event(*row, told=tuple(told.get(row[0], ()))) for row in rows]
 
 
@@ -298,7 +303,7 @@ def again(changed: Sequence[Event]) -> None:
     asked = f"SELECT DISTINCT session_id FROM events WHERE id {mine}"
     numbers = {number for (number,) in db.execute_sql(asked, ids).fetchall()}
     with tombstones.allowed():
-        db.execute_sql(f"DELETE FROM tellings WHERE event_id {mine}", ids)
+        db.execute_sql(f"DELETE FROM source_copies WHERE event_id {mine}", ids)
         db.execute_sql(f"DELETE FROM events WHERE id {mine}", ids)
     numbers |= add(changed, route="").sessions
     for number in numbers:
@@ -320,7 +325,7 @@ def add(batch: Sequence[Event], *, route: str, complete: Complete = list) -> Add
         came = event.kept.route if event.kept else route
         by_route.setdefault(came, []).append(event)
     added = []
-    # The best tellings first: each brings with it what else it was told as.
+    # The best source_copies first: each brings with it what else it was told as.
     for came in sorted(by_route, key=source_copies.rank, reverse=True):
         added.append(events.add(by_route[came], route=came, complete=complete))
         _note(by_route[came])
@@ -342,7 +347,7 @@ def _note(batch: Iterable[Event]) -> None:
     }
     if not told:
         return
-    for table in (EventRow, TellingRow):
+    for table in (EventRow, SourceCopyRow):
         for event_id in known(table, told):
             del told[event_id]
     ids = [event.event_id for event, _ in told.values()]
@@ -361,7 +366,7 @@ def _note(batch: Iterable[Event]) -> None:
                 numbers[key] = _number(*key, event.timestamp_ms)
             told_in = numbers[key] if numbers[key] != owners[instead] else None
             rows.append((telling.event_id, instead, telling.route, told_in))
-    insert(TellingRow, rows)
+    insert(SourceCopyRow, rows)
     meta.note_unsettled({told_in for *_, told_in in rows if told_in is not None})
 
 
@@ -403,7 +408,7 @@ def _told(*, is_session: bool) -> Iterator[Tombstone]:
             yield Tombstone(Kind.EVENT, name)
     elsewhere = " AND session_id IS NOT NULL" if is_session else ""
     for (name,) in _rows(
-        "SELECT told_id FROM tellings WHERE event_id IN (SELECT id FROM chosen)"
+        "SELECT copy_id FROM source_copies WHERE event_id IN (SELECT id FROM chosen)"
         + elsewhere
     ):
         yield Tombstone(Kind.EVENT, name)
@@ -411,15 +416,15 @@ def _told(*, is_session: bool) -> Iterator[Tombstone]:
 
 def _copies() -> Iterator[Tombstone]:
     for agent, origin in _rows(
-        "SELECT s.agent, e.origin FROM events e JOIN chosen c ON c.id = e.id"
-        " JOIN sessions s ON s.id = e.session_id WHERE e.origin IS NOT NULL"
+        "SELECT s.agent, e.source_hash FROM events e JOIN chosen c ON c.id = e.id"
+        " JOIN sessions s ON s.id = e.session_id WHERE e.source_hash IS NOT NULL"
     ):
         yield Tombstone(Kind.COPY, bytes(origin).hex(), agent)
 
 
 def _twins() -> Iterator[Tombstone]:
     for twin, route, at_ms in _rows(
-        "SELECT e.twin, e.route, e.at_ms FROM events e JOIN chosen c ON c.id = e.id"
+        "SELECT e.fingerprint, e.route, e.at_ms FROM events e JOIN chosen c ON c.id = e.id"
     ):
         yield Tombstone(Kind.TWIN, bytes(twin).hex(), route, at_ms)
 
@@ -468,14 +473,14 @@ def helpers() -> list[tuple[str, str, str]]:
         )
     } - {""}
     found = []
-    for agent, session, subagent, started_by, number, is_gone in _rows(
-        "SELECT h.agent, session_name, subagent, started_by, s.id,"
-        " s.id IN (SELECT id FROM chosen_sessions) FROM helpers h JOIN sessions s"
+    for agent, session, subagent, tool_use_id, number, is_gone in _rows(
+        "SELECT h.agent, session_name, subagent, tool_use_id, s.id,"
+        " s.id IN (SELECT id FROM chosen_sessions) FROM subagents h JOIN sessions s"
         " ON s.agent = h.agent AND s.name = h.session_name"
         " WHERE s.id IN (SELECT session FROM chosen)"
         " OR s.id IN (SELECT id FROM chosen_sessions)"
     ):
-        if is_gone or started_by in calls or _is_emptied(number, subagent):
+        if is_gone or tool_use_id in calls or _is_emptied(number, subagent):
             found.append((agent, session, subagent))
     return found
 

@@ -66,11 +66,11 @@ def delete() -> None:
     )
     for key in helpers:
         db.execute_sql(
-            "DELETE FROM helpers WHERE agent = ? AND session_name = ? AND subagent = ?",
+            "DELETE FROM subagents WHERE agent = ? AND session_name = ? AND subagent = ?",
             key,
         )
     db.execute_sql(
-        f"DELETE FROM tellings WHERE event_id {_IN_CHOSEN} OR session_id {_IN_SESSIONS}"
+        f"DELETE FROM source_copies WHERE event_id {_IN_CHOSEN} OR session_id {_IN_SESSIONS}"
     )
     db.execute_sql("DELETE FROM thoughts WHERE id IN (SELECT id FROM chosen_thoughts)")
     db.execute_sql(f"DELETE FROM events WHERE id {_IN_CHOSEN}")
@@ -163,7 +163,7 @@ def _covered(stone: Tombstone) -> tuple[str, tuple[object, ...]]:
     """What of a table of events or thoughts a tombstone covers, in SQL."""
     match stone.kind:
         case Kind.EVENT:
-            told = "(SELECT event_id FROM tellings WHERE told_id = ?)"
+            told = "(SELECT event_id FROM source_copies WHERE copy_id = ?)"
             return f"id = ? OR id IN {told}", (stone.subject, stone.subject)
         case Kind.SESSION:
             return f"session_id IN {_SESSION}", (stone.agent, stone.subject)
@@ -183,7 +183,7 @@ def _take_emptied() -> None:
         "INSERT OR IGNORE INTO chosen_sessions SELECT DISTINCT session FROM chosen c"
         " WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.session_id = c.session"
         " AND e.id NOT IN (SELECT id FROM chosen))"
-        " AND NOT EXISTS (SELECT 1 FROM tellings t WHERE t.session_id = c.session"
+        " AND NOT EXISTS (SELECT 1 FROM source_copies t WHERE t.session_id = c.session"
         " AND t.event_id NOT IN (SELECT id FROM chosen))"
     )
     db.execute_sql(
@@ -225,7 +225,7 @@ def titles(limit: int) -> tuple[list[tuple[str, str]], int]:
         " OR id IN (SELECT session FROM chosen_thoughts)"
     )
     rows = db.execute_sql(
-        "SELECT coalesce(nullif(title, ''), nullif(prompt, ''), name),"
+        "SELECT coalesce(nullif(title, ''), nullif(first_prompt, ''), name),"
         " coalesce(nullif(root, ''), nullif(cwd, ''), project)"
         f" {mine} ORDER BY updated_ms DESC, id LIMIT ?",
         (limit,),
@@ -240,7 +240,7 @@ def tellers() -> set[tuple[str, str]]:
         "SELECT agent, name FROM sessions WHERE id IN (SELECT id FROM chosen_sessions)"
         " OR id IN (SELECT session FROM chosen)"
         " OR id IN (SELECT session FROM chosen_thoughts)"
-        " OR id IN (SELECT session_id FROM tellings"
+        " OR id IN (SELECT session_id FROM source_copies"
         " WHERE event_id IN (SELECT id FROM chosen))"
     )
     return set(rows.fetchall())
@@ -318,16 +318,16 @@ _AFTER = (
 
 
 _ONCE = (
-    f"SELECT DISTINCT node_id FROM toc_versions v WHERE level = '{_SEGMENT}'"
+    f"SELECT DISTINCT node_id FROM node_versions v WHERE level = '{_SEGMENT}'"
     " AND EXISTS (SELECT 1 FROM chosen c WHERE c.at_ms"
     f" BETWEEN v.start_ms - {REACH_MS} AND v.end_ms + {REACH_MS})"
 )
 
 
 _VERSIONS = (
-    "SELECT id FROM toc_versions WHERE node_id IN (SELECT id FROM stale)"
+    "SELECT id FROM node_versions WHERE node_id IN (SELECT id FROM stale)"
     " OR (node_id IN (SELECT id FROM once) AND id NOT IN"
-    " (SELECT latest_id FROM toc_latest WHERE latest_id IS NOT NULL))"
+    " (SELECT latest_id FROM nodes WHERE latest_id IS NOT NULL))"
 )
 
 
@@ -365,12 +365,10 @@ def remove(zone: tzinfo, now_ms: int) -> None:
     surprise.remove(segments)
     in_stale = "id IN (SELECT id FROM stale)"
     db.execute_sql(f"DELETE FROM segments WHERE {in_stale}")
+    db.execute_sql(f"DELETE FROM nodes WHERE level = '{_SEGMENT}' AND node_{in_stale}")
     db.execute_sql(
-        f"DELETE FROM toc_latest WHERE level = '{_SEGMENT}' AND node_{in_stale}"
-    )
-    db.execute_sql(
-        "UPDATE toc_latest SET is_dirty = 1, attempts = 0, retry_ms = 0,"
-        " is_pinned = 0, is_behind = 0, wants_model = 0, asked_ms = 0"
+        "UPDATE nodes SET is_dirty = 1, attempts = 0, retry_ms = 0,"
+        " is_pinned = 0, is_outdated = 0, needs_model = 0, requested_ms = 0"
         f" WHERE node_{in_stale}"
     )
     dirty.mark({str(calendar.parent_id(name)) for name in segments}, zone)
@@ -384,12 +382,12 @@ def remove(zone: tzinfo, now_ms: int) -> None:
 
 def _remove_versions() -> None:
     in_old = "IN (SELECT id FROM old)"
-    db.execute_sql(f"UPDATE toc_latest SET latest_id = NULL WHERE latest_id {in_old}")
+    db.execute_sql(f"UPDATE nodes SET latest_id = NULL WHERE latest_id {in_old}")
     bullets = f"SELECT id FROM bullets WHERE version_id {in_old}"
     db.execute_sql(f"DELETE FROM bullet_grips WHERE bullet_id IN ({bullets})")
     db.execute_sql(f"DELETE FROM bullets WHERE version_id {in_old}")
-    db.execute_sql(f"DELETE FROM makings WHERE version_id {in_old}")
-    db.execute_sql(f"DELETE FROM toc_versions WHERE id {in_old}")
+    db.execute_sql(f"DELETE FROM generations WHERE version_id {in_old}")
+    db.execute_sql(f"DELETE FROM node_versions WHERE id {in_old}")
     db.execute_sql(
         "DELETE FROM grips WHERE (node_id IN (SELECT id FROM stale)"
         " OR node_id IN (SELECT id FROM once))"

@@ -14,7 +14,7 @@ from memtui.store import meta, outbox, source_copies, tombstones
 from memtui.store import sessions as store_sessions
 from memtui.store.database import db, insert, known, last_rows
 from memtui.store.fingerprints import origin_of, twin_of
-from memtui.store.schema import EventRow, SessionRow, TellingRow, ThoughtRow
+from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, ThoughtRow
 from memtui.store.sessions import Known as Session
 from memtui.store.sessions import numbers_of, touch
 from memtui.store.source_copies import Known
@@ -42,7 +42,7 @@ _COLUMNS = (
     EventRow.subagent,
     EventRow.ordinal,
     EventRow.tokens,
-    EventRow.counter,
+    EventRow.token_counter,
 )
 """A whole event, in the order of its fields."""
 
@@ -140,7 +140,7 @@ def _met(
 def unknown(batch: Sequence[Event]) -> list[Event]:
     """Those of a batch that are not kept, each once."""
     by_id = {event.event_id: event for event in batch}
-    for table in (EventRow, TellingRow):
+    for table in (EventRow, SourceCopyRow):
         for event_id in known(table, by_id):
             del by_id[event_id]
     return list(by_id.values())

@@ -1,6 +1,6 @@
 """What an event is known by when it is told again: hashes of what it says and is named.
 
-Two tellings of one event have the same twin, in whichever way each came; copies of it
+Two source_copies of one event have the same twin, in whichever way each came; copies of it
 in other sessions have the same origin.
 """
 

@@ -10,7 +10,7 @@ from memtui.store.database import db, insert
 from memtui.store.schema import GripRow
 
 _IN_LATEST = (
-    "FROM toc_latest n JOIN bullets b ON b.version_id = n.latest_id"
+    "FROM nodes n JOIN bullets b ON b.version_id = n.latest_id"
     " JOIN bullet_grips l ON l.bullet_id = b.id"
     " JOIN grips g ON g.id = l.grip_id AND g.node_id = n.node_id"
 )
@@ -91,8 +91,8 @@ def _grip(row: GripRow) -> Grip:
     return Grip(
         grip_id=row.id,
         excerpt=row.excerpt,
-        event_id_start=row.start_id,
-        event_id_end=row.end_id,
+        event_id_start=row.start_event_id,
+        event_id_end=row.end_event_id,
         timestamp=from_ms(row.at_ms),
         source=row.source,
         toc_node_id=row.node_id or None,

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from memtui.errors import StoreBusy, StoreError
-from memtui.store import database, migrations
+from memtui.store import database, schema
 from memtui.store.database import db
 
 PATIENCE_S = 1.0
@@ -55,12 +55,12 @@ def _open(path: Path, how: str) -> int:
     db.init(named, pragmas=PRAGMAS, timeout=PATIENCE_S, uri=True)
     with database.connected():
         db.execute_sql("SELECT COUNT(*) FROM sqlite_master").fetchone()
-        return migrations.schema()
+        return schema.read_version()
 
 
 def latest() -> int:
     """The schema of this memtui."""
-    return migrations.LATEST
+    return schema.VERSION
 
 
 def damages() -> list[str]:

@@ -36,15 +36,17 @@ def set_paused(jobs: Iterable[Job], is_paused: bool) -> None:
     A run that was asked for is not wanted any more when its job is to rest.
     """
     for job in jobs:
-        values = {"is_paused": is_paused} | ({"asked_ms": None} if is_paused else {})
+        values = {"is_paused": is_paused} | (
+            {"requested_ms": None} if is_paused else {}
+        )
         _change(job, **values)
 
 
 def ask(job: Job, now_ms: int) -> None:
     """Remember that a run is asked for; who asked first is served first."""
     _change(job)
-    JobRow.update(asked_ms=now_ms).where(
-        JobRow.name == job, JobRow.asked_ms.is_null()
+    JobRow.update(requested_ms=now_ms).where(
+        JobRow.name == job, JobRow.requested_ms.is_null()
     ).execute()
 
 
@@ -55,18 +57,18 @@ def keep_times(jobs: Iterable[Job], now_ms: int) -> None:
     """
     for job in jobs:
         _change(job)
-        JobRow.update(since_ms=now_ms).where(
+        JobRow.update(active_since_ms=now_ms).where(
             JobRow.name == job,
-            JobRow.since_ms.is_null() | (JobRow.since_ms > now_ms),
+            JobRow.active_since_ms.is_null() | (JobRow.active_since_ms > now_ms),
         ).execute()
 
 
 def begin(job: Job, reason: Reason, now_ms: int) -> int:
     """Remember a run that begins, whose asking is answered; its number."""
     if reason is Reason.ASKED:
-        _change(job, asked_ms=None)
+        _change(job, requested_ms=None)
     number: int = JobRunRow.insert(
-        job=job, reason=reason, began_ms=now_ms, seen_ms=now_ms
+        job=job, reason=reason, started_ms=now_ms, heartbeat_ms=now_ms
     ).execute()
     rows = JobRunRow.select(JobRunRow.id).where(JobRunRow.job == job)
     older = rows.order_by(JobRunRow.id.desc()).limit(1).offset(KEPT_RUNS).scalar()
@@ -86,8 +88,8 @@ def note(number: int, now_ms: int, counts: Counts, waiting: int | None) -> None:
     """
     left = {} if waiting is None else {"waiting": waiting}
     JobRunRow.update(
-        seen_ms=now_ms,
-        made=JobRunRow.made + counts.made,
+        heartbeat_ms=now_ms,
+        created=JobRunRow.created + counts.made,
         rejected=JobRunRow.rejected + counts.rejected,
         failed=JobRunRow.failed + counts.failed,
         **left,
@@ -107,7 +109,7 @@ def end(
         skipped: How many times of its job passed meanwhile.
     """
     JobRunRow.update(
-        seen_ms=now_ms,
+        heartbeat_ms=now_ms,
         ended_ms=now_ms,
         result=result,
         error=_kept(error),
@@ -120,7 +122,7 @@ def forget_empty(number: int) -> None:
     JobRunRow.delete().where(
         JobRunRow.id == number,
         JobRunRow.result == Result.DONE,
-        JobRunRow.made + JobRunRow.rejected + JobRunRow.failed == 0,
+        JobRunRow.created + JobRunRow.rejected + JobRunRow.failed == 0,
     ).execute()
 
 
@@ -129,7 +131,7 @@ def break_off() -> None:
 
     Only who holds the claim may: a run of another process has not ended yet.
     """
-    JobRunRow.update(result=Result.BROKEN_OFF, ended_ms=JobRunRow.seen_ms).where(
+    JobRunRow.update(result=Result.BROKEN_OFF, ended_ms=JobRunRow.heartbeat_ms).where(
         JobRunRow.ended_ms.is_null()
     ).execute()
 
@@ -178,8 +180,8 @@ def _kept(error: str) -> str:
 def _state(row: JobRow) -> State:
     return State(
         is_paused=bool(row.is_paused),
-        asked_at=None if row.asked_ms is None else from_ms(row.asked_ms),
-        since_at=None if row.since_ms is None else from_ms(row.since_ms),
+        asked_at=None if row.requested_ms is None else from_ms(row.requested_ms),
+        since_at=None if row.active_since_ms is None else from_ms(row.active_since_ms),
     )
 
 
@@ -187,12 +189,12 @@ def _run(row: JobRunRow) -> Run:
     return Run(
         job=Job(row.job),
         reason=Reason(row.reason),
-        began_at=from_ms(row.began_ms),
-        seen_at=from_ms(row.seen_ms),
+        began_at=from_ms(row.started_ms),
+        seen_at=from_ms(row.heartbeat_ms),
         ended_at=None if row.ended_ms is None else from_ms(row.ended_ms),
         result=Result(row.result) if row.result else None,
         error=row.error,
-        made=row.made,
+        made=row.created,
         rejected=row.rejected,
         failed=row.failed,
         waiting=row.waiting,

@@ -308,20 +308,20 @@ def is_empty() -> bool:
 
 _ALONE = (
     "SELECT 1 FROM events e WHERE e.session_id = ? AND e.at_ms < ? AND NOT EXISTS"
-    " (SELECT 1 FROM tellings t WHERE t.event_id = e.id"
+    " (SELECT 1 FROM source_copies t WHERE t.event_id = e.id"
     " AND t.session_id != e.session_id) ORDER BY e.at_ms DESC LIMIT 1"
 )
 
 
 _SHARED = (
-    "SELECT DISTINCT e.session_id FROM events e JOIN tellings t ON t.event_id = e.id"
+    "SELECT DISTINCT e.session_id FROM events e JOIN source_copies t ON t.event_id = e.id"
     " WHERE t.session_id IS NOT NULL AND e.id IN (SELECT value FROM json_each(?))"
 )
 
 
 def any_copies() -> bool:
     """Whether any session tells what another one tells."""
-    asked = "SELECT 1 FROM tellings WHERE session_id IS NOT NULL LIMIT 1"
+    asked = "SELECT 1 FROM source_copies WHERE session_id IS NOT NULL LIMIT 1"
     return db.execute_sql(asked).fetchone() is not None
 
 

@@ -33,7 +33,7 @@ from memtui.store.schema import (
     BulletRow,
     EventRow,
     GripRow,
-    MakingRow,
+    GenerationRow,
     NodeRow,
     SessionRow,
     VersionRow,
@@ -55,7 +55,7 @@ def line(row: dict[str, Any]) -> TocLine:
         supported=row["supported"] or 0,
         weak=row["weak"] or 0,
         bullets=row["bullets"] or 0,
-        is_models=bool(row["is_models"]),
+        is_models=bool(row["is_by_model"]),
         is_pinned=bool(row["is_pinned"]),
         agents=_strings(row["agents"]),
         projects=_strings(row["projects"]),
@@ -78,8 +78,8 @@ def row_to_edition(row: dict[str, Any], facts: Mapping[int, Facts]) -> TocEditio
         weak=row["weak"],
         bullets=row["bullets"],
         withheld=row["withheld"],
-        rejected=row["rejected"],
-        is_models=bool(row["is_models"]),
+        rejected=row["rejection"],
+        is_models=bool(row["is_by_model"]),
         is_shown=row["latest"] == row["shown"],
         is_pinned=is_pinned(row),
         facts=facts.get(row["latest"], UNMEASURED),
@@ -102,7 +102,7 @@ def row_to_node(
         bullets=tuple(one for one, is_withheld in bullets if not is_withheld),
         withheld=tuple(one for one, is_withheld in bullets if is_withheld),
         keywords=_keywords(row["keywords"]),
-        child_node_ids=_strings(row["children"]),
+        child_node_ids=_strings(row["child_ids"]),
         version=row["version"] or 0,
         created_at=from_ms(row["created_ms"]) if row["created_ms"] else None,
         headline=told.headline,
@@ -113,7 +113,7 @@ def row_to_node(
         agents=told.agents,
         projects=told.projects,
         facts=facts.get(row["latest"], UNMEASURED),
-        rejected=row["rejected"] or "",
+        rejected=row["rejection"] or "",
         is_pinned=told.is_pinned,
     )
 
@@ -122,8 +122,8 @@ def _status(row: dict[str, Any]) -> Status:
     if row["latest"] is None:
         return Status.PENDING
     # What a person pinned is not waiting for a model.
-    is_waiting = row["is_models"] and row["wants_model"] and not row["is_pinned"]
-    if row["is_dirty"] or row["is_behind"] or is_waiting:
+    is_waiting = row["is_by_model"] and row["needs_model"] and not row["is_pinned"]
+    if row["is_dirty"] or row["is_outdated"] or is_waiting:
         return Status.STALE
     return Status(row["status"])
 
@@ -174,7 +174,7 @@ def edition(node_id: str, version: int) -> TocNode | None:
 def editions(node_id: str) -> list[TocEdition]:
     """All versions of a node that is in the tree, the latest first."""
     rows = list(_editions(node_id).order_by(VersionRow.version.desc()).dicts())
-    facts = _facts([row["latest"] for row in rows if row["is_models"]])
+    facts = _facts([row["latest"] for row in rows if row["is_by_model"]])
     return [row_to_edition(row, facts) for row in rows]
 
 
@@ -280,8 +280,8 @@ _OF_POINTER = (
     NodeRow.is_dirty,
     NodeRow.is_live,
     NodeRow.is_pinned,
-    NodeRow.is_behind,
-    NodeRow.wants_model,
+    NodeRow.is_outdated,
+    NodeRow.needs_model,
 )
 
 
@@ -319,13 +319,13 @@ def _editions(node_id: str) -> Any:
 def _nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
     versions = [row["latest"] for row in rows if row["latest"]]
     bullets = _bullets(versions)
-    facts = _facts([row["latest"] for row in rows if row["is_models"]])
+    facts = _facts([row["latest"] for row in rows if row["is_by_model"]])
     return [row_to_node(row, bullets.get(row["latest"], ()), facts) for row in rows]
 
 
 def _facts(versions: Sequence[int]) -> dict[int, Facts]:
     """What was measured while models wrote these versions."""
-    rows = MakingRow.select().where(MakingRow.version.in_(versions)).tuples()
+    rows = GenerationRow.select().where(GenerationRow.version.in_(versions)).tuples()
     return {row: Facts(*told) for row, *told in rows} if versions else {}
 
 
@@ -364,13 +364,13 @@ def _bullets(versions: Sequence[int]) -> dict[int, Sequence[tuple[Bullet, bool]]
 
 
 _KEYWORDS = (
-    "SELECT n.node_id, v.keywords FROM toc_latest n"
-    " JOIN toc_versions v ON v.id = n.latest_id WHERE n.node_id IN ({})"
+    "SELECT n.node_id, v.keywords FROM nodes n"
+    " JOIN node_versions v ON v.id = n.latest_id WHERE n.node_id IN ({})"
 )
 
 
 _BULLETS = (
-    "SELECT n.node_id, b.text FROM toc_latest n"
+    "SELECT n.node_id, b.text FROM nodes n"
     " JOIN bullets b ON b.version_id = n.latest_id"
     " WHERE n.node_id IN ({}) AND NOT b.is_withheld ORDER BY b.version_id, b.position"
 )
@@ -381,7 +381,7 @@ _WHOLE = (
     "SELECT group_concat(text, char(10)) FROM ("
     "SELECT b.text FROM bullets b WHERE b.version_id = n.latest_id"
     " AND NOT b.is_withheld ORDER BY b.position))"
-    " FROM toc_latest n LEFT JOIN toc_versions v ON v.id = n.latest_id"
+    " FROM nodes n LEFT JOIN node_versions v ON v.id = n.latest_id"
     " WHERE n.node_id IN (SELECT value FROM json_each(?))"
 )
 
@@ -449,7 +449,7 @@ _WITHIN = """(
     WITH RECURSIVE below(node_id) AS (
         SELECT ?
         UNION
-        SELECT near.node_id FROM toc_latest AS near
+        SELECT near.node_id FROM nodes AS near
         JOIN below ON near.parent_id = below.node_id
     )
     SELECT node_id FROM below

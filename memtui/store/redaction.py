@@ -9,7 +9,13 @@ from memtui.model.events import Event
 from memtui.store import dedup, problems
 from memtui.store.database import db
 from memtui.store.problems import Count, Kind
-from memtui.store.schema import CursorRow, HelperRow, ProblemRow, SessionRow, ThoughtRow
+from memtui.store.schema import (
+    CursorRow,
+    SubagentRow,
+    ProblemRow,
+    SessionRow,
+    ThoughtRow,
+)
 
 Clean = Callable[[str], str]
 """Takes the secrets out of a text."""
@@ -46,7 +52,7 @@ _OF_SESSIONS = (
 )
 
 
-_OF_HELPERS = (HelperRow.task, HelperRow.kind, HelperRow.started_by)
+_OF_HELPERS = (SubagentRow.task, SubagentRow.kind, SubagentRow.tool_use_id)
 
 
 def clean_sessions(clean: Clean) -> int:
@@ -62,12 +68,12 @@ def clean_sessions(clean: Clean) -> int:
 def clean_helpers(clean: Clean) -> int:
     """Clean the tasks of subagents and what else is told of them; how many changed."""
     changed = 0
-    for row in list(HelperRow.select()):
+    for row in list(SubagentRow.select()):
         if told := _cleaned(row, _OF_HELPERS, clean):
-            HelperRow.update(told).where(
-                HelperRow.agent == row.agent,
-                HelperRow.session_name == row.session_name,
-                HelperRow.subagent == row.subagent,
+            SubagentRow.update(told).where(
+                SubagentRow.agent == row.agent,
+                SubagentRow.session_name == row.session_name,
+                SubagentRow.subagent == row.subagent,
             ).execute()
             changed += 1
     return changed

@@ -13,7 +13,7 @@ from memtui.model.nodes import TocLevel
 from memtui.store.database import db, is_due
 from memtui.store.schema import NodeRow
 
-_IS_ASKED = SQL("asked_ms > 0")
+_IS_ASKED = SQL("requested_ms > 0")
 """A constant, not a value: only so does SQLite look in the index of those asked for."""
 
 
@@ -25,12 +25,16 @@ def asked(now_ms: int, limit: int) -> list[str]:
     rows = NodeRow.select(NodeRow.node_id).where(
         _IS_ASKED, is_due(NodeRow.model_retry_ms, now_ms)
     )
-    return _names(rows.order_by(NodeRow.model_attempts, NodeRow.asked_ms).limit(limit))
+    return _names(
+        rows.order_by(NodeRow.model_attempts, NodeRow.requested_ms).limit(limit)
+    )
 
 
 def last_asked_ms() -> int:
     """When a person last asked for a node, in milliseconds; 0 if for none."""
-    return int(NodeRow.select(fn.MAX(NodeRow.asked_ms)).where(_IS_ASKED).scalar() or 0)
+    return int(
+        NodeRow.select(fn.MAX(NodeRow.requested_ms)).where(_IS_ASKED).scalar() or 0
+    )
 
 
 def segments(now_ms: int, limit: int) -> list[str]:
@@ -85,7 +89,7 @@ def count(level: TocLevel) -> int:
 def done_with(node_id: str) -> None:
     """Say that a node wants no version by a model any more."""
     NodeRow.update(
-        wants_model=False, model_attempts=0, model_retry_ms=0, asked_ms=0
+        needs_model=False, model_attempts=0, model_retry_ms=0, requested_ms=0
     ).where(NodeRow.node_id == node_id).execute()
 
 
@@ -113,9 +117,9 @@ def want_made_otherwise(maker: str) -> int:
         How many nodes that are.
     """
     changed = db.execute_sql(
-        "UPDATE toc_latest SET wants_model = 1, model_attempts = 0, model_retry_ms = 0"
-        " WHERE NOT wants_model AND node_id IN (SELECT node_id FROM (SELECT node_id,"
-        " summarizer, max(version) FROM toc_versions WHERE is_models GROUP BY node_id)"
+        "UPDATE nodes SET needs_model = 1, model_attempts = 0, model_retry_ms = 0"
+        " WHERE NOT needs_model AND node_id IN (SELECT node_id FROM (SELECT node_id,"
+        " summarizer, max(version) FROM node_versions WHERE is_by_model GROUP BY node_id)"
         " WHERE substr(summarizer, 1, ?) <> ?)",
         (len(maker), maker),
     )
@@ -124,7 +128,7 @@ def want_made_otherwise(maker: str) -> int:
 
 def _waiting(level: TocLevel) -> Any:
     return NodeRow.select(NodeRow.node_id).where(
-        NodeRow.wants_model, NodeRow.level == level.value
+        NodeRow.needs_model, NodeRow.level == level.value
     )
 
 
@@ -133,7 +137,7 @@ def _is_waited_for() -> Any:
     child = NodeRow.alias()
     tried = child.select().where(
         child.parent_id == NodeRow.node_id,
-        child.wants_model,
+        child.needs_model,
         child.model_attempts == 0,
     )
     return fn.EXISTS(tried)

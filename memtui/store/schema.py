@@ -1,27 +1,36 @@
-"""The tables. Everything about their meaning is said by their twins in ``memory``."""
+"""The tables, indexes and triggers of a store; ``create`` makes them all at once."""
 
+from pathlib import Path
 from typing import ClassVar
 
 import peewee
 from playhouse.sqlite_ext import AutoIncrementField
 
-from memtui.store.database import db
+from memtui.errors import StoreVersionError
+from memtui.store.database import db, path, writing
+from memtui.text.secrets import RULES_VERSION
+
+VERSION = 1
+"""The schema of this memtui."""
+
+
+VERSION_KEY = "schema_version"
+"""The key of a store's schema version in ``meta``."""
 
 
 class Table(peewee.Model):
-    """What all tables share."""
-
     class Meta:
         database = db
         legacy_table_names = False
 
 
 class SessionRow(Table):
-    """A session.
+    """A session: ``name`` is its id as its agent gives it.
 
-    ``prompt`` is the line that stands for it where it has no title (see
-    ``memory.extracts.openings``), ``prompt_ms`` the time of what it was taken from,
-    ``place_ms`` that of the earliest word on its folder and project.
+    ``first_prompt`` is shown where there is no title (see ``text.titles``),
+    ``first_prompt_ms`` is the time of the message it was taken from, ``project_ms``
+    that of the earliest record that names its folder and project. ``routes`` are the
+    ways its events came: ``hook``, ``transcript``, ``jsonl``.
     """
 
     id = peewee.AutoField()
@@ -29,12 +38,12 @@ class SessionRow(Table):
     name = peewee.TextField()
     project = peewee.TextField(default="")
     cwd = peewee.TextField(default="")
-    place_ms = peewee.BigIntegerField(null=True)
+    project_ms = peewee.BigIntegerField(null=True)
     branch = peewee.TextField(default="")
     model = peewee.TextField(default="")
     title = peewee.TextField(default="")
-    prompt = peewee.TextField(default="")
-    prompt_ms = peewee.BigIntegerField(null=True)
+    first_prompt = peewee.TextField(default="")
+    first_prompt_ms = peewee.BigIntegerField(null=True)
     created_ms = peewee.BigIntegerField()
     updated_ms = peewee.BigIntegerField()
     message_count = peewee.IntegerField(default=0)
@@ -57,8 +66,9 @@ class SessionRow(Table):
 class EventRow(Table):
     """An event.
 
-    ``twin`` is a hash of what it says, by which two tellings of it meet; ``origin`` one
-    of its source's own name for it, by which copies in other sessions are known.
+    ``fingerprint`` is a hash of its content, by which copies that came by another route
+    are recognised; ``source_hash`` one of its id in the source, by which copies in
+    other sessions are recognised.
     """
 
     id = peewee.FixedCharField(max_length=26, primary_key=True)
@@ -71,36 +81,36 @@ class EventRow(Table):
     text = peewee.TextField()
     metadata = peewee.TextField()
     tokens = peewee.IntegerField()
-    counter = peewee.TextField()
+    token_counter = peewee.TextField()
     route = peewee.TextField()
-    twin = peewee.BlobField()
-    origin = peewee.BlobField(null=True)
+    fingerprint = peewee.BlobField()
+    source_hash = peewee.BlobField(null=True)
 
     class Meta:
         table_name = "events"
         indexes: ClassVar = (
             (("session", "at_ms", "ordinal", "id"), False),
-            (("twin",), False),
+            (("fingerprint",), False),
         )
 
 
-class TellingRow(Table):
-    """An event told again: the id it would have had, and which one it is.
+class SourceCopyRow(Table):
+    """A further copy of an event in the sources, by the id it would have had.
 
-    ``session`` is set when it was told as part of another session: a copy.
+    ``session`` is set if the copy is part of another session.
     """
 
-    told_id = peewee.FixedCharField(max_length=26, primary_key=True)
+    copy_id = peewee.FixedCharField(max_length=26, primary_key=True)
     event = peewee.ForeignKeyField(EventRow)
     route = peewee.TextField()
     session = peewee.ForeignKeyField(SessionRow, null=True)
 
     class Meta:
-        table_name = "tellings"
+        table_name = "source_copies"
 
 
 class ThoughtRow(Table):
-    """What a model thought before it spoke."""
+    """A block of a model's thinking."""
 
     id = peewee.FixedCharField(max_length=26, primary_key=True)
     session = peewee.ForeignKeyField(SessionRow, index=False)
@@ -113,18 +123,18 @@ class ThoughtRow(Table):
         indexes: ClassVar = ((("session", "at_ms"), False),)
 
 
-class HelperRow(Table):
+class SubagentRow(Table):
     """A subagent of a session."""
 
     agent = peewee.TextField()
     session_name = peewee.TextField()
     subagent = peewee.TextField()
     kind = peewee.TextField()
-    started_by = peewee.TextField()
+    tool_use_id = peewee.TextField()
     task = peewee.TextField()
 
     class Meta:
-        table_name = "helpers"
+        table_name = "subagents"
         primary_key = peewee.CompositeKey("agent", "session_name", "subagent")
         without_rowid = True
 
@@ -132,14 +142,15 @@ class HelperRow(Table):
 class SegmentRow(Table):
     """A segment.
 
-    ``summarised`` is how many events its last summary had seen, ``terms`` what it is
-    compared by: the second its session began, then the terms' numbers.
+    ``summarised_events`` is how many events its last summary was made from; ``terms``
+    are the start of its session in seconds and the hashes of its terms, packed as
+    32-bit integers (see ``surprise``).
     """
 
     id = peewee.TextField(primary_key=True)
     session = peewee.ForeignKeyField(SessionRow, index=False)
-    first_id = peewee.FixedCharField(max_length=26)
-    last_id = peewee.FixedCharField(max_length=26)
+    first_event_id = peewee.FixedCharField(max_length=26)
+    last_event_id = peewee.FixedCharField(max_length=26)
     start_ms = peewee.BigIntegerField()
     end_ms = peewee.BigIntegerField()
     tokens = peewee.IntegerField()
@@ -148,7 +159,7 @@ class SegmentRow(Table):
     subagent_events = peewee.IntegerField()
     is_open = peewee.BooleanField()
     needs_summary = peewee.BooleanField()
-    summarised = peewee.IntegerField(default=0)
+    summarised_events = peewee.IntegerField(default=0)
     attempts = peewee.IntegerField(default=0)
     retry_ms = peewee.BigIntegerField(default=0)
     surprise = peewee.FloatField(null=True)
@@ -164,24 +175,25 @@ class SegmentRow(Table):
 
 
 class TermRow(Table):
-    """A session that has a term, by the second it began, and in how many segments."""
+    """A term of a session, and how many of its segments have it."""
 
     term = peewee.IntegerField()
-    began_s = peewee.IntegerField()
+    start_s = peewee.IntegerField()
     session = peewee.IntegerField()
     segments = peewee.IntegerField()
 
     class Meta:
         table_name = "terms"
-        primary_key = peewee.CompositeKey("term", "began_s", "session")
+        primary_key = peewee.CompositeKey("term", "start_s", "session")
         without_rowid = True
 
 
 class VersionRow(Table):
-    """One version of a node: written once.
+    """One version of a node; never changed.
 
-    Of its bullets ``bullets`` are shown and ``withheld`` are not; ``rule`` is the
-    audit's, ``rejected`` why a model's version is not shown.
+    ``bullets`` and ``withheld`` count its bullets that are shown and those that are
+    not; ``audit_rule`` is the version of the rules they were checked by, ``rejection``
+    the reason why a model's version is not shown.
     """
 
     id = AutoIncrementField()
@@ -193,7 +205,7 @@ class VersionRow(Table):
     start_ms = peewee.BigIntegerField()
     end_ms = peewee.BigIntegerField()
     keywords = peewee.TextField()
-    children = peewee.TextField()
+    child_ids = peewee.TextField()
     status = peewee.TextField()
     summarizer = peewee.TextField()
     input_hash = peewee.TextField()
@@ -206,26 +218,26 @@ class VersionRow(Table):
     supported = peewee.IntegerField()
     agents = peewee.TextField()
     projects = peewee.TextField()
-    is_models = peewee.BooleanField()
+    is_by_model = peewee.BooleanField()
     weak = peewee.IntegerField()
     withheld = peewee.IntegerField()
     repaired = peewee.IntegerField()
-    rule = peewee.TextField()
-    rejected = peewee.TextField()
+    audit_rule = peewee.TextField()
+    rejection = peewee.TextField()
 
     class Meta:
-        table_name = "toc_versions"
+        table_name = "node_versions"
         indexes: ClassVar = ((("node_id", "version"), True),)
 
 
-class MakingRow(Table):
-    """What was measured while a model wrote a version."""
+class GenerationRow(Table):
+    """Measurements of how a model generated a version."""
 
     version = peewee.ForeignKeyField(VersionRow, primary_key=True)
     model = peewee.TextField()
     digest = peewee.TextField()
     server = peewee.TextField()
-    prompt = peewee.TextField()
+    first_prompt = peewee.TextField()
     mode = peewee.TextField()
     options = peewee.TextField()
     requests = peewee.IntegerField()
@@ -236,19 +248,20 @@ class MakingRow(Table):
     prompt_ms = peewee.IntegerField()
     reply_ms = peewee.IntegerField()
     total_ms = peewee.IntegerField()
-    left_out = peewee.IntegerField()
-    was_cut = peewee.BooleanField()
+    dropped_bullets = peewee.IntegerField()
+    was_truncated = peewee.BooleanField()
     surprise = peewee.FloatField(null=True)
 
     class Meta:
-        table_name = "makings"
+        table_name = "generations"
 
 
 class NodeRow(Table):
-    """The pointer to the version of a node that is shown; none while it is pending.
+    """A node of the table of contents.
 
-    It is the latest, unless a person has pinned one; ``is_behind`` when something has
-    changed since that was made. ``asked_ms`` is when a person asked for a new one.
+    ``latest`` is the version that is shown: none while the node is pending, the newest
+    one unless a version is pinned. ``is_outdated`` says that a pinned version is older
+    than its content, ``requested_ms`` when a user requested a new one.
     """
 
     node_id = peewee.TextField(primary_key=True)
@@ -261,24 +274,24 @@ class NodeRow(Table):
     attempts = peewee.IntegerField(default=0)
     retry_ms = peewee.BigIntegerField(default=0)
     is_pinned = peewee.BooleanField(default=False)
-    is_behind = peewee.BooleanField(default=False)
-    wants_model = peewee.BooleanField(default=False)
+    is_outdated = peewee.BooleanField(default=False)
+    needs_model = peewee.BooleanField(default=False)
     model_attempts = peewee.IntegerField(default=0)
     model_retry_ms = peewee.BigIntegerField(default=0)
-    asked_ms = peewee.BigIntegerField(default=0)
+    requested_ms = peewee.BigIntegerField(default=0)
 
     class Meta:
-        table_name = "toc_latest"
+        table_name = "nodes"
         indexes: ClassVar = (
             (("parent_id", "start_ms"), False),
             (("level", "start_ms"), False),
             (("is_dirty", "level"), False),
-            (("wants_model", "level", "start_ms"), False),
+            (("needs_model", "level", "start_ms"), False),
         )
 
 
 class BulletRow(Table):
-    """A bullet of a version; ``verdict`` is what its audit found, as JSON."""
+    """A bullet of a version; ``verdict`` is its verdict as JSON."""
 
     id = peewee.AutoField()
     version = peewee.ForeignKeyField(VersionRow, index=False)
@@ -294,12 +307,10 @@ class BulletRow(Table):
 
 
 class GripRow(Table):
-    """A grip; the index by node is how a node's own grips are found."""
-
     id = peewee.TextField(primary_key=True)
     excerpt = peewee.TextField()
-    start_id = peewee.FixedCharField(max_length=26, index=True)
-    end_id = peewee.FixedCharField(max_length=26)
+    start_event_id = peewee.FixedCharField(max_length=26, index=True)
+    end_event_id = peewee.FixedCharField(max_length=26)
     at_ms = peewee.BigIntegerField()
     source = peewee.TextField()
     node_id = peewee.TextField(index=True)
@@ -309,7 +320,7 @@ class GripRow(Table):
 
 
 class BulletGripRow(Table):
-    """Which grips a bullet rests on, its own or inherited."""
+    """The grips of a bullet, its own or inherited."""
 
     bullet = peewee.ForeignKeyField(BulletRow, index=False)
     position = peewee.IntegerField()
@@ -322,7 +333,7 @@ class BulletGripRow(Table):
 
 
 class MetaRow(Table):
-    """What holds for the whole store: its schema, its time zone."""
+    """A property of the whole store: its schema, its time zone."""
 
     name = peewee.TextField(primary_key=True)
     value = peewee.TextField()
@@ -333,7 +344,7 @@ class MetaRow(Table):
 
 
 class RedactionRow(Table):
-    """How many secrets of a kind were taken out before they were stored."""
+    """The number of secrets of a kind that were removed."""
 
     kind = peewee.TextField(primary_key=True)
     count = peewee.IntegerField()
@@ -345,10 +356,7 @@ class RedactionRow(Table):
 
 
 class TombstoneRow(Table):
-    """What was forgotten, and must not come back.
-
-    An event, a session, a project, or all before a time (``at_ms``).
-    """
+    """Something forgotten that must not be stored again; see ``tombstones``."""
 
     kind = peewee.TextField()
     agent = peewee.TextField(default="")
@@ -362,17 +370,17 @@ class TombstoneRow(Table):
         without_rowid = True
 
 
-class ForgettingRow(Table):
-    """The door for forgetting: events can be deleted only while a row stands here."""
+class UnlockRow(Table):
+    """Events can be changed and deleted only while this table has a row."""
 
     id = peewee.IntegerField(primary_key=True)
 
     class Meta:
-        table_name = "forgetting"
+        table_name = "events_unlocked"
 
 
 class OutboxRow(Table):
-    """Work that waits; its ids never start again, even when the table was empty."""
+    """Pending work; ids are never reused, even after the table was empty."""
 
     id = AutoIncrementField()
     action = peewee.TextField()
@@ -386,7 +394,7 @@ class OutboxRow(Table):
 
 
 class CheckpointRow(Table):
-    """How far a job has come."""
+    """The progress of a job."""
 
     job_name = peewee.TextField(primary_key=True)
     level = peewee.TextField()
@@ -399,7 +407,7 @@ class CheckpointRow(Table):
 
 
 class CursorRow(Table):
-    """How far a file has been read, and how it looked then."""
+    """How far a file has been read, and its size and time of change then."""
 
     path = peewee.TextField(primary_key=True)
     source = peewee.TextField()
@@ -409,15 +417,15 @@ class CursorRow(Table):
     line = peewee.BigIntegerField()
     fingerprint = peewee.TextField()
     state = peewee.TextField()
-    is_held = peewee.BooleanField()
+    has_pending = peewee.BooleanField()
     read_ms = peewee.BigIntegerField()
 
     class Meta:
         table_name = "cursors"
 
 
-class SeenRow(Table):
-    """What has come from a source so far."""
+class SourceActivityRow(Table):
+    """The events received from a source so far."""
 
     source = peewee.TextField()
     agent = peewee.TextField()
@@ -426,17 +434,13 @@ class SeenRow(Table):
     events = peewee.IntegerField()
 
     class Meta:
-        table_name = "seen"
+        table_name = "source_activity"
         primary_key = peewee.CompositeKey("source", "agent")
         without_rowid = True
 
 
 class ProblemRow(Table):
-    """Records of one source that were not taken, for one reason.
-
-    ``kind`` tells a damaged record (``fault``) from one that is not kept (``left``) and
-    one that is not whole yet (``awaited``).
-    """
+    """Records of one source that were not stored, for one reason."""
 
     source = peewee.TextField()
     reason = peewee.TextField()
@@ -451,12 +455,12 @@ class ProblemRow(Table):
 
 
 class JobRow(Table):
-    """What a person wants of a job: ``asked_ms`` is when they asked for a run now."""
+    """The state of a job; ``requested_ms`` is when a user requested a run."""
 
     name = peewee.TextField(primary_key=True)
     is_paused = peewee.BooleanField(default=False)
-    asked_ms = peewee.BigIntegerField(null=True)
-    since_ms = peewee.BigIntegerField(null=True)
+    requested_ms = peewee.BigIntegerField(null=True)
+    active_since_ms = peewee.BigIntegerField(null=True)
 
     class Meta:
         table_name = "jobs"
@@ -464,17 +468,17 @@ class JobRow(Table):
 
 
 class JobRunRow(Table):
-    """One run of a job; it has no ``ended_ms`` and no ``result`` while it runs."""
+    """One run of a job; ``ended_ms`` and ``result`` are null while it runs."""
 
     id = AutoIncrementField()
     job = peewee.TextField()
     reason = peewee.TextField()
-    began_ms = peewee.BigIntegerField()
-    seen_ms = peewee.BigIntegerField()
+    started_ms = peewee.BigIntegerField()
+    heartbeat_ms = peewee.BigIntegerField()
     ended_ms = peewee.BigIntegerField(null=True)
     result = peewee.TextField(null=True)
     error = peewee.TextField(default="")
-    made = peewee.IntegerField(default=0)
+    created = peewee.IntegerField(default=0)
     rejected = peewee.IntegerField(default=0)
     failed = peewee.IntegerField(default=0)
     waiting = peewee.IntegerField(default=0)
@@ -485,17 +489,17 @@ class JobRunRow(Table):
         indexes: ClassVar = ((("job", "id"), False),)
 
 
-ALL = (
+TABLES = (
     MetaRow,
     SessionRow,
     EventRow,
-    TellingRow,
+    SourceCopyRow,
     ThoughtRow,
-    HelperRow,
+    SubagentRow,
     SegmentRow,
     TermRow,
     VersionRow,
-    MakingRow,
+    GenerationRow,
     NodeRow,
     BulletRow,
     GripRow,
@@ -503,12 +507,89 @@ ALL = (
     OutboxRow,
     CheckpointRow,
     CursorRow,
-    SeenRow,
+    SourceActivityRow,
     RedactionRow,
     TombstoneRow,
     ProblemRow,
     JobRow,
     JobRunRow,
-    ForgettingRow,
+    UnlockRow,
 )
-"""Every table, in the order they can be made."""
+
+
+INDEXES = (
+    "CREATE INDEX events_source_hash ON events (source_hash)"
+    " WHERE source_hash IS NOT NULL",
+    "CREATE INDEX cursors_pending ON cursors (read_ms) WHERE has_pending",
+    "CREATE INDEX nodes_requested ON nodes (requested_ms) WHERE requested_ms > 0",
+)
+"""The partial indexes, which Peewee does not make."""
+
+
+TRIGGERS = (
+    "CREATE TRIGGER events_no_update BEFORE UPDATE ON events"
+    " WHEN NOT EXISTS (SELECT 1 FROM events_unlocked)"
+    " BEGIN SELECT RAISE(ABORT, 'events are never changed'); END",
+    "CREATE TRIGGER events_no_replace BEFORE INSERT ON events"
+    " WHEN EXISTS (SELECT 1 FROM events WHERE id = NEW.id)"
+    " BEGIN SELECT RAISE(ABORT, 'events are never replaced'); END",
+    "CREATE TRIGGER events_no_delete BEFORE DELETE ON events"
+    " WHEN NOT EXISTS (SELECT 1 FROM events_unlocked)"
+    " BEGIN SELECT RAISE(ABORT, 'events are only deleted by forgetting'); END",
+    "CREATE TRIGGER node_versions_no_update BEFORE UPDATE ON node_versions"
+    " BEGIN SELECT RAISE(ABORT, 'versions are only ever added'); END",
+    "CREATE TRIGGER bullets_no_update BEFORE UPDATE ON bullets"
+    " BEGIN SELECT RAISE(ABORT, 'versions are only ever added'); END",
+)
+
+
+def open_schema(time_zone: str) -> None:
+    """Make the schema of a new store, or check that an existing one has this version.
+
+    Raises:
+        StoreVersionError: The store has another schema.
+    """
+    found = read_version()
+    if found:
+        check_version(found, path())
+        return
+    with writing():
+        found = read_version()
+        if found:  # Another process was faster.
+            check_version(found, path())
+        else:
+            _create(time_zone)
+    for suffix in ("-wal", "-shm"):
+        beside = Path(f"{path()}{suffix}")
+        if beside.exists():
+            beside.chmod(0o600)
+
+
+def _create(time_zone: str) -> None:
+    db.create_tables(TABLES)
+    for statement in (*INDEXES, *TRIGGERS):
+        db.execute_sql(statement)
+    MetaRow.create(name="time_zone", value=time_zone)
+    MetaRow.create(name="redacted_by", value=str(RULES_VERSION))
+    MetaRow.create(name=VERSION_KEY, value=str(VERSION))
+
+
+def read_version() -> int:
+    """Return the schema version of the open store; 0 for a file without one."""
+    if not db.table_exists("meta"):
+        return 0
+    row = MetaRow.get_or_none(MetaRow.name == VERSION_KEY)
+    return int(row.value) if row else 0
+
+
+def check_version(found: int, file: Path) -> None:
+    """Raise an error unless this memtui can read a schema version.
+
+    Raises:
+        StoreVersionError: It cannot.
+    """
+    if found != VERSION:
+        raise StoreVersionError(
+            f"{file} was made by another version of memtui (schema {found}; this one"
+            f" reads schema {VERSION}): use that version to read it"
+        )

@@ -20,7 +20,7 @@ _TOGETHER = """(
         JOIN sessions ON sessions.id = segments.session_id
         WHERE sessions.agent = ? AND sessions.project = ?
         UNION
-        SELECT parent_id FROM toc_latest JOIN made USING (node_id)
+        SELECT parent_id FROM nodes JOIN made USING (node_id)
         WHERE parent_id IS NOT NULL
     )
     SELECT node_id FROM made
@@ -30,14 +30,14 @@ _TOGETHER = """(
 
 _CARRYING = """(
     WITH RECURSIVE made(node_id) AS (
-        SELECT near.node_id FROM toc_latest AS near
-        JOIN toc_versions AS says ON says.id = near.latest_id
+        SELECT near.node_id FROM nodes AS near
+        JOIN node_versions AS says ON says.id = near.latest_id
         WHERE near.level = 'segment' AND near.start_ms >= ? AND near.start_ms < ?
           AND INSTR(LOWER(says.keywords), ?)
           AND (? = '' OR ? IN (SELECT value FROM json_each(says.agents)))
           AND (? = '' OR ? IN (SELECT value FROM json_each(says.projects)))
         UNION
-        SELECT parent_id FROM toc_latest JOIN made USING (node_id)
+        SELECT parent_id FROM nodes JOIN made USING (node_id)
         WHERE parent_id IS NOT NULL
     )
     SELECT node_id FROM made
@@ -51,9 +51,9 @@ ten times as fast as to read each list.
 
 SPEAKING_OF = """(
     SELECT segments.session_id FROM segments
-    JOIN toc_latest ON toc_latest.node_id = segments.id
-    JOIN toc_versions ON toc_versions.id = toc_latest.latest_id
-    WHERE INSTR(LOWER(toc_versions.keywords), ?)
+    JOIN nodes ON nodes.node_id = segments.id
+    JOIN node_versions ON node_versions.id = nodes.latest_id
+    WHERE INSTR(LOWER(node_versions.keywords), ?)
 )"""
 """The numbers of the sessions of which a segment carries a keyword, as ``listed``."""
 
@@ -178,8 +178,8 @@ def _names(column: Any, name: str) -> Any:
 _KEYWORDS = """
     SELECT said.word, COUNT(*) AS days FROM (
         SELECT json_extract(one.value, '$[0]') AS word
-        FROM toc_latest AS node
-        JOIN toc_versions AS says ON says.id = node.latest_id,
+        FROM nodes AS node
+        JOIN node_versions AS says ON says.id = node.latest_id,
         json_each(says.keywords) AS one
         WHERE node.level = 'day'
         ORDER BY node.start_ms DESC

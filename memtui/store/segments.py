@@ -43,7 +43,7 @@ def get(segment_id: str) -> SegmentRange | None:
 
 def want_all() -> None:
     """Say that every segment wants another summary."""
-    SegmentRow.update(needs_summary=True, summarised=0).execute()
+    SegmentRow.update(needs_summary=True, summarised_events=0).execute()
 
 
 def safe_start(number: int, at_ms: int) -> int:
@@ -91,7 +91,10 @@ def put(stretches: Sequence[SegmentRange]) -> None:
     """Keep segments that are new or have changed; each wants a summary."""
     ids = [stretch.segment_id for stretch in stretches]
     rows = SegmentRow.select(
-        SegmentRow.id, SegmentRow.summarised, SegmentRow.surprise, SegmentRow.terms
+        SegmentRow.id,
+        SegmentRow.summarised_events,
+        SegmentRow.surprise,
+        SegmentRow.terms,
     ).where(SegmentRow.id.in_(ids))
     seen = {name: told for name, *told in rows.tuples()} if ids else {}
     new = (0, None, None)
@@ -226,13 +229,13 @@ def count_waiting() -> int:
 
 
 def _wants_summary() -> object:
-    grown = SegmentRow.events * OF >= SegmentRow.summarised * GROWN
+    grown = SegmentRow.events * OF >= SegmentRow.summarised_events * GROWN
     return SegmentRow.needs_summary & (~SegmentRow.is_open | grown)
 
 
 def summarised(stretches: Sequence[SegmentRange]) -> None:
     """Note that segments have the summaries they wanted."""
-    SegmentRow.update(needs_summary=False, summarised=SegmentRow.events).where(
+    SegmentRow.update(needs_summary=False, summarised_events=SegmentRow.events).where(
         SegmentRow.id.in_([stretch.segment_id for stretch in stretches])
     ).execute()
 
@@ -266,8 +269,8 @@ def _stretch(row: SegmentRow) -> SegmentRange:
     return SegmentRange(
         segment_id=row.id,
         number=row.session_id,
-        first_id=row.first_id,
-        last_id=row.last_id,
+        first_id=row.first_event_id,
+        last_id=row.last_event_id,
         start_ms=row.start_ms,
         end_ms=row.end_ms,
         tokens=row.tokens,

@@ -16,7 +16,7 @@ from memtui.store.schema import (
     NodeRow,
     SegmentRow,
     SessionRow,
-    TellingRow,
+    SourceCopyRow,
     VersionRow,
 )
 
@@ -124,9 +124,9 @@ def shared(number: int) -> int:
     They are kept with that one.
     """
     rows = (
-        TellingRow.select(fn.COUNT(TellingRow.event.distinct()))
+        SourceCopyRow.select(fn.COUNT(SourceCopyRow.event.distinct()))
         .join(EventRow)
-        .where(TellingRow.session == number, EventRow.subagent == "", _is_message())
+        .where(SourceCopyRow.session == number, EventRow.subagent == "", _is_message())
     )
     return int(rows.scalar() or 0)
 
@@ -162,7 +162,7 @@ def _values(some: Sequence[Any] | frozenset[Any]) -> list[str]:
     return sorted(one.value for one in some)
 
 
-_TITLED = "CASE WHEN title != '' THEN title ELSE prompt END"
+_TITLED = "CASE WHEN title != '' THEN title ELSE first_prompt END"
 
 
 _KEYS = {

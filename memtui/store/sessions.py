@@ -10,7 +10,7 @@ from memtui.model.events import Event, EventRole, clean, from_ms, to_ms
 from memtui.model.sessions import Helper, Session, SessionFacts
 from memtui.store import meta, outbox, tombstones
 from memtui.store.database import db
-from memtui.store.schema import EventRow, HelperRow, SessionRow, TellingRow
+from memtui.store.schema import EventRow, SubagentRow, SessionRow, SourceCopyRow
 from memtui.text import titles
 
 
@@ -82,23 +82,23 @@ def _stand_for(row: SessionRow, told: Sequence[Event]) -> None:
         if not event.is_message or event.role is not EventRole.USER:
             continue
         at_ms = event.timestamp_ms
-        is_earlier = row.prompt_ms is None or at_ms < row.prompt_ms
-        if not is_earlier and titles.tells(row.prompt):
+        is_earlier = row.first_prompt_ms is None or at_ms < row.first_prompt_ms
+        if not is_earlier and titles.tells(row.first_prompt):
             continue
         line = titles.of(event.text)
-        if titles.tells(line) or (is_earlier and not titles.tells(row.prompt)):
-            row.prompt_ms, row.prompt = at_ms, line
+        if titles.tells(line) or (is_earlier and not titles.tells(row.first_prompt)):
+            row.first_prompt_ms, row.first_prompt = at_ms, line
 
 
 def entitle(numbers: Iterable[int]) -> list[int]:
     """Find anew the lines that stand for sessions; the sessions whose it changes."""
     changed = []
     for number in numbers:
-        known = SessionRow.select(SessionRow.prompt_ms, SessionRow.prompt)
+        known = SessionRow.select(SessionRow.first_prompt_ms, SessionRow.first_prompt)
         before = known.where(SessionRow.id == number).tuples().first()
         found = _opening(number)
         if before != found:
-            line = {"prompt_ms": found[0], "prompt": found[1]}
+            line = {"first_prompt_ms": found[0], "first_prompt": found[1]}
             SessionRow.update(line).where(SessionRow.id == number).execute()
             changed.append(number)
     return changed
@@ -139,8 +139,8 @@ def recount(number: int) -> None:
     if not events:
         # All it tells is kept with others: it has the time of what it tells.
         times = (fn.MIN(EventRow.at_ms), fn.MAX(EventRow.at_ms))
-        told = TellingRow.select(*times).join(EventRow)
-        first, last = told.where(TellingRow.session == number).tuples().get()
+        told = SourceCopyRow.select(*times).join(EventRow)
+        first, last = told.where(SourceCopyRow.session == number).tuples().get()
     SessionRow.update(
         created_ms=fn.COALESCE(first, SessionRow.created_ms),
         updated_ms=fn.COALESCE(last, SessionRow.updated_ms),
@@ -182,9 +182,9 @@ def learn(facts: SessionFacts) -> int | None:
     }
     if facts.title and not tombstones.is_covered(facts.title):
         told["title"] = clean(facts.title) or row.title
-    if facts.project and (row.place_ms is None or at_ms < row.place_ms):
+    if facts.project and (row.project_ms is None or at_ms < row.project_ms):
         told |= {"cwd": clean(facts.cwd), "project": clean(facts.project)}
-        told |= {"root": clean(facts.root), "place_ms": at_ms}
+        told |= {"root": clean(facts.root), "project_ms": at_ms}
     if facts.summary and not tombstones.is_covered(facts.summary):
         told["summary"] = clean(facts.summary)
     changed = {n: value for n, value in told.items() if getattr(row, n) != value}
@@ -265,7 +265,7 @@ def session(row: SessionRow) -> Session:
         project=row.project,
         cwd=row.cwd,
         branch=row.branch,
-        title=" ".join((row.title or row.prompt).split()),
+        title=" ".join((row.title or row.first_prompt).split()),
         model=row.model,
         created_at=from_ms(row.created_ms),
         updated_at=from_ms(row.updated_ms),
@@ -285,15 +285,15 @@ def meet(helpers: Iterable[Helper]) -> None:
         if tombstones.covers_helper(*names):
             continue
         said = [clean(text) for text in (told.kind, told.started_by, told.task)]
-        row = HelperRow.get_or_none(
-            HelperRow.agent == names[0],
-            HelperRow.session_name == names[1],
-            HelperRow.subagent == names[2],
+        row = SubagentRow.get_or_none(
+            SubagentRow.agent == names[0],
+            SubagentRow.session_name == names[1],
+            SubagentRow.subagent == names[2],
         )
-        before = (row.kind, row.started_by, row.task) if row else ("", "", "")
+        before = (row.kind, row.tool_use_id, row.task) if row else ("", "", "")
         kept = [new or old for new, old in zip(said, before, strict=True)]
-        fields = ("agent", "session_name", "subagent", "kind", "started_by", "task")
-        HelperRow.insert(
+        fields = ("agent", "session_name", "subagent", "kind", "tool_use_id", "task")
+        SubagentRow.insert(
             dict(zip(fields, (*names, *kept), strict=True))
         ).on_conflict_replace().execute()
 
@@ -301,11 +301,11 @@ def meet(helpers: Iterable[Helper]) -> None:
 def of(agent: str, session_id: str) -> list[Helper]:
     """The subagents of a session, by their names."""
     rows = (
-        HelperRow.select()
-        .where(HelperRow.agent == agent, HelperRow.session_name == session_id)
-        .order_by(HelperRow.subagent)
+        SubagentRow.select()
+        .where(SubagentRow.agent == agent, SubagentRow.session_name == session_id)
+        .order_by(SubagentRow.subagent)
     )
     return [
-        Helper(agent, session_id, row.subagent, row.kind, row.started_by, row.task)
+        Helper(agent, session_id, row.subagent, row.kind, row.tool_use_id, row.task)
         for row in rows
     ]

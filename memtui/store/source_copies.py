@@ -1,4 +1,4 @@
-"""Second tellings: one event that came in two ways, or in two sessions.
+"""Second source_copies: one event that came in two ways, or in two sessions.
 
 A hook and the transcript of one session tell the same things; a fork and a resumed
 session begin with a copy of another one. Each thing is kept once, and every id it was
@@ -15,11 +15,11 @@ from memtui.model.events import Event, EventType
 from memtui.store import meta, outbox, segments, tombstones
 from memtui.store.database import db, insert
 from memtui.store.fingerprints import origin_of, twin_in, twin_of
-from memtui.store.schema import EventRow, TellingRow
+from memtui.store.schema import EventRow, SourceCopyRow
 from memtui.store.sessions import recount
 
 TWIN_MS = tombstones.TWIN_MS
-"""How far apart two tellings of one event may be, in milliseconds."""
+"""How far apart two source_copies of one event may be, in milliseconds."""
 
 
 _HOOK = "hook"
@@ -33,20 +33,18 @@ it tells."""
 _KNOWN = (EventRow.id, EventRow.route, EventRow.session, EventRow.at_ms)
 
 
-_COPIES = (
-    "SELECT id, route, session_id, at_ms, origin, text FROM events WHERE origin IN"
-)
+_COPIES = "SELECT id, route, session_id, at_ms, source_hash, text FROM events WHERE source_hash IN"
 
 
 _OWNERS = (
-    "SELECT DISTINCT s.name FROM tellings t JOIN events e ON e.id = t.event_id"
+    "SELECT DISTINCT s.name FROM source_copies t JOIN events e ON e.id = t.event_id"
     " JOIN sessions s ON s.id = e.session_id WHERE t.session_id = ?"
 )
 
 
 _NEAR = (
     "SELECT id, route, session_id, at_ms, text FROM events e WHERE NOT EXISTS"
-    " (SELECT 1 FROM tellings t WHERE t.event_id = e.id AND t.session_id IS NULL"
+    " (SELECT 1 FROM source_copies t WHERE t.event_id = e.id AND t.session_id IS NULL"
     " AND t.route = ?) AND session_id = ? AND at_ms BETWEEN ? AND ?"
     " AND type = 'assistant_message' AND subagent = '' AND route <> ?"
     " AND (route = 'hook' OR ? = 'hook')"
@@ -78,7 +76,7 @@ def is_better(route: str, than: str) -> bool:
 
 
 def rank(route: str) -> int:
-    """How good the tellings of a route are; the best has the highest rank."""
+    """How good the source_copies of a route are; the best has the highest rank."""
     return _RANK.get(route, 1)
 
 
@@ -162,15 +160,17 @@ def _untold(
         route: The route.
         by: The number of the session that tells them; their own when None.
     """
-    telling = TellingRow.event == EventRow.id
-    mine = TellingRow.session.is_null() if by is None else TellingRow.session == by
-    told_so = TellingRow.select().where(telling, mine, TellingRow.route == route)
+    telling = SourceCopyRow.event == EventRow.id
+    mine = (
+        SourceCopyRow.session.is_null() if by is None else SourceCopyRow.session == by
+    )
+    told_so = SourceCopyRow.select().where(telling, mine, SourceCopyRow.route == route)
     about = EventRow.route != route
     if by is not None:
-        about = fn.EXISTS(TellingRow.select().where(telling, mine))
+        about = fn.EXISTS(SourceCopyRow.select().where(telling, mine))
     for some in _chunks(names):
-        rows = EventRow.select(*_KNOWN, EventRow.twin).where(
-            EventRow.twin.in_(some), about, ~fn.EXISTS(told_so)
+        rows = EventRow.select(*_KNOWN, EventRow.fingerprint).where(
+            EventRow.fingerprint.in_(some), about, ~fn.EXISTS(told_so)
         )
         for *known, twin in rows.tuples():
             yield bytes(twin), Known(*known)
@@ -231,18 +231,18 @@ def note(
     numbers: Mapping[tuple[str, str], int],
     route: str,
 ) -> None:
-    """Note second tellings: the ids they have lead to the events that are kept."""
+    """Note second source_copies: the ids they have lead to the events that are kept."""
     rows = []
     for event, known in seconds:
         mine = numbers[event.agent, event.session_id]
         copied_in = mine if mine != known.session else None
         rows.append((event.event_id, known.event_id, route, copied_in))
-    insert(TellingRow, rows)
+    insert(SourceCopyRow, rows)
     meta.note_unsettled({number for *_, number in rows if number is not None})
 
 
 def give_way(better: Mapping[Known, Known]) -> None:
-    """Let events be replaced by better tellings, which are kept already.
+    """Let events be replaced by better source_copies, which are kept already.
 
     Args:
         better: For each event that goes, the one that takes its place.
@@ -251,15 +251,15 @@ def give_way(better: Mapping[Known, Known]) -> None:
         return
     with tombstones.allowed():
         for known, instead in better.items():
-            TellingRow.update(event=instead.event_id).where(
-                TellingRow.event == known.event_id
+            SourceCopyRow.update(event=instead.event_id).where(
+                SourceCopyRow.event == known.event_id
             ).execute()
             EventRow.delete().where(EventRow.id == known.event_id).execute()
     rows = []
     for known, instead in better.items():
         told_in = known.session if known.session != instead.session else None
         rows.append((known.event_id, instead.event_id, known.route, told_in))
-    insert(TellingRow, rows)
+    insert(SourceCopyRow, rows)
     meta.note_shared(instead.event_id for instead in better.values())
     went: dict[int, int] = {}
     for known in better:
@@ -276,8 +276,8 @@ def resolved(told_ids: Sequence[str]) -> dict[str, str]:
     """The events that ids lead to under which they were told a second time."""
     found: dict[str, str] = {}
     for ids in _chunks(list(told_ids)):
-        rows = TellingRow.select(TellingRow.told_id, TellingRow.event)
-        found |= dict(rows.where(TellingRow.told_id.in_(ids)).tuples())
+        rows = SourceCopyRow.select(SourceCopyRow.copy_id, SourceCopyRow.event)
+        found |= dict(rows.where(SourceCopyRow.copy_id.in_(ids)).tuples())
     return found
 
 

@@ -28,26 +28,26 @@ RANKED = 2000
 
 _HOLDING = (
     "SELECT j.value, (SELECT json_insert(json_group_array(session), '$[#]',"
-    " min(began_s)) FROM (SELECT session, began_s FROM terms"
-    " WHERE term = j.value AND began_s < ? ORDER BY began_s DESC LIMIT ?))"
+    " min(start_s)) FROM (SELECT session, start_s FROM terms"
+    " WHERE term = j.value AND start_s < ? ORDER BY start_s DESC LIMIT ?))"
     " FROM json_each(?) j"
 )
 
 
 _ADD = (
-    "INSERT INTO terms (term, began_s, session, segments) VALUES (?, ?, ?, 1)"
+    "INSERT INTO terms (term, start_s, session, segments) VALUES (?, ?, ?, 1)"
     " ON CONFLICT DO UPDATE SET segments = segments + 1"
 )
 
 
 _LESS = (
     "UPDATE terms SET segments = segments - 1"
-    " WHERE term = ? AND began_s = ? AND session = ?"
+    " WHERE term = ? AND start_s = ? AND session = ?"
 )
 
 
 _NONE = (
-    "DELETE FROM terms WHERE term = ? AND began_s = ? AND session = ? AND segments < 1"
+    "DELETE FROM terms WHERE term = ? AND start_s = ? AND session = ? AND segments < 1"
 )
 
 
@@ -78,15 +78,15 @@ def put(segments: Sequence[Told]) -> None:
     for told in segments:
         if told.segment_id not in before or told.number not in began:
             continue
-        began_s = began[told.number]
+        start_s = began[told.number]
         numbers = {term: number_of(term) for term in told.terms}
-        figure = _weighed(told.terms, numbers, began_s, earlier)
+        figure = _weighed(told.terms, numbers, start_s, earlier)
         row = sorted(set(numbers.values()))
-        says = {(number, began_s, told.number) for number in row}
+        says = {(number, start_s, told.number) for number in row}
         _replace(before[told.segment_id], says)
         db.execute_sql(
             "UPDATE segments SET surprise = ?, terms = ? WHERE id = ?",
-            (figure, struct.pack(f"<{len(row) + 1}i", began_s, *row), told.segment_id),
+            (figure, struct.pack(f"<{len(row) + 1}i", start_s, *row), told.segment_id),
         )
 
 
@@ -124,8 +124,8 @@ def _kept(segment_ids: Iterable[str]) -> dict[str, set[Said]]:
     ).fetchall()
     found: dict[str, set[Said]] = {}
     for name, session, kept in rows:
-        began_s, *terms = struct.unpack(f"<{len(kept) // 4}i", kept) if kept else (0,)
-        found[name] = {(term, began_s, session) for term in terms}
+        start_s, *terms = struct.unpack(f"<{len(kept) // 4}i", kept) if kept else (0,)
+        found[name] = {(term, start_s, session) for term in terms}
     return found
 
 
@@ -150,20 +150,20 @@ def _earlier() -> Callable[[int], int]:
     asked = (
         "SELECT created_ms / 1000 FROM sessions WHERE id % ? = 0 ORDER BY created_ms"
     )
-    begins = [began_s for (began_s,) in db.execute_sql(asked, (each,)).fetchall()]
+    begins = [start_s for (start_s,) in db.execute_sql(asked, (each,)).fetchall()]
     return lambda at_s: bisect_left(begins, at_s) * each
 
 
 def _weighed(
     told: Mapping[str, float],
     numbers: Mapping[str, int],
-    began_s: int,
+    start_s: int,
     earlier: Callable[[int], int],
 ) -> float:
-    asked = (began_s, surprise.COMMON, json.dumps(list(numbers.values())))
+    asked = (start_s, surprise.COMMON, json.dumps(list(numbers.values())))
     held: dict[int, set[int]] = {}
     counts: dict[int, int] = {}
-    every = earlier(began_s)
+    every = earlier(start_s)
     for number, told_by in db.execute_sql(_HOLDING, asked).fetchall():
         *sessions, first_s = json.loads(told_by)
         held[number] = set(sessions)

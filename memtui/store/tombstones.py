@@ -16,10 +16,10 @@ from typing import Any
 
 from memtui.model.events import Event, Thought, clean, from_ms, to_ms
 from memtui.store.database import db, writing
-from memtui.store.schema import ForgettingRow, MetaRow, TombstoneRow
+from memtui.store.schema import UnlockRow, MetaRow, TombstoneRow
 
 TWIN_MS = 600_000
-"""How far apart two tellings of one event may be, in milliseconds."""
+"""How far apart two source_copies of one event may be, in milliseconds."""
 
 
 class Kind(StrEnum):
@@ -354,6 +354,6 @@ def door() -> Iterator[None]:
 @contextmanager
 def allowed() -> Iterator[None]:
     """Within a transaction: the database lets events be changed and deleted."""
-    ForgettingRow.create(id=1)
+    UnlockRow.create(id=1)
     yield
-    ForgettingRow.delete().execute()
+    UnlockRow.delete().execute()

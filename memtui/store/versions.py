@@ -15,7 +15,13 @@ from memtui.model.summaries import Keyword
 from memtui.model.verdicts import Features, Span, Support, Verdict
 from memtui.store import dirty, outbox
 from memtui.store.database import insert, next_id
-from memtui.store.schema import BulletGripRow, BulletRow, MakingRow, NodeRow, VersionRow
+from memtui.store.schema import (
+    BulletGripRow,
+    BulletRow,
+    GenerationRow,
+    NodeRow,
+    VersionRow,
+)
 from memtui.summarize.grounding import claims
 
 
@@ -139,7 +145,7 @@ def input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
             VersionRow.input_hash,
             fn.MAX(VersionRow.version),
         )
-        .where(VersionRow.node_id.in_(shown), ~VersionRow.is_models)
+        .where(VersionRow.node_id.in_(shown), ~VersionRow.is_by_model)
         .group_by(VersionRow.node_id)
     )
     return {name: hashed for name, hashed, _ in rows.tuples()}
@@ -151,9 +157,9 @@ def models(node_id: str, input_hash: str) -> tuple[int, str] | None:
     Returns:
         Its number in the store, and why it was rejected; None if there is none.
     """
-    rows = VersionRow.select(VersionRow.id, VersionRow.rejected).where(
+    rows = VersionRow.select(VersionRow.id, VersionRow.rejection).where(
         VersionRow.node_id == node_id,
-        VersionRow.is_models,
+        VersionRow.is_by_model,
         VersionRow.input_hash == input_hash,
     )
     found = rows.order_by(VersionRow.version.desc()).tuples().first()
@@ -197,8 +203,8 @@ def _pinned(node_ids: Sequence[str]) -> dict[str, int]:
 
 def _asked(node_ids: Sequence[str]) -> dict[str, int]:
     """When a person asked for another version of some of these nodes."""
-    rows = NodeRow.select(NodeRow.node_id, NodeRow.asked_ms).where(
-        NodeRow.node_id.in_(list(node_ids)), NodeRow.asked_ms > 0
+    rows = NodeRow.select(NodeRow.node_id, NodeRow.requested_ms).where(
+        NodeRow.node_id.in_(list(node_ids)), NodeRow.requested_ms > 0
     )
     return dict(rows.tuples())
 
@@ -216,7 +222,7 @@ def _add(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
         ],
     )
     made = [(row, *astuple(node.facts)) for row, node in numbered if node.is_models]
-    insert(MakingRow, made)
+    insert(GenerationRow, made)
     _put_bullets(numbered)
     return [row for row, _ in numbered]
 
@@ -268,7 +274,9 @@ def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object
 def is_refused(node_id: str) -> bool:
     """Whether a model's version of a node was rejected."""
     rows = VersionRow.select().where(
-        VersionRow.node_id == node_id, VersionRow.is_models, VersionRow.rejected != ""
+        VersionRow.node_id == node_id,
+        VersionRow.is_by_model,
+        VersionRow.rejection != "",
     )
     return bool(rows.exists())
 
@@ -318,10 +326,10 @@ def pin(node_id: str, version: int, zone: tzinfo, now_ms: int) -> bool:
     if row is None:
         return False
     later = VersionRow.select().where(
-        mine, VersionRow.version > version, ~VersionRow.is_models
+        mine, VersionRow.version > version, ~VersionRow.is_by_model
     )
     return _point(
-        node_id, row.id, zone, now_ms, is_pinned=True, is_behind=later.exists()
+        node_id, row.id, zone, now_ms, is_pinned=True, is_outdated=later.exists()
     )
 
 
@@ -337,12 +345,12 @@ def unpin(node_id: str, zone: tzinfo, now_ms: int) -> bool:
         Whether there is one.
     """
     rows = VersionRow.select(VersionRow.id).where(
-        VersionRow.node_id == node_id, VersionRow.rejected == ""
+        VersionRow.node_id == node_id, VersionRow.rejection == ""
     )
     newest = rows.order_by(VersionRow.version.desc()).first()
     if newest is None:
         return False
-    return _point(node_id, newest.id, zone, now_ms, is_pinned=False, is_behind=False)
+    return _point(node_id, newest.id, zone, now_ms, is_pinned=False, is_outdated=False)
 
 
 def ask_version(node_id: str, now_ms: int) -> bool:
@@ -355,11 +363,11 @@ def ask_version(node_id: str, now_ms: int) -> bool:
     Returns:
         Whether there is such a node.
     """
-    changed = NodeRow.update(wants_model=True, model_attempts=0, model_retry_ms=0)
+    changed = NodeRow.update(needs_model=True, model_attempts=0, model_retry_ms=0)
     if not changed.where(NodeRow.node_id == node_id).execute():
         return False
-    asked = NodeRow.update(asked_ms=now_ms)
-    asked.where(NodeRow.node_id == node_id, NodeRow.asked_ms == 0).execute()
+    asked = NodeRow.update(requested_ms=now_ms)
+    asked.where(NodeRow.node_id == node_id, NodeRow.requested_ms == 0).execute()
     outbox.announce([node_id], now_ms)
     return True
 
@@ -367,7 +375,7 @@ def ask_version(node_id: str, now_ms: int) -> bool:
 def asked_at(node_id: str) -> datetime | None:
     """When a new version was asked for that is not made yet; None if none was."""
     row = NodeRow.get_or_none(NodeRow.node_id == node_id)
-    return from_ms(row.asked_ms) if row and row.asked_ms else None
+    return from_ms(row.requested_ms) if row and row.requested_ms else None
 
 
 def _point(
@@ -377,10 +385,10 @@ def _point(
     now_ms: int,
     *,
     is_pinned: bool,
-    is_behind: bool,
+    is_outdated: bool,
 ) -> bool:
     """Point to a version, and have all that shows the node follow."""
-    changed = NodeRow.update(latest=row, is_pinned=is_pinned, is_behind=is_behind)
+    changed = NodeRow.update(latest=row, is_pinned=is_pinned, is_outdated=is_outdated)
     if not changed.where(NodeRow.node_id == node_id).execute():
         return False
     outbox.announce([node_id], now_ms)

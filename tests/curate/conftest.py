@@ -32,7 +32,7 @@ def tree_of(house: Workspace) -> Tree:
         grips = list(GripRow.select().order_by(GripRow.id).dicts())
     for row in sessions:
         # When its project was first told is how its project is found, not what it is.
-        del row["id"], row["place_ms"]
+        del row["id"], row["project_ms"]
     for row in thoughts:
         del row["session"]
     nodes: Tree = {}
@@ -62,7 +62,7 @@ def terms_of(words: str) -> list[bytes]:
     numbers = [surprise.number_of(root) for root in needed(words)]
     with database.connected():
         kept = TermRow.select().where(TermRow.term.in_(numbers))
-        return [pack(">ii", row.term, row.began_s) for row in kept]
+        return [pack(">ii", row.term, row.start_s) for row in kept]
 
 
 def digested(house: Workspace, *paths: Path) -> Workspace:

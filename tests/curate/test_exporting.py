@@ -18,7 +18,7 @@ from memtui.services import sessions
 from memtui.settings import Settings
 from memtui.store import backup as store_backup
 from memtui.store import database, tombstones
-from memtui.store.schema import EventRow, HelperRow, SessionRow, TellingRow
+from memtui.store.schema import EventRow, SubagentRow, SessionRow, SourceCopyRow
 from memtui.store.tombstones import Kind, Tombstone
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY
@@ -100,7 +100,7 @@ def told_twice(tmp_path: Path, house: Workspace, digest: Digest) -> list[Path]:
 def tellings() -> list[Any]:
     with database.connected():
         rows = database.db.execute_sql(
-            "SELECT t.told_id, t.event_id, t.route, s.name FROM tellings t"
+            "SELECT t.copy_id, t.event_id, t.route, s.name FROM source_copies t"
             " LEFT JOIN sessions s ON s.id = t.session_id ORDER BY 1"
         )
         return list(rows.fetchall())
@@ -120,7 +120,7 @@ def test_all_of_it_comes_back_as_it_was(
     assert routes == {"hook", "transcript"} and len(told) == 5
     assert {row["forked_from"] for row in before["sessions"]} == {"", "harbour-1"}
     with database.connected():
-        helpers = list(HelperRow.select().dicts())
+        helpers = list(SubagentRow.select().dicts())
     assert [row["task"] for row in helpers] == ["Look"]
     file = exported(house)
     house.stop()
@@ -130,7 +130,7 @@ def test_all_of_it_comes_back_as_it_was(
     assert tellings() == told
     assert lists() == listed
     with database.connected():
-        assert list(HelperRow.select().dicts()) == helpers
+        assert list(SubagentRow.select().dicts()) == helpers
     assert exported(new).read_text() == file.read_text()
 
 
@@ -266,7 +266,7 @@ def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
     file = exported(house)
     house.stop()
     monkeypatch.setattr("memtui.capture.transcripts.EVENTS_AT_ONCE", 1)
-    monkeypatch.setattr("memtui.capture.formats.jsonl.RECORDS_AT_ONCE", 1)
+    monkeypatch.setattr("memtui.capture.formats.jsonl.RECORDS_PER_CURSOR", 1)
     new = empty()
     # A new import for every few records: each goes on where the one before ended.
     for _ in range(60):
@@ -288,7 +288,7 @@ def test_what_was_forgotten_does_not_come_back_from_an_export(
     digest(full_house, file)
     with database.connected():
         assert SessionRow.select().where(SessionRow.name == "shop-1").count() == 0
-        assert TellingRow.select().count() == 0
+        assert SourceCopyRow.select().count() == 0
 
 
 def test_it_takes_no_more_memory_for_more_events(house: Workspace) -> None:

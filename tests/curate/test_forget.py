@@ -19,9 +19,9 @@ from memtui.settings import Settings
 from memtui.store import cursors, database, meta, tombstones
 from memtui.store.schema import (
     EventRow,
-    HelperRow,
+    SubagentRow,
     SessionRow,
-    TellingRow,
+    SourceCopyRow,
     ThoughtRow,
     TombstoneRow,
     VersionRow,
@@ -395,7 +395,7 @@ def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
     resumed.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     digest(house, first, resumed)
     with database.connected():
-        assert TellingRow.select().count() > 0
+        assert SourceCopyRow.select().count() > 0
     forget(house, Kind.SESSION, "secret-1")
     with database.connected():
         cursors.drop_all()
@@ -484,14 +484,14 @@ def test_a_subagents_task_goes_with_the_call_that_gave_it(
     (folder / "agent-a1.meta.json").write_text(json.dumps(note))
     digest(told_house, histories)
     with database.connected():
-        assert HelperRow.select().count() == 1
+        assert SubagentRow.select().count() == 1
     forget(told_house, Kind.EVENT, *subjects(Kind.EVENT))
     with database.connected():
-        assert HelperRow.select().count() == 0
+        assert SubagentRow.select().count() == 0
         cursors.drop_all()
     digest(told_house, histories)
     with database.connected():
-        assert HelperRow.select().count() == 0
+        assert SubagentRow.select().count() == 0
         assert EventRow.select().where(EventRow.text == "Looked.").count() == 1
     database.close()
     assert traces(told_house.paths.store.parent) == []

@@ -13,7 +13,7 @@ from memtui.paths import in_home
 from memtui.services.redact import Redact, Redacted
 from memtui.settings import Settings
 from memtui.store import cursors, database, meta, problems
-from memtui.store.schema import EventRow, HelperRow, SessionRow, ThoughtRow
+from memtui.store.schema import EventRow, SubagentRow, SessionRow, ThoughtRow
 from memtui.text import secrets
 from memtui.text.vocabulary import counter
 from memtui.workspace import Workspace
@@ -131,7 +131,9 @@ def test_a_secret_that_is_taken_out_is_in_no_file(telling: Workspace) -> None:
     with database.connected():
         titles = SessionRow.select().where(SessionRow.title.contains(SECRET)).count()
         assert titles == 2
-        assert HelperRow.select().where(HelperRow.task.contains(SECRET)).count() == 1
+        assert (
+            SubagentRow.select().where(SubagentRow.task.contains(SECRET)).count() == 1
+        )
         assert ThoughtRow.select().where(ThoughtRow.text.contains(SECRET)).count() == 2
         assert any(SECRET in str(cursors.get(str(f))) for f in _files(telling))
     database.close()
@@ -231,8 +233,8 @@ def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(
             updated_ms=1,
             **dict.fromkeys(names, said),
         )
-        about = ("kind", "started_by", "task")
-        HelperRow.create(
+        about = ("kind", "tool_use_id", "task")
+        SubagentRow.create(
             agent="codex", session_name="s1", subagent="a", **dict.fromkeys(about, said)
         )
     database.close()
@@ -241,7 +243,7 @@ def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(
     with database.connected():
         session = SessionRow.get()
         assert {getattr(session, n) for n in names} == {secrets.mark("github token")}
-        helper = HelperRow.get()
+        helper = SubagentRow.get()
         assert {getattr(helper, n) for n in about} == {secrets.mark("github token")}
 
 
@@ -361,7 +363,7 @@ def test_what_was_told_twice_under_two_sets_of_rules_is_one_in_the_end(
 
 def told_ids() -> list[object]:
     with database.connected():
-        asked = "SELECT told_id, event_id, route FROM tellings ORDER BY 1"
+        asked = "SELECT copy_id, event_id, route FROM source_copies ORDER BY 1"
         return list(database.db.execute_sql(asked).fetchall())
 
 

@@ -18,7 +18,7 @@ from memtui.store.schema import (
     BulletGripRow,
     BulletRow,
     GripRow,
-    MakingRow,
+    GenerationRow,
     NodeRow,
     VersionRow,
 )
@@ -199,7 +199,7 @@ def test_who_asks_for_a_new_version_is_noted_once_in_their_place(
 ) -> None:
     with database.writing():
         NodeRow.update(
-            wants_model=False, model_attempts=4, model_retry_ms=2**50
+            needs_model=False, model_attempts=4, model_retry_ms=2**50
         ).execute()
     versions.ask(DAY, NOW)
     assert history().asked_at == NOW
@@ -207,8 +207,8 @@ def test_who_asks_for_a_new_version_is_noted_once_in_their_place(
     assert history().asked_at == NOW
     with database.connected():
         row = NodeRow.get(NodeRow.node_id == DAY)
-        others = NodeRow.select().where(NodeRow.asked_ms > 0).count()
-    assert (row.wants_model, row.model_attempts, row.model_retry_ms) == (True, 0, 0)
+        others = NodeRow.select().where(NodeRow.requested_ms > 0).count()
+    assert (row.needs_model, row.model_attempts, row.model_retry_ms) == (True, 0, 0)
     assert others == 1
     assert shown() == (2, False)
 
@@ -263,7 +263,7 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
         gone = [segment, day, "toc:year:2025"]
         assert VersionRow.select().where(VersionRow.node_id.in_(gone)).count() == 0
         for table, key in (
-            (MakingRow, MakingRow.version),
+            (GenerationRow, GenerationRow.version),
             (BulletRow, BulletRow.version),
         ):
             kept = VersionRow.select(VersionRow.id)

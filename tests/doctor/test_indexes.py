@@ -48,10 +48,10 @@ def test_an_index_that_lacks_something_is_found(home: Path, ask: Ask) -> None:
     with changing(home) as connection:
         connection.execute(
             "CREATE TEMP TABLE one AS"
-            " SELECT * FROM toc_latest WHERE NOT is_dirty LIMIT 1"
+            " SELECT * FROM nodes WHERE NOT is_dirty LIMIT 1"
         )
         connection.execute("UPDATE one SET node_id = 'toc:day:2024-02-28'")
-        connection.execute("INSERT INTO toc_latest SELECT * FROM one")
+        connection.execute("INSERT INTO nodes SELECT * FROM one")
     assert "it holds" in ill(ask())["index"]["says"]
 
 

@@ -17,7 +17,7 @@ def test_work_that_nobody_does_is_found(home: Path, ask: Ask) -> None:
     with changing(home) as connection:
         connection.execute(
             "INSERT INTO outbox (action, subject_id, at_ms) SELECT 'index_node',"
-            " node_id, ? FROM toc_latest LIMIT 2",
+            " node_id, ? FROM nodes LIMIT 2",
             (hour_ago,),
         )
     found = ill(ask())["work"]
@@ -31,7 +31,7 @@ def test_what_fails_again_and_again_is_found(home: Path, ask: Ask) -> None:
     later = int((time.time() + 3600) * 1000)
     with changing(home) as connection:
         connection.execute(
-            "UPDATE toc_latest SET is_dirty = 1, attempts = 3, retry_ms = ?"
+            "UPDATE nodes SET is_dirty = 1, attempts = 3, retry_ms = ?"
             " WHERE level = 'day'",
             (later,),
         )

@@ -10,7 +10,7 @@ from memtui.model.hits import Answer, Findings, MessageSearch
 from memtui.model.nodes import TocLevel
 from memtui.search.recent import LISTED
 from memtui.tui.widgets import results, search_head
-from memtui.tui.widgets.results import View
+from memtui.tui.widgets.results import SearchView
 from memtui.workspace import Workspace
 
 ALONE = [
@@ -24,11 +24,11 @@ ALONE = [
 
 def asks(
     house: Workspace,
-) -> dict[View, Callable[[str], Answer | Findings | MessageSearch]]:
+) -> dict[SearchView, Callable[[str], Answer | Findings | MessageSearch]]:
     return {
-        View.ALL: house.search.find,
-        View.SUMMARIES: house.teleport.find,
-        View.MESSAGES: house.talk.find,
+        SearchView.ALL: house.search.find,
+        SearchView.SUMMARIES: house.teleport.find,
+        SearchView.MESSAGES: house.talk.find,
     }
 
 
@@ -37,10 +37,12 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
     full_house: Workspace, asked: str
 ) -> None:
     for view, ask in asks(full_house).items():
-        sheet = results.of(ask(asked))
-        times = [line.at for line in sheet.lines]
+        sheet = results.to_results(ask(asked))
+        times = [line.at for line in sheet.results]
         assert times and times == sorted(times, reverse=True), view
-        assert LISTED in sheet.notes and not {line.fit for line in sheet.lines} - {""}
+        assert LISTED in sheet.notes and not {line.band for line in sheet.results} - {
+            ""
+        }
         if asked.startswith(("agent", "project")):
             name = asked.partition(":")[2]
             messages = full_house.talk.find(asked).hits
@@ -77,9 +79,9 @@ def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
     full_house: Workspace,
 ) -> None:
     for view, ask in asks(full_house).items():
-        sheet = results.of(ask("in March 1999"))
-        notes = search_head.notes(sheet, "in March 1999", view, full_house.zone)
-        assert not sheet.lines and notes[0] == "Nothing is kept of “in March 1999”."
+        sheet = results.to_results(ask("in March 1999"))
+        notes = search_head.compose_notes(sheet, "in March 1999", view, full_house.zone)
+        assert not sheet.results and notes[0] == "Nothing is kept of “in March 1999”."
         assert LISTED not in ask_notes(ask("agent:codex session"))
         assert LISTED not in ask_notes(ask("levle:codex"))
     roles = full_house.talk.find("role:user").hits
@@ -93,24 +95,24 @@ def test_wide_nodes_alone_are_listed_newest_first_wherever_one_looks(
     found = full_house.search.find(f"level:{level}")
     hits = full_house.teleport.find(f"level:{level}").hits
     assert found.hits and [m.node_id for m in found.hits] == [h.node_id for h in hits]
-    sheet = results.of(found)
-    assert all(line.landing.node_id for line in sheet.lines)
-    assert {line.level for line in sheet.lines} == {TocLevel(level)}
+    sheet = results.to_results(found)
+    assert all(line.target.node_id for line in sheet.results)
+    assert {line.level for line in sheet.results} == {TocLevel(level)}
     told = full_house.asking.search_memory(f"level:{level}", limit=3).items
     assert told and all(one["id"].startswith(f"toc:{level}:") for one in told)
     assert not any("session" in one for one in told)
 
 
 def ask_notes(found: Answer | Findings | MessageSearch) -> tuple[str, ...]:
-    return results.of(found).notes
+    return results.to_results(found).notes
 
 
 def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
     full_house: Workspace,
 ) -> None:
-    sheet = results.of(full_house.search.find("session"))
-    told = search_head.notes(sheet, "session", View.ALL, full_house.zone)
-    assert sum(sheet.joined) > len(sheet.lines) > 0
+    sheet = results.to_results(full_house.search.find("session"))
+    told = search_head.compose_notes(sheet, "session", SearchView.ALL, full_house.zone)
+    assert sum(sheet.merged) > len(sheet.results) > 0
     assert told[-1].startswith("One moment of each session, from ")
-    messages = results.of(full_house.talk.find("session"))
-    assert messages.joined == (0, 0)
+    messages = results.to_results(full_house.talk.find("session"))
+    assert messages.merged == (0, 0)

@@ -126,7 +126,7 @@ def test_a_part_of_the_memory_is_counted_without_reading_the_rest_of_it(
         (statement,) = asked
         rows = db.execute_sql(f"EXPLAIN QUERY PLAN {statement}").fetchall()
     plan = " ".join(str(row[-1]) for row in rows)
-    assert "INDEX toc_latest_parent_id_start_ms" in plan
+    assert "INDEX nodes_parent_id_start_ms" in plan
     assert "SCAN" not in plan and "B-TREE FOR GROUP BY" not in plan
 
 

@@ -174,7 +174,7 @@ async def test_a_rejected_version_that_is_pinned_says_why_it_was_rejected(
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         assert f"pinned by you · rejected: {pinned.rejected}" in head(pilot)
-        assert node_page.NONE_STANDS in head(pilot)
+        assert node_page.ALL_WITHHELD in head(pilot)
         assert "1 claim of the model is hidden" in rows(pilot)[0]
         await steps(settle, "u")(pilot)
         assert [row[0] for row in rows(pilot)] == [" ", "✗"]

@@ -275,7 +275,7 @@ class Bench:
     def wants(self, name: str) -> bool:
         """Whether a node wants a version by a model."""
         with database.connected():
-            return bool(NodeRow.get_by_id(name).wants_model)
+            return bool(NodeRow.get_by_id(name).needs_model)
 
     def retry_in_s(self, name: str) -> float:
         """In how many seconds a node is tried again."""
@@ -316,7 +316,7 @@ class Bench:
             assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
             assert db.execute("PRAGMA foreign_key_check").fetchall() == []
             (pending,) = db.execute(
-                "SELECT count(*) FROM toc_latest WHERE latest_id IS NULL"
+                "SELECT count(*) FROM nodes WHERE latest_id IS NULL"
             ).fetchone()
             (without,) = db.execute(WITHOUT_GRIP).fetchone()
             (rejected,) = db.execute(REJECTED).fetchone()
@@ -325,18 +325,18 @@ class Bench:
 
 
 WITHOUT_GRIP = """
-SELECT count(*) FROM toc_latest n JOIN toc_versions v ON v.id = n.latest_id
+SELECT count(*) FROM nodes n JOIN node_versions v ON v.id = n.latest_id
 JOIN bullets b ON b.version_id = v.id
-WHERE v.is_models AND NOT b.is_withheld AND (b.support = 'unsupported' OR NOT EXISTS (
+WHERE v.is_by_model AND NOT b.is_withheld AND (b.support = 'unsupported' OR NOT EXISTS (
   SELECT 1 FROM bullet_grips l JOIN grips g ON g.id = l.grip_id
   JOIN events e ON e.id = g.start_id WHERE l.bullet_id = b.id))
 """
 REJECTED = """
-SELECT count(*) FROM toc_latest n JOIN toc_versions v ON v.id = n.latest_id
-WHERE v.rejected <> ''
+SELECT count(*) FROM nodes n JOIN node_versions v ON v.id = n.latest_id
+WHERE v.rejection <> ''
 """
 MUTE = """
-SELECT count(*) FROM toc_latest n JOIN toc_versions v ON v.id = n.latest_id
+SELECT count(*) FROM nodes n JOIN node_versions v ON v.id = n.latest_id
 WHERE NOT EXISTS (SELECT 1 FROM bullets b
                   WHERE b.version_id = v.id AND NOT b.is_withheld)
 """

@@ -12,7 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.capture import formats
-from memtui.capture.formats.base import Awaited, Left, Reading, Refused
+from memtui.capture.formats.base import (
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
+)
 from memtui.capture.ingest import Admission, Ingest
 from memtui.capture.spool import Spool
 from memtui.capture.transcripts import Files
@@ -29,7 +34,11 @@ from tests.sources.mutations import damaged, often, records
 
 SOON = corpora.AT + timedelta(seconds=12)
 
-KINDS = {Refused: Kind.FAULT, Left: Kind.LEFT, Awaited: Kind.AWAITED}
+KINDS = {
+    InvalidRecord: Kind.FAULT,
+    SkippedRecord: Kind.LEFT,
+    PendingRecord: Kind.AWAITED,
+}
 
 FILES = count()
 """Each example has a file of its own; the store is the same."""
@@ -50,11 +59,11 @@ def missed(file: Path) -> Counter[tuple[str, Kind]]:
     return Counter({(row.reason, Kind(row.kind)): row.count for row in rows})
 
 
-def refused(found: list[Reading]) -> Counter[tuple[str, Kind]]:
+def refused(found: list[ParsedItem]) -> Counter[tuple[str, Kind]]:
     return Counter(
         (clean(reading.reason), KINDS[type(reading)])
         for reading in found
-        if isinstance(reading, Refused | Left | Awaited)
+        if isinstance(reading, InvalidRecord | SkippedRecord | PendingRecord)
     )
 
 
@@ -80,7 +89,7 @@ def test_the_store_holds_what_a_file_says_that_grew(
             assert bool(why) == bool(raw)
             return
         assert not taken.imported.unreadable, missed(file)
-        source = formats.BY_NAME[place.source]
+        source = formats.FORMATS_BY_NAME[place.source]
         found = list(source.read(file, None, agent="own", now=READ_AT))
         told = {r.event_id for r in found if isinstance(r, Event)}
         thoughts = {r.thought_id for r in found if isinstance(r, Thought)}

@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
-from memtui.capture.formats.base import Awaited, Cursor, Left, Reading, Refused
+from memtui.capture.formats.base import (
+    Cursor,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
+)
 from memtui.capture.ingest import ELSEWHERE, Admission, Gate
 from memtui.capture.policy import Exclusions
 from memtui.model import events
@@ -49,7 +55,7 @@ def said(text: str, **metadata: str) -> Event:
     )
 
 
-def through(gate: Gate, *readings: Reading) -> list[Reading]:
+def through(gate: Gate, *readings: ParsedItem) -> list[ParsedItem]:
     return list(gate.through(readings))
 
 
@@ -76,7 +82,7 @@ def test_secrets_are_taken_out_wherever_they_stand(open_store: Workspace) -> Non
 
 def test_what_holds_no_secret_passes_as_it_is(open_store: Workspace) -> None:
     event = said("Fix the cart", tool_use_id="toolu_01", note="nothing")
-    refused = Refused("not valid JSON", 3)
+    refused = InvalidRecord("not valid JSON", 3)
     assert through(Gate(EVERYTHING), event, refused) == [event, refused]
 
 
@@ -101,12 +107,12 @@ def test_what_is_excluded_is_left_and_counted(
     open_store: Workspace, rules: tuple[str, ...], path: str, reason: str
 ) -> None:
     gate = Gate(Admission(Exclusions(rules)), path)
-    assert through(gate, facts(), said("hello")) == [Left(reason)]
+    assert through(gate, facts(), said("hello")) == [SkippedRecord(reason)]
 
 
 def test_a_memory_of_one_project_leaves_the_others(open_store: Workspace) -> None:
     gate = Gate(Admission(only_root="/home/ada/ferry"))
-    assert through(gate, facts(), said("hello")) == [Left(ELSEWHERE)]
+    assert through(gate, facts(), said("hello")) == [SkippedRecord(ELSEWHERE)]
     mine = facts(cwd="/home/ada/ferry/src", root="/home/ada/ferry")
     assert len(through(gate, mine, said("hello"))) == 2
 
@@ -120,7 +126,7 @@ def test_a_forgotten_project_does_not_come_back(
     gate = Gate(EVERYTHING)
     for gone in (facts(cwd="/srv/shop"), facts(cwd="", project="ferry")):
         told = through(gate, gone, said("hello"))
-        assert told == [Left("of a project that was forgotten")]
+        assert told == [SkippedRecord("of a project that was forgotten")]
     assert gate.forgotten == 2
     for other in (facts(cwd="/home/ada/shop"), facts(cwd="/home/ada/ferry")):
         assert len(through(Gate(EVERYTHING), other, said("hello"))) == 2
@@ -131,7 +137,7 @@ def test_facts_without_a_folder_do_not_let_a_left_session_in(
 ) -> None:
     gate = Gate(Admission(Exclusions(("shop",))))
     told = through(gate, facts(), facts(cwd="", title="More"), said("hello"))
-    assert told == [Left("excluded by shop")]
+    assert told == [SkippedRecord("excluded by shop")]
 
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -147,8 +153,8 @@ def test_what_is_told_of_a_session_and_its_helpers_is_told_without_secrets(
         facts(**dict.fromkeys(names, TOKEN), cwd=f"/srv/{TOKEN}", root=f"/srv/{TOKEN}"),
         Helper("claude-code", "s1", TOKEN, kind=TOKEN, started_by=TOKEN, task=TOKEN),
         replace(said("hello"), subagent=TOKEN),
-        Left(f"unknown record type {TOKEN!r}", 4),
-        Awaited(f"a call of {TOKEN}", 5),
+        SkippedRecord(f"unknown record type {TOKEN!r}", 4),
+        PendingRecord(f"a call of {TOKEN}", 5),
     )
     assert TOKEN not in repr(told)
     assert told[0] == facts(
@@ -158,8 +164,8 @@ def test_what_is_told_of_a_session_and_its_helpers_is_told_without_secrets(
     assert isinstance(told[2], Event)
     assert told[2].subagent == GITHUB
     assert told[3:] == [
-        Left(f"unknown record type '{GITHUB}'", 4),
-        Awaited(f"a call of {GITHUB}", 5),
+        SkippedRecord(f"unknown record type '{GITHUB}'", 4),
+        PendingRecord(f"a call of {GITHUB}", 5),
     ]
 
 
@@ -186,8 +192,8 @@ def test_what_metadata_says_goes_by_its_name_and_ids_stay(
 def test_a_reason_is_told_without_its_secrets(open_store: Workspace) -> None:
     key = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
     gate = Gate(EVERYTHING)
-    (told,) = through(gate, Refused(f"unknown hook event {key!r}", 3))
-    assert told == Refused("unknown hook event '[redacted: anthropic key]'", 3)
+    (told,) = through(gate, InvalidRecord(f"unknown hook event {key!r}", 3))
+    assert told == InvalidRecord("unknown hook event '[redacted: anthropic key]'", 3)
     assert gate.redacted == {"anthropic key": 1}
 
 

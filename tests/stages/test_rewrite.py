@@ -280,12 +280,12 @@ def test_a_wordy_model_s_json_is_found_in_its_prose(bench: Bench) -> None:
 def test_equal_input_makes_no_new_version(bench: Bench) -> None:
     name = one(bench)
     bench.drain()
-    versions = bench.dump()["toc_versions"]
+    versions = bench.dump()["node_versions"]
     asked = len(bench.stub.chats())
     bench.bring(said(MONDAY, *talk_of(0)))
     bench.start()
     bench.drain()
-    assert bench.dump()["toc_versions"] == versions
+    assert bench.dump()["node_versions"] == versions
     assert len(bench.stub.chats()) == asked
     assert bench.node(name).version == 2
 
@@ -431,7 +431,7 @@ def test_nor_is_anything_kept_of_a_segment_that_has_gone_meanwhile(
     assert bench.step() == 1
     (name,) = bench.segments()
     assert name != gone
-    assert not any(row[-1] and row[1] == gone for row in bench.dump()["makings"])
+    assert not any(row[-1] and row[1] == gone for row in bench.dump()["generations"])
     assert bench.step() == 1
     assert bench.node(name).is_models
     bench.sound()
@@ -484,10 +484,10 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     )
     bench.start()
     name = one(bench)
-    before = bench.dump("jobs", "job_runs", "toc_latest", "meta")
+    before = bench.dump("jobs", "job_runs", "nodes", "meta")
     bench.stub.always(fault)
     assert bench.step() == 1
-    assert bench.dump("jobs", "job_runs", "toc_latest", "meta") == before
+    assert bench.dump("jobs", "job_runs", "nodes", "meta") == before
     assert bench.wants(name) and not bench.node(name).is_models
     assert bench.retry_in_s(name) == 120
     (run,) = bench.runs()

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from memtui.errors import StoreBusy, StoreError, StoreTooNew
+from memtui.errors import StoreBusy, StoreError, StoreVersionError
 from memtui.store import backup, database
 from memtui.store.schema import MetaRow, SessionRow
 from memtui.workspace import Workspace
@@ -69,7 +69,7 @@ def test_a_copy_made_while_another_process_writes_is_one_moment(
         "    db.execute('BEGIN IMMEDIATE')\n"
         '    db.execute("INSERT INTO outbox (action, subject_id, at_ms)'
         " VALUES ('x', ?, ?)\", ('y' * 3000, n))\n"
-        "    db.execute('UPDATE sessions SET place_ms = ? WHERE id = ?',"
+        "    db.execute('UPDATE sessions SET project_ms = ? WHERE id = ?',"
         f" (n, {number}))\n"
         "    db.execute('COMMIT')\n"
         "    n > 1 or print('ready', flush=True)\n"
@@ -87,7 +87,7 @@ def test_a_copy_made_while_another_process_writes_is_one_moment(
             with closing(sqlite3.connect(file)) as db:
                 asked = "SELECT max(at_ms) FROM outbox WHERE action = 'x'"
                 (last,) = db.execute(asked).fetchone()
-                said = "SELECT place_ms FROM sessions WHERE id = ?"
+                said = "SELECT project_ms FROM sessions WHERE id = ?"
                 assert db.execute(said, (number,)).fetchone() == (last,)
                 assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             moments.append(last)
@@ -139,7 +139,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from memtui.errors import StoreError
-from memtui.store import copies, database
+from memtui.store import backup, database
 store, file = Path(sys.argv[1]), Path(sys.argv[2])
 def fill():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -167,7 +167,7 @@ def test_on_a_full_disk_a_file_that_was_there_stays(
 ) -> None:
     file = tmp_path / "memory.bak"
     file.write_text("the copy of yesterday")
-    steps = "database.db.init(str(store)); fill(); copies.make(file, may_replace=True)"
+    steps = "database.db.init(str(store)); fill(); backup.make(file, may_replace=True)"
     on_a_full_disk(steps, store, file)
     assert file.read_text() == "the copy of yesterday"
     assert list(tmp_path.glob(".*")) == []
@@ -176,8 +176,8 @@ def test_on_a_full_disk_a_file_that_was_there_stays(
 @pytest.mark.parametrize(
     "steps",
     (
-        "fill(); copies.put(copies.prepare(file, store), store)",
-        "draft = copies.prepare(file, store); fill(); copies.put(draft, store)",
+        "fill(); backup.put(backup.prepare(file, store), store)",
+        "draft = backup.prepare(file, store); fill(); backup.put(draft, store)",
     ),
 )
 def test_on_a_full_disk_the_store_stays_as_it_was(
@@ -312,5 +312,7 @@ def test_only_a_whole_store_that_this_program_can_read_is_put_there(
     copies_of.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     copies_of.close()
     shutil.copy(store, newer)
-    with pytest.raises(StoreTooNew, match=r"newer\.bak was made by a newer memtui"):
+    with pytest.raises(
+        StoreVersionError, match=r"newer\.bak was made by another version of memtui"
+    ):
         backup.outline(newer)

@@ -25,6 +25,6 @@ def test_only_what_was_asked_for_is_looked_at(
         monkeypatch.setattr(db, "execute_sql", planned)
         assert rewrite_queue.asked(1, 1) == []
         assert rewrite_queue.last_asked_ms() == 0
-    scans = [plan for plan in plans if "toc_latest" in plan or "t1" in plan]
+    scans = [plan for plan in plans if "nodes" in plan or "t1" in plan]
     assert len(scans) == 2
-    assert all("toc_latest_asked" in plan for plan in scans)
+    assert all("nodes_requested" in plan for plan in scans)

@@ -322,7 +322,7 @@ def test_a_damaged_store_and_a_damaged_index_are_said(tmp_path: Path) -> None:
         assert page["node_id"] == DAY
         assert page["parts"]
         with sqlite3.connect(home / "memory.db") as store:
-            store.execute("DROP TABLE toc_latest")
+            store.execute("DROP TABLE nodes")
         assert agent.fail("get_toc_root").startswith("error store")
 
 
