@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from benchmarks import acts, foreign, grips, transcripts, written
 from benchmarks.planter import Planter
 from benchmarks.transcripts import Stretch
-from memtui.model.summaries import Claim
+from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import Support, Verdict
 from memtui.summarize import extractive
 from memtui.summarize.grounding import anchoring as grounding_anchoring
@@ -126,7 +126,9 @@ def main() -> int:
         for kind, verdict in _deeds(source.stretch, acting):
             table.add(kind, half, verdict)
     for kind, (texts, said) in foreign.BULLETS.items():
-        for verdict in grounding_claims.of_texts([*map(Claim, said)], Passages(texts)):
+        for verdict in grounding_claims.of_texts(
+            [*map(DraftBullet, said)], Passages(texts)
+        ):
             table.add(kind, True, verdict)
     for row in _written_by_others(stretches):
         table.add(*row)
@@ -149,7 +151,9 @@ def _tell_data(stretches: Sequence[Stretch]) -> None:
 def _deeds(one: Stretch, chance: random.Random) -> Iterator[tuple[str, Verdict]]:
     """Verdicts on bullets that tell what tools did, or did not do."""
     told = list(acts.made(one.events, chance))
-    found = grounding_claims.of_events([Claim(text) for _, text in told], one.events)
+    found = grounding_claims.of_events(
+        [DraftBullet(text) for _, text in told], one.events
+    )
     for (kind, _), verdict in zip(told, found, strict=True):
         yield kind, verdict
 
@@ -178,7 +182,7 @@ def _written_by_others(
                 yield f"{name}, nearest other", half, _verdict(claim, sources[nearest])
 
 
-def _verdict(claim: Claim, source: Passages) -> Verdict:
+def _verdict(claim: DraftBullet, source: Passages) -> Verdict:
     return grounding_claims.of_texts([claim], source)[0]
 
 

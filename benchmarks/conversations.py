@@ -15,7 +15,7 @@ from benchmarks import zipf
 from memtui import store
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.sessions import SessionFacts
+from memtui.model.sessions import SessionMetadata
 from memtui.paths import Paths, in_home
 from memtui.store import database, outbox, sessions
 from memtui.store import events as store_events
@@ -75,10 +75,10 @@ class Conversation:
     is_helped: bool
 
     @property
-    def facts(self) -> SessionFacts:
+    def facts(self) -> SessionMetadata:
         """What its agent says of it."""
         folder = f"/home/robin/{self.project}"
-        return SessionFacts(
+        return SessionMetadata(
             agent=self.agent,
             session_id=self.name,
             at=self.at,
@@ -148,7 +148,7 @@ def _write(paths: Paths, messages: int) -> None:
     paths.make()
     store.open_at(paths.store)
     batch: list[Event] = []
-    told: list[SessionFacts] = []
+    told: list[SessionMetadata] = []
     for one, said in all_of(messages):
         batch += said
         told.append(one.facts)
@@ -161,7 +161,7 @@ def _write(paths: Paths, messages: int) -> None:
     database.close()
 
 
-def _keep(batch: list[Event], told: list[SessionFacts]) -> None:
+def _keep(batch: list[Event], told: list[SessionMetadata]) -> None:
     with database.writing():
         store_events.add(batch, route="transcript")
         for facts in told:

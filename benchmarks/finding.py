@@ -26,7 +26,7 @@ import memtui
 from benchmarks.transcripts import DATA
 from memtui import settings
 from memtui.model.filters import Filters
-from memtui.model.hits import HITS
+from memtui.model.hits import MAX_HITS
 from memtui.model.scope import Scope
 from memtui.paths import in_home
 from memtui.store import database, segments
@@ -170,7 +170,7 @@ def everything(house: Workspace) -> Ask:
 
     def ask(question: Question) -> list[str]:
         filters = Filters(of=Scope("", question.project))
-        found = house.search.find(question.text, limit=HITS, filters=filters)
+        found = house.search.find(question.text, limit=MAX_HITS, filters=filters)
         return [moment.session_id for moment in found.hits]
 
     return ask
@@ -223,7 +223,7 @@ def recall(
         shown.append(len(around & question.turns) / len(question.turns))
     count = len(questions)
     return (
-        f"turn recall@{HITS} {sum(found) / count:.3f};"
+        f"turn recall@{MAX_HITS} {sum(found) / count:.3f};"
         f" windows included {sum(shown) / count:.3f}"
     )
 

@@ -27,7 +27,7 @@ from typing import Any
 
 from benchmarks import seed0
 from benchmarks.seed0 import Found
-from memtui.model.summaries import Claim
+from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import anchoring
 from memtui.text import analyzer, passages
 from memtui.text.passages import Fits
@@ -40,14 +40,14 @@ WINDOW = 2
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
-Way = Callable[[Sequence[Claim], Sequence[str]], list[Found]]
+Way = Callable[[Sequence[DraftBullet], Sequence[str]], list[Found]]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The bullets of one summary, and the turns they are taken from."""
 
-    claims: list[Claim]
+    claims: list[DraftBullet]
     spans: list[list[list[int]]]
     """For each bullet the spans of turns that are right."""
     turns: list[str]
@@ -81,7 +81,7 @@ def meetings(*, are_named: bool = True) -> list[Asked]:
     found = []
     for row in rows(QMSUM / "queries.jsonl"):
         told = _SENTENCE.split(row["reference_summary"])
-        claims = [Claim(text) for text in told if len(text.split()) > 3]
+        claims = [DraftBullet(text) for text in told if len(text.split()) > 3]
         if row["kind"] == "specific" and claims:
             name = row["session_id"]
             spans = [row["relevant_spans"]] * len(claims)
@@ -102,12 +102,14 @@ def facts() -> list[Asked]:
             [[at[turn], at[turn]] for turn in row["evidence_turn_ids"] if turn in at]
             for row in observed
         ]
-        claims = [Claim(row["text"]) for row in observed]
+        claims = [DraftBullet(row["text"]) for row in observed]
         found.append(Asked(claims, spans, _turns(sessions[name]), is_held_out=True))
     return found
 
 
-def bm25(window: int, claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
+def bm25(
+    window: int, claims: Sequence[DraftBullet], turns: Sequence[str]
+) -> list[Found]:
     """BM25 on single turns, and on a window around each if one is asked for."""
     counts = [Counter(analyzer.terms(turn)) for turn in turns]
     around = [
@@ -148,7 +150,7 @@ def _bm25(
     ]
 
 
-def ours(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
+def ours(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
     """Where the bullets stand, however little of them is said there."""
     return [
         (place.start, place.best) if place else None
@@ -156,14 +158,14 @@ def ours(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
     ]
 
 
-def one_by_one(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
+def one_by_one(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
     """The same without a look at the bullets beside each."""
     fitted = Fits(turns)
     found = [anchoring.nearest([claim], fitted)[0] for claim in claims]
     return [(place.start, place.best) if place else None for place in found]
 
 
-def gripped(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
+def gripped(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
     """Where bullets get a grip: the product's way, which declines some."""
     return [
         (found[0].start, found[0].best) if found else None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from benchmarks import bullets, wrongs
 from benchmarks.transcripts import Stretch
-from memtui.model.summaries import Claim
+from memtui.model.summaries import DraftBullet
 from memtui.text.passages import Fits, Passages
 
 EACH = 40
@@ -49,7 +49,7 @@ class Planter:
         self._chance = chance
         self._further = random.Random(1)
 
-    def made(self, source: Source) -> Iterator[tuple[str, Claim, Source]]:
+    def made(self, source: Source) -> Iterator[tuple[str, DraftBullet, Source]]:
         """The bullets of one segment: class, bullet and what it is held against."""
         for base in bullets.bases(source.stretch.events, self._chance, EACH):
             forms = {
@@ -58,17 +58,17 @@ class Planter:
                 "paraphrased": bullets.paraphrased(base.text, self._chance),
             }
             for kind, text in forms.items():
-                yield kind, Claim(text, (base.place,)), source
+                yield kind, DraftBullet(text, (base.place,)), source
             yield from self._two(base, forms["planted true"], source)
             start = self._chance.choice([base.text, forms["planted true"]])
             for kind, changed in self._changed(start, source):
-                yield kind, Claim(changed, (base.place,)), source
+                yield kind, DraftBullet(changed, (base.place,)), source
             yield from self._misplaced(base.text, [*forms.values()], source)
             yield from self._wronged(base, forms["planted true"], source)
 
     def _two(
         self, base: bullets.Base, text: str, source: Source
-    ) -> Iterator[tuple[str, Claim, Source]]:
+    ) -> Iterator[tuple[str, DraftBullet, Source]]:
         """One bullet of two sentences that stand in different events."""
         others = [
             other
@@ -81,13 +81,13 @@ class Planter:
             joined = f"{text.rstrip('.')}{joint}{said[0].lower()}{said[1:]}"
             yield (
                 "two sentences in one",
-                Claim(joined, (base.place, other.place)),
+                DraftBullet(joined, (base.place, other.place)),
                 source,
             )
 
     def _wronged(
         self, base: bullets.Base, told: str, source: Source
-    ) -> Iterator[tuple[str, Claim, Source]]:
+    ) -> Iterator[tuple[str, DraftBullet, Source]]:
         """What a model gets wrong: a part of what is said, or more than is said."""
         chance = self._further
         text = chance.choice([base.text, told])
@@ -107,7 +107,7 @@ class Planter:
         }
         for kind, made in wrong.items():
             if made:
-                yield kind, Claim(made, (base.place,)), source
+                yield kind, DraftBullet(made, (base.place,)), source
 
     def _changed(self, text: str, source: Source) -> Iterator[tuple[str, str]]:
         others = self._chance.choice([source.names, self._names])
@@ -120,7 +120,7 @@ class Planter:
 
     def _misplaced(
         self, base: str, forms: Sequence[str], source: Source
-    ) -> Iterator[tuple[str, Claim, Source]]:
+    ) -> Iterator[tuple[str, DraftBullet, Source]]:
         """A bullet held against segments that do not hold its sentence."""
         text = self._chance.choice(forms)
         said = {_bare(base), _bare(text)}
@@ -129,7 +129,7 @@ class Planter:
             for at, one in enumerate(self.sources)
             if one is not source and not any(line in one.bare for line in said)
         ]
-        yield "random wrong segment", Claim(text), self._chance.choice(wrong)[1]
+        yield "random wrong segment", DraftBullet(text), self._chance.choice(wrong)[1]
         scores = self._all.scores(text)
         elsewhere = [
             pair for pair in wrong if pair[1].stretch.session != source.stretch.session
@@ -139,7 +139,7 @@ class Planter:
             ("nearest other segment", wrong),
         ):
             nearest = max(some, key=lambda pair: scores.get(pair[0], 0.0))
-            yield kind, Claim(text), nearest[1]
+            yield kind, DraftBullet(text), nearest[1]
 
 
 def _bare(text: str) -> str:

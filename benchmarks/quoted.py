@@ -8,8 +8,14 @@ from memtui.llm.extractive import Extractive
 from memtui.model import grips
 from memtui.model.events import Event
 from memtui.model.grips import Grip
-from memtui.model.nodes import Bullet, Status, Tally, TocLevel, TocNode
-from memtui.model.verdicts import Features, Span, Support, Verdict, hashed
+from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocLevel, TocNode
+from memtui.model.verdicts import (
+    EventQuote,
+    Support,
+    Verdict,
+    VerdictFeatures,
+    hash_quote,
+)
 from memtui.pipeline.summarization import SOURCE, Made, OfSegment, Summarize
 from memtui.store.surprise import Told
 from memtui.summarize import keywords
@@ -51,8 +57,8 @@ def _make(_: Summarize, work: OfSegment) -> tuple[Made, Told]:
         end_time=work.segment.end_time,
         bullets=bullets,
         keywords=keywords.of_words(found),
-        status=Status.PROVISIONAL if work.stretch.is_open else Status.CURRENT,
-        tally=Tally(1, work.stretch.events, work.stretch.messages),
+        status=NodeStatus.PROVISIONAL if work.stretch.is_open else NodeStatus.CURRENT,
+        tally=NodeCounts(1, work.stretch.events, work.stretch.messages),
         agents=(work.agent,),
         projects=(work.project,),
         summarizer=IDENTITY,
@@ -74,7 +80,7 @@ def _quoted(name: str, event: Event) -> tuple[Bullet, Grip]:
         toc_node_id=name,
     )
     terms = tuple(analyzer.needed(text))
-    span = Span(event.event_id, 0, len(text), hashed(text))
-    features = Features(covered=1.0, terms=len(terms))
+    span = EventQuote(event.event_id, 0, len(text), hash_quote(text))
+    features = VerdictFeatures(covered=1.0, terms=len(terms))
     verdict = Verdict(Support.SUPPORTED, features, terms, spans=(span,))
     return Bullet(text, (grip.grip_id,), verdict), grip

@@ -24,7 +24,7 @@ AT_ONCE = 10_000
 """How many texts are kept in one transaction of FTS5."""
 
 _WORD = re.compile(r"\w+")
-_FILTER = re.compile(rf"\b(?:{'|'.join(filters.NAMES)}):\S+")
+_FILTER = re.compile(rf"\b(?:{'|'.join(filters.FILTER_FIELDS)}):\S+")
 
 Texts = Callable[[], Iterable[tuple[int, str]]]
 """Gives all messages, by their numbers."""

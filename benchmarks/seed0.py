@@ -7,7 +7,7 @@ what a key term is, and when a run ends, it leaves open.
 import re
 from collections.abc import Sequence
 
-from memtui.model.summaries import Claim
+from memtui.model.summaries import DraftBullet
 
 SHORT = 3
 """Words of no more letters are no key terms: seed 0 names no other rule."""
@@ -19,7 +19,7 @@ Found = tuple[int, int] | None
 
 
 def ranges(
-    claims: Sequence[Claim], turns: Sequence[str], bridged: int = 0
+    claims: Sequence[DraftBullet], turns: Sequence[str], bridged: int = 0
 ) -> list[Found]:
     """The run of turns with words in common that has most.
 
@@ -53,6 +53,6 @@ def _seed(
     return best
 
 
-def starts(claims: Sequence[Claim], turns: Sequence[str]) -> list[Found]:
+def starts(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
     """The first turn of each range."""
     return [(found[0], found[0]) if found else None for found in ranges(claims, turns)]

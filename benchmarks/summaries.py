@@ -24,7 +24,7 @@ from benchmarks import grips, transcripts
 from memtui.model import events
 from memtui.model import segments as model_segments
 from memtui.model.events import Event, EventType
-from memtui.model.segments import Rules
+from memtui.model.segments import SegmentRules
 from memtui.summarize import extractive
 from memtui.text import analyzer, passages, prose
 from memtui.text.tokens import estimate
@@ -63,7 +63,7 @@ def talk(name: str, turns: Sequence[dict[str, str]]) -> list[list[Event]]:
         for at, turn in enumerate(turns)
     ]
     counted = [replace(event, tokens=estimate(event.text)) for event in told]
-    return model_segments.cut(counted, Rules())
+    return model_segments.cut(counted, SegmentRules())
 
 
 def locomo() -> Iterator[Task]:

@@ -14,7 +14,7 @@ from memtui.capture import formats
 from memtui.errors import SourceError
 from memtui.model import segments
 from memtui.model.events import Event
-from memtui.model.segments import Rules, counted_text
+from memtui.model.segments import SegmentRules, counted_text
 from memtui.text.tokens import estimate
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -60,7 +60,7 @@ def is_held_out(session: str) -> bool:
 
 def _events(path: Path) -> Iterator[Event]:
     try:
-        source = formats.of(path)
+        source = formats.detect_format(path)
     except SourceError:
         return
     if source is not None:
@@ -70,6 +70,6 @@ def _events(path: Path) -> Iterator[Event]:
 
 
 def _cut(agent: str, session: str, events: Sequence[Event]) -> Iterator[Stretch]:
-    for run in segments.cut(events, Rules()):
+    for run in segments.cut(events, SegmentRules()):
         texts = tuple(map(counted_text, run))
         yield Stretch(agent, session, is_held_out(session), tuple(run), texts)

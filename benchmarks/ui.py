@@ -28,7 +28,7 @@ from benchmarks.processes import CACHE, machine, run
 from benchmarks.stalls import Stalls, watched
 from memtui import workspace
 from memtui.errors import MemtuiError
-from memtui.model.sessions import History
+from memtui.model.sessions import AgentHistory
 from memtui.paths import Paths, in_home
 from memtui.pipeline.progress import Progress
 from memtui.tui.app import MemtuiApp
@@ -157,7 +157,7 @@ async def while_importing(pilot: Pilots, folder: Path, steps: Steps) -> None:
     told: list[Progress] = []
     house = pilot.app.house
     house.start_import(
-        [History("claude-code", folder, 0)], told.append, is_watched=False
+        [AgentHistory("claude-code", folder, 0)], told.append, is_watched=False
     )
     async with watched(steps.setdefault("all the while", Stalls())):
         while not told or told[-1].done < told[-1].total:

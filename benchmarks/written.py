@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks import grips, transcripts
 from benchmarks.transcripts import Stretch
-from memtui.model.summaries import Claim
+from memtui.model.summaries import DraftBullet
 from memtui.summarize import tool_actions
 from memtui.text import prose
 
@@ -21,7 +21,7 @@ def commits(stretches: Sequence[Stretch]) -> list[grips.Asked]:
     """Subjects of commits, and what else their segment says of the work."""
     return [
         grips.Asked(
-            [Claim(commit.text)],
+            [DraftBullet(commit.text)],
             [],
             ["" if commit.text in text else text for text in one.texts],
             one.is_held_out,
@@ -49,7 +49,7 @@ def sessions(stretches: Sequence[Stretch]) -> list[grips.Asked]:
         of_it = [one for one in stretches if one.session == told["session_id"]]
         texts = [text for one in of_it for text in one.texts]
         claims = [
-            Claim(part)
+            DraftBullet(part)
             for line in _lines(told["summary"])
             for part in prose.split(line)
         ]

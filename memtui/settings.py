@@ -13,13 +13,13 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memtui.errors import SettingsError
-from memtui.model.setting import Setting, Value
+from memtui.model.setting import Setting, SettingValue
 
 
 def _fault(cron: str) -> str:
     from memtui.model import schedule
 
-    return schedule.fault(cron)
+    return schedule.find_cron_error(cron)
 
 
 JOBS = (
@@ -312,7 +312,7 @@ BY_NAME = {setting.name: setting for setting in ALL}
 class Held:
     """A value and where it came from."""
 
-    value: Value
+    value: SettingValue
     origin: str
 
 
@@ -449,7 +449,7 @@ def _wrapped(text: str, width: int = 86) -> list[str]:
     return lines
 
 
-def toml(value: Value) -> str:
+def toml(value: SettingValue) -> str:
     """A value as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -577,7 +577,7 @@ def _nearest(word: str, words: Sequence[str]) -> list[str]:
     return difflib.get_close_matches(word, words, n=1, cutoff=0.5)
 
 
-def value_of(name: str, text: str) -> Value:
+def value_of(name: str, text: str) -> SettingValue:
     """The value a text means for a setting, checked as a file's is.
 
     Raises:
@@ -591,7 +591,7 @@ def value_of(name: str, text: str) -> Value:
         raise SettingsError(str(error).removeprefix(f"{name}: ")) from None
 
 
-def _read(setting: Setting, text: str, where: str) -> Value:
+def _read(setting: Setting, text: str, where: str) -> SettingValue:
     """A value from text, of the type its default has."""
     if isinstance(setting.default, bool):
         lowered = text.lower()
@@ -615,7 +615,7 @@ def _read(setting: Setting, text: str, where: str) -> Value:
     return _checked(setting, text, where)
 
 
-def _checked(setting: Setting, value: object, where: str) -> Value:
+def _checked(setting: Setting, value: object, where: str) -> SettingValue:
     name, default = setting.name, setting.default
     if isinstance(default, bool):
         if not isinstance(value, bool):

@@ -17,13 +17,13 @@ from typing import Any
 
 from memtui import settings
 from memtui.errors import SettingsError
-from memtui.model.setting import Entry, Setting, SettingsSheet, Value
+from memtui.model.setting import Setting, SettingEntry, SettingsSheet, SettingValue
 from memtui.settings import ALL, BUILT_IN, BY_NAME, PREFIX, Held, Settings, toml
 
 Tables = dict[str, Any]
 
 
-def write(file: Path, setting: Setting, value: Value) -> None:
+def write(file: Path, setting: Setting, value: SettingValue) -> None:
     """Set a value in a file; the file is made if there is none.
 
     Args:
@@ -51,7 +51,7 @@ def _text(file: Path) -> str:
         raise SettingsError(f"{file}: is not UTF-8 text") from error
 
 
-def changed(text: str, setting: Setting, value: Value, name: str) -> str:
+def changed(text: str, setting: Setting, value: SettingValue, name: str) -> str:
     """The text with the value in it.
 
     Raises:
@@ -77,7 +77,7 @@ def changed(text: str, setting: Setting, value: Value, name: str) -> str:
     raise SettingsError(f"{where}; change it with an editor")
 
 
-def _with(tables: Tables, section: str, key: str, value: Value) -> Tables:
+def _with(tables: Tables, section: str, key: str, value: SettingValue) -> Tables:
     told = list(value) if isinstance(value, tuple) else value
     return tables | {section: {**tables.get(section, {}), key: told}}
 
@@ -222,7 +222,7 @@ class SettingsEditor:
         entries = tuple(self._entry(one, self._last.held[one.name]) for one in ALL)
         return SettingsSheet(entries, str(self._file), problem)
 
-    def change(self, name: str, text: str) -> Entry:
+    def change(self, name: str, text: str) -> SettingEntry:
         """Set a value in the file it belongs to; how the setting stands then.
 
         Raises:
@@ -232,7 +232,7 @@ class SettingsEditor:
         with self._one_by_one:
             return self._changed(BY_NAME[name], settings.value_of(name, text))
 
-    def _changed(self, setting: Setting, value: Value) -> Entry:
+    def _changed(self, setting: Setting, value: SettingValue) -> SettingEntry:
         name = setting.name
         held = self._load().held[name]
         if fixed := _fixed(setting, held.origin):
@@ -252,8 +252,8 @@ class SettingsEditor:
         is_given = given is not None and origin.startswith(f"{given}:")
         return given if given is not None and is_given else self._file
 
-    def _entry(self, setting: Setting, held: Held) -> Entry:
-        return Entry(
+    def _entry(self, setting: Setting, held: Held) -> SettingEntry:
+        return SettingEntry(
             setting,
             typed(held.value),
             typed(setting.default),
@@ -279,7 +279,7 @@ def _fixed(setting: Setting, origin: str) -> str:
     return ""
 
 
-def typed(value: Value) -> str:
+def typed(value: SettingValue) -> str:
     """A value as a person types it."""
     if isinstance(value, str):
         return value

@@ -27,10 +27,10 @@ from memtui.llm.ollama import Ollama
 from memtui.llm.probing import Capability, Mode
 from memtui.llm.prompts import Log
 from memtui.llm.transport import Deadlines
-from memtui.model.jobs import ROLL_UPS, Job
-from memtui.model.model_state import Condition, Doing, Promise
-from memtui.model.schedule import Plan
-from memtui.model.sessions import History
+from memtui.model.jobs import ROLLUP_JOBS, Job
+from memtui.model.model_state import ModelCondition, ModelProgress, RewriteOutlook
+from memtui.model.schedule import Schedules
+from memtui.model.sessions import AgentHistory
 from memtui.model.summaries import Summary
 from memtui.paths import Paths, transcripts
 from memtui.pipeline import worker_lock
@@ -76,7 +76,7 @@ class Errands:
         raise NotImplementedError
 
     def start_import(
-        self, histories: Sequence[History], report: Report, *, is_watched: bool
+        self, histories: Sequence[AgentHistory], report: Report, *, is_watched: bool
     ) -> None:
         """Import histories on a thread of its own; the workers digest them meanwhile.
 
@@ -103,7 +103,7 @@ class Errands:
         error = ""
         done = total = 0
         try:
-            total = sum(len(formats.files(folder)) for folder in folders)
+            total = sum(len(formats.find_files(folder)) for folder in folders)
             for imported in self.works.importer().run(folders):
                 done = imported.files
                 report(self._importing(done, total, imported.waits_for))
@@ -305,7 +305,7 @@ class Workspace(Errands):
         return JobsController(self.paths, self.settings, lambda: self.plan, _now)
 
     @property
-    def plan(self) -> "Plan":
+    def plan(self) -> "Schedules":
         """When the model's jobs are due."""
         pass
 
@@ -315,7 +315,7 @@ class Workspace(Errands):
         from memtui.capture.ingest import Admission
         from memtui.capture.policy import Exclusions
         from memtui.llm.extractive import Extractive
-        from memtui.model.segments import Rules
+        from memtui.model.segments import SegmentRules
         from memtui.pipeline.pipeline import Setup
 
         pass
@@ -330,7 +330,7 @@ class Workspace(Errands):
             messages=self.paths.messages,
             claim=self.paths.claim,
             zone=self.zone,
-            rules=Rules(
+            rules=SegmentRules(
                 silence_s=settings.silence_min * 60,
                 limit_tokens=settings.limit_tokens,
                 overlap_s=settings.overlap_min * 60,
@@ -365,7 +365,7 @@ class Workspace(Errands):
     def _provider(self) -> str:
         return str(self.settings.held["summaries.provider"].value)
 
-    def _summarizer(self, tell: "Callable[[Doing], None]") -> "Summarizer":
+    def _summarizer(self, tell: "Callable[[ModelProgress], None]") -> "Summarizer":
         pass
 
         return ollama(self.settings, tell)
@@ -397,11 +397,11 @@ class Workspace(Errands):
             self._messages.close()
         database.close()
 
-    def histories(self) -> list[History]:
+    def histories(self) -> list[AgentHistory]:
         """The histories of agents found on this machine."""
         from memtui.capture import formats
 
-        return formats.histories(transcripts())
+        return formats.find_histories(transcripts())
 
     def looked_in(self) -> dict[str, tuple[Path, ...]]:
         """Where they are looked for, by the agent's name."""
@@ -506,7 +506,7 @@ class WorkspaceProtocol(Protocol):
     ) -> None:
         """Try some of it again on a thread, or all; tells what is tried."""
 
-    def histories(self) -> "Sequence[History]":
+    def histories(self) -> "Sequence[AgentHistory]":
         """What agents keep on this machine; may take a while."""
 
     def looked_in(self) -> "Mapping[str, Sequence[Path]]":
@@ -514,7 +514,7 @@ class WorkspaceProtocol(Protocol):
 
     def start_import(
         self,
-        histories: "Sequence[History]",
+        histories: "Sequence[AgentHistory]",
         report: "Callable[[Progress], None]",
         *,
         is_watched: bool,
@@ -550,7 +550,7 @@ def told(settings: Settings, is_worked: bool | None) -> str:
 
 def of_running(
     settings: Settings, progress: Progress | None, *, is_demo: bool = False
-) -> Promise:
+) -> RewriteOutlook:
     """The same in the app, which works itself or sees that another memtui does.
 
     Args:
@@ -559,26 +559,26 @@ def of_running(
         is_demo: Whether this is the made-up memory, for which none is asked.
     """
     if is_demo:
-        return Promise("The demo asks no model.", is_kept=False)
+        return RewriteOutlook("The demo asks no model.", is_kept=False)
     if note := no_model(settings):
-        return Promise(note, is_kept=False)
+        return RewriteOutlook(note, is_kept=False)
     if progress is not None and not progress.is_ours:
-        return Promise(told(settings, is_worked=True))
+        return RewriteOutlook(told(settings, is_worked=True))
     model = progress.model if progress is not None else Model()
     health = model.health
     if health is None or health.is_ready:
-        return Promise(AFTER if model.node_id else NEXT)
+        return RewriteOutlook(AFTER if model.node_id else NEXT)
     why = f"{health.says[:1].upper()}{health.says[1:]}."
-    return Promise(f"{why} {_CURES.get(health.condition, _WAIT)}", is_kept=False)
+    return RewriteOutlook(f"{why} {_CURES.get(health.condition, _WAIT)}", is_kept=False)
 
 
 _WAIT = "It is tried again by itself."
 
 
 _CURES = {
-    Condition.OFFLINE: "Start Ollama (ollama serve); the rest goes by itself then.",
-    Condition.MODEL_MISSING: "Once it is there, the rest goes by itself.",
-    Condition.REFUSED: "Change that in the settings; see memtui config show.",
+    ModelCondition.OFFLINE: "Start Ollama (ollama serve); the rest goes by itself then.",
+    ModelCondition.MODEL_MISSING: "Once it is there, the rest goes by itself.",
+    ModelCondition.REFUSED: "Change that in the settings; see memtui config show.",
 }
 """What to do when a model cannot be asked."""
 
@@ -594,21 +594,21 @@ def no_model(settings: Settings) -> str:
     )
 
 
-def plan(settings: Settings, zone: tzinfo, store: Path) -> Plan:
+def plan(settings: Settings, zone: tzinfo, store: Path) -> Schedules:
     """When each job of a store is due."""
 
     def value(name: str) -> Any:
         return settings.held[f"jobs.{name}"].value
 
-    return Plan(
-        crons={job: value(job.level) for job in ROLL_UPS},
+    return Schedules(
+        crons={job: value(job.level) for job in ROLLUP_JOBS},
         zone=zone,
         jitter_s=value("jitter_s"),
         store=str(store.resolve()),
     )
 
 
-def ollama(settings: Settings, tell: Callable[[Doing], None]) -> Summarizer:
+def ollama(settings: Settings, tell: Callable[[ModelProgress], None]) -> Summarizer:
     """A model of Ollama that remembers in the store what holds for its next process.
 
     That is how models are asked, and when one worked without a graphics card.
@@ -678,7 +678,7 @@ class JobsController:
         self,
         paths: "Paths",
         settings: "Settings",
-        plan: "Callable[[], Plan]",
+        plan: "Callable[[], Schedules]",
         clock: Callable[[], datetime],
     ) -> None:
         """Remember where to look.

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from memtui.model import hashing
 from memtui.model.events import to_ms
 from memtui.model.nodes import Bullet, TocNode
-from memtui.model.summaries import Facts
-from memtui.model.verdicts import Features, Span, Support, Verdict
+from memtui.model.summaries import GenerationStats
+from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
 from memtui.store import database, nodes, versions
 from memtui.store.schema import NodeRow
 
@@ -16,7 +16,7 @@ DIGEST = "2bfd38a7daafc0ffee"
 AT = datetime(2024, 2, 20, 3, 30, tzinfo=UTC)
 """When the model's versions are made."""
 
-FACTS = Facts(
+FACTS = GenerationStats(
     model=MODEL,
     digest=DIGEST,
     server="0.12.3",
@@ -30,18 +30,18 @@ FACTS = Facts(
 
 def weak(text: str, node: TocNode) -> Bullet:
     """A bullet of which the source lacks a name and a number."""
-    features = Features(0.5, 8, ("payments.py", "42"), ("payments.py", "42"))
+    features = VerdictFeatures(0.5, 8, ("payments.py", "42"), ("payments.py", "42"))
     verdict = Verdict(Support.WEAK, features, ("session",), spans=_spans(node))
     return Bullet(text, node.bullets[0].grip_ids, verdict)
 
 
-def _spans(node: TocNode) -> tuple[Span, ...]:
+def _spans(node: TocNode) -> tuple[EventQuote, ...]:
     return node.bullets[0].verdict.spans
 
 
 def withheld(text: str) -> Bullet:
     """A bullet that no source says."""
-    return Bullet(text, (), Verdict(Support.UNSUPPORTED, Features(0.1, 6)))
+    return Bullet(text, (), Verdict(Support.UNSUPPORTED, VerdictFeatures(0.1, 6)))
 
 
 def add(

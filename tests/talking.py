@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from memtui.model import events
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.sessions import SessionFacts
+from memtui.model.sessions import SessionMetadata
 from memtui.pipeline.indexers import Listen
 from memtui.search.message_index import MessageIndex
 from memtui.store import database, sessions
@@ -53,7 +53,7 @@ def keep(*said: Event, route: str = "transcript") -> None:
 
 def name(session: str, *, title: str = "", project: str = "") -> None:
     """Say what a session is called and where it was held."""
-    facts = SessionFacts("claude-code", session, title=title, project=project)
+    facts = SessionMetadata("claude-code", session, title=title, project=project)
     with database.writing():
         sessions.learn(facts)
 

@@ -5,7 +5,6 @@ from contextlib import nullcontext
 
 import pytest
 from textual.binding import Binding
-from textual.events import Key
 from textual.pilot import Pilot
 
 from memtui.errors import NO_ROOM, MemtuiError
@@ -16,7 +15,6 @@ from memtui.tui.messages import WorkReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.filter import FilterScreen
 from memtui.tui.screens.help import HelpScreen
-from memtui.tui.screens.sessions import SessionsScreen
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
 from tests.screens import helped
@@ -28,11 +26,11 @@ Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 TWINS = (
     {"teleport", "find_here"},
     {"fold", "pause_job"},
-    {"next_peer", "next_question"},
-    {"previous_peer", "previous_question"},
-    {"next_grip", "next_match"},
-    {"previous_grip", "previous_match"},
-    {"retry", "show_thinking"},
+    {"older_sibling", "next_prompt"},
+    {"newer_sibling", "previous_prompt"},
+    {"next_source", "next_match"},
+    {"previous_source", "previous_match"},
+    {"retry", "toggle_thinking"},
 )
 """Commands that share a key because they mean the same, each in its own place."""
 
@@ -95,10 +93,10 @@ async def test_the_palette_offers_the_table_and_nothing_else(
         table = [row for row in commands.COMMANDS if row.in_palette]
         here = (app, app.screen, app.screen.focused)
         able = [r for r in table if any(hasattr(h, f"action_{r.name}") for h in here)]
-        known = {row.called or row.label.capitalize() for row in able}
+        known = {row.title or row.label.capitalize() for row in able}
         titles = [one.title.partition("  (")[0] for one in offered]
         assert {*titles[: len(known)]} == known
-        assert titles[0] == "Find anything"
+        assert titles[0] == "Search everything"
         assert [one.title for one in offered][len(known) :] == [
             "Theme: light", "Theme: contrast", "Theme: dusk", "Theme: paper"
         ]  # fmt: skip
@@ -114,22 +112,10 @@ async def test_the_palette_offers_what_the_screen_below_it_obeys(
 ) -> None:
     async with app.run_test() as pilot:
         await settle(pilot)
-        for keys in (("ctrl+p", *"keyword alone"), ("enter",)):
+        for keys in (("ctrl+p", *"by agent"), ("enter",)):
             await pilot.press(*keys)
             await settle(pilot)
         assert isinstance(app.screen, FilterScreen)
-
-
-async def test_keys_typed_at_once_belong_to_where_the_first_of_them_leads(
-    app: MemtuiApp, settle: Settle
-) -> None:
-    async with app.run_test() as pilot:
-        await settle(pilot)
-        for key in ("s", "slash", "i", "q"):  # as one piece, over a slow line
-            app.post_message(Key(key, "/" if key == "slash" else key))
-        while app.focused is None or getattr(app.focused, "value", "") != "iq":
-            await pilot.pause()
-        assert isinstance(app.screen, SessionsScreen)
 
 
 async def test_what_is_said_of_a_key_stays_with_the_screen_it_was_said_on(
@@ -137,9 +123,9 @@ async def test_what_is_said_of_a_key_stays_with_the_screen_it_was_said_on(
 ) -> None:
     async with app.run_test() as pilot:
         await settle(pilot)
-        await pilot.press("escape")
+        await pilot.press("backspace")
         assert [said.message for said in app._notifications] == [
-            "This is the outermost pane; q quits, backspace takes a jump back."
+            "There is no jump to take back."
         ]
         await pilot.press("s")
         await settle(pilot)
@@ -177,7 +163,7 @@ async def test_q_leaves_from_wherever_nothing_is_typed(
     [
         (Progress(""), "idle"),
         (Progress("summarize", 3, 12), "● summarising · 12 queued"),
-        (Progress("", problems=2), "idle · 2 not taken: press Q"),
+        (Progress("", problems=2), "idle · 2 skipped (Q)"),
         (Progress("index", error="no room"), "✗ indexing: no room"),
         (Progress("", failing=(("messages", "ouch"),)), "✗ indexing messages: ouch"),
         (Progress("index", error=f"{NO_ROOM} (/home)"), f"✗ {NO_ROOM}"),
@@ -235,4 +221,4 @@ async def test_a_memory_that_is_gone_is_told_until_it_is_back(
         app.post_message(WorkReported(Progress("")))
         await settle(pilot)
         (notice,) = app._notifications
-        assert notice.message == "The memory is back: memtui goes on."
+        assert notice.message == "The store is back."

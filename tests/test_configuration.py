@@ -8,7 +8,7 @@ from memtui import settings, workspace
 from memtui.errors import SettingsError
 from memtui.llm import hosts
 from memtui.llm.looking import Wishes
-from memtui.model.jobs import ROLL_UPS
+from memtui.model.jobs import ROLLUP_JOBS
 
 
 def load(tmp_path: Path, text: str = "", **given: object) -> settings.Settings:
@@ -153,7 +153,7 @@ def test_when_jobs_are_due_follows_from_the_settings(tmp_path: Path) -> None:
     store = tmp_path / "memory.db"
     plan = workspace.plan(load(tmp_path, text), UTC, store)
     now = datetime(2024, 5, 2, 6, tzinfo=UTC)
-    times = {job: plan.times(job) for job in ROLL_UPS}
+    times = {job: plan.times(job) for job in ROLLUP_JOBS}
     assert [str(one.next_run(now))[:16] for one in times.values() if one] == [
         "2024-05-02 06:30",
         "2024-05-05 02:00",

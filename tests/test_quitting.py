@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from memtui.cli.main import STOPPED
-from memtui.model.jobs import Job, Result
+from memtui.model.jobs import Job, RunResult
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
 from memtui.workspace import Workspace
@@ -145,7 +145,7 @@ def test_it_quits_at_once_whatever_the_model_does(
             record_property("quit_s", interrupted(process))
     db = is_untouched(home)
     runs = db.execute("SELECT result FROM job_runs").fetchall()
-    assert runs == ([] if phase is looking else [(Result.STOPPED.value,)])
+    assert runs == ([] if phase is looking else [(RunResult.STOPPED.value,)])
     db.close()
 
 
@@ -203,8 +203,8 @@ def test_what_was_killed_is_shown_as_broken_off_and_done_by_the_next(
         assert bench.waiting()["segment"] == 2
         bench.drain()
         done, broken = bench.runs(Job.SEGMENTS)
-        assert broken.result is Result.BROKEN_OFF
-        assert (done.result, done.made) == (Result.DONE, 2)
+        assert broken.result is RunResult.BROKEN_OFF
+        assert (done.result, done.made) == (RunResult.DONE, 2)
         assert all(bench.node(name).is_models for name in bench.segments())
         bench.sound()
         house.stop()

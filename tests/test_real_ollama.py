@@ -25,7 +25,7 @@ from memtui.llm.looking import Wishes
 from memtui.llm.ollama import Ollama
 from memtui.llm.probing import Capability, Mode
 from memtui.llm.transport import Deadlines, Transport
-from memtui.model.model_state import Doing, Phase
+from memtui.model.model_state import ModelPhase, ModelProgress
 from memtui.model.segments import Segment
 from tests.llm.conftest import segment_of
 from tests.stub.server import serving
@@ -54,13 +54,15 @@ def learned() -> list[Capability]:
 
 
 @pytest.fixture
-def told() -> list[Doing]:
+def told() -> list[ModelProgress]:
     """How far the last summary came."""
     return []
 
 
 @pytest.fixture
-def ollama(wishes: Wishes, learned: list[Capability], told: list[Doing]) -> Ollama:
+def ollama(
+    wishes: Wishes, learned: list[Capability], told: list[ModelProgress]
+) -> Ollama:
     return Ollama(
         wishes, report=told.append, known=tuple(learned), learned=learned.append
     )
@@ -105,11 +107,11 @@ def test_it_is_ready_and_tells_what_it_is(ollama: Ollama) -> None:
 
 
 def test_a_segment_is_summarised(
-    ollama: Ollama, told: list[Doing], learned: list[Capability]
+    ollama: Ollama, told: list[ModelProgress], learned: list[Capability]
 ) -> None:
     said = " ".join(is_a_summary(ollama, segment_of()))
     assert "token.py" in said or "session_id" in said or "login" in said
-    assert {Phase.READING, Phase.WRITING} <= {doing.phase for doing in told}
+    assert {ModelPhase.READING, ModelPhase.WRITING} <= {doing.phase for doing in told}
     assert len({one.digest for one in learned}) == len(learned)
 
 
@@ -198,7 +200,7 @@ def test_a_model_that_is_not_there_is_missing(wishes: Wishes) -> None:
 
 
 def test_it_is_called_off_at_once(
-    ollama: Ollama, told: list[Doing], learned: list[Capability]
+    ollama: Ollama, told: list[ModelProgress], learned: list[Capability]
 ) -> None:
     is_a_summary(ollama, segment_of())
     raised: list[BaseException] = []

@@ -8,7 +8,7 @@ import pytest
 
 from memtui import store
 from memtui.model.events import to_ms
-from memtui.model.jobs import Job, Reason, Result
+from memtui.model.jobs import Job, RunReason, RunResult
 from memtui.pipeline.worker_lock import LOCKS, Claim
 from memtui.store import database, jobs
 from tests.commanding import data_of, memtui
@@ -35,16 +35,16 @@ def home(tmp_path: Path) -> Path:
     store.open_at(home / "memory.db", time_zone="Europe/Berlin")
     with database.writing():
         jobs.keep_times([Job.DAY], to_ms(BEGAN))
-        number = jobs.begin(Job.DAY, Reason.SCHEDULE, to_ms(BEGAN))
+        number = jobs.begin(Job.DAY, RunReason.SCHEDULE, to_ms(BEGAN))
         counts = jobs.Counts(made=1204, rejected=2, failed=1)
         jobs.note(number, to_ms(BEGAN), counts, 3)
         ended = BEGAN + timedelta(minutes=4, seconds=2)
-        jobs.end(number, Result.DONE, to_ms(ended), skipped=1)
+        jobs.end(number, RunResult.DONE, to_ms(ended), skipped=1)
         late = BEGAN + timedelta(days=1)
-        number = jobs.begin(Job.DAY, Reason.MISSED, to_ms(late))
+        number = jobs.begin(Job.DAY, RunReason.MISSED, to_ms(late))
         why = "the model did not answer within 600 s"
         ended = late + timedelta(hours=1, minutes=2)
-        jobs.end(number, Result.FAILED, to_ms(ended), error=why)
+        jobs.end(number, RunResult.FAILED, to_ms(ended), error=why)
     return home
 
 
@@ -140,7 +140,7 @@ def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
 @listing
 def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> None:
     with database.writing():
-        jobs.begin(Job.WEEK, Reason.ASKED, to_ms(BEGAN))
+        jobs.begin(Job.WEEK, RunReason.ASKED, to_ms(BEGAN))
     database.close()
     told = memtui(home, "jobs").stdout
     assert "last 2024-05-02 03:00 (asked for), 0 s, broken off" in told

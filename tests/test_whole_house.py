@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from memtui.model.hits import Answer, HitKind
+from memtui.model.hits import HitKind, TeleportResult
 from memtui.model.nodes import TocLevel
-from memtui.model.sessions import History
+from memtui.model.sessions import AgentHistory
 from memtui.paths import in_home
 from memtui.pipeline.progress import Progress
 from memtui.services import browse, status
@@ -84,7 +84,7 @@ def working(house: Workspace) -> Iterator[Watched]:
         house.works.stop(wait_s=5)
 
 
-def found(house: Workspace, query: str) -> Answer:
+def found(house: Workspace, query: str) -> TeleportResult:
     return house.teleport.find(query)
 
 
@@ -149,7 +149,7 @@ def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
     ]
     file.write_text("\n".join(lines) + "\n")
     with working(house) as watched:
-        history = History("claude-code", file.parent.parent, 1)
+        history = AgentHistory("claude-code", file.parent.parent, 1)
         house.start_import([history], watched, is_watched=False)
         watched.until(lambda: bool(found(house, "crossing duplicate").hits))
         watched.until(lambda: status.stats().queued == 0)

@@ -8,7 +8,7 @@ from memtui.agents.replies import Plain, Reply
 from memtui.agents.retrieval import Retrieval, Retrieved
 from memtui.agents.routing import Router
 from memtui.model.filters import EVERYTHING, Filters
-from memtui.model.hits import Understood
+from memtui.model.hits import ReadDate
 from memtui.model.scope import ALL, Scope
 from memtui.search.engines import Finders
 from memtui.text.fencing import line as neutral
@@ -171,5 +171,5 @@ def _routed_line(told: Plain) -> str:
     return formatting.quote_line(told) if is_quote else formatting.hit_line(told)
 
 
-def _notes(notes: Sequence[str], times: Sequence[Understood]) -> list[str]:
+def _notes(notes: Sequence[str], times: Sequence[ReadDate]) -> list[str]:
     return [neutral(note) for note in (*notes, *map(str, times))]

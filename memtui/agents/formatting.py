@@ -12,8 +12,8 @@ from memtui.agents.replies import Plain
 from memtui.model import citations, hits
 from memtui.model.events import Event, EventType
 from memtui.model.grips import Grip
-from memtui.model.hits import Hit, HitKind, MessageHit, Moment, Said
-from memtui.model.nodes import Bullet, TocLevel, TocLine
+from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit, WindowMessage
+from memtui.model.nodes import Bullet, TocEntry, TocLevel
 from memtui.model.sessions import Session
 from memtui.search import snippets
 from memtui.search.title_match import Held
@@ -41,9 +41,12 @@ def named(agent: str, session_id: str) -> str:
     return neutral(f"{agent}:{session_id}")
 
 
-def node(one: TocLine, zone: tzinfo) -> Plain:
+def node(one: TocEntry, zone: tzinfo) -> Plain:
     """A node of a list."""
-    told: Plain = {"node_id": citations.of_node(one.node_id), "level": one.level.value}
+    told: Plain = {
+        "node_id": citations.cite_node(one.node_id),
+        "level": one.level.value,
+    }
     if one.level is TocLevel.SEGMENT:
         told |= {"title": neutral(one.headline), "at": clock(one.start_time, zone)}
     else:
@@ -66,7 +69,7 @@ def bullet(one: Bullet) -> Plain:
     return {
         "text": neutral(one.text),
         "support": one.support.value,
-        "grip_ids": [citations.of_grip(name) for name in one.grip_ids],
+        "grip_ids": [citations.cite_grip(name) for name in one.grip_ids],
     }
 
 
@@ -85,7 +88,7 @@ def scored(score: float, *, is_listed: bool) -> Plain:
     """How well something answers; nothing of what no word was looked for in."""
     if is_listed:
         return {"score": None, "band": None}
-    return {"score": round(score, 2), "band": hits.of(score).value}
+    return {"score": round(score, 2), "band": hits.score_band(score).value}
 
 
 def score(told: Plain) -> str:
@@ -96,7 +99,7 @@ def score(told: Plain) -> str:
 def hit(one: Hit, zone: tzinfo, *, is_listed: bool = False) -> Plain:
     """A hit of the teleport, or a node of a list."""
     is_grip = one.kind is HitKind.GRIP
-    cite = citations.of_grip if is_grip else citations.of_node
+    cite = citations.cite_grip if is_grip else citations.cite_node
     told: Plain = {
         "id": cite(one.target_id),
         **scored(one.score, is_listed=is_listed),
@@ -105,7 +108,7 @@ def hit(one: Hit, zone: tzinfo, *, is_listed: bool = False) -> Plain:
         "snippet": neutral(one.snippet.text),
     }
     if one.leads_to != one.target_id:
-        told["leads_to"] = citations.of_node(one.leads_to)
+        told["leads_to"] = citations.cite_node(one.leads_to)
     return told
 
 
@@ -116,14 +119,14 @@ def hit_line(told: Plain) -> str:
     return f"{score(told)}{told['id']} {told['at'][:10]} {said}"
 
 
-def moment(one: Moment, zone: tzinfo, *, is_listed: bool = False) -> Plain:
+def moment(one: CombinedHit, zone: tzinfo, *, is_listed: bool = False) -> Plain:
     """A moment of the search over everything."""
     if one.event_id:
-        cite = citations.of_event(one.event_id)
+        cite = citations.cite_event(one.event_id)
     elif one.grip_id:
-        cite = citations.of_grip(one.grip_id)
+        cite = citations.cite_grip(one.grip_id)
     else:
-        cite = citations.of_node(one.node_id)
+        cite = citations.cite_node(one.node_id)
     told: Plain = {
         "id": cite,
         **scored(one.score, is_listed=is_listed),
@@ -137,12 +140,12 @@ def moment(one: Moment, zone: tzinfo, *, is_listed: bool = False) -> Plain:
     if one.role:
         told["role"] = one.role.value
     if one.node_id and cite != one.node_id:
-        told["node_id"] = citations.of_node(one.node_id)
+        told["node_id"] = citations.cite_node(one.node_id)
     return told
 
 
 def quoted(
-    several: Sequence[Moment], zone: tzinfo, *, is_listed: bool = False
+    several: Sequence[CombinedHit], zone: tzinfo, *, is_listed: bool = False
 ) -> list[Plain]:
     """Quotes, each message once; what a segment is about is told with the first of it.
 
@@ -193,7 +196,7 @@ def event(
     start = text.find(" ", start) + 1 if start else 0
     said = short(text[start:], max(most, LEAD_CHARS + len(quote)))
     told: Plain = {
-        "id": citations.of_event(one.event_id),
+        "id": citations.cite_event(one.event_id),
         "at": clock(one.timestamp, zone),
         "role": one.role.value,
         "text": f"…{said}" if start else said or f"({_plain(one.event_type)})",
@@ -244,7 +247,7 @@ def held(one: Held, zone: tzinfo) -> Plain:
         "score": one.score,
         "field": best.field.value,
         "text": neutral(best.text),
-        "grip_ids": [citations.of_grip(name) for name in best.grip_ids],
+        "grip_ids": [citations.cite_grip(name) for name in best.grip_ids],
     }
 
 
@@ -257,11 +260,11 @@ def held_line(told: Plain) -> str:
 def grip(one: Grip, zone: tzinfo) -> Plain:
     """What a grip is."""
     return {
-        "id": citations.of_grip(one.grip_id) if one.grip_id else "",
+        "id": citations.cite_grip(one.grip_id) if one.grip_id else "",
         "excerpt": neutral(one.excerpt),
         "at": clock(one.timestamp, zone),
         "source": one.source,
-        "node_id": citations.of_node(one.toc_node_id or ""),
+        "node_id": citations.cite_node(one.toc_node_id or ""),
     }
 
 
@@ -276,7 +279,7 @@ def message_hit(
     """A message that answers, with so many characters of each one beside it."""
     match = one.match
     told: Plain = {
-        "id": citations.of_event(one.event_id) if one.event_id else "",
+        "id": citations.cite_event(one.event_id) if one.event_id else "",
         "score": None if is_listed else round(one.score, 2),
         "session": named(one.session.agent, one.session.session_id),
         "at": clock(match.at if match else one.session.created_at, zone),
@@ -314,7 +317,7 @@ def message_hits(
     for one in several:
         match, before = one.match, known.get(one.event_id)
         if match and before and before["text"] == short(neutral(match.snippet.text)):
-            before |= {"is_match": True, "id": citations.of_event(one.event_id)}
+            before |= {"is_match": True, "id": citations.cite_event(one.event_id)}
             continue
         new = [it for it in one.window if it.is_match or it.event_id not in known]
         item = message_hit(
@@ -328,7 +331,7 @@ def message_hits(
     return told
 
 
-def _said(one: Said, most: int) -> Plain:
+def _said(one: WindowMessage, most: int) -> Plain:
     told: Plain = {"msg_idx": one.msg_idx, "role": one.role.value}
     told["text"] = short(neutral(one.snippet.text), most)
     return told | ({"is_match": True} if one.is_match else {})

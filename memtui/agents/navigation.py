@@ -19,9 +19,9 @@ from memtui.errors import MemtuiError
 from memtui.memory import times
 from memtui.memory.times import Period
 from memtui.model import calendar, citations
-from memtui.model.activity import Part
+from memtui.model.activity import ScopedNode
 from memtui.model.events import Event, is_event_id, to_ms
-from memtui.model.nodes import TocEdition, TocLevel, TocLine, TocNode
+from memtui.model.nodes import TocEntry, TocLevel, TocNode, TocVersion
 from memtui.model.scope import ALL, Scope
 from memtui.search import query as search_query
 from memtui.search import resolve_filters, title_match
@@ -55,7 +55,7 @@ _PLACE = re.compile("[0-9]{1,9}")
 class NodePage:
     """A page of nodes (seed 1)."""
 
-    nodes: tuple[TocLine, ...] = ()
+    nodes: tuple[TocEntry, ...] = ()
     continuation_token: str | None = None
     """Where the next page begins; None on the last."""
     has_more: bool = False
@@ -70,7 +70,7 @@ class EventPage:
     has_more: bool = False
 
 
-def get_toc_root(*, of: Scope = ALL) -> list[TocLine]:
+def get_toc_root(*, of: Scope = ALL) -> list[TocEntry]:
     """The years, newest first."""
     return list(browse_toc(None, limit=WIDE, of=of).nodes)
 
@@ -81,7 +81,7 @@ def get_node(node_id: str) -> TocNode | None:
         return store_nodes.node(store_nodes.cited_node(node_id))
 
 
-def part(node_id: str, of: Scope = ALL) -> Part | None:
+def part(node_id: str, of: Scope = ALL) -> ScopedNode | None:
     """A node with no more than what a scope has of it."""
     with database.connected():
         found = store_nodes.node(store_nodes.cited_node(node_id))
@@ -127,10 +127,10 @@ def is_seen(token: str | None) -> bool:
 
 def _last_seen(token: str) -> str:
     """The id of the event a token names; also one that is cited, and one forgotten."""
-    token = citations.bare(token)
+    token = citations.strip(token)
     if is_event_id(token):
         return token
-    start = citations.event_start(token)
+    start = citations.parse_event(token)
     return store_nodes.event_beginning(start) if start else ""
 
 
@@ -178,7 +178,7 @@ def get_events(
 
 def in_range(
     start: datetime | None, end: datetime | None, zone: tzinfo, *, of: Scope = ALL
-) -> list[TocLine]:
+) -> list[TocEntry]:
     """The coarsest nodes that cover a stretch of time and no day besides, newest first.
 
     A month holds whole weeks, so that days decide (decisions §5): of March the weeks
@@ -210,7 +210,7 @@ def in_range(
     return sorted(within, key=lambda one: one.start_time, reverse=True)
 
 
-def _overlaps(line: TocLine, start: datetime | None, end: datetime | None) -> bool:
+def _overlaps(line: TocEntry, start: datetime | None, end: datetime | None) -> bool:
     if line.level is not TocLevel.SEGMENT:
         return True
     return (not start or line.end_time >= start) and (not end or line.start_time < end)
@@ -569,8 +569,8 @@ class Walks:
                 "score": one.score,
                 "field": one.field.value,
                 "text": neutral(one.text),
-                "grip_ids": [citations.of_grip(g) for g in one.grip_ids],
-                "node_id": citations.of_node(node_id),
+                "grip_ids": [citations.cite_grip(g) for g in one.grip_ids],
+                "node_id": citations.cite_node(node_id),
             }
             for one in found
         ]
@@ -624,7 +624,7 @@ class Walks:
             of: Whose work.
         """
         read = times.meant(when, self._clock(), self._zone)
-        found: dict[str, TocLine] = {}
+        found: dict[str, TocEntry] = {}
         for one in read:
             lines = in_range(one.start, one.end, self._zone, of=of)
             found |= {line.node_id: line for line in lines}
@@ -687,7 +687,7 @@ class Editions(Walks):
         return replace(self.told_of(found), notes=(f"Version {version}{why}.",))
 
 
-def edition(one: TocEdition, zone: tzinfo) -> Plain:
+def edition(one: TocVersion, zone: tzinfo) -> Plain:
     """A version of a list."""
     told: Plain = {
         "version": one.version,

@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 
 from memtui.agents import formatting, navigation, replies
 from memtui.agents.replies import Plain, Reply, dumped
-from memtui.model.nodes import TocLevel, TocLine
+from memtui.model.nodes import TocEntry, TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.text.tokens import Counter
 
@@ -50,7 +50,7 @@ def reply(
     limit = replies.clamped(limit) - (_ENVELOPE if as_json else _FRAME)
     years = navigation.get_toc_root(of=of)
 
-    def price(line: TocLine) -> int:
+    def price(line: TocEntry) -> int:
         told = _item(line, zone)
         said = f"{dumped(told)}," if as_json else f"{_line(told)}\n"
         return replies.cost(said, counter)
@@ -62,17 +62,17 @@ def reply(
     return Reply("lines", items, _line, notes=notes, how=how, ahead=not is_all)
 
 
-Under = dict[str, list[TocLine]]
+Under = dict[str, list[TocEntry]]
 
 
 def _chosen(
-    years: list[TocLine], limit: int, price: Callable[[TocLine], int], of: Scope
+    years: list[TocEntry], limit: int, price: Callable[[TocEntry], int], of: Scope
 ) -> tuple[Under, bool]:
     """The lines that are worth most, by their parents' ids; and whether all are."""
     newest = max((one.end_time for one in years), default=None)
     under: Under = {"": []}
     spent = 0
-    waiting: list[tuple[float, str, str, TocLine]] = []
+    waiting: list[tuple[float, str, str, TocEntry]] = []
     for one in years:
         heapq.heappush(waiting, (-_worth(one, newest), one.node_id, "", one))
     count = 0
@@ -99,7 +99,7 @@ _ENVELOPE = 90
 """What stands around the lines in JSON costs, in tokens."""
 
 
-def _worth(line: TocLine, newest: datetime | None) -> float:
+def _worth(line: TocEntry, newest: datetime | None) -> float:
     days = (newest - line.end_time).total_seconds() / 86_400 if newest else 0.0
     recent = math.pow(0.5, max(days, 0.0) / HALF_LIFE_DAYS)
     dense = math.log1p(line.tally.messages)
@@ -109,8 +109,8 @@ def _worth(line: TocLine, newest: datetime | None) -> float:
     return first * (recent + 0.05) * dense * math.pow(DEEPER, depth)
 
 
-def _in_order(years: list[TocLine], under: Under) -> list[TocLine]:
-    told: list[TocLine] = []
+def _in_order(years: list[TocEntry], under: Under) -> list[TocEntry]:
+    told: list[TocEntry] = []
 
     def walk(parent: str) -> None:
         for one in sorted(
@@ -123,7 +123,7 @@ def _in_order(years: list[TocLine], under: Under) -> list[TocLine]:
     return told
 
 
-def _item(line: TocLine, zone: tzinfo) -> Plain:
+def _item(line: TocEntry, zone: tzinfo) -> Plain:
     return formatting.node(line, zone) | {"depth": _DEPTH[line.level]}
 
 

@@ -10,7 +10,7 @@ from memtui.memory.times import since
 from memtui.model import citations
 from memtui.model.events import from_ms
 from memtui.model.filters import EVERYTHING, Filters
-from memtui.model.hits import Moment, Understood
+from memtui.model.hits import CombinedHit, ReadDate
 from memtui.model.nodes import TocNode
 from memtui.search import query as search_query
 from memtui.search import snippets
@@ -44,7 +44,7 @@ class Retrieved:
     query: str
     memories: tuple[Memory, ...] = ()
     notes: tuple[str, ...] = ()
-    times: tuple[Understood, ...] = ()
+    times: tuple[ReadDate, ...] = ()
 
 
 class Retrieval:
@@ -112,7 +112,7 @@ class Retrieval:
     def _memory(
         self,
         rank: int,
-        moment: Moment,
+        moment: CombinedHit,
         node: TocNode | None,
         now: datetime,
         asked: Query,
@@ -130,13 +130,15 @@ class Retrieval:
         )
 
 
-def _said(moment: Moment, quotes: Sequence[Moment]) -> tuple[Moment, ...]:
+def _said(
+    moment: CombinedHit, quotes: Sequence[CombinedHit]
+) -> tuple[CombinedHit, ...]:
     """What of a session answers best: itself, or where it was said."""
     mine = [one for one in quotes if one.session_id == moment.session_id]
     return tuple(one for one in mine if one.event_id) or (moment,)
 
 
-def _ended(moment: Moment, node: TocNode | None) -> datetime:
+def _ended(moment: CombinedHit, node: TocNode | None) -> datetime:
     """When the last message of a memory was said: its session may end days later."""
     stretch = segments.get(moment.node_id) if moment.node_id else None
     if stretch is None:
@@ -145,7 +147,7 @@ def _ended(moment: Moment, node: TocNode | None) -> datetime:
     return from_ms(last_ms) if last_ms is not None else moment.at
 
 
-def _summary(moment: Moment, node: TocNode | None, asked: Query) -> str:
+def _summary(moment: CombinedHit, node: TocNode | None, asked: Query) -> str:
     """What a memory is about, and of what its summary holds what answers."""
     about = moment.title
     told = [moment.snippet.text] if not (moment.role or moment.grip_id) else []
@@ -159,18 +161,18 @@ def _summary(moment: Moment, node: TocNode | None, asked: Query) -> str:
     return about
 
 
-def _cite(moment: Moment, node: TocNode | None) -> str:
+def _cite(moment: CombinedHit, node: TocNode | None) -> str:
     if moment.event_id:
-        return citations.of_event(moment.event_id)
+        return citations.cite_event(moment.event_id)
     if moment.grip_id:
-        return citations.of_grip(moment.grip_id)
+        return citations.cite_grip(moment.grip_id)
     grips = (
         name for bullet in (node.bullets if node else ()) for name in bullet.grip_ids
     )
-    return citations.of_grip(next(grips, ""))
+    return citations.cite_grip(next(grips, ""))
 
 
-def _details(memory: Memory, quotes: Sequence[Moment]) -> tuple[Line, ...]:
+def _details(memory: Memory, quotes: Sequence[CombinedHit]) -> tuple[Line, ...]:
     """The messages of a memory's segment, what answers among them marked."""
     stretch = segments.get(memory.node_id) if memory.node_id else None
     if stretch is None:

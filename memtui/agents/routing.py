@@ -12,8 +12,8 @@ from memtui.memory.queries.timely import Timely
 from memtui.memory.times import Period
 from memtui.model import hits as model_hits
 from memtui.model.filters import EVERYTHING, Filters
-from memtui.model.hits import Band, Hit, Moment, Understood
-from memtui.model.nodes import TocLine
+from memtui.model.hits import CombinedHit, Hit, ReadDate, ScoreBand
+from memtui.model.nodes import TocEntry
 from memtui.model.scope import ALL, Scope
 from memtui.search import query
 from memtui.search.nodes import Teleport
@@ -82,9 +82,9 @@ class Sureness:
     score: float
 
     @property
-    def band(self) -> Band:
+    def band(self) -> ScoreBand:
         """The band it lies in."""
-        return model_hits.of(self.score)
+        return model_hits.score_band(self.score)
 
 
 def choose(asked: Query, periods: tuple[Period, ...]) -> Choice:
@@ -151,13 +151,13 @@ class Routed:
     question: str
     choice: Choice
     sureness: Sureness
-    times: tuple[Understood, ...] = ()
+    times: tuple[ReadDate, ...] = ()
     """What was understood of the times in the question."""
     hits: tuple[Hit, ...] = ()
     """Summaries that answer; of several that say the same the narrowest."""
-    quotes: tuple[Moment, ...] = ()
+    quotes: tuple[CombinedHit, ...] = ()
     """What was said that answers."""
-    nodes: tuple[TocLine, ...] = ()
+    nodes: tuple[TocEntry, ...] = ()
     """Those of the time, or the years; newest first."""
     notes: tuple[str, ...] = ()
 
@@ -202,7 +202,7 @@ class Router:
         hits, quotes, notes = self._found(choice.way, question, read, limit, of)
         elsewhere = _elsewhere(read, nodes, [*hits, *quotes])
         sureness = _sure(choice.way, nodes, hits, quotes, is_elsewhere=bool(elsewhere))
-        times = tuple(Understood(one.said, bool(some)) for one, some in found.items())
+        times = tuple(ReadDate(one.said, bool(some)) for one, some in found.items())
         unmet = [f"Nothing is kept of {one.said}." for one in times if not one.is_met]
         return Routed(
             question,
@@ -217,7 +217,7 @@ class Router:
 
     def _found(
         self, way: Way, question: str, read: Timely, limit: int, of: Scope
-    ) -> tuple[list[Hit], tuple[Moment, ...], tuple[str, ...]]:
+    ) -> tuple[list[Hit], tuple[CombinedHit, ...], tuple[str, ...]]:
         """Summaries and quotes that answer: where a time has some, its own alone."""
         if way is not Way.BOTH:
             hits, notes = self._hits(way, read, limit, of)
@@ -236,7 +236,7 @@ class Router:
         quotes = self._quotes(way, read.rest, limit, replace(EVERYTHING, of=of))
         return hits[:limit], quotes, notes
 
-    def _within(self, one: Period, of: Scope) -> list[TocLine]:
+    def _within(self, one: Period, of: Scope) -> list[TocEntry]:
         return navigation.in_range(one.start, one.end, self._zone, of=of)
 
     def _hits(
@@ -255,7 +255,7 @@ class Router:
 
     def _quotes(
         self, way: Way, question: str, limit: int, filters: Filters
-    ) -> tuple[Moment, ...]:
+    ) -> tuple[CombinedHit, ...]:
         if way not in (Way.TELEPORT, Way.BOTH):
             return ()
         words = pointed(question, self._zone)
@@ -263,7 +263,7 @@ class Router:
 
 
 def _elsewhere(
-    read: Timely, nodes: Sequence[TocLine], shown: Sequence[Hit | Moment]
+    read: Timely, nodes: Sequence[TocEntry], shown: Sequence[Hit | CombinedHit]
 ) -> tuple[str, ...]:
     """That what is shown is not of the times that were asked about."""
     if not (read.periods and shown) or any(read.covers(one.at) for one in shown):
@@ -283,8 +283,8 @@ def _told_apart(hits: list[Hit]) -> Iterator[Hit]:
 
 
 def _top(
-    way: Way, sure: Sureness, nodes: list[TocLine], of: Scope
-) -> tuple[TocLine, ...]:
+    way: Way, sure: Sureness, nodes: list[TocEntry], of: Scope
+) -> tuple[TocEntry, ...]:
     """The nodes of the time; the years where nothing better is known."""
     is_known = way is Way.TELEPORT and sure.score >= VAGUELY
     if nodes or is_known:
@@ -294,9 +294,9 @@ def _top(
 
 def _sure(
     way: Way,
-    nodes: list[TocLine],
+    nodes: list[TocEntry],
     hits: list[Hit],
-    quotes: Sequence[Moment],
+    quotes: Sequence[CombinedHit],
     *,
     is_elsewhere: bool,
 ) -> Sureness:

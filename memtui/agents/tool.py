@@ -15,7 +15,6 @@ from memtui.model.events import clean
 
 if TYPE_CHECKING:
     from memtui.agents.questions import AgentQuestions
-    from memtui.model.schedule import Plan
     from memtui.text.tokens import Counter
 
 
@@ -35,7 +34,7 @@ class Memory(Protocol):
         """By what tokens are counted."""
 
     @property
-    def plan(self) -> "Plan":
+    def plan(self) -> "Schedules":
         """When the model's jobs are due."""
 
     @property

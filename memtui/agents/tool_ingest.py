@@ -13,9 +13,9 @@ from memtui.agents.formatting import named
 from memtui.agents.replies import Reply
 from memtui.agents.tool import BadArguments, Given, Memory
 from memtui.capture import spool
-from memtui.capture.formats.base import time_of
+from memtui.capture.formats.base import parse_time
 from memtui.errors import MemtuiError
-from memtui.model.events import EARLIEST, EventType, is_event_id, is_too_late
+from memtui.model.events import EARLIEST, EventType, is_event_id, is_in_future
 from memtui.search import resolve_filters
 from memtui.text.fencing import line
 
@@ -139,10 +139,10 @@ def _time(memory: Memory, given: Given) -> datetime:
     now = memory.now()
     if not given["timestamp"]:
         return now
-    at = time_of(given["timestamp"])
+    at = parse_time(given["timestamp"])
     if at is None:
         raise BadArguments("timestamp is none of ISO 8601, as 2025-03-14T10:05:00Z")
-    if is_too_late(at, now):
+    if is_in_future(at, now):
         raise BadArguments("timestamp lies in the future")
     if at < EARLIEST:
         raise BadArguments(f"timestamp lies before {EARLIEST:%Y}")

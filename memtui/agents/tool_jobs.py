@@ -38,7 +38,7 @@ def run_now(memory: Memory, given: Given) -> Reply:
 
 
 def _chosen(given: Given) -> list[Job]:
-    return model_jobs.all_named(given["jobs"] or (model_jobs.EVERY,))
+    return model_jobs.find_jobs(given["jobs"] or (model_jobs.ALL_JOBS,))
 
 
 def _told(memory: Memory, chosen: Sequence[Job], done: str) -> Reply:

@@ -3,7 +3,7 @@
 from memtui.agents.replies import Reply
 from memtui.agents.tool import Given, Memory
 from memtui.errors import MemtuiError
-from memtui.model.nodes import TocEdition
+from memtui.model.nodes import TocVersion
 from memtui.services import versions
 
 
@@ -34,7 +34,7 @@ def release(memory: Memory, given: Given) -> Reply:
     return _chosen(shown, "The newest is shown, and what comes after it.")
 
 
-def _chosen(shown: TocEdition, done: str) -> Reply:
+def _chosen(shown: TocVersion, done: str) -> Reply:
     told = {"version": shown.version, "is_pinned": shown.is_pinned}
     lead = (f"version {shown.version} shown",)
     return Reply("done", (), str, told, lead, (done,), is_quoted=False)

@@ -15,7 +15,7 @@ from memtui.agents.tool import (
     deed,
     limit,
 )
-from memtui.model.citations import AROUND
+from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.scope import Scope
 
 if TYPE_CHECKING:
@@ -213,8 +213,8 @@ WALKING = (
         ),
         (
             Parameter("grip_id", is_required=True),
-            _around("before", AROUND, 20),
-            _around("after", AROUND, 20),
+            _around("before", CONTEXT_EVENTS, 20),
+            _around("after", CONTEXT_EVENTS, 20),
         ),
     ),
 )

@@ -4,7 +4,7 @@ from typing import Final
 
 from memtui.agents.tool import Parameter, Tool, deed
 from memtui.model.events import EventType
-from memtui.model.jobs import EVERY, Job
+from memtui.model.jobs import ALL_JOBS, Job
 
 TITLE_CHARS: Final = 200
 """How long a title may be: every answer that names the session tells it."""
@@ -49,7 +49,7 @@ _TITLE = Parameter("title", longest=TITLE_CHARS)
 _NODE = Parameter("node_id", is_required=True)
 
 
-_JOBS = Parameter("jobs", "array", "all without any", choices=(*Job, EVERY))
+_JOBS = Parameter("jobs", "array", "all without any", choices=(*Job, ALL_JOBS))
 
 
 TOOLS = (

@@ -12,20 +12,20 @@ from memtui.capture import projects, quarantine
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import (
     HOOK,
-    Awaited,
     Cursor,
-    Left,
-    Reading,
-    Refused,
-    text_of,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
+    as_text,
 )
 from memtui.capture.policy import Exclusions
 from memtui.capture.quarantine import Quarantine, Remnant
 from memtui.capture.spool import Letter, Spool
 from memtui.errors import SpoolError, StoreError
-from memtui.model.events import CLOCK_SKEW, Event, Thought, clean, is_too_late, to_ms
+from memtui.model.events import CLOCK_SKEW, Event, Thought, clean, is_in_future, to_ms
 from memtui.model.segments import counted_text
-from memtui.model.sessions import Helper, SessionFacts, folder_of
+from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_folder
 from memtui.store import (
     cursors,
     database,
@@ -94,22 +94,22 @@ class Gate:
         self.forgotten = 0
         """How many events were left out for that, since this was last cleared."""
 
-    def through(self, readings: Iterable[Reading]) -> Iterator[Reading]:
+    def through(self, readings: Iterable[ParsedItem]) -> Iterator[ParsedItem]:
         """Let readings pass, changed where they must be; inside a connection."""
         for reading in readings:
-            if isinstance(reading, SessionFacts):
+            if isinstance(reading, SessionMetadata):
                 yield from self._facts(reading)
-            elif isinstance(reading, Event | Thought | Helper):
+            elif isinstance(reading, Event | Thought | SubagentMetadata):
                 reason = self._why_not.get((reading.agent, reading.session_id))
-                if reason and not isinstance(reading, Helper):
+                if reason and not isinstance(reading, SubagentMetadata):
                     self.forgotten += reason == FORGOTTEN and isinstance(reading, Event)
-                    yield Left(reason)
+                    yield SkippedRecord(reason)
                 elif not reason:
                     yield self._clean(reading)
             elif isinstance(reading, Cursor):
                 state = self._strings(reading.state)
                 yield replace(reading, state=state)
-            elif isinstance(reading, Refused | Left | Awaited):
+            elif isinstance(reading, InvalidRecord | SkippedRecord | PendingRecord):
                 reason = self._text(reading.reason)
                 is_same = reason is reading.reason
                 yield reading if is_same else replace(reading, reason=reason)
@@ -123,14 +123,14 @@ class Gate:
             payload: One that could not be taken; it may say of which project it is.
         """
         said = hooks.common(payload)
-        session_id, cwd = (clean(text_of(said.get(n))) for n in ("session_id", "cwd"))
+        session_id, cwd = (clean(as_text(said.get(n))) for n in ("session_id", "cwd"))
         if session_id and tombstones.agents_of(session_id):
             return "of a session that was forgotten"
         if not cwd:
             return ""
         place = projects.place_of(cwd)
         return self._reason(
-            SessionFacts("", session_id, cwd, place.project, root=place.root)
+            SessionMetadata("", session_id, cwd, place.project, root=place.root)
         )
 
     def keep_count(self, now_ms: int) -> None:
@@ -138,7 +138,7 @@ class Gate:
         problems.count_redactions(self.redacted, now_ms)
         self.redacted.clear()
 
-    def _facts(self, facts: SessionFacts) -> Iterator[SessionFacts]:
+    def _facts(self, facts: SessionMetadata) -> Iterator[SessionMetadata]:
         place = projects.place_of(clean(facts.cwd), clean(facts.root))
         found = replace(
             facts, root=place.root, project=clean(facts.project) or place.project
@@ -153,7 +153,7 @@ class Gate:
             said: dict[str, Any] = {n: self._text(getattr(found, n)) for n in TELLING}
             yield replace(found, **said)
 
-    def _reason(self, facts: SessionFacts) -> str:
+    def _reason(self, facts: SessionMetadata) -> str:
         """Why a session is left out; "" if it is kept."""
         only = self._admission.only_root
         if only and only not in (facts.root, facts.cwd.rstrip("/")):
@@ -162,13 +162,17 @@ class Gate:
             project=facts.project, cwd=facts.cwd, root=facts.root, path=self._path
         ):
             return f"excluded by {rule}"
-        if tombstones.covers_project(facts.project, folder_of(facts.root, facts.cwd)):
+        if tombstones.covers_project(
+            facts.project, project_folder(facts.root, facts.cwd)
+        ):
             self.has_forgotten = True
             return FORGOTTEN
         return ""
 
-    def _clean(self, reading: Event | Thought | Helper) -> Event | Thought | Helper:
-        if isinstance(reading, Helper):
+    def _clean(
+        self, reading: Event | Thought | SubagentMetadata
+    ) -> Event | Thought | SubagentMetadata:
+        if isinstance(reading, SubagentMetadata):
             said = {name: self._text(getattr(reading, name)) for name in ABOUT_HELPERS}
             return replace(reading, **said)
         if isinstance(reading, Thought):
@@ -230,9 +234,9 @@ class _Taken:
     name: str
     events: tuple[Event, ...] = ()
     thoughts: tuple[Thought, ...] = ()
-    facts: tuple[SessionFacts, ...] = ()
-    refused: tuple[Refused, ...] = ()
-    left: tuple[Left, ...] = ()
+    facts: tuple[SessionMetadata, ...] = ()
+    refused: tuple[InvalidRecord, ...] = ()
+    left: tuple[SkippedRecord, ...] = ()
     redacted: Mapping[str, int] = field(default_factory=dict)
     remnant: Remnant | None = None
     """What is put aside of it, where some is refused; none where it cannot be read."""
@@ -323,7 +327,7 @@ class Ingest:
         if name in self._elsewhere:
             return False
         at = self._early.get(name)
-        return at is None or not is_too_late(at, self._clock())
+        return at is None or not is_in_future(at, self._clock())
 
     def _kept_alone(self, file: _Taken) -> _Taken:
         """Keep one file, or refuse it: it must not hold up those behind it."""
@@ -332,12 +336,12 @@ class Ingest:
         except StoreError:
             raise
         except Exception as error:
-            reason = Refused(f"cannot be kept: {type(error).__name__}: {error}")
+            reason = InvalidRecord(f"cannot be kept: {type(error).__name__}: {error}")
             file = self._whole(file.name, reason)
             self._keep([file])
         return file
 
-    def _whole(self, name: str, refused: Refused) -> _Taken:
+    def _whole(self, name: str, refused: InvalidRecord) -> _Taken:
         """A file of which nothing is taken."""
         said = replace(refused, reason=quarantine.reason(refused))
         try:
@@ -389,7 +393,7 @@ class Ingest:
             try:
                 letter = self._spool.read(name)
             except SpoolError as error:
-                reason = Refused(str(error))
+                reason = InvalidRecord(str(error))
                 yield _Taken(name, refused=(reason,))
                 continue
             if letter is None:
@@ -412,7 +416,7 @@ class Ingest:
         )
         gate = Gate(self._admission)
         # Whose a session is must be known before its events can pass.
-        in_order = sorted(given, key=lambda r: not isinstance(r, SessionFacts))
+        in_order = sorted(given, key=lambda r: not isinstance(r, SessionMetadata))
         taken = _sorted(letter.name, list(gate.through(in_order)))
         taken = replace(taken, redacted=gate.redacted)
         if not taken.refused:
@@ -437,14 +441,14 @@ def _left(file: _Taken) -> Iterator[Count]:
         yield Count(left.reason, Kind.LEFT, left.line, 1)
 
 
-def _sorted(name: str, readings: Sequence[Reading]) -> _Taken:
+def _sorted(name: str, readings: Sequence[ParsedItem]) -> _Taken:
     return _Taken(
         name,
         events=tuple(r for r in readings if isinstance(r, Event)),
         thoughts=tuple(r for r in readings if isinstance(r, Thought)),
-        facts=tuple(r for r in readings if isinstance(r, SessionFacts)),
-        refused=tuple(r for r in readings if isinstance(r, Refused)),
-        left=tuple(r for r in readings if isinstance(r, Left)),
+        facts=tuple(r for r in readings if isinstance(r, SessionMetadata)),
+        refused=tuple(r for r in readings if isinstance(r, InvalidRecord)),
+        left=tuple(r for r in readings if isinstance(r, SkippedRecord)),
     )
 
 
@@ -460,7 +464,7 @@ def counted(told: Iterable[Event], counter: Counter) -> list[Event]:
     ]
 
 
-def learn(facts: Iterable[SessionFacts]) -> None:
+def learn(facts: Iterable[SessionMetadata]) -> None:
     """Keep what was told of sessions; one that changes projects is told of anew."""
     for told in facts:
         moved = sessions.learn(told)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from memtui.capture import spool
 from memtui.capture.formats import hooks
-from memtui.capture.formats.base import Left, Refused
+from memtui.capture.formats.base import InvalidRecord, SkippedRecord
 from memtui.capture.spool import REASON, Letter, Piece, unplaced
 from memtui.errors import SpoolError
 from memtui.model.events import clean, from_ms
@@ -189,9 +189,9 @@ class Remnant:
     raw: bytes
     is_changed: bool
     """Whether these are other bytes than the file's own."""
-    refused: tuple[Refused, ...]
+    refused: tuple[InvalidRecord, ...]
     """Why, for each record, with the line it stands on here; none if none is left."""
-    left: tuple[Left, ...] = ()
+    left: tuple[SkippedRecord, ...] = ()
     """Why other records that were refused are not put aside either."""
     kinds: tuple[str, ...] = ()
     """The kinds of the secrets that were taken out."""
@@ -218,7 +218,7 @@ def of(letter: Letter, now: datetime, why_not: WhyNot = _nobody) -> Remnant:
     refused = [piece for piece in held if _is_refused(piece, letter, now)] or held
     left = {id(p): why for p in refused if p.fields and (why := why_not(p.fields))}
     kept = [piece for piece in refused if id(piece) not in left]
-    told = tuple(map(Left, left.values()))
+    told = tuple(map(SkippedRecord, left.values()))
     if not kept:
         return Remnant(b"", is_changed=True, refused=(), left=told)
     raw, kinds = _clean(letter.raw, kept, is_whole=len(kept) == len(held))
@@ -230,7 +230,7 @@ def _is_refused(piece: Piece, letter: Letter, now: datetime) -> bool:
     return any(True for _ in _refusals(piece.raw, letter, now))
 
 
-def _plain(refused: Refused) -> Refused:
+def _plain(refused: InvalidRecord) -> InvalidRecord:
     return replace(refused, reason=reason(refused))
 
 
@@ -244,12 +244,12 @@ def decoded(raw: bytes) -> str:
     return raw.decode(_encoding(raw), "replace")
 
 
-def reason(refused: Refused) -> str:
+def reason(refused: InvalidRecord) -> str:
     """Why something was refused, in words that can be kept."""
     return secrets.redact(clean(refused.reason)).text
 
 
-def _refusals(raw: bytes, letter: Letter, now: datetime) -> Iterator[Refused]:
+def _refusals(raw: bytes, letter: Letter, now: datetime) -> Iterator[InvalidRecord]:
     readings = hooks.read(
         raw,
         received_at=letter.received_at,
@@ -257,7 +257,7 @@ def _refusals(raw: bytes, letter: Letter, now: datetime) -> Iterator[Refused]:
         agent=letter.agent,
         event=letter.event,
     )
-    return (reading for reading in readings if isinstance(reading, Refused))
+    return (reading for reading in readings if isinstance(reading, InvalidRecord))
 
 
 def _clean(

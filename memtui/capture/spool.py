@@ -387,7 +387,7 @@ class Piece:
 
 def of(raw: bytes) -> list[Piece]:
     """The pieces of a file; together they are all of it."""
-    values = jsonl.values_of(raw)
+    values = jsonl.payload_values(raw)
     if values:
         alone = raw if len(values) == 1 else None
         return [_of_value(value, alone) for value in values]
@@ -405,7 +405,7 @@ def _of_value(value: object, raw: bytes | None) -> Piece:
 
 
 def _of_line(line: bytes) -> Iterator[Piece]:
-    found = list(jsonl.of_line(line, 1))
+    found = list(jsonl.parse_line(line, 1))
     if len(found) == 1 and isinstance(found[0], Record):
         yield Piece(line, found[0].fields)
     elif found and all(isinstance(record, Record) for record in found):

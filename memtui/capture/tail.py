@@ -131,7 +131,11 @@ class Tail:
             for name, places in self._folders().items():
                 for path in sorted(told):
                     inside = any(path.is_relative_to(place) for place in places)
-                    if inside and formats.candidate(path, name) and path.is_file():
+                    if (
+                        inside
+                        and formats.format_for_path(path, name)
+                        and path.is_file()
+                    ):
                         yield path
 
     def _glance(self) -> Iterator[Path]:
@@ -172,9 +176,9 @@ class Tail:
         self, name: str, files: Iterable[Path], known: Mapping[str, Look]
     ) -> Iterator[Path]:
         for file in files:
-            if source := formats.candidate(file, name):
+            if source := formats.format_for_path(file, name):
                 try:
-                    look = look_of(file, source.beside(file))
+                    look = look_of(file, source.related_files(file))
                 except OSError:
                     continue
                 if cursors.look_among(known, file) != look:

@@ -27,7 +27,7 @@ from memtui.capture.formats.base import (
 from memtui.capture.ingest import Admission, Gate, counted, learn
 from memtui.errors import SourceError, StoreBusy, StoreError
 from memtui.model.events import Event, Thought, clean, to_ms
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import cursors, database, dedup, problems, sessions, tombstones
 from memtui.store import events as store_events
 from memtui.store.cursors import Look, Place, look_of
@@ -41,9 +41,9 @@ class Batch:
 
     events: list[Event] = field(default_factory=list)
     thoughts: list[Thought] = field(default_factory=list)
-    facts: list[SessionFacts] = field(default_factory=list)
-    latest: dict[tuple[str, str], SessionFacts] = field(default_factory=dict)
-    helpers: list[Helper] = field(default_factory=list)
+    facts: list[SessionMetadata] = field(default_factory=list)
+    latest: dict[tuple[str, str], SessionMetadata] = field(default_factory=dict)
+    helpers: list[SubagentMetadata] = field(default_factory=list)
     missed: Tally[tuple[str, Kind]] = field(default_factory=Tally)
     lines: dict[tuple[str, Kind], int] = field(default_factory=dict)
     restarted: str = ""
@@ -57,12 +57,12 @@ class Batch:
                 self.events.append(reading)
             case Thought():
                 self.thoughts.append(reading)
-            case SessionFacts():
+            case SessionMetadata():
                 key = reading.agent, reading.session_id
                 if self.latest.get(key) != reading:
                     self.latest[key] = reading
                     self.facts.append(reading)
-            case Helper():
+            case SubagentMetadata():
                 self.helpers.append(reading)
             case FileReplaced():
                 self.restarted = reading.reason

@@ -18,7 +18,7 @@ from memtui.cli import forget, output, work
 from memtui.cli.grammar import STANDARD_OUTPUT
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, Thought
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.paths import Paths
 from memtui.pipeline.worker_lock import Claim
 from memtui.settings import Settings
@@ -29,9 +29,9 @@ from memtui.text.secrets import RULES_VERSION
 from memtui.workspace import Workspace
 
 NAMES = {
-    SessionFacts: "session",
+    SessionMetadata: "session",
     Event: "event",
-    Helper: "subagent",
+    SubagentMetadata: "subagent",
     Thought: "thought",
 }
 """What the lines of an export are called."""

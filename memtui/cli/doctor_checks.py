@@ -22,7 +22,7 @@ from memtui.integrations import hooks as integrations_hooks
 from memtui.integrations import known_agents
 from memtui.integrations.hooks import Installation
 from memtui.memory.times.since import elapsed
-from memtui.model.model_state import Condition, Health
+from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.paths import Paths, transcripts
 from memtui.pipeline import worker_lock
 from memtui.search.index import NodeIndex
@@ -371,7 +371,7 @@ def work(patient: Patient) -> Iterator[Finding]:
 def at_work(patient: Patient, zone: tzinfo) -> Iterator[Finding]:
     """How the memtui that works finds its model, which may be otherwise than we do."""
     found = checks.model()
-    if found is None or found.condition is Condition.READY:
+    if found is None or found.condition is ModelCondition.READY:
         return
     if not worker_lock.holder(patient.places.claim):
         return
@@ -379,7 +379,7 @@ def at_work(patient: Patient, zone: tzinfo) -> Iterator[Finding]:
     how, cure = found.condition.value, ""
     if found.until is not None:
         how += f" until {found.until.astimezone(zone):%H:%M}"
-    elif found.condition is Condition.UNWELL:
+    elif found.condition is ModelCondition.UNWELL:
         cure = "another model may do better: name it in summaries.model"
     says = f"{AT_WORK}: {how}, {found.says}".rstrip(", ")
     yield Finding("model", True, f"{says} (seen at {at})", cure, AT_WORK)
@@ -524,7 +524,7 @@ class ModelCheck:
 
     provider: str
     url: str
-    health: Health | None = None
+    health: ModelHealth | None = None
     """None if nobody is to be asked."""
 
 
@@ -547,7 +547,7 @@ def model(settings: Settings) -> tuple[Finding, ModelCheck]:
     return Finding("model", is_well, says, cure), ModelCheck(provider, url, health)
 
 
-def _looked_at(wishes: "Wishes") -> Health:
+def _looked_at(wishes: "Wishes") -> ModelHealth:
     """How the summariser is, as far as it says so in time."""
     from memtui.llm.ollama import Ollama
     from memtui.llm.transport import through_ollama
@@ -572,28 +572,28 @@ def _looked_at(wishes: "Wishes") -> Health:
     timer.cancel()
     if is_late.is_set() and not health.is_ready:
         says = f"{wishes.url} does not answer within {PATIENCE_S:g} s"
-        return replace(health, condition=Condition.UNWELL, says=says)
+        return replace(health, condition=ModelCondition.UNWELL, says=says)
     return health
 
 
-def _said(health: Health, wishes: "Wishes", settings: Settings) -> tuple[str, str]:
+def _said(health: ModelHealth, wishes: "Wishes", settings: Settings) -> tuple[str, str]:
     """What there is, and what to do."""
     match health.condition:
-        case Condition.READY:
+        case ModelCondition.READY:
             return _ready(health, wishes), ""
-        case Condition.OFFLINE:
+        case ModelCondition.OFFLINE:
             return f"no Ollama answers at {wishes.url}", health.cure
-        case Condition.MODEL_MISSING:
+        case ModelCondition.MODEL_MISSING:
             return health.says, health.cure
-        case Condition.REFUSED:
+        case ModelCondition.REFUSED:
             return health.says, _allowing(wishes, settings)
-        case Condition.RESTING:
+        case ModelCondition.RESTING:
             origin = settings.held["summaries.cpu_minutes"].origin
             return health.says, f"set summaries.cpu_minutes above 0 ({origin})"
     return health.says, "see whether it is Ollama that answers there, and its own log"
 
 
-def _ready(health: Health, wishes: "Wishes") -> str:
+def _ready(health: ModelHealth, wishes: "Wishes") -> str:
     runs = "on the CPU alone" if health.on_cpu else "on a graphics card"
     where = f"loaded, {runs}" if health.is_loaded else "not loaded now"
     return (

@@ -7,17 +7,17 @@ from datetime import UTC, datetime, tzinfo
 from memtui import workspace
 from memtui.cli import output
 from memtui.errors import UsageError
-from memtui.model.jobs import Job, Reason, Run, all_named, named
+from memtui.model.jobs import Job, JobRun, RunReason, find_job, find_jobs
 from memtui.services import jobs
 from memtui.services.jobs import Status
 from memtui.workspace import Workspace
 
 REASONS = {
-    Reason.SCHEDULE: "on schedule",
-    Reason.ASKED: "asked for",
-    Reason.MISSED: "made up for",
-    Reason.DRAINED: "after the segments",
-    Reason.WAITING: "segments waited",
+    RunReason.SCHEDULE: "on schedule",
+    RunReason.ASKED: "asked for",
+    RunReason.MISSED: "made up for",
+    RunReason.DRAINED: "after the segments",
+    RunReason.WAITING: "segments waited",
 }
 """Why a job ran, in words."""
 
@@ -31,10 +31,10 @@ def run(house: Workspace, given: argparse.Namespace) -> int:
     if action == "list" and not names:
         return show(house, as_json=given.json)
     if action == "history" and len(names) <= 1:
-        job = named(names[0]) if names else None
+        job = find_job(names[0]) if names else None
         return tell(house, job, given.limit or jobs.LIMIT, as_json=given.json)
     if action in ("pause", "resume", "run") and names:
-        return steer(house, action, all_named(names), as_json=given.json)
+        return steer(house, action, find_jobs(names), as_json=given.json)
     if action in ("pause", "resume", "run"):
         raise UsageError(f"say which: memtui jobs {action} NAME…|all: {_known()}")
     raise UsageError(
@@ -85,7 +85,7 @@ def _told(one: Status, zone: tzinfo) -> Iterator[str]:
         yield f"    next {output.date(one.next_at, zone)}"
 
 
-def _line(run: Run, zone: tzinfo) -> str:
+def _line(run: JobRun, zone: tzinfo) -> str:
     """When a run was, why, how long it took and how it ended."""
     began, why = output.date(run.began_at, zone), REASONS[run.reason]
     if run.result is None:
@@ -93,7 +93,7 @@ def _line(run: Run, zone: tzinfo) -> str:
     return f"{began} ({why}), {_took(run.took_s)}, {run.result}"
 
 
-def _counts(run: Run) -> str:
+def _counts(run: JobRun) -> str:
     told = [f"{run.made:,} made", f"{run.rejected:,} rejected"]
     told += [f"{run.failed:,} failed", f"{run.waiting:,} left"]
     if run.skipped:
@@ -124,7 +124,7 @@ def tell(house: Workspace, job: Job | None, limit: int, *, as_json: bool) -> int
     return 0
 
 
-def _runs(found: Sequence[Run], zone: tzinfo) -> Iterator[str]:
+def _runs(found: Sequence[JobRun], zone: tzinfo) -> Iterator[str]:
     for one in found:
         yield f"{one.job:<13} {_line(one, zone)} · {_counts(one)}"
         yield from [f"    error: {one.error}"] * bool(one.error)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memtui.agents.questions import AgentQuestions
-    from memtui.model.schedule import Plan
     from memtui.text.tokens import Counter
     from memtui.workspace import Workspace
 
@@ -59,7 +58,7 @@ class Served:
         return self._house.counter
 
     @property
-    def plan(self) -> "Plan":
+    def plan(self) -> "Schedules":
         """When the model's jobs are due."""
         return self._house.plan
 

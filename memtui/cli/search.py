@@ -8,7 +8,13 @@ from memtui.agents.replies import Reply
 from memtui.cli import ask, output
 from memtui.model.events import EventRole
 from memtui.model.filters import Filters
-from memtui.model.hits import Findings, MessageHit, MessageSearch, Moment, Understood
+from memtui.model.hits import (
+    CombinedHit,
+    CombinedResult,
+    MessageHit,
+    MessageResult,
+    ReadDate,
+)
 from memtui.model.scope import Scope
 from memtui.workspace import Workspace
 
@@ -56,7 +62,7 @@ def _filters(given: argparse.Namespace) -> Filters:
 
 
 def _head(
-    query: str, notes: Sequence[str], times: Sequence[Understood], of: Scope, count: int
+    query: str, notes: Sequence[str], times: Sequence[ReadDate], of: Scope, count: int
 ) -> Iterator[str]:
     """What is to be known before what was found."""
     yield from notes
@@ -66,7 +72,7 @@ def _head(
         yield f"{where} holds {query!r}. Fewer or shorter words find more."
 
 
-def _moments(found: Findings, of: Scope, zone: tzinfo) -> Iterator[str]:
+def _moments(found: CombinedResult, of: Scope, zone: tzinfo) -> Iterator[str]:
     yield from _head(found.query, found.notes, found.times, of, len(found.hits))
     if found.suggestion:
         yield f"Did you mean: {found.suggestion}"
@@ -78,7 +84,7 @@ def _moments(found: Findings, of: Scope, zone: tzinfo) -> Iterator[str]:
         yield f"      {_where(hit)}"
 
 
-def _where(hit: Moment) -> str:
+def _where(hit: CombinedHit) -> str:
     """Where a moment lies, and what led to it."""
     by = ", ".join(sorted(hit.layers))
     session = f"{hit.agent}:{hit.session_id}" if hit.session_id else ""
@@ -87,7 +93,7 @@ def _where(hit: Moment) -> str:
     return " · ".join(filter(None, told))
 
 
-def _messages(found: MessageSearch, of: Scope, zone: tzinfo) -> Iterator[str]:
+def _messages(found: MessageResult, of: Scope, zone: tzinfo) -> Iterator[str]:
     yield from _head(found.query, found.notes, found.times, of, len(found.hits))
     for hit in found.hits:
         yield _titled(hit) if found.is_listed else f"{hit.score:.2f}  {_titled(hit)}"

@@ -9,7 +9,7 @@ from memtui.agents.replies import Plain, Reply
 from memtui.cli import ask, output, versions
 from memtui.model.events import Event
 from memtui.model.grips import Expansion
-from memtui.model.nodes import Bullet, Status, TocLevel, TocLine, TocNode
+from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocLevel, TocNode
 from memtui.model.scope import Scope
 from memtui.model.verdicts import Support
 from memtui.services import browse, status
@@ -59,7 +59,7 @@ EVENT_CHARS = 2000
 """How much of one event is printed, in characters."""
 
 
-_TOLD = (Status.PENDING, Status.STALE)
+_TOLD = (NodeStatus.PENDING, NodeStatus.STALE)
 """What is said of how a node stands; all else is as one expects."""
 
 
@@ -119,7 +119,9 @@ def _part(told: Plain) -> str:
     return f"{formatting.bullet_line(told)}{withheld}"
 
 
-def _page(node: TocNode | None, children: list[TocLine], zone: tzinfo) -> Iterator[str]:
+def _page(
+    node: TocNode | None, children: list[TocEntry], zone: tzinfo
+) -> Iterator[str]:
     if node:
         yield node.title
         if node.headline != node.title:
@@ -153,7 +155,7 @@ def _of(node: TocNode) -> str:
 
 def _pinned(node: TocNode) -> str:
     said = f"Version {node.version} is pinned"
-    is_old = node.status is Status.STALE
+    is_old = node.status is NodeStatus.STALE
     return f"{said}; something has changed since." if is_old else f"{said}."
 
 
@@ -166,7 +168,7 @@ def _made(node: TocNode, zone: tzinfo) -> Iterator[str]:
         yield f"Rejected: {node.rejected}"
 
 
-def _line(line: TocLine, zone: tzinfo) -> str:
+def _line(line: TocEntry, zone: tzinfo) -> str:
     live = "● " if line.is_live else ""
     if line.level is TocLevel.SEGMENT:
         name = f"{output.clock(line.start_time, zone)}  {live}{line.headline}"
@@ -177,7 +179,7 @@ def _line(line: TocLine, zone: tzinfo) -> str:
     return f"{line.node_id}  {title}"
 
 
-def _mark(line: TocLine) -> str:
+def _mark(line: TocEntry) -> str:
     """How a node stands where that is not the last word."""
     told = ["pinned"] if line.is_pinned else []
     told += [line.status.value] if line.status in _TOLD else []

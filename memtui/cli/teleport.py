@@ -9,7 +9,7 @@ from memtui.agents import formatting
 from memtui.agents.replies import Plain, Reply
 from memtui.cli import ask, output
 from memtui.memory.queries.whys import Why, WhyTerm
-from memtui.model.hits import Answer
+from memtui.model.hits import TeleportResult
 from memtui.model.scope import Scope
 from memtui.text.fencing import line as neutral
 from memtui.workspace import Workspace
@@ -24,7 +24,7 @@ def run(house: Workspace, given: argparse.Namespace) -> int:
     query = " ".join(given.query)
     wish = {"of": of, "is_recent_first": given.recent}
 
-    def found() -> tuple[Answer, Reasons]:
+    def found() -> tuple[TeleportResult, Reasons]:
         told = house.teleport.find(query, limit=given.limit, **wish)
         names = [hit.target_id for hit in told.hits if given.why]
         return told, {name: house.teleport.why(query, name, **wish) for name in names}
@@ -36,7 +36,7 @@ def run(house: Workspace, given: argparse.Namespace) -> int:
     return ask.answer(house, given, reply, lambda: _lines(*found(), of, house.zone))
 
 
-def _with_reasons(reply: Reply, answer: Answer, reasons: Reasons) -> Reply:
+def _with_reasons(reply: Reply, answer: TeleportResult, reasons: Reasons) -> Reply:
     """A reply whose hits tell what their scores are made of."""
     items = [
         {**item, "why": [neutral(line.strip()) for line in _why(why)]}
@@ -51,7 +51,9 @@ def _reasoned_line(told: Plain) -> str:
     return "\n    ".join([formatting.hit_line(told), *told.get("why", ())])
 
 
-def _lines(answer: Answer, reasons: Reasons, of: Scope, zone: tzinfo) -> Iterator[str]:
+def _lines(
+    answer: TeleportResult, reasons: Reasons, of: Scope, zone: tzinfo
+) -> Iterator[str]:
     yield from filter(None, (answer.note, *answer.hints))
     if not answer.hits and not answer.hints:
         where = f"Nothing of {of}" if of.is_narrow else "Nothing"

@@ -8,8 +8,8 @@ from typing import Any
 from memtui import workspace
 from memtui.cli import output
 from memtui.errors import MemtuiError, UsageError
-from memtui.model.nodes import Status, TocEdition, TocHistory, TocNode
-from memtui.model.summaries import Facts
+from memtui.model.nodes import NodeStatus, TocHistory, TocNode, TocVersion
+from memtui.model.summaries import GenerationStats
 from memtui.services import versions
 from memtui.text import fencing
 from memtui.workspace import Workspace
@@ -97,7 +97,7 @@ def _list(found: TocHistory, zone: tzinfo, promise: str) -> Iterator[str]:
         yield f"A new one was asked for at {at} and is not made yet. {promise}"
 
 
-def who(one: TocEdition) -> str:
+def who(one: TocVersion) -> str:
     """Who wrote a version: ``extractive-2``, ``qwen3:4b 2bfd38a7daaf``."""
     facts = one.facts
     return (
@@ -107,24 +107,24 @@ def who(one: TocEdition) -> str:
     )
 
 
-def counts(one: TocEdition) -> str:
+def counts(one: TocVersion) -> str:
     """What its audit found: ``4 supported, 1 weak, 0 unsupported``."""
     return f"{one.supported} supported, {one.weak} weak, {one.unsupported} unsupported"
 
 
-def standing(one: TocEdition, status: Status) -> Iterator[str]:
+def standing(one: TocVersion, status: NodeStatus) -> Iterator[str]:
     """How a version stands: shown, pinned, stale, rejected and why."""
     if one.is_shown:
         yield "pinned" if one.is_pinned else "shown"
-        if status is Status.STALE:
+        if status is NodeStatus.STALE:
             yield "stale"
-        elif status is Status.PROVISIONAL:
+        elif status is NodeStatus.PROVISIONAL:
             yield "provisional"
     if one.rejected:
         yield f"rejected: {one.rejected}"
 
 
-def cost(facts: Facts) -> str:
+def cost(facts: GenerationStats) -> str:
     """What it took: ``1,204 + 310 tokens, 12.4 s``; "" where no model was asked."""
     if not facts.model:
         return ""
@@ -153,7 +153,7 @@ def pin(
     if shown.rejected:
         notes.append(f"It was rejected: {shown.rejected}.")
     found = _history(node_id)
-    if found.line.status is Status.STALE:
+    if found.line.status is NodeStatus.STALE:
         notes.append("It is out of date: something has changed since it was made.")
     return _done(found, notes, as_json=as_json)
 

@@ -97,7 +97,7 @@ def bring_in(house: Workspace, paths: Sequence[Path], *, as_json: bool) -> int:
 
 
 def _store(house: Workspace, paths: Sequence[Path], bar: Bar) -> Imported:
-    total = sum(len(formats.files(path)) for path in paths)
+    total = sum(len(formats.find_files(path)) for path in paths)
     importer = house.works.importer()
     for imported in importer.run(paths):
         said = imported.waits_for or f"{imported.created:,} events stored"

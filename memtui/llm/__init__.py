@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from memtui.model.model_state import Health
+from memtui.model.model_state import ModelHealth
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.model.segments import Segment
 from memtui.model.summaries import Summary
@@ -21,7 +21,7 @@ class Summarizer(Protocol):
     def identity(self) -> str:
         """Who it is and by which rules it works; another identity, another version."""
 
-    def health(self) -> Health:
+    def health(self) -> ModelHealth:
         """Look whether it can be asked now; quick, and never an exception."""
 
     def cancel(self) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from memtui.model.model_state import Condition, Health
+from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.model.segments import Segment
 from memtui.model.summaries import Summary
@@ -17,9 +17,9 @@ class Extractive:
         """The name and the version of its rules."""
         return "extractive-2"
 
-    def health(self) -> Health:
+    def health(self) -> ModelHealth:
         """It is always ready."""
-        return Health(Condition.READY)
+        return ModelHealth(ModelCondition.READY)
 
     def cancel(self) -> None:
         """Do nothing: it is done before anybody could ask for that."""

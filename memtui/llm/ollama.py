@@ -34,7 +34,7 @@ from memtui.llm.prompts import Log
 from memtui.llm.serving import Serving
 from memtui.llm.standing import Memory, Tools
 from memtui.llm.transport import Connect, Transport, through_ollama
-from memtui.model.model_state import Condition, Doing, Health
+from memtui.model.model_state import ModelCondition, ModelHealth, ModelProgress
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.model.segments import Segment
 from memtui.model.summaries import Summary
@@ -50,22 +50,22 @@ START = f"start Ollama, or install it from ollama.com, then: {PULL}"
 """What to do where nobody answers."""
 
 
-_CONDITIONS: dict[type[Fault], Condition] = {
-    Offline: Condition.OFFLINE,
-    ModelMissing: Condition.MODEL_MISSING,
-    Refused: Condition.REFUSED,
-    Busy: Condition.RESTING,
-    Cancelled: Condition.RESTING,
+_CONDITIONS: dict[type[Fault], ModelCondition] = {
+    Offline: ModelCondition.OFFLINE,
+    ModelMissing: ModelCondition.MODEL_MISSING,
+    Refused: ModelCondition.REFUSED,
+    Busy: ModelCondition.RESTING,
+    Cancelled: ModelCondition.RESTING,
 }
 
 
-def _with_cure(health: Health, fault: Fault) -> Health:
+def _with_cure(health: ModelHealth, fault: Fault) -> ModelHealth:
     if isinstance(fault, ModelMissing):
         return replace(health, says=fault.said, cure=fault.cure)
     return replace(health, cure=START) if isinstance(fault, Offline) else health
 
 
-def _no_report(_: Doing) -> None:
+def _no_report(_: ModelProgress) -> None:
     """Tell nobody."""
 
 
@@ -89,7 +89,7 @@ class Ollama:
         self,
         wishes: Wishes,
         *,
-        report: Callable[[Doing], None] = _no_report,
+        report: Callable[[ModelProgress], None] = _no_report,
         known: Iterable[Capability] = (),
         learned: Callable[[Capability], None] = _nothing_learned,
         spent: Spent = (),
@@ -137,38 +137,43 @@ class Ollama:
         model = self._found.model
         return f"{name} {model.name} {model.digest[:12]}"
 
-    def health(self) -> Health:
+    def health(self) -> ModelHealth:
         """Look at the server and its models; without asking any of them."""
         try:
             found = self._run(self._look)
             self._memory.breaker.seen()
             self._check(found)
         except Resting as fault:
-            return self._health(Condition.RESTING, str(fault), fault.retry_s)
+            return self._health(ModelCondition.RESTING, str(fault), fault.retry_s)
         except Fault as fault:
             kinds = (c for kind, c in _CONDITIONS.items() if isinstance(fault, kind))
             is_off = isinstance(fault, Offline)
             wait = self._memory.breaker.missed() if is_off else 0.0
-            health = self._health(next(kinds, Condition.UNWELL), str(fault), wait)
+            health = self._health(next(kinds, ModelCondition.UNWELL), str(fault), wait)
             return _with_cure(health, fault)
         if wait := self._memory.record.wait_s(found.model.key):
             return self._poor(found.model.name, wait)
-        return self._health(Condition.READY)
+        return self._health(ModelCondition.READY)
 
-    def _poor(self, name: str, wait: float) -> Health:
+    def _poor(self, name: str, wait: float) -> ModelHealth:
         """How it is when there are only models that were tried and do not do."""
         hours = math.ceil(wait / HOUR_S)
         says = (
             f"{name} rarely writes a summary that can be used: it is tried again in"
             f" {hours} h, and for what you ask for yourself"
         )
-        return replace(self._health(Condition.UNWELL, says), is_poor=True)
+        return replace(self._health(ModelCondition.UNWELL, says), is_poor=True)
 
-    def _health(self, condition: Condition, says: str = "", wait: float = 0) -> Health:
+    def _health(
+        self, condition: ModelCondition, says: str = "", wait: float = 0
+    ) -> ModelHealth:
         found = self._found
-        if found is None or condition in (Condition.OFFLINE, Condition.REFUSED):
-            return Health(condition, says, retry_s=wait)
-        return Health(
+        if found is None or condition in (
+            ModelCondition.OFFLINE,
+            ModelCondition.REFUSED,
+        ):
+            return ModelHealth(condition, says, retry_s=wait)
+        return ModelHealth(
             condition,
             says,
             model=found.model.name,

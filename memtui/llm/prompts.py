@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtui.model.events import Event, EventRole, clean
-from memtui.model.nodes import BULLETS, TocLevel, TocNode
+from memtui.model.nodes import BULLET_COUNTS, TocLevel, TocNode
 from memtui.model.segments import Segment, counted_text
 from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS
 from memtui.text import secrets
@@ -53,7 +53,7 @@ class Log:
     turns: tuple[Turn, ...]
     context: tuple[Turn, ...] = ()
     """What came before: it helps to understand, and is not summarised."""
-    bullets: tuple[int, int] = BULLETS[TocLevel.SEGMENT]
+    bullets: tuple[int, int] = BULLET_COUNTS[TocLevel.SEGMENT]
     """How many bullets are wanted: at least and at most."""
     kind: str = "conversation"
     """What the log is: ``conversation``, ``notes on a day``…"""
@@ -100,7 +100,9 @@ def of_children(level: TocLevel, children: Sequence[TocNode]) -> Log:
             if bullet.stands and text:
                 turns.append(Turn((place,), _name(child), text))
             place += 1
-    return Log(tuple(turns), bullets=BULLETS[level], kind=f"list of notes on a {level}")
+    return Log(
+        tuple(turns), bullets=BULLET_COUNTS[level], kind=f"list of notes on a {level}"
+    )
 
 
 def of_notes(log: Log, notes: Sequence[Turn]) -> Log:

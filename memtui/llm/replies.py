@@ -14,7 +14,13 @@ from typing import Any
 from memtui.llm.faults import BadReply
 from memtui.llm.prompts import KEYWORDS, WORD_CHARS, Log
 from memtui.model.events import clean
-from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, Claim, Summary, shortened
+from memtui.model.summaries import (
+    BULLET_CHARS,
+    TITLE_CHARS,
+    DraftBullet,
+    Summary,
+    shorten,
+)
 
 READ_CHARS = 40_000
 """How much of a reply is looked at."""
@@ -69,7 +75,7 @@ def read(text: str, log: Log, *, is_whole: bool = True) -> Reply:
     title = _line(said.title, fence) or kept[0].text
     words = (_line(word, fence) for word in said.keywords)
     keywords = dict.fromkeys(w for w in words if 0 < len(w) <= WORD_CHARS)
-    summary = Summary(shortened(title, TITLE_CHARS), kept, tuple(keywords)[:KEYWORDS])
+    summary = Summary(shorten(title, TITLE_CHARS), kept, tuple(keywords)[:KEYWORDS])
     return Reply(summary, len(said.bullets) - len(kept), said.surprise)
 
 
@@ -100,24 +106,24 @@ def _is_told(text: str, log: Log) -> bool:
     )
 
 
-def _claims(said: _Said, log: Log, fence: str) -> Iterator[Claim]:
+def _claims(said: _Said, log: Log, fence: str) -> Iterator[DraftBullet]:
     """The bullets whose refs are turns of the log, with the places of these."""
     for refs, text in said.bullets:
         shown = _line(text, fence)
         turns = [log.turns[ref - 1] for ref in refs if 1 <= ref <= len(log.turns)]
         places = sorted({place for turn in turns for place in turn.places})
         if len(shown) >= LEAST_CHARS and places:
-            yield Claim(shortened(shown, BULLET_CHARS), tuple(places))
+            yield DraftBullet(shorten(shown, BULLET_CHARS), tuple(places))
 
 
-def _distinct(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+def _distinct(claims: Iterable[DraftBullet]) -> tuple[DraftBullet, ...]:
     """Claims whose words differ: what is said twice is one, with all its places."""
-    found: dict[str, Claim] = {}
+    found: dict[str, DraftBullet] = {}
     for claim in claims:
         key = claim.text.rstrip(" .…!;").casefold()
         first = found.get(key, claim)
         places = tuple(sorted({*first.refs, *claim.refs}))
-        found[key] = Claim(first.text, places)
+        found[key] = DraftBullet(first.text, places)
     return tuple(found.values())
 
 

@@ -24,8 +24,8 @@ from memtui.llm.prompts import Log
 from memtui.llm.standing import Memory, Tools, Tries
 from memtui.llm.streams import Written
 from memtui.llm.transport import Transport
-from memtui.model.model_state import Doing, Phase
-from memtui.model.summaries import Facts
+from memtui.model.model_state import ModelPhase, ModelProgress
+from memtui.model.summaries import GenerationStats
 
 WIDER = 1.3
 """How much the estimate grows when a prompt was too long by nobody knows how much."""
@@ -42,7 +42,7 @@ class Serving:
         self.memory, self.tools = memory, tools
         self.found = Found("", models.Model(""), 0)
         self.mode = Mode.QUIET
-        self.facts = Facts()
+        self.facts = GenerationStats()
         self.part, self.parts = 1, 1
         """Which part is asked about, and how many are known of."""
         self._avoided: set[str] = set()
@@ -125,7 +125,7 @@ class Serving:
         }
         tries, load_s = Tries(), self._transport.deadlines.load_s
         while True:
-            self.tell(Phase.LOADING)
+            self.tell(ModelPhase.LOADING)
             try:
                 async with self._counted():
                     await self._transport.post("/api/generate", body, load_s)
@@ -190,12 +190,12 @@ class Serving:
         )
         deadlines = self._transport.deadlines
         first_s = deadlines.first_s + estimated * deadlines.token_s
-        self.tell(Phase.READING)
+        self.tell(ModelPhase.READING)
         try:
             async with self._counted():
                 with self._spent():
                     written = await self._transport.chat(
-                        body, first_s, lambda n: self.tell(Phase.WRITING, n, most)
+                        body, first_s, lambda n: self.tell(ModelPhase.WRITING, n, most)
                     )
         except Overflow as fault:
             self._widen(estimated, fault.tokens)
@@ -268,12 +268,12 @@ class Serving:
         wait = tries.again(fault)
         if wait is None:
             raise fault
-        self.tell(Phase.WAITING)
+        self.tell(ModelPhase.WAITING)
         await self.tools.sleep(wait * self.tools.jitter())
 
-    def tell(self, phase: Phase, written: int = 0, most: int = 0) -> None:
+    def tell(self, phase: ModelPhase, written: int = 0, most: int = 0) -> None:
         """Tell how far the summary has come."""
-        self.tools.report(Doing(phase, self.part, self.parts, written, most))
+        self.tools.report(ModelProgress(phase, self.part, self.parts, written, most))
 
     @contextmanager
     def _spent(self) -> Iterator[None]:

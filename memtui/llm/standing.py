@@ -9,7 +9,7 @@ from memtui.llm.faults import Busy, Fault, Unwell
 from memtui.llm.models import Model
 from memtui.llm.probing import Capability, Mode
 from memtui.llm.prompts import Log
-from memtui.model.model_state import Doing
+from memtui.model.model_state import ModelProgress
 from memtui.model.summaries import Summary
 
 SEED = 1
@@ -61,7 +61,7 @@ class Tools:
     """Seconds that only go forward."""
     jitter: Callable[[], float]
     """What a wait is multiplied by, about 1."""
-    report: Callable[[Doing], None]
+    report: Callable[[ModelProgress], None]
     learned: Callable[[Capability], None]
     """Told what was found out about a model, to be kept."""
     accept: Callable[[Summary, Log], str]

@@ -90,7 +90,7 @@ def _periods(words: str, now: datetime, zone: tzinfo) -> Iterator[Period]:
 
 
 def _meant(period: Period, zone: tzinfo) -> Meant:
-    first = calendar.day_of(period.start, zone) if period.start else None
+    first = calendar.local_day(period.start, zone) if period.start else None
     after = _after(period.end, zone) if period.end else None
     if first and after == first + WEEK and first.isoweekday() != 1:
         # A week that is meant loosely is the one its middle lies in.
@@ -106,7 +106,7 @@ def _meant(period: Period, zone: tzinfo) -> Meant:
 
 def _after(end: datetime, zone: tzinfo) -> date:
     """The first day that a stretch does not reach into."""
-    return calendar.day_of(end - timedelta(microseconds=1), zone) + DAY
+    return calendar.local_day(end - timedelta(microseconds=1), zone) + DAY
 
 
 def _node(first: date | None, after: date | None) -> tuple[str, bool]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from memtui.model import calendar
-from memtui.model.nodes import Tally, TocLevel, TocNode
+from memtui.model.nodes import NodeCounts, TocLevel, TocNode
 
-HOURS = 3
+PART_HOURS = 3
 """How long a part of a day is."""
 
 
@@ -18,7 +18,7 @@ _HOUR_MS = 3_600_000
 _DAYS_OF_WEEK, _MONTHS = 7, 12
 
 
-def of(
+def count_by_part(
     node_id: str, start_ms: int, under: Iterable[tuple[str, int, int]]
 ) -> tuple[int, ...]:
     """The messages of each part: of a year's months, a month's weeks, a week's days.
@@ -35,12 +35,12 @@ def of(
         TocLevel.YEAR: _MONTHS,
         TocLevel.MONTH: here.days // _DAYS_OF_WEEK,
         TocLevel.WEEK: _DAYS_OF_WEEK,
-        TocLevel.DAY: 24 // HOURS,
+        TocLevel.DAY: 24 // PART_HOURS,
     }.get(here.level, 0)
     said = [0] * parts
     for child_id, at_ms, messages in under:
         if here.level is TocLevel.DAY:
-            place = (at_ms - start_ms) // (HOURS * _HOUR_MS)
+            place = (at_ms - start_ms) // (PART_HOURS * _HOUR_MS)
         elif here.level is TocLevel.YEAR:
             place = _thursday_of(child_id).month - 1
         else:
@@ -56,15 +56,15 @@ def _thursday_of(month_id: str) -> date:
     return first + timedelta(days=calendar.THURSDAY - 1)
 
 
-Parts = dict[str, list[tuple[str, int, int]]]
+ChildCounts = dict[str, list[tuple[str, int, int]]]
 """What lies under each of some nodes, as ``activity.of`` takes it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ScopeShare:
     """What of a node is of a scope."""
 
-    tally: Tally = field(default_factory=Tally)
+    tally: NodeCounts = field(default_factory=NodeCounts)
     is_live: bool = False
     agents: frozenset[str] = frozenset()
     projects: frozenset[str] = frozenset()
@@ -73,12 +73,12 @@ class Share:
     said: int = 0
     """How many messages that has."""
 
-    def __add__(self, other: "Share") -> "Share":
+    def __add__(self, other: "ScopeShare") -> "ScopeShare":
         """Both together."""
         mine, others = self.tally, other.tally
         longer = other if other.said > self.said or not self.longest else self
-        return Share(
-            Tally(
+        return ScopeShare(
+            NodeCounts(
                 mine.segments + others.segments,
                 mine.events + others.events,
                 mine.messages + others.messages,
@@ -91,17 +91,17 @@ class Share:
             longer.said,
         )
 
-    def is_all_of(self, tally: Tally) -> bool:
+    def is_all_of(self, tally: NodeCounts) -> bool:
         """Whether nothing of a node with this tally is left out."""
         return self.tally.segments >= tally.segments
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScopedNode:
     """A node, with no more than what a scope has of it."""
 
     node: TocNode
-    whole: Tally
+    whole: NodeCounts
     """How much all of the node is."""
     hidden: int = 0
     """How many of its bullets rest on other work."""
@@ -112,22 +112,24 @@ class Part:
         return self.node.tally == self.whole
 
 
-def at(level: TocLevel, days: Mapping[str, Share]) -> dict[str, Share]:
+def shares_of_level(
+    level: TocLevel, days: Mapping[str, ScopeShare]
+) -> dict[str, ScopeShare]:
     """The shares of the nodes of a level.
 
     Args:
         level: Of a year, a month, a week or a day.
         days: The shares of days, by their ids.
     """
-    found: dict[str, Share] = {}
+    found: dict[str, ScopeShare] = {}
     for day_id, share in days.items():
-        node_id = calendar.above(day_id, level)
+        node_id = calendar.ancestor_id(day_id, level)
         before = found.get(node_id)
         found[node_id] = share if before is None else before + share
     return found
 
 
-def parts(level: TocLevel, days: Mapping[str, Share]) -> Parts:
+def children_of_level(level: TocLevel, days: Mapping[str, ScopeShare]) -> ChildCounts:
     """What lies under each node of a level.
 
     Args:
@@ -137,8 +139,8 @@ def parts(level: TocLevel, days: Mapping[str, Share]) -> Parts:
     below = level.child() or TocLevel.DAY
     found: dict[str, Counter[str]] = {}
     for day_id, share in days.items():
-        under = found.setdefault(calendar.above(day_id, level), Counter())
-        under[calendar.above(day_id, below)] += share.tally.messages
+        under = found.setdefault(calendar.ancestor_id(day_id, level), Counter())
+        under[calendar.ancestor_id(day_id, below)] += share.tally.messages
     return {
         name: [(child, 0, messages) for child, messages in under.items()]
         for name, under in found.items()

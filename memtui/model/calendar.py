@@ -41,7 +41,7 @@ class Period:
         return self.first + timedelta(days=self.days)
 
 
-def day_of(at: datetime, zone: tzinfo) -> date:
+def local_day(at: datetime, zone: tzinfo) -> date:
     """The local day of an aware time."""
     return at.astimezone(zone).date()
 
@@ -119,7 +119,7 @@ def parent_id(node_id: str) -> str | None:
     return None
 
 
-def above(day: str, level: TocLevel) -> str:
+def ancestor_id(day: str, level: TocLevel) -> str:
     """The node of a level in which a day lies, by the day's id; or that itself.
 
     As ``path`` tells it, for many days at once.
@@ -198,7 +198,7 @@ WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class CalendarDay:
     """A day of which something is kept."""
 
     day: date
@@ -215,37 +215,37 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class Year:
+class CalendarYear:
     """The days of a year of which something is kept."""
 
     number: int
-    days: Mapping[date, Day] = field(default_factory=dict)
+    days: Mapping[date, CalendarDay] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DateRange:
     """The first and the last day of which anything is kept."""
 
     first: date
     last: date
 
 
-def year_of(day: date) -> int:
+def iso_year(day: date) -> int:
     """The year of whose weeks a day is one."""
     return day.isocalendar().year
 
 
-def first_of(year: int) -> date:
+def first_day(year: int) -> date:
     """The Monday a year begins with."""
     return date.fromisocalendar(year, 1, 1)
 
 
-def weeks_of(year: int) -> int:
+def week_count(year: int) -> int:
     """How many weeks a year has: 52 or 53."""
-    return (first_of(year + 1) - first_of(year)) // WEEK
+    return (first_day(year + 1) - first_day(year)) // WEEK
 
 
 def same_day(day: date, year: int) -> date:
     """The day of another year in the same place: its week and its weekday."""
     here = day.isocalendar()
-    return date.fromisocalendar(year, min(here.week, weeks_of(year)), here.weekday)
+    return date.fromisocalendar(year, min(here.week, week_count(year)), here.weekday)

@@ -17,12 +17,12 @@ EVENT_CHARS = 14
 """How much of an event's id tells it from others: its time and 20 bits."""
 
 
-AROUND = 3
+CONTEXT_EVENTS = 3
 """How many events are shown on each side of those that one stands for, unless more are
 asked for."""
 
 
-SEGMENT = "toc:segment:"
+SEGMENT_PREFIX = "toc:segment:"
 """How a segment's id begins."""
 
 
@@ -35,36 +35,36 @@ _EVENT = re.compile(
 )
 
 
-def of_grip(grip_id: str) -> str:
+def cite_grip(grip_id: str) -> str:
     """The citation of a grip; an id of another form as it is."""
     prefix, _, key = grip_id.rpartition(":")
     return f"{prefix}:{key[:HASH_CHARS]}" if prefix.count(":") == 1 else grip_id
 
 
-def of_event(event_id: str) -> str:
+def cite_event(event_id: str) -> str:
     """The citation of an event."""
     return f"evt:{event_id[:EVENT_CHARS]}"
 
 
-def of_node(node_id: str) -> str:
+def cite_node(node_id: str) -> str:
     """The citation of a node; of all but a segment its id, which is short."""
-    if not node_id.startswith(SEGMENT):
+    if not node_id.startswith(SEGMENT_PREFIX):
         return node_id
     day, _, key = node_id.rpartition(":")
     return f"{day}:{key[:EVENT_CHARS]}"
 
 
-def bare(text: str) -> str:
+def strip(text: str) -> str:
     """A citation as it was meant, whatever an agent put around it."""
     return clean(text).strip().strip("[]()<>\"'`.,; \n")
 
 
-def grip_start(text: str) -> str:
+def parse_grip(text: str) -> str:
     """How the id of a cited grip begins; "" where no grip is cited."""
     return text.lower() if _GRIP.fullmatch(text) else ""
 
 
-def event_start(text: str) -> str:
+def parse_event(text: str) -> str:
     """How the id of a cited event begins; "" where no event is cited."""
     found = _EVENT.fullmatch(text)
     return (found["start"] or found["bare"]) if found else ""

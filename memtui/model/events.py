@@ -14,7 +14,7 @@ from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class SourceCopy:
     """Another id that an event was told under."""
 
     event_id: str
@@ -25,14 +25,14 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Provenance:
     """How a memory keeps an event."""
 
     route: str
     """The way it came."""
     origin: bytes | None = None
     """The hash by which copies of it in other sessions are known."""
-    told: tuple[Telling, ...] = ()
+    told: tuple[SourceCopy, ...] = ()
     """The other ids it was told under."""
 
 
@@ -79,7 +79,7 @@ TYPICAL_ROLE = {
 """The role an event of a type has when its source names none (seed 1)."""
 
 
-TURN = {
+TYPE_ORDER = {
     EventType.SESSION_START: 0,
     EventType.USER_MESSAGE: 1,
     EventType.SUBAGENT_START: 2,
@@ -103,7 +103,7 @@ BOUNDARIES = frozenset(EventType) - MESSAGES - {EventType.TOOL_RESULT}
 """The types whose text may be empty."""
 
 
-Place = tuple[int, int, str]
+EventPosition = tuple[int, int, str]
 """Where an event stands among those of its session: its time, ordinal and id."""
 
 
@@ -141,7 +141,7 @@ class Event:
     origin: str = ""
     """The source's own name of it, when no two sessions give one name to different
     things: copies of a conversation (forks, resumed sessions) are known by it."""
-    kept: Kept | None = None
+    kept: Provenance | None = None
     """How another memory kept it, for one that was exported."""
 
     @property
@@ -155,7 +155,7 @@ class Event:
         return self.event_type in MESSAGES and self.role in SPEAKERS
 
     @property
-    def order(self) -> Place:
+    def order(self) -> EventPosition:
         """Where it stands among the events of its session."""
         return self.timestamp_ms, self.ordinal, self.event_id
 
@@ -196,7 +196,7 @@ def make(
     """
     name, said = clean(session_id), clean(text)
     who = clean(agent)
-    reason = unfit(name, who) or _broken_rule(timestamp, event_type, said)
+    reason = find_name_error(name, who) or _broken_rule(timestamp, event_type, said)
     if reason:
         raise EventRefused(reason)
     at = timestamp.astimezone(UTC)
@@ -210,7 +210,7 @@ def make(
         metadata={clean(k): clean(v) for k, v in (metadata or {}).items()},
         agent=who,
         subagent=clean(subagent),
-        ordinal=TURN[event_type] if ordinal is None else ordinal,
+        ordinal=TYPE_ORDER[event_type] if ordinal is None else ordinal,
         origin=origin,
     )
 
@@ -226,7 +226,7 @@ def _broken_rule(timestamp: datetime, event_type: EventType, text: str) -> str:
     return ""
 
 
-def unfit(session_id: str, agent: str = "") -> str:
+def find_name_error(session_id: str, agent: str = "") -> str:
     """Why nothing can be kept under these names; "" if it can.
 
     They stand in lists, one to a line.
@@ -258,7 +258,7 @@ def is_event_id(text: str) -> bool:
     return _ULID.fullmatch(text) is not None
 
 
-def made_ms(event_id: str) -> int:
+def timestamp_ms_of_id(event_id: str) -> int:
     """The time in an event's id, in milliseconds since 1970."""
     at_ms = 0
     for letter in event_id[:10]:
@@ -266,7 +266,7 @@ def made_ms(event_id: str) -> int:
     return at_ms
 
 
-def first_id(at_ms: int) -> str:
+def lowest_id(at_ms: int) -> str:
     """The least id that an event of this time could have."""
     digits = (max(at_ms, 0) >> shift & 31 for shift in range(45, -1, -5))
     return "".join(_CROCKFORD[digit] for digit in digits)
@@ -275,7 +275,7 @@ def first_id(at_ms: int) -> str:
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
-def is_too_late(timestamp: datetime, now: datetime) -> bool:
+def is_in_future(timestamp: datetime, now: datetime) -> bool:
     """Whether a timestamp lies further in the future than clocks differ."""
     return timestamp - now > CLOCK_SKEW
 

@@ -12,7 +12,7 @@ from memtui.model.scope import ALL, Scope
 from memtui.model.verdicts import Support
 
 
-class Maker(StrEnum):
+class SummaryMaker(StrEnum):
     """Who wrote a version."""
 
     MODEL = "model"
@@ -33,7 +33,7 @@ class Filters:
     """Of nodes and their grips alone."""
     has: frozenset[Support] = frozenset()
     """How well the source supports at least one of a node's bullets."""
-    by: Maker | None = None
+    by: SummaryMaker | None = None
     """Who summarised: of nodes and their grips alone."""
     since: datetime | None = None
     """Nothing that ended before; aware."""
@@ -56,7 +56,7 @@ _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:T(\d\d):(\d\d))?)?)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class FilterField:
     """One filter a person can type."""
 
     takes: str
@@ -97,7 +97,7 @@ def _has(filters: Filters, value: str, _: tzinfo) -> Filters:
 
 
 def _by(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, by=Maker(value.lower()))
+    return replace(filters, by=SummaryMaker(value.lower()))
 
 
 def _after(filters: Filters, value: str, zone: tzinfo) -> Filters:
@@ -129,16 +129,20 @@ def _values(kind: type[StrEnum]) -> tuple[str, ...]:
 _DATE = "a date, or words for one (2025, 2025-03-14, yesterday, last week)"
 
 
-NAMES: Mapping[str, Name] = {
-    "agent": Name("an agent's name", _agent),
-    "project": Name("a project's name", _project),
-    "keyword": Name("a keyword, as the pages show them", _keyword),
-    "session": Name("a session's id, or its beginning", _session),
-    "role": Name(" or ".join(_values(EventRole)), _role, _values(EventRole)),
-    "level": Name("levels: " + ", ".join(_values(TocLevel)), _level, _values(TocLevel)),
-    "has": Name("a verdict: " + ", ".join(_values(Support)), _has, _values(Support)),
-    "by": Name("model or extractive", _by, _values(Maker)),
-    "after": Name(_DATE, _after),
-    "before": Name(_DATE, _before),
+FILTER_FIELDS: Mapping[str, FilterField] = {
+    "agent": FilterField("an agent's name", _agent),
+    "project": FilterField("a project's name", _project),
+    "keyword": FilterField("a keyword, as the pages show them", _keyword),
+    "session": FilterField("a session's id, or its beginning", _session),
+    "role": FilterField(" or ".join(_values(EventRole)), _role, _values(EventRole)),
+    "level": FilterField(
+        "levels: " + ", ".join(_values(TocLevel)), _level, _values(TocLevel)
+    ),
+    "has": FilterField(
+        "a verdict: " + ", ".join(_values(Support)), _has, _values(Support)
+    ),
+    "by": FilterField("model or extractive", _by, _values(SummaryMaker)),
+    "after": FilterField(_DATE, _after),
+    "before": FilterField(_DATE, _before),
 }
 """The filters that can be typed, by their names."""

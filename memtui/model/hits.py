@@ -8,20 +8,20 @@ from memtui.model.events import EventRole
 from memtui.model.nodes import TocLevel
 from memtui.model.sessions import Session
 
-EXCELLENT_FROM = 0.8
+MIN_EXCELLENT = 0.8
 """From this score on, all of the query stands where it says what something is about:
 in one title, or several times over."""
 
 
-GOOD_FROM = 0.5
+MIN_GOOD = 0.5
 """From this score on, all or nearly all of the query is there, if only in passing."""
 
 
-PARTIAL_FROM = 0.3
+MIN_PARTIAL = 0.3
 """From this score on, the better part of the query is there. Below, a word or two."""
 
 
-class Band(StrEnum):
+class ScoreBand(StrEnum):
     """How far a hit can be trusted to be what was meant."""
 
     EXCELLENT = "excellent"
@@ -36,24 +36,24 @@ class Band(StrEnum):
 
 
 _ADVICE = {
-    Band.EXCELLENT: "Jump there.",
-    Band.GOOD: "Jump there, and check it against what is around it.",
-    Band.PARTIAL: "Look at several hits.",
-    Band.WEAK: "Browse the contents instead.",
+    ScoreBand.EXCELLENT: "Jump there.",
+    ScoreBand.GOOD: "Jump there, and check it against what is around it.",
+    ScoreBand.PARTIAL: "Look at several hits.",
+    ScoreBand.WEAK: "Browse the contents instead.",
 }
 
 
-def of(score: float) -> Band:
+def score_band(score: float) -> ScoreBand:
     """The band a score lies in; a limit belongs to the band above it.
 
     Args:
         score: 0 to 1.
     """
-    if score >= EXCELLENT_FROM:
-        return Band.EXCELLENT
-    if score >= GOOD_FROM:
-        return Band.GOOD
-    return Band.PARTIAL if score >= PARTIAL_FROM else Band.WEAK
+    if score >= MIN_EXCELLENT:
+        return ScoreBand.EXCELLENT
+    if score >= MIN_GOOD:
+        return ScoreBand.GOOD
+    return ScoreBand.PARTIAL if score >= MIN_PARTIAL else ScoreBand.WEAK
 
 
 class HitKind(StrEnum):
@@ -64,7 +64,7 @@ class HitKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class IndexMatch:
     """What an index answers: which document, how well it fits, by which words."""
 
     kind: HitKind
@@ -76,10 +76,10 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class IndexMatches:
     """All an index answers, best first."""
 
-    matches: tuple[Match, ...] = ()
+    matches: tuple[IndexMatch, ...] = ()
     left_out: tuple[str, ...] = ()
     """The terms so common that not all their documents were looked at."""
 
@@ -92,7 +92,7 @@ class Snippet:
     marks: tuple[tuple[int, int], ...] = ()
 
 
-NOTHING_SAID = Snippet("")
+NO_SNIPPET = Snippet("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +115,13 @@ class Hit:
     """The node to land on: a wide node's segment that answers best, itself if none."""
 
     @property
-    def band(self) -> Band:
+    def band(self) -> ScoreBand:
         """What its score advises."""
-        return of(self.score)
+        return score_band(self.score)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TeleportResult:
     """All hits of one query, best first."""
 
     query: str
@@ -141,15 +141,15 @@ SNIPPET_BYTES = 1_024
 """The most of a message that is shown in a window, in bytes (decisions §8)."""
 
 
-WINDOW = 16
+WINDOW_MESSAGES = 16
 """How many messages a window has at most."""
 
 
-HITS = 20
+MAX_HITS = 20
 """How many hits a search of sessions gives at most."""
 
 
-class Layer(StrEnum):
+class HitSource(StrEnum):
     """What of the memory led to a moment."""
 
     MESSAGES = "messages"
@@ -162,7 +162,7 @@ class Layer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class WindowMessage:
     """One message of a window."""
 
     event_id: str
@@ -193,18 +193,18 @@ class MessageHit:
     score: float
     """0 to 1: the best share of the query's own upper bound that a message has
     (decisions §8), by what this one is worth against the best; it falls as ranks do."""
-    window: tuple[Said, ...]
-    about: Snippet = NOTHING_SAID
+    window: tuple[WindowMessage, ...]
+    about: Snippet = NO_SNIPPET
     """What of the session's title and summary answers, where no message does."""
 
     @property
-    def match(self) -> Said | None:
+    def match(self) -> WindowMessage | None:
         """The message itself."""
         return next((said for said in self.window if said.is_match), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class CombinedHit:
     """A place in a session that answers a query."""
 
     agent: str
@@ -227,18 +227,18 @@ class Moment:
     snippet: Snippet
     score: float
     """0 to 1, as a teleport's hit."""
-    layers: frozenset[Layer]
+    layers: frozenset[HitSource]
     is_unsummarised: bool
     """Whether only messages led to it: no summary of it holds the words."""
 
     @property
-    def band(self) -> Band:
+    def band(self) -> ScoreBand:
         """What its score advises."""
-        return of(self.score)
+        return score_band(self.score)
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
+class ReadDate:
     """A time that was read in a question."""
 
     said: str
@@ -253,14 +253,14 @@ class Understood:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class CombinedResult:
     """What the search over everything found for one query, the best first."""
 
     query: str
-    hits: tuple[Moment, ...] = ()
+    hits: tuple[CombinedHit, ...] = ()
     notes: tuple[str, ...] = ()
     """What the reader should know, each a sentence: how far an index is, say."""
-    times: tuple[Understood, ...] = ()
+    times: tuple[ReadDate, ...] = ()
     """The times that were read in the question."""
     suggestion: str = ""
     """The query with a misspelt word put right; "" where there is nothing to say."""
@@ -274,13 +274,13 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageSearch:
+class MessageResult:
     """What the search of sessions found for one query, the best first."""
 
     query: str
     hits: tuple[MessageHit, ...] = ()
     notes: tuple[str, ...] = ()
-    times: tuple[Understood, ...] = ()
+    times: tuple[ReadDate, ...] = ()
     took_ms: float = 0.0
     is_listed: bool = False
     """Whether no word was looked for: these are the newest, and no score is one."""

@@ -8,7 +8,7 @@ from enum import StrEnum
 from memtui.errors import UsageError
 from memtui.model.nodes import TocLevel
 
-EVERY = "all"
+ALL_JOBS = "all"
 """What stands for all jobs."""
 
 
@@ -33,11 +33,11 @@ class Job(StrEnum):
         return TocLevel(self.value.removeprefix(_ROLL_UP))
 
 
-ROLL_UPS = (Job.DAY, Job.WEEK, Job.MONTH, Job.YEAR)
+ROLLUP_JOBS = (Job.DAY, Job.WEEK, Job.MONTH, Job.YEAR)
 """The jobs that have times, from the bottom up: each builds on the one before it."""
 
 
-class Reason(StrEnum):
+class RunReason(StrEnum):
     """Why a job runs."""
 
     SCHEDULE = "schedule"
@@ -52,7 +52,7 @@ class Reason(StrEnum):
     """Something waits: why segments are worked without being asked for."""
 
 
-class Result(StrEnum):
+class RunResult(StrEnum):
     """What came of a run."""
 
     DONE = "done"
@@ -64,17 +64,17 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class JobRun:
     """One run of a job."""
 
     job: Job
-    reason: Reason
+    reason: RunReason
     began_at: datetime
     seen_at: datetime
     """When it last gave a sign of life."""
     ended_at: datetime | None
     """None while it runs."""
-    result: Result | None
+    result: RunResult | None
     """None while it runs."""
     error: str
     made: int
@@ -97,11 +97,11 @@ class Run:
     @property
     def is_over(self) -> bool:
         """Whether it came to its end, good or bad, and need not be made up for."""
-        return self.result in (Result.DONE, Result.FAILED)
+        return self.result in (RunResult.DONE, RunResult.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class JobState:
     """What a person wants of a job, and since when it has its times."""
 
     is_paused: bool = False
@@ -111,7 +111,7 @@ class State:
     """Times before this one were nobody's to keep; None if it was never looked at."""
 
 
-def named(word: str) -> Job:
+def find_job(word: str) -> Job:
     """The job of a name; of a roll-up the level is enough.
 
     Raises:
@@ -124,13 +124,13 @@ def named(word: str) -> Job:
         raise UsageError(f"there is no job {word!r}: {known}") from None
 
 
-def all_named(words: Sequence[str]) -> list[Job]:
+def find_jobs(words: Sequence[str]) -> list[Job]:
     """The jobs of some names, each once, or of ``all``, in their own order.
 
     Raises:
         UsageError: One of them is no job's.
     """
-    if EVERY in words:
+    if ALL_JOBS in words:
         return list(Job)
-    chosen = {named(word) for word in words}
+    chosen = {find_job(word) for word in words}
     return [job for job in Job if job in chosen]

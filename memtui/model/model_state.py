@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Condition(StrEnum):
+class ModelCondition(StrEnum):
     """How a summariser is."""
 
     READY = "ready"
@@ -21,10 +21,10 @@ class Condition(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
+class ModelHealth:
     """How a summariser is, and what stands behind it."""
 
-    condition: Condition
+    condition: ModelCondition
     says: str = ""
     """What to tell a person, in a sentence; "" when all is well."""
     cure: str = ""
@@ -47,7 +47,7 @@ class Health:
     @property
     def is_ready(self) -> bool:
         """Whether it can be asked now."""
-        return self.condition is Condition.READY
+        return self.condition is ModelCondition.READY
 
     @property
     def told(self) -> str:
@@ -57,7 +57,7 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class RewriteOutlook:
     """What can be promised to a person who asks for something of a model."""
 
     says: str
@@ -66,7 +66,7 @@ class Promise:
     """Whether somebody does it, as far as is known."""
 
 
-class Phase(StrEnum):
+class ModelPhase(StrEnum):
     """What a model is doing."""
 
     WAITING = "waiting"
@@ -79,10 +79,10 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Doing:
+class ModelProgress:
     """How far a summary has come."""
 
-    phase: Phase
+    phase: ModelPhase
     part: int = 1
     parts: int = 1
     """How many parts are known of; a merge of their summaries is one more."""

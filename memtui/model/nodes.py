@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from memtui.model.summaries import UNMEASURED, Facts, Keyword
-from memtui.model.verdicts import UNSAID, Support, Verdict
+from memtui.model.summaries import NO_STATS, GenerationStats, Keyword
+from memtui.model.verdicts import UNSUPPORTED, Support, Verdict
 
 
 class TocLevel(StrEnum):
@@ -35,7 +35,7 @@ class TocLevel(StrEnum):
 _ORDER = tuple(TocLevel)
 
 
-BULLETS = {
+BULLET_COUNTS = {
     TocLevel.SEGMENT: (2, 5),
     TocLevel.DAY: (3, 8),
     TocLevel.WEEK: (5, 10),
@@ -45,7 +45,7 @@ BULLETS = {
 """How many bullets a node has, fewer where there is less to say (decisions §5)."""
 
 
-KEYWORDS = {
+MAX_KEYWORDS = {
     TocLevel.SEGMENT: 10,
     TocLevel.DAY: 10,
     TocLevel.WEEK: 10,
@@ -55,7 +55,7 @@ KEYWORDS = {
 """The most keywords a node has (decisions §5)."""
 
 
-class Status(StrEnum):
+class NodeStatus(StrEnum):
     """How far a node's summary can be relied on to be the last word."""
 
     PENDING = "pending"
@@ -70,7 +70,7 @@ class Bullet:
 
     text: str
     grip_ids: tuple[str, ...] = ()
-    verdict: Verdict = UNSAID
+    verdict: Verdict = UNSUPPORTED
 
     @property
     def support(self) -> Support:
@@ -84,7 +84,7 @@ class Bullet:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class NodeCounts:
     """How much a node covers."""
 
     segments: int = 0
@@ -118,15 +118,15 @@ class TocNode:
     version: int = 0
     created_at: datetime | None = None
     headline: str = ""
-    status: Status = Status.PENDING
+    status: NodeStatus = NodeStatus.PENDING
     summarizer: str = ""
     """Who wrote it, with the version of its rules: ``extractive-2``."""
     input_hash: str = ""
     """A hash of what it was made from: equal input makes no new version."""
-    tally: Tally = field(default_factory=Tally)
+    tally: NodeCounts = field(default_factory=NodeCounts)
     agents: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
-    facts: Facts = UNMEASURED
+    facts: GenerationStats = NO_STATS
     """What was measured while a model wrote it."""
     rejected: str = ""
     """Why a model's version is not shown; "" for one that may be."""
@@ -145,7 +145,7 @@ class TocNode:
 
 
 @dataclass(frozen=True, slots=True)
-class TocLine:
+class TocEntry:
     """A node as one line of the tree: all that is needed without its bullets."""
 
     node_id: str
@@ -154,10 +154,10 @@ class TocLine:
     headline: str
     start_time: datetime
     end_time: datetime
-    status: Status
+    status: NodeStatus
     is_live: bool
     """Whether a segment in it is still open."""
-    tally: Tally
+    tally: NodeCounts
     supported: int
     """How many of its bullets are supported."""
     weak: int
@@ -173,7 +173,7 @@ class TocLine:
 
 
 @dataclass(frozen=True, slots=True)
-class TocEdition:
+class TocVersion:
     """A version of a node as one line of its history."""
 
     version: int
@@ -189,7 +189,7 @@ class TocEdition:
     is_models: bool
     is_shown: bool
     is_pinned: bool
-    facts: Facts = UNMEASURED
+    facts: GenerationStats = NO_STATS
     """What was measured while a model wrote it."""
 
     @property
@@ -202,20 +202,20 @@ class TocEdition:
 class TocHistory:
     """All versions of a node, and what a person wants of it."""
 
-    line: TocLine
+    line: TocEntry
     """The node as it is shown."""
     asked_at: datetime | None
     """When a new version was asked for that is not made yet."""
-    editions: tuple[TocEdition, ...]
+    editions: tuple[TocVersion, ...]
     """The latest first; none of a node that is pending."""
 
     @property
-    def shown(self) -> TocEdition | None:
+    def shown(self) -> TocVersion | None:
         """The version that is shown."""
         return next((one for one in self.editions if one.is_shown), None)
 
 
-def of_node(node: TocNode) -> str:
+def node_text(node: TocNode) -> str:
     """A node's own words, without what is withheld."""
     about = node.headline if node.headline != node.title else ""
     words, projects = ", ".join(node.words), ", ".join(node.projects)

@@ -16,11 +16,11 @@ from cronsim import CronSim, CronSimError
 from memtui.model import hashing
 from memtui.model.jobs import Job
 
-FIELDS = ("minute", "hour", "day of the month", "month", "day of the week")
+CRON_FIELDS = ("minute", "hour", "day of the month", "month", "day of the week")
 """What a cron expression tells, in its order."""
 
 
-MOST_COUNTED = 1000
+MAX_COUNTED = 1000
 """More times than this that passed are not told apart."""
 
 
@@ -32,7 +32,7 @@ _ANY_TIME = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class JobSchedule:
     """The times of one job of one store."""
 
     job: Job
@@ -70,11 +70,11 @@ class Times:
 
     def count(self, after: datetime, until: datetime) -> int:
         """How many times lie between two, the latter included; at most so many."""
-        for number in range(MOST_COUNTED):
+        for number in range(MAX_COUNTED):
             after = self.next_run(after)
             if after > until:
                 return number
-        return MOST_COUNTED
+        return MAX_COUNTED
 
     def words(self) -> str:
         """The expression as a person says it: ``at 01:00 every day``."""
@@ -123,7 +123,7 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Schedules:
     """The times of all jobs of one store."""
 
     crons: Mapping[Job, str]
@@ -132,19 +132,19 @@ class Plan:
     store: str
     """What tells this store from others."""
 
-    def times(self, job: Job) -> Times | None:
+    def times(self, job: Job) -> JobSchedule | None:
         """A job's times; None if it has none."""
         cron = self.crons.get(job)
         if cron is None:
             return None
-        return Times(job, cron, self.zone, self.jitter_s, self.store)
+        return JobSchedule(job, cron, self.zone, self.jitter_s, self.store)
 
 
-def fault(cron: str) -> str:
+def find_cron_error(cron: str) -> str:
     """What is wrong with a cron expression; "" if nothing is."""
     fields = len(cron.split())
-    if fields != len(FIELDS):
-        return f"it has {fields} of five fields: {', '.join(FIELDS)}"
+    if fields != len(CRON_FIELDS):
+        return f"it has {fields} of five fields: {', '.join(CRON_FIELDS)}"
     try:
         times = CronSim(cron, _ANY_TIME)
     except CronSimError as error:

@@ -10,11 +10,11 @@ from datetime import datetime
 
 from memtui.model.events import Event, EventRole, EventType
 
-SILENCE_S = 1800.0
+MAX_GAP_S = 1800.0
 """A pause strictly longer than this, in seconds, ends a segment (decisions §4)."""
 
 
-LIMIT_TOKENS = 4000
+MAX_TOKENS = 4000
 """The most tokens a segment holds, unless one event alone is longer."""
 
 
@@ -31,11 +31,11 @@ TOOL_CHARS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class SegmentRules:
     """Where segments end."""
 
-    silence_s: float = SILENCE_S
-    limit_tokens: int = LIMIT_TOKENS
+    silence_s: float = MAX_GAP_S
+    limit_tokens: int = MAX_TOKENS
     overlap_s: float = OVERLAP_S
     overlap_tokens: int = OVERLAP_TOKENS
 
@@ -71,7 +71,7 @@ def counted_text(event: Event) -> str:
     return event.text
 
 
-def cut(events: Sequence[Event], rules: Rules) -> list[list[Event]]:
+def cut(events: Sequence[Event], rules: SegmentRules) -> list[list[Event]]:
     """Cut one session's events into the runs that segments are made of.
 
     A run that holds no message of a person or an assistant is not a segment: it is
@@ -104,7 +104,7 @@ def cut(events: Sequence[Event], rules: Rules) -> list[list[Event]]:
     return runs
 
 
-def _ends(last: Event, following: Event, tokens: int, rules: Rules) -> bool:
+def _ends(last: Event, following: Event, tokens: int, rules: SegmentRules) -> bool:
     pause_s = (following.timestamp - last.timestamp).total_seconds()
     return (
         pause_s > rules.silence_s
@@ -113,14 +113,16 @@ def _ends(last: Event, following: Event, tokens: int, rules: Rules) -> bool:
     )
 
 
-def is_over(run: Sequence[Event], now: datetime, rules: Rules) -> bool:
+def is_over(run: Sequence[Event], now: datetime, rules: SegmentRules) -> bool:
     """Whether the last run of a session is closed: ended, or silent for long."""
     last = run[-1]
     silent_s = (now - last.timestamp).total_seconds()
     return last.event_type is EventType.SESSION_END or silent_s > rules.silence_s
 
 
-def overlap(before: Sequence[Event], first: Event, rules: Rules) -> tuple[Event, ...]:
+def overlap(
+    before: Sequence[Event], first: Event, rules: SegmentRules
+) -> tuple[Event, ...]:
     """The events just before a segment that help to understand it (seed 0).
 
     Args:

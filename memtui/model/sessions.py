@@ -11,7 +11,7 @@ _ABSOLUTE = re.compile(r"/.|[A-Za-z]:/.")
 """How the full path of a folder begins."""
 
 
-def folder_of(root: str, cwd: str = "") -> str:
+def project_folder(root: str, cwd: str = "") -> str:
     """The folder by which a session's project is told from others of its name.
 
     Args:
@@ -26,7 +26,7 @@ def folder_of(root: str, cwd: str = "") -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionFacts:
+class SessionMetadata:
     """What a source tells of a session beside its events; empty where it is silent."""
 
     agent: str
@@ -49,7 +49,7 @@ class SessionFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Helper:
+class SubagentMetadata:
     """A subagent of a session: a helper that the agent started."""
 
     agent: str
@@ -91,7 +91,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class AgentHistory:
     """Past sessions of an agent, found on this machine."""
 
     agent: str
@@ -100,7 +100,7 @@ class History:
     sessions: int
 
 
-class Order(StrEnum):
+class SessionOrder(StrEnum):
     """What the list of sessions goes by."""
 
     NEWEST = "newest first"
@@ -110,9 +110,9 @@ class Order(StrEnum):
     TITLE = "by title"
 
     @property
-    def next(self) -> "Order":
+    def next(self) -> "SessionOrder":
         """The one after this, and after the last the first."""
-        every = list(Order)
+        every = list(SessionOrder)
         return every[(every.index(self) + 1) % len(every)]
 
 
@@ -133,7 +133,7 @@ _NOT_BY_NAME = {
 
 
 @dataclass(frozen=True, slots=True)
-class Resume:
+class ResumeCommand:
     """How a session is taken up again."""
 
     argv: tuple[str, ...] = ()
@@ -153,7 +153,7 @@ class Resume:
         return f"cd {shlex.quote(self.folder)} && {said}" if self.folder else said
 
 
-def of(session: Session) -> Resume:
+def resume_command(session: Session) -> ResumeCommand:
     """How a session is taken up again in its agent."""
     told = _COMMANDS.get(session.agent)
     if told is None:
@@ -161,8 +161,8 @@ def of(session: Session) -> Resume:
             session.agent,
             f"It is not known how {session.agent} goes back to a session.",
         )
-        return Resume(why_not=why)
+        return ResumeCommand(why_not=why)
     # What begins with a dash would be taken for an option.
     if session.session_id.startswith("-"):
-        return Resume(why_not="Its id cannot be told to a program.")
-    return Resume((*told, session.session_id), session.cwd)
+        return ResumeCommand(why_not="Its id cannot be told to a program.")
+    return ResumeCommand((*told, session.session_id), session.cwd)

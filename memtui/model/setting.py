@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-Value = str | int | float | bool | tuple[str, ...]
+SettingValue = str | int | float | bool | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +12,7 @@ class Setting:
 
     name: str
     """``section.key``."""
-    default: Value
+    default: SettingValue
     says: str
     """What it means, in whole sentences."""
     unit: str = ""
@@ -29,7 +29,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SettingEntry:
     """A setting as it stands, for who shows it."""
 
     setting: Setting
@@ -51,7 +51,7 @@ class Entry:
 class SettingsSheet:
     """All settings as they stand."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[SettingEntry, ...]
     """In the order of the file."""
     file: str
     """The file that changes are written to."""

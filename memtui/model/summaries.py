@@ -8,7 +8,7 @@ from memtui.model.events import clean
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class DraftBullet:
     """One bullet as a summariser writes it.
 
     ``refs`` are places in what the summariser was given: of events for a segment, of
@@ -21,7 +21,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class GenerationStats:
     """What was measured while a model wrote; all empty where none did."""
 
     model: str = ""
@@ -54,7 +54,7 @@ class Facts:
     """How surprising the model says it is: 0 to 1; None if it does not say."""
 
 
-UNMEASURED = Facts()
+NO_STATS = GenerationStats()
 """Of what no model wrote."""
 
 
@@ -66,9 +66,9 @@ class Summary:
     """
 
     title: str
-    bullets: tuple[Claim, ...]
+    bullets: tuple[DraftBullet, ...]
     keywords: tuple[str, ...] = ()
-    facts: Facts = UNMEASURED
+    facts: GenerationStats = NO_STATS
 
 
 BULLET_CHARS = 240
@@ -79,7 +79,7 @@ TITLE_CHARS = 80
 """How long a title may be: a longer one does not fit a line and is cut."""
 
 
-LEAST_SHARE = 0.4
+MIN_SHARE = 0.4
 """The least share of its limit that a text is cut to so that it ends with a sentence
 or a clause; where there is no such end, it is cut on a word."""
 
@@ -90,14 +90,14 @@ _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
 _CLAUSE = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；：、]")
 
 
-def sane(draft: Summary) -> Summary:
+def sanitize(draft: Summary) -> Summary:
     """A draft without control characters, line ends, empty bullets or endless text.
 
     Args:
         draft: What a summariser wrote, whoever it is.
     """
     bullets = tuple(
-        Claim(text, claim.refs)
+        DraftBullet(text, claim.refs)
         for claim in draft.bullets
         if (text := _line(claim.text, BULLET_CHARS))
     )
@@ -112,23 +112,23 @@ def sane(draft: Summary) -> Summary:
 
 def _line(text: str, limit: int) -> str:
     line = " ".join(clean(text).split())
-    return shortened(line, limit)
+    return shorten(line, limit)
 
 
-def shortened(line: str, limit: int) -> str:
+def shorten(line: str, limit: int) -> str:
     """A line of at most so many characters: its first sentences, clauses or words."""
     if len(line) <= limit:
         return line
     for ends, mark in ((_SENTENCE, ""), (_CLAUSE, "…")):
         found = [one for one in ends.finditer(line, 0, limit)]
-        if found and found[-1].end() >= LEAST_SHARE * limit:
+        if found and found[-1].end() >= MIN_SHARE * limit:
             end = found[-1]
             return f"{line[: end.start() if mark else end.end()].rstrip()}{mark}"
     head, _, _ = line[: limit - 1].rpartition(" ")
     return f"{head or line[: limit - 1]}…"
 
 
-class Origin(StrEnum):
+class KeywordOrigin(StrEnum):
     """Why a word is a keyword, the most telling first."""
 
     ERROR = "error"
@@ -140,7 +140,7 @@ class Origin(StrEnum):
     FREQUENCY = "frequency"
 
 
-RANK = {origin: rank for rank, origin in enumerate(Origin)}
+ORIGIN_RANK = {origin: rank for rank, origin in enumerate(KeywordOrigin)}
 """Of two origins of one word the one of lower rank counts."""
 
 
@@ -149,6 +149,6 @@ class Keyword:
     """A word to find a node by."""
 
     word: str
-    origin: Origin = Origin.FREQUENCY
+    origin: KeywordOrigin = KeywordOrigin.FREQUENCY
     weight: float = 0.0
     """How much it tells beside the node's other keywords."""

@@ -28,7 +28,7 @@ class Support(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Features:
+class VerdictFeatures:
     """What a verdict follows from, kept so that its limits can be set anew."""
 
     covered: float = 0.0
@@ -59,7 +59,7 @@ class Features:
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class SourceQuote:
     """The stretch of the source that a bullet rests on."""
 
     place: int
@@ -72,7 +72,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class EventQuote:
     """The same of an event, wherever it is met."""
 
     event_id: str
@@ -82,7 +82,7 @@ class Span:
 
     def stands_in(self, text: str) -> bool:
         """Whether a text, the event's, still says there what was quoted of it."""
-        return hashed(text[self.start : self.end]) == self.text_hash
+        return hash_quote(text[self.start : self.end]) == self.text_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +90,27 @@ class Verdict:
     """What the audit found of one bullet."""
 
     support: Support
-    features: Features = Features()
+    features: VerdictFeatures = VerdictFeatures()
     matched: tuple[str, ...] = ()
     """The bullet's terms that the source holds, for ``words.spans`` to mark."""
-    quotes: tuple[Quote, ...] = ()
+    quotes: tuple[SourceQuote, ...] = ()
     """The closest wording there is: one passage, or one for each clause or deed; none
     when no word of the bullet is said."""
-    spans: tuple[Span, ...] = ()
+    spans: tuple[EventQuote, ...] = ()
     """The quoted stretches of the events themselves, where these are known."""
     is_repaired: bool = False
     """Whether another text supports it better than those it cites."""
 
 
-SAID = Verdict(Support.SUPPORTED)
+SUPPORTED = Verdict(Support.SUPPORTED)
 """The verdict on what is supported, and nothing more is known."""
 
 
-UNSAID = Verdict(Support.UNSUPPORTED)
+UNSUPPORTED = Verdict(Support.UNSUPPORTED)
 """The verdict on what nobody has looked for yet."""
 
 
-def hashed(quoted: str) -> str:
+def hash_quote(quoted: str) -> str:
     """The hash to keep of a quoted text."""
     raw = quoted.encode("utf-8", "replace")
     return hashlib.blake2b(raw, digest_size=HASH_BYTES).hexdigest()

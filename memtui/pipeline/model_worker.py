@@ -25,11 +25,11 @@ from memtui.llm.faults import (
 )
 from memtui.model import calendar
 from memtui.model.events import to_ms
-from memtui.model.jobs import ROLL_UPS, Job, Reason, Result
-from memtui.model.model_state import Condition, Doing, Phase
+from memtui.model.jobs import ROLLUP_JOBS, Job, RunReason, RunResult
+from memtui.model.model_state import ModelCondition, ModelPhase, ModelProgress
 from memtui.model.nodes import TocLevel, TocNode
-from memtui.model.segments import Rules
-from memtui.model.summaries import Facts, Summary
+from memtui.model.segments import SegmentRules
+from memtui.model.summaries import GenerationStats, Summary
 from memtui.pipeline import summarization
 from memtui.pipeline.progress import Model
 from memtui.pipeline.retries import attempted, retry_ms
@@ -68,12 +68,12 @@ class Finder:
             clock: The time, aware.
         """
         self._summarizer, self._zone, self._clock = summarizer, zone, clock
-        self._last: tuple[Condition, str, datetime | None] | None = None
+        self._last: tuple[ModelCondition, str, datetime | None] | None = None
 
     def look(self, model: Model) -> Model:
         """The same model as it is found now, at rest, with how much waits for it."""
         health, until = self._summarizer.health(), None
-        if health.condition is Condition.RESTING:
+        if health.condition is ModelCondition.RESTING:
             rest = max(timedelta(seconds=health.retry_s), LOOK_AGAIN)
             until = (self._clock() + rest).astimezone(self._zone)
         found = health.condition, health.says, until
@@ -137,10 +137,10 @@ class Rewrite:
     def __init__(
         self,
         summarizer: Summarizer,
-        rules: Rules,
+        rules: SegmentRules,
         zone: tzinfo,
         clock: Callable[[], datetime],
-        tell: Callable[[Doing], None],
+        tell: Callable[[ModelProgress], None],
     ) -> None:
         """Remember who summarises, and whom to tell how far it is."""
         self._summarizer, self._rules = summarizer, rules
@@ -169,7 +169,7 @@ class Rewrite:
             return self._failed(work, shown, draft, attempt)
         if isinstance(draft, Exception):
             return self._later(name, repr(draft))
-        self._tell(Doing(Phase.AUDITING))
+        self._tell(ModelProgress(ModelPhase.AUDITING))
         digest = self._hash(work, attempt)
         identity = self._summarizer.identity
         with database.connected():
@@ -275,7 +275,7 @@ class Rewrite:
         """Keep what a model wrote that could not be used, and why."""
         health = self._summarizer.health()
         identity = self._summarizer.identity
-        facts = Facts(health.model or identity, health.digest, health.server)
+        facts = GenerationStats(health.model or identity, health.digest, health.server)
         draft = fault.summary if isinstance(fault, BadReply) else None
         if draft is None or not draft.facts.model:
             draft = replace(draft or Summary(shown.headline, ()), facts=facts)
@@ -326,16 +326,16 @@ class Runs:
         self._done.add(job)
         self._count(job, outcome.kind)
 
-    def end(self, job: Job, result: Result, error: str = "") -> None:
+    def end(self, job: Job, result: RunResult, error: str = "") -> None:
         """End a run; what was made after all in another try is no failure of it."""
-        if result is Result.DONE and self._schedule.is_asked(job):
+        if result is RunResult.DONE and self._schedule.is_asked(job):
             error = error or self._why_nothing(job)
         self._despite_pause.discard(job)
         self._done.discard(job)
         errors = [*self._errors[job].values(), error]
         self._errors[job].clear()
-        if any(errors) and result is Result.DONE:
-            result = Result.FAILED
+        if any(errors) and result is RunResult.DONE:
+            result = RunResult.FAILED
         said = next(filter(None, reversed(errors)), "")
         self._schedule.end(job, result, self._clock(), said)
 
@@ -379,7 +379,7 @@ OPEN_PERIODS = 2
 """How many nodes of a level may begin long enough ago and not be over long enough."""
 
 
-MakeSummarizer = Callable[[Callable[[Doing], None]], Summarizer]
+MakeSummarizer = Callable[[Callable[[ModelProgress], None]], Summarizer]
 """Makes a summariser that tells how far it is."""
 
 
@@ -390,7 +390,7 @@ class Improve:
         self,
         make: MakeSummarizer,
         schedule: Schedule,
-        rules: Rules,
+        rules: SegmentRules,
         zone: tzinfo,
         clock: Callable[[], datetime],
         told: Callable[[], None] = lambda: None,
@@ -421,7 +421,7 @@ class Improve:
         """How it is, and what it does now."""
         self.changed = Changes()
 
-    def doing(self, doing: Doing) -> None:
+    def doing(self, doing: ModelProgress) -> None:
         """Note how far the summary has come."""
         self._show(self.model.at(doing))
 
@@ -433,7 +433,7 @@ class Improve:
         """End what runs: somebody quits, and nothing steps any more."""
         for job in Job:
             if self._schedule.is_running(job):
-                self._runs.end(job, Result.STOPPED)
+                self._runs.end(job, RunResult.STOPPED)
 
     def _show(self, model: Model) -> None:
         self.model = model
@@ -444,7 +444,7 @@ class Improve:
         now = self._clock()
         self._see_pause()
         due = self._schedule.due(now)
-        is_asked = due is not None and due.reason is Reason.ASKED
+        is_asked = due is not None and due.reason is RunReason.ASKED
         if self._is_resting(now) and not (is_asked or self._is_new_wish()):
             return 0
         ahead = self._ahead(now)
@@ -456,7 +456,7 @@ class Improve:
             return 0
         if due and not is_asked and self._is_idle(due.job, now):
             self._schedule.begin(due.job, due.reason, now)
-            self._runs.end(due.job, Result.DONE)
+            self._runs.end(due.job, RunResult.DONE)
             return 0
         is_wish = ahead is not None and ahead[0] is None
         if not self._is_ready(now, is_wish=is_wish):
@@ -469,7 +469,7 @@ class Improve:
             return 0
         job, name = ahead
         if job is Job.SEGMENTS and not self._schedule.is_running(job):
-            self._runs.begin(Due(job, Reason.WAITING), now)
+            self._runs.begin(Due(job, RunReason.WAITING), now)
         return self._improve(job, name)
 
     # What comes next
@@ -483,7 +483,7 @@ class Improve:
                 if name := self._next(job, now):
                     return job, name
                 if self._schedule.is_running(job) and not is_held_up:
-                    self._runs.end(job, Result.DONE)
+                    self._runs.end(job, RunResult.DONE)
         return None
 
     def _open_jobs(self, now: datetime) -> Iterator[tuple[Job, bool]]:
@@ -492,11 +492,11 @@ class Improve:
         What waits holds up all above it.
         """
         is_held_up = False
-        for job in (*ROLL_UPS, Job.SEGMENTS):
+        for job in (*ROLLUP_JOBS, Job.SEGMENTS):
             is_running = self._schedule.is_running(job)
             if self._runs.are_held(job):
                 if is_running:
-                    self._runs.end(job, Result.STOPPED)
+                    self._runs.end(job, RunResult.STOPPED)
             elif job is Job.SEGMENTS:
                 yield job, False
             elif is_running and not is_held_up:
@@ -505,7 +505,7 @@ class Improve:
 
     def _is_idle(self, job: Job, now: datetime) -> bool:
         """Whether a run of a job would do nothing: then no model need be there."""
-        below = ROLL_UPS[: ROLL_UPS.index(job)] if job in ROLL_UPS else ()
+        below = ROLLUP_JOBS[: ROLLUP_JOBS.index(job)] if job in ROLLUP_JOBS else ()
         if any(self._schedule.is_running(one) for one in below):
             return False
         with database.connected():
@@ -594,14 +594,14 @@ class Improve:
         """
         health = self.model.health
         says = health.told if health else ""
-        if due and due.reason is Reason.ASKED:
+        if due and due.reason is RunReason.ASKED:
             self._runs.begin(due, now)
-            self._runs.end(due.job, Result.FAILED, says)
-        if health and health.condition is Condition.RESTING:
+            self._runs.end(due.job, RunResult.FAILED, says)
+        if health and health.condition is ModelCondition.RESTING:
             return
         for job in Job:
             if self._schedule.is_running(job):
-                self._runs.end(job, Result.FAILED, says)
+                self._runs.end(job, RunResult.FAILED, says)
                 self._schedule.heard()
 
     def _improve(self, job: Job | None, name: str) -> int:

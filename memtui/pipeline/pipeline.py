@@ -15,8 +15,8 @@ from memtui.capture.transcripts import PATIENCE_S, Files, Import
 from memtui.capture.watcher import Watch
 from memtui.errors import StoreBusy
 from memtui.llm import Summarizer
-from memtui.model.schedule import Plan
-from memtui.model.segments import Rules
+from memtui.model.schedule import Schedules
+from memtui.model.segments import SegmentRules
 from memtui.pipeline.indexers import NODES_AT_ONCE, Follow, Listen
 from memtui.pipeline.model_worker import Improve, MakeSummarizer
 from memtui.pipeline.progress import Model, Report, Teller
@@ -48,7 +48,7 @@ class Setup:
     """The file of the index of messages."""
     claim: Path
     zone: tzinfo
-    rules: Rules
+    rules: SegmentRules
     counter: Counter
     summarizer: Summarizer
     """Who summarises at once, and without a model."""
@@ -66,7 +66,7 @@ class Setup:
     """Makes who summarises with a model; None if no model is to be asked."""
     is_model_wanted: bool = False
     """Whether the want of that model is to be told."""
-    plan: Plan | None = None
+    plan: Schedules | None = None
     """When a model rolls up; needed if there is one."""
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from memtui.errors import NO_ROOM, StoreGone
-from memtui.model.model_state import Doing, Health
+from memtui.model.model_state import ModelHealth, ModelProgress
 from memtui.pipeline.worker import Stepped
 from memtui.store import database, dirty, outbox, segments
 from memtui.store import problems as store_problems
@@ -19,11 +19,11 @@ from memtui.store import problems as store_problems
 class Model:
     """How the model is that summarises, and what it does now."""
 
-    health: Health | None = None
+    health: ModelHealth | None = None
     """None if nobody has looked yet, or none is to be asked."""
     node_id: str = ""
     """Of what it writes a version; "" while it rests."""
-    doing: Doing | None = None
+    doing: ModelProgress | None = None
     waiting: int = 0
     """How many nodes of that level want a version, this one with them."""
     began_at: datetime | None = None
@@ -38,7 +38,7 @@ class Model:
     paused: int = 0
     """How many segments wait for their job, which a person wants to rest."""
 
-    def looked_at(self, health: Health) -> "Model":
+    def looked_at(self, health: ModelHealth) -> "Model":
         """The same, at rest, as it is found now."""
         was_ready = self.was_ready or health.is_ready
         return replace(self.resting(), health=health, was_ready=was_ready)
@@ -50,7 +50,7 @@ class Model:
         rested = self.resting()
         return replace(rested, node_id=node_id, waiting=waiting, began_at=began_at)
 
-    def at(self, doing: Doing) -> "Model":
+    def at(self, doing: ModelProgress) -> "Model":
         """The same, so far."""
         return replace(self, doing=doing)
 

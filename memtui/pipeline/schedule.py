@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memtui.model.events import to_ms
-from memtui.model.jobs import ROLL_UPS, Job, Reason, Result, State
-from memtui.model.schedule import Plan
+from memtui.model.jobs import ROLLUP_JOBS, Job, JobState, RunReason, RunResult
+from memtui.model.schedule import Schedules
 from memtui.store import database, jobs
 
 LATE = timedelta(hours=1)
@@ -24,7 +24,7 @@ TRIES = 3
 """After so many runs in a row that were broken off a job waits for its next time."""
 
 
-_PASSING = frozenset({Reason.DRAINED, Reason.WAITING})
+_PASSING = frozenset({RunReason.DRAINED, RunReason.WAITING})
 """Runs for these reasons are remembered only if they did something."""
 
 
@@ -33,17 +33,17 @@ class Due:
     """A job that is to run now."""
 
     job: Job
-    reason: Reason
+    reason: RunReason
 
 
 class Schedule:
     """Says what is due, and remembers what runs."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Schedules) -> None:
         """Remember the times; nothing is read yet."""
         self._plan = plan
         self._opened_at: datetime | None = None
-        self._runs: dict[Job, tuple[int, datetime, Reason]] = {}
+        self._runs: dict[Job, tuple[int, datetime, RunReason]] = {}
         self._ended: dict[Job, datetime] = {}
         self._quiet: dict[Job, tuple[datetime, datetime]] = {}
         self._paused: set[Job] = set()
@@ -59,15 +59,15 @@ class Schedule:
             asked = {job: at for job in Job if (at := states[job].asked_at)}
             for job in sorted(asked, key=lambda job: asked[job]):
                 if job not in self._runs:
-                    return Due(job, Reason.ASKED)
-            free = [job for job in ROLL_UPS if job not in self._runs]
+                    return Due(job, RunReason.ASKED)
+            free = [job for job in ROLLUP_JOBS if job not in self._runs]
             free = [job for job in free if job not in self._paused]
             for job in free:
                 if at := self._passed(job, states[job], now):
                     return Due(job, self._reason(at, now))
         for job in free:
             if job in self._drained:
-                return Due(job, Reason.DRAINED)
+                return Due(job, RunReason.DRAINED)
         return None
 
     def is_paused(self, job: Job) -> bool:
@@ -81,9 +81,9 @@ class Schedule:
 
     def is_asked(self, job: Job) -> bool:
         """Whether a run of it goes on that a person asked for."""
-        return job in self._runs and self._runs[job][2] is Reason.ASKED
+        return job in self._runs and self._runs[job][2] is RunReason.ASKED
 
-    def begin(self, job: Job, reason: Reason, now: datetime) -> None:
+    def begin(self, job: Job, reason: RunReason, now: datetime) -> None:
         """Remember that a job runs from now on."""
         if job in self._runs:
             raise RuntimeError(f"{job} runs already")
@@ -120,7 +120,7 @@ class Schedule:
         if job is Job.SEGMENTS and made:
             self._has_news = True
 
-    def end(self, job: Job, result: Result, now: datetime, error: str = "") -> None:
+    def end(self, job: Job, result: RunResult, now: datetime, error: str = "") -> None:
         """Remember what came of a run.
 
         Args:
@@ -150,7 +150,7 @@ class Schedule:
         since, or ``heard`` was said; so it may be said as often as nothing waits.
         """
         if self._has_news:
-            self._drained.update(ROLL_UPS)
+            self._drained.update(ROLLUP_JOBS)
             self._has_news = False
 
     def _open(self, now: datetime) -> None:
@@ -159,7 +159,7 @@ class Schedule:
             return
         with database.writing():
             jobs.break_off()
-            jobs.keep_times(ROLL_UPS, to_ms(now))
+            jobs.keep_times(ROLLUP_JOBS, to_ms(now))
             states = jobs.states()
             for job in Job:
                 if self._is_owed(job) and not states[job].is_paused:
@@ -169,17 +169,17 @@ class Schedule:
     def _is_owed(self, job: Job) -> bool:
         """Whether the last run was asked for and did not come to its end."""
         recent = jobs.history(job, TRIES)
-        if not recent or recent[0].is_over or recent[0].reason is not Reason.ASKED:
+        if not recent or recent[0].is_over or recent[0].reason is not RunReason.ASKED:
             return False
         return self._given_up(job) is None
 
     def _given_up(self, job: Job) -> datetime | None:
         """When a job was given up that is broken off again and again; None if not."""
         recent = jobs.history(job, TRIES)
-        broken = [run for run in recent if run.result is Result.BROKEN_OFF]
+        broken = [run for run in recent if run.result is RunResult.BROKEN_OFF]
         return recent[0].ended_at if len(broken) == TRIES else None
 
-    def _see_paused(self, states: dict[Job, State]) -> None:
+    def _see_paused(self, states: dict[Job, JobState]) -> None:
         paused = {job for job in Job if states[job].is_paused}
         for job in self._paused - paused:
             # What was stopped by the pause is made up for.
@@ -187,7 +187,7 @@ class Schedule:
             self._quiet.pop(job, None)
         self._paused = paused
 
-    def _passed(self, job: Job, state: State, now: datetime) -> datetime | None:
+    def _passed(self, job: Job, state: JobState, now: datetime) -> datetime | None:
         """The time of a job that has come since it last ran; None if none has."""
         looked_at, until = self._quiet.get(job, (now, now))
         if looked_at <= now < until:
@@ -204,7 +204,7 @@ class Schedule:
             self._quiet[job] = now, times.next_run(now)
         return at
 
-    def _reason(self, at: datetime, now: datetime) -> Reason:
+    def _reason(self, at: datetime, now: datetime) -> RunReason:
         assert self._opened_at is not None
         is_late = at < self._opened_at or now - at > LATE
-        return Reason.MISSED if is_late else Reason.SCHEDULE
+        return RunReason.MISSED if is_late else RunReason.SCHEDULE

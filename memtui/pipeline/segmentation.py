@@ -12,7 +12,7 @@ from itertools import pairwise
 from memtui.model import calendar
 from memtui.model import segments as model_segments
 from memtui.model.events import Event, to_ms
-from memtui.model.segments import Rules
+from memtui.model.segments import SegmentRules
 from memtui.store import database, dirty, events, nodes, outbox, segments
 from memtui.store.outbox import Touched
 from memtui.store.segments import SegmentRange
@@ -26,7 +26,7 @@ class Cut:
 
     def __init__(
         self,
-        rules: Rules,
+        rules: SegmentRules,
         zone: tzinfo,
         clock: Callable[[], datetime],
         *,
@@ -92,7 +92,7 @@ class Cut:
             beyond = len(helpers)
             if not is_last:
                 beyond = bisect_left(helpers, runs[place + 1][0].timestamp_ms)
-            day = calendar.day_of(first.timestamp, self._zone)
+            day = calendar.local_day(first.timestamp, self._zone)
             yield SegmentRange(
                 segment_id=calendar.segment_id(day, first.event_id),
                 number=number,

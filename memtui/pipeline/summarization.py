@@ -12,10 +12,10 @@ from memtui.llm import Summarizer
 from memtui.model import calendar, hashing
 from memtui.model.events import to_ms
 from memtui.model.grips import Grip
-from memtui.model.nodes import Status, Tally, TocLevel, TocNode
-from memtui.model.segments import Rules, Segment, overlap
+from memtui.model.nodes import NodeCounts, NodeStatus, TocLevel, TocNode
+from memtui.model.segments import Segment, SegmentRules, overlap
 from memtui.model.sessions import Session
-from memtui.model.summaries import Summary, sane
+from memtui.model.summaries import Summary, sanitize
 from memtui.pipeline.retries import attempted, retry_ms
 from memtui.pipeline.worker import Changes
 from memtui.store import (
@@ -106,7 +106,7 @@ class OfSegment:
             weighed: What its words weigh, where that is known already.
         """
         segment, stretch = self.segment, self.stretch
-        sound = _redacted(sane(draft))
+        sound = _redacted(sanitize(draft))
         vouched = summarize_draft.of_segment(
             sound, segment.events, node_id=self.name, source=SOURCE
         )
@@ -118,8 +118,10 @@ class OfSegment:
             start_time=segment.start_time,
             end_time=segment.end_time,
             keywords=keywords.of_events(segment.events, sound.keywords, weighed),
-            status=Status.PROVISIONAL if stretch.is_open else Status.CURRENT,
-            tally=Tally(1, stretch.events, stretch.messages, stretch.subagent_events),
+            status=NodeStatus.PROVISIONAL if stretch.is_open else NodeStatus.CURRENT,
+            tally=NodeCounts(
+                1, stretch.events, stretch.messages, stretch.subagent_events
+            ),
             agents=(self.agent,),
             projects=(self.project,) if self.project else (),
         )
@@ -153,7 +155,7 @@ class OfChildren:
         """A version of the node; see ``OfSegment.made``."""
         level = calendar.period(self.name).level
         start, end = calendar.bounds(self.name, self.zone)
-        sound = _redacted(sane(draft))
+        sound = _redacted(sanitize(draft))
         vouched = summarize_draft.of_children(sound, self.children, store_grips.leaves)
         node = TocNode(
             node_id=self.name,
@@ -166,7 +168,7 @@ class OfChildren:
             ),
             child_node_ids=tuple(child.node_id for child in self.children),
             headline=vouched.title or instead,
-            status=Status.PROVISIONAL if self.is_live else Status.CURRENT,
+            status=NodeStatus.PROVISIONAL if self.is_live else NodeStatus.CURRENT,
             tally=_sum(child.tally for child in self.children),
             agents=_all(child.agents for child in self.children),
             projects=_all(child.projects for child in self.children),
@@ -175,7 +177,7 @@ class OfChildren:
 
 
 def segment(
-    stretch: SegmentRange, told_in: Mapping[int, Session], rules: Rules
+    stretch: SegmentRange, told_in: Mapping[int, Session], rules: SegmentRules
 ) -> OfSegment:
     """Read a segment.
 
@@ -195,7 +197,7 @@ def segment(
 def parent(name: str, zone: tzinfo) -> OfChildren:
     """Read a node's children; there may be none."""
     ids = nodes.child_ids(name)
-    children = tuple(c for c in nodes.nodes(ids) if c.status is not Status.PENDING)
+    children = tuple(c for c in nodes.nodes(ids) if c.status is not NodeStatus.PENDING)
     return OfChildren(name, children, bool(nodes.live_among(ids)), zone)
 
 
@@ -233,9 +235,9 @@ def _with(
     )
 
 
-def _sum(tallies: Iterable[Tally]) -> Tally:
+def _sum(tallies: Iterable[NodeCounts]) -> NodeCounts:
     rows = list(tallies)
-    return Tally(
+    return NodeCounts(
         segments=sum(row.segments for row in rows),
         events=sum(row.events for row in rows),
         messages=sum(row.messages for row in rows),
@@ -257,7 +259,7 @@ class Summarize:
     def __init__(
         self,
         summarizer: Summarizer,
-        rules: Rules,
+        rules: SegmentRules,
         zone: tzinfo,
         clock: Callable[[], datetime],
     ) -> None:

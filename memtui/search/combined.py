@@ -11,8 +11,16 @@ from memtui.memory.queries.timely import GAIN, Timely
 from memtui.model import calendar
 from memtui.model.events import Event, to_ms
 from memtui.model.filters import EVERYTHING, Filters
-from memtui.model.hits import Findings, Hit, HitKind, Layer, Match, Moment, Snippet
-from memtui.model.nodes import TocLine, TocNode
+from memtui.model.hits import (
+    CombinedHit,
+    CombinedResult,
+    Hit,
+    HitKind,
+    HitSource,
+    IndexMatch,
+    Snippet,
+)
+from memtui.model.nodes import TocEntry, TocNode
 from memtui.model.sessions import Session
 from memtui.search import messages, recent, resolve_filters
 from memtui.search import query as search_query
@@ -35,9 +43,9 @@ WEIGHTS = {
     MESSAGE: 1.0,
     WINDOW: 1.0,
     THREAD: 1.5,
-    Layer.NODES: 0.3,
-    Layer.GRIPS: 0.2,
-    Layer.TITLES: 0.1,
+    HitSource.NODES: 0.3,
+    HitSource.GRIPS: 0.2,
+    HitSource.TITLES: 0.1,
 }
 """What the best of each layer adds to a session's score."""
 
@@ -46,15 +54,15 @@ WEIGHTS = {
 class Led:
     """A match of the teleport, and the session it leads to."""
 
-    match: Match
+    match: IndexMatch
     session: int
     at: datetime
     """When the segment began that it leads to."""
 
     @property
-    def layer(self) -> Layer:
+    def layer(self) -> HitSource:
         """What it is of."""
-        return Layer.GRIPS if self.match.kind is HitKind.GRIP else Layer.NODES
+        return HitSource.GRIPS if self.match.kind is HitKind.GRIP else HitSource.NODES
 
 
 @dataclass(slots=True)
@@ -63,7 +71,7 @@ class Candidate:
 
     session: int
     heard: RankedMessage | None = None
-    led: dict[Layer, Led] = field(default_factory=dict)
+    led: dict[HitSource, Led] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     total: float = 0.0
     """What it is ranked by: comparable within one answer alone."""
@@ -82,10 +90,10 @@ class Candidate:
         return self.heard is None and not self.led
 
     @property
-    def layers(self) -> frozenset[Layer]:
+    def layers(self) -> frozenset[HitSource]:
         """The layers that led to it."""
-        told = {layer for layer in Layer if self.scores.get(layer)}
-        return frozenset(told | ({Layer.MESSAGES} if self.heard else set()))
+        told = {layer for layer in HitSource if self.scores.get(layer)}
+        return frozenset(told | ({HitSource.MESSAGES} if self.heard else set()))
 
     @property
     def times(self) -> list[datetime]:
@@ -101,7 +109,9 @@ class Candidate:
         return True
 
 
-def lead_to(matches: Sequence[Match], allowed: Collection[int] | None) -> list[Led]:
+def lead_to(
+    matches: Sequence[IndexMatch], allowed: Collection[int] | None
+) -> list[Led]:
     """Those matches that lead to a segment of an allowed session.
 
     Args:
@@ -132,7 +142,7 @@ def rank(
     _note_heard(found, hearing, timely)
     for session, score in hearing.titles.items():
         one = found.setdefault(session, Candidate(session))
-        one.note(Layer.TITLES, score)
+        one.note(HitSource.TITLES, score)
     for match in matches:
         one = found.setdefault(match.session, Candidate(match.session))
         if one.note(match.layer, match.match.score):
@@ -216,7 +226,7 @@ class Search:
 
     def find(
         self, text: str, *, limit: int = LIMIT, filters: Filters = EVERYTHING
-    ) -> Findings:
+    ) -> CombinedResult:
         """The moments that answer best; any string is legal.
 
         Blocks for some milliseconds: not for the thread that draws the screen.
@@ -229,7 +239,7 @@ class Search:
         began_s = time.perf_counter()
         read = queries_timely.read(text, self._clock(), self._zone)
         query = search_query.read(read.rest, self._zone, filters)
-        findings = Findings(text, notes=query.hints)
+        findings = CombinedResult(text, notes=query.hints)
         if wanted := recent.wanted(query, read):
             return self._listed(wanted, read, findings, limit, began_s)
         if query.is_empty:
@@ -242,8 +252,13 @@ class Search:
         return replace(findings, times=times, took_ms=took_ms)
 
     def _listed(
-        self, query: Query, times: Timely, empty: Findings, limit: int, began_s: float
-    ) -> Findings:
+        self,
+        query: Query,
+        times: Timely,
+        empty: CombinedResult,
+        limit: int,
+        began_s: float,
+    ) -> CombinedResult:
         """The newest, where no word is looked for."""
         notes = (*empty.notes, *recent.notes(times))
         found = empty
@@ -263,8 +278,8 @@ class Search:
         )
 
     def _answer(
-        self, query: Query, times: Timely, findings: Findings, limit: int
-    ) -> Findings:
+        self, query: Query, times: Timely, findings: CombinedResult, limit: int
+    ) -> CombinedResult:
         query, unknown = resolve_filters.meant(query)
         filters = query.filters
         hearing = Hearing() if filters.is_of_nodes else self._ears.hear(query)
@@ -294,7 +309,7 @@ def _suggested(typed: str, query: Query, ranking: Ranking, hearing: Hearing) -> 
 
 def _moments(
     ranked: Sequence[Candidate], hits: Mapping[str, Hit], query: Query
-) -> Iterator[Moment]:
+) -> Iterator[CombinedHit]:
     """Candidates as what is shown of them."""
     known = sessions.of_numbers(one.session for one in ranked)
     said = {one.session: _said(one) for one in ranked}
@@ -349,11 +364,11 @@ def _led_to(one: Candidate) -> str:
 def _moment(
     one: Candidate,
     session: Session,
-    line: TocLine | None,
+    line: TocEntry | None,
     hits: Mapping[str, Hit],
     query: Query,
-) -> Moment:
-    heard, grip = one.heard, one.led.get(Layer.GRIPS)
+) -> CombinedHit:
+    heard, grip = one.heard, one.led.get(HitSource.GRIPS)
     leds = sorted(one.led.values(), key=lambda led: -led.match.score)
     shown = [hits[led.match.target_id] for led in leds if led.match.target_id in hits]
     hit = shown[0] if shown else None
@@ -363,7 +378,7 @@ def _moment(
         at, snippet = leds[0].at, hit.snippet
     else:
         at, snippet = session.created_at, messages.snippet(session, query)
-    return Moment(
+    return CombinedHit(
         agent=session.agent,
         session_id=session.session_id,
         subagent=heard.event.subagent if heard else "",

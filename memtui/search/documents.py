@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from memtui.model.filters import Maker
+from memtui.model.filters import SummaryMaker
 from memtui.model.grips import Grip
 from memtui.model.hits import HitKind
 from memtui.model.nodes import TocLevel, TocNode
@@ -48,7 +48,7 @@ def mark(name: str, value: str) -> str:
 
 def of_node(node: TocNode, grips: Sequence[Grip]) -> Iterator[Document]:
     """The documents of a node: itself, and the grips that were made for it."""
-    by = Maker.MODEL if node.is_models else Maker.EXTRACTIVE
+    by = SummaryMaker.MODEL if node.is_models else SummaryMaker.EXTRACTIVE
     whose = [mark(AGENT, name) for name in node.agents]
     whose += [mark(PROJECT, name) for name in node.projects]
     whose += [mark(LEVEL, node.level), mark(BY, by)]

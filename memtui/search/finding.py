@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from memtui.model.hits import Found, HitKind, Match
+from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.model.nodes import TocLevel
 from memtui.search import scoring
 from memtui.search.gathering import Gathered, gather
@@ -27,7 +27,7 @@ def find(
     limit: int,
     *,
     is_recent_first: bool,
-) -> Found:
+) -> IndexMatches:
     """The best documents that hold any of the terms, the best first.
 
     Args:
@@ -38,7 +38,7 @@ def find(
         is_recent_first: Whether old ones are worth less.
     """
     if not units or not snapshot.pieces:
-        return Found()
+        return IndexMatches()
     find = partial(_find, snapshot, units, wanted, limit, is_recent_first)
     if limit < MANY:
         return find()
@@ -51,7 +51,7 @@ def _find(
     wanted: Conditions,
     limit: int,
     is_recent_first: bool,
-) -> Found:
+) -> IndexMatches:
     least = scoring.LASTING if is_recent_first else 1.0
     gathered = _gather(snapshot, units, wanted, limit, least)
     ranked = [
@@ -67,7 +67,7 @@ def _find(
         for score, place, number in ranked[:limit]
     )
     left_out = dict.fromkeys(u.term for g in gathered for u in g.left_out)
-    return Found(matches, tuple(left_out))
+    return IndexMatches(matches, tuple(left_out))
 
 
 def _gather(
@@ -97,12 +97,12 @@ def _ranked(
     return [(raw / bound, number) for raw, number in best]
 
 
-def _match(score: float, piece: Piece, number: int, leads: "_Leads") -> Match:
+def _match(score: float, piece: Piece, number: int, leads: "_Leads") -> IndexMatch:
     told = piece.stored(number)
     kind = HitKind(told["kind"])
     is_wide = kind is HitKind.NODE and told["level"] != TocLevel.SEGMENT
     lead = leads.of(piece, number) if is_wide else told["node"]
-    return Match(kind, told["target"], score, lead or told["node"])
+    return IndexMatch(kind, told["target"], score, lead or told["node"])
 
 
 class _Leads:

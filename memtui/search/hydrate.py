@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.model.grips import Grip
-from memtui.model.hits import Hit, HitKind, Match, Snippet
-from memtui.model.nodes import TocLine
+from memtui.model.hits import Hit, HitKind, IndexMatch, Snippet
+from memtui.model.nodes import TocEntry
 from memtui.model.scope import Scope
 from memtui.search.query import Query
 from memtui.search.snippets import best_line, marks_in
@@ -13,7 +13,7 @@ from memtui.store import grips, scopes
 from memtui.store import nodes as store_nodes
 
 
-def hits(matches: Sequence[Match], asked: Query) -> tuple[Hit, ...]:
+def hits(matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
     """Matches that hold what an index cannot know, ready to be shown."""
     return tuple(
         _hit(line, asked)
@@ -22,7 +22,7 @@ def hits(matches: Sequence[Match], asked: Query) -> tuple[Hit, ...]:
     )
 
 
-def admitted(matches: Sequence[Match], asked: Query) -> Iterator[Match]:
+def admitted(matches: Sequence[IndexMatch], asked: Query) -> Iterator[IndexMatch]:
     """Those of which ``hits`` tells, at a fraction of what it takes to show them."""
     quotes = grips.excerpts([m.target_id for m in matches if m.kind is HitKind.GRIP])
     made_for = {name: node_id for name, (node_id, _) in quotes.items()}
@@ -40,8 +40,8 @@ def admitted(matches: Sequence[Match], asked: Query) -> Iterator[Match]:
 class _Line:
     """A match with what is known of it."""
 
-    match: Match
-    node: TocLine
+    match: IndexMatch
+    node: TocEntry
     quote: Grip | None
     keywords: Sequence[str] = ()
     bullets: Sequence[str] = ()
@@ -62,7 +62,7 @@ class _Line:
         return [*self.bullets, self.node.headline, " · ".join(self.keywords)]
 
 
-def _read_in(matches: Sequence[Match], of: Scope) -> Iterable[_Line]:
+def _read_in(matches: Sequence[IndexMatch], of: Scope) -> Iterable[_Line]:
     """Matches with their nodes; what is no longer the latest is left out."""
     kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
     places = _places(matches, {name: g.toc_node_id for name, g in kept.items()})
@@ -76,7 +76,7 @@ def _read_in(matches: Sequence[Match], of: Scope) -> Iterable[_Line]:
 
 
 def _places(
-    matches: Sequence[Match], made_for: Mapping[str, str | None]
+    matches: Sequence[IndexMatch], made_for: Mapping[str, str | None]
 ) -> dict[str, str]:
     """The node of each match.
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from whoosh import index
 
 from memtui.errors import SearchError
-from memtui.model.hits import Found
+from memtui.model.hits import IndexMatches
 from memtui.search import (
     committing,
     finding,
@@ -156,7 +156,7 @@ class NodeIndex:
         among: Collection[str] | None = None,
         is_recent_first: bool = False,
         is_exact: bool = True,
-    ) -> Found:
+    ) -> IndexMatches:
         """The best documents for a query.
 
         Args:

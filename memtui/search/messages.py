@@ -18,13 +18,13 @@ from memtui.model import hits as model_hits
 from memtui.model.events import Event, EventRole, EventType, to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import (
-    HITS,
+    MAX_HITS,
     SNIPPET_BYTES,
-    WINDOW,
+    WINDOW_MESSAGES,
     MessageHit,
-    MessageSearch,
-    Said,
+    MessageResult,
     Snippet,
+    WindowMessage,
 )
 from memtui.model.sessions import Session
 from memtui.search import message_index, message_scoring, recent, resolve_filters
@@ -427,7 +427,7 @@ def _score(of_bound: float, share: float, query: Query) -> float:
     if not query.words or query.is_of_stop_words:
         return 1.0
     score = min(1.0, of_bound) * share
-    return max(score, model_hits.GOOD_FROM) if query.phrases else score
+    return max(score, model_hits.MIN_GOOD) if query.phrases else score
 
 
 def _bounds(query: Query, sessions: frozenset[int] | None) -> Bounds:
@@ -547,12 +547,12 @@ class SessionSearch:
         self,
         text: str,
         *,
-        limit: int = HITS,
+        limit: int = MAX_HITS,
         before: int = BEFORE,
         after: int = AFTER,
         is_one_each: bool = False,
         filters: Filters = EVERYTHING,
-    ) -> MessageSearch:
+    ) -> MessageResult:
         """The messages that answer best; any string is legal.
 
         Blocks for some milliseconds: not for the thread that draws the screen.
@@ -568,15 +568,15 @@ class SessionSearch:
         began_s = time.perf_counter()
         timely = queries_timely.read(text, self._clock(), self._zone)
         query = search_query.read(timely.rest, self._zone, filters)
-        found = MessageSearch(text, notes=query.hints)
+        found = MessageResult(text, notes=query.hints)
         wanted = recent.wanted(query, timely)
         if wanted is None and query.is_empty:
             found = replace(found, notes=(*query.hints, NO_WORD))
         elif query.filters.is_of_nodes:
             found = replace(found, notes=(*query.hints, OF_NODES))
         else:
-            before = max(0, min(before, WINDOW - 1))
-            after = max(0, min(after, WINDOW - 1 - before))
+            before = max(0, min(before, WINDOW_MESSAGES - 1))
+            after = max(0, min(after, WINDOW_MESSAGES - 1 - before))
             with database.connected():
                 query, unknown = resolve_filters.meant(wanted or query)
                 if wanted is not None:
@@ -587,7 +587,7 @@ class SessionSearch:
                     ranked, heard = _ranked(hearing, timely), tuple(hearing.notes)
                 if is_one_each:
                     ranked = _one_each(ranked)
-                some = ranked[: max(0, min(limit, HITS))]
+                some = ranked[: max(0, min(limit, MAX_HITS))]
                 hits = _scored(list(_hits(some, query, before, after)))
             notes = (*query.hints, *unknown, *heard)
             is_listed = wanted is not None
@@ -710,7 +710,7 @@ def _named(number: int, session: Session, query: Query) -> MessageHit:
 
 def _window(
     session: int, event: Event, at: int, query: Query, before: int, after: int
-) -> Iterator[Said]:
+) -> Iterator[WindowMessage]:
     """A message and those around it."""
     earlier, later = conversations.messages(session, event, before, after)
     place = at - len(earlier)
@@ -722,12 +722,12 @@ def _window(
 
 def _said(
     session: int, event: Event, place: int, query: Query, *, is_match: bool
-) -> Said:
+) -> WindowMessage:
     text = _cut(event.text, query, is_match=is_match)
     tool = event.metadata.get("tool_name", "")
     if event.role is EventRole.ASSISTANT:
         tool = conversations.tool_after(session, event)
-    return Said(
+    return WindowMessage(
         event_id=event.event_id,
         msg_idx=place,
         role=event.role,

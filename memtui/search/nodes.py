@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from memtui.errors import SearchError
 from memtui.memory.queries import timely, whys
 from memtui.memory.queries.whys import Why
-from memtui.model.filters import EVERYTHING, Filters, Maker
-from memtui.model.hits import Answer, Found, Hit, HitKind, Match
+from memtui.model.filters import EVERYTHING, Filters, SummaryMaker
+from memtui.model.hits import Hit, HitKind, IndexMatch, IndexMatches, TeleportResult
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
 from memtui.search import hydrate, recent, resolve_filters, scoring, terms
@@ -58,7 +58,7 @@ def find(
     among: Collection[str] | None,
     *,
     is_recent_first: bool = False,
-) -> Found:
+) -> IndexMatches:
     """The best of the newest nodes, the best first.
 
     Args:
@@ -82,8 +82,11 @@ def find(
         if score:
             ranked.append((score, node.node_id))
     ranked.sort(key=lambda one: -one[0])
-    return Found(
-        tuple(Match(HitKind.NODE, name, score, name) for score, name in ranked[:limit])
+    return IndexMatches(
+        tuple(
+            IndexMatch(HitKind.NODE, name, score, name)
+            for score, name in ranked[:limit]
+        )
     )
 
 
@@ -96,7 +99,7 @@ def _passes(node: TocNode, filters: Filters) -> bool:
     return (
         (not filters.levels or node.level in filters.levels)
         and (not filters.has or not filters.has.isdisjoint(supports))
-        and (filters.by is None or node.is_models is (filters.by is Maker.MODEL))
+        and (filters.by is None or node.is_models is (filters.by is SummaryMaker.MODEL))
         and (filters.since is None or ended >= filters.since)
         and (filters.until is None or node.start_time < filters.until)
     )
@@ -153,7 +156,7 @@ TOO_COMMON = "Too common to look at all that holds it: {}. Another word narrows 
 class Ranking:
     """What answers a query, best first, not made ready to be shown."""
 
-    matches: tuple[Match, ...] = ()
+    matches: tuple[IndexMatch, ...] = ()
     note: str = ""
     suggestion: str = ""
 
@@ -192,7 +195,7 @@ class Teleport:
         limit: int = LIMIT,
         of: Scope = ALL,
         is_recent_first: bool = False,
-    ) -> Answer:
+    ) -> TeleportResult:
         """The best hits of a query as it is being typed; any string is legal.
 
         Blocks for some milliseconds: not for the thread that draws the screen.
@@ -212,7 +215,7 @@ class Teleport:
         wanted = recent.wanted(asked, times)
         if wanted is None and asked.is_empty:
             hints.append(NO_WORD)
-        answer = Answer(query)
+        answer = TeleportResult(query)
         if wanted is not None and not asked.filters.role:
             with database.connected():
                 wanted, unknown = resolve_filters.meant(wanted)
@@ -259,7 +262,7 @@ class Teleport:
             return Ranking(tuple(matches[:limit]), BROKEN)
         return Ranking(tuple(matches), _note(asked, left_out), meant)
 
-    def shown(self, matches: Sequence[Match], asked: Query) -> tuple[Hit, ...]:
+    def shown(self, matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
         """Some of what was ranked, ready to be shown; inside ``connected()``."""
         return hydrate.hits(matches, asked)
 
@@ -306,7 +309,9 @@ class Teleport:
     def _read(self, query: str, of: Scope) -> Query:
         return search_query.read(query, self._zone, replace(EVERYTHING, of=of))
 
-    def _answer(self, asked: Query, limit: int, is_recent_first: bool) -> Answer:
+    def _answer(
+        self, asked: Query, limit: int, is_recent_first: bool
+    ) -> TeleportResult:
         among = _among(asked.filters)
         try:
             found = self._admitted(asked, limit, among, is_recent_first)
@@ -316,12 +321,14 @@ class Teleport:
             log.exception("the index could not be asked")
             most = CHECKED if asked.needs_text else limit
             found = find(asked, most, among, is_recent_first=is_recent_first)
-            return Answer(
+            return TeleportResult(
                 asked.text, hydrate.hits(found.matches, asked)[:limit], note=BROKEN
             )
         hints = () if hits or _is_telling(asked) else (NOT_TELLING,)
         note = _note(asked, found.left_out)
-        return Answer(asked.text, hits, note=note, suggestion=meant, hints=hints)
+        return TeleportResult(
+            asked.text, hits, note=note, suggestion=meant, hints=hints
+        )
 
     def _admitted(
         self,
@@ -329,10 +336,10 @@ class Teleport:
         limit: int,
         among: Collection[str] | None,
         is_recent_first: bool,
-    ) -> Found:
+    ) -> IndexMatches:
         """The best matches of those that the store admits."""
         for is_exact in (True, False) if asked.quoted else (True,):
-            admitted: dict[str, Match] = {}
+            admitted: dict[str, IndexMatch] = {}
             read = 0
             for most in (limit, *(one for one in LOOKED_AT if one > limit)):
                 found = self._index.find(
@@ -349,7 +356,7 @@ class Teleport:
                 read = most
             if admitted:
                 break
-        return Found(tuple(islice(admitted.values(), limit)), found.left_out)
+        return IndexMatches(tuple(islice(admitted.values(), limit)), found.left_out)
 
 
 def _note(asked: Query, left_out: Sequence[str]) -> str:
@@ -361,7 +368,7 @@ def _note(asked: Query, left_out: Sequence[str]) -> str:
     return TOO_COMMON.format(", ".join(common)) if common else ""
 
 
-def _led(matches: Sequence[Match]) -> list[Match]:
+def _led(matches: Sequence[IndexMatch]) -> list[IndexMatch]:
     """Matches with the node each leads to."""
     kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
     nodes = {name: grip.toc_node_id or "" for name, grip in kept.items()}

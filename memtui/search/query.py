@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
-from memtui.model.filters import EVERYTHING, NAMES, Filters
+from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
 from memtui.text import analyzer
 
 CAP_CHARS = 10_000
@@ -197,9 +197,9 @@ def corrected(typed: str, looked_up: str, meant: str) -> str:
 
 def _take(reading: _Reading, match: re.Match[str], *, is_last: bool) -> None:
     typed, name = match.group(), (match["name"] or "").lower()
-    if name in NAMES:
+    if name in FILTER_FIELDS:
         _filter(reading, name, match["value"].strip('"'))
-    elif typed[0] == "-" and _named(typed[1:]) in NAMES:
+    elif typed[0] == "-" and _named(typed[1:]) in FILTER_FIELDS:
         reading.hints.append(f"{typed}: a filter says what to keep, not what to drop.")
     elif match["said"] and match["said"].strip():
         said = match["said"].strip()
@@ -263,6 +263,8 @@ def _word(chunk: str) -> Word:
 def _filter(reading: _Reading, name: str, value: str) -> None:
     """Narrow the query, or say why this does not."""
     try:
-        reading.filters = NAMES[name].read(reading.filters, value, reading.zone)
+        reading.filters = FILTER_FIELDS[name].read(reading.filters, value, reading.zone)
     except ValueError:
-        reading.hints.append(f"{name}: takes {NAMES[name].takes}, not “{value}”.")
+        reading.hints.append(
+            f"{name}: takes {FILTER_FIELDS[name].takes}, not “{value}”."
+        )

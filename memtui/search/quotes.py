@@ -14,7 +14,7 @@ from memtui.memory.queries import timely
 from memtui.memory.queries.timely import Timely
 from memtui.model.events import Event, to_ms
 from memtui.model.filters import EVERYTHING, Filters
-from memtui.model.hits import Findings, Moment, Snippet
+from memtui.model.hits import CombinedHit, CombinedResult, Snippet
 from memtui.search import query as search_query
 from memtui.search import resolve_filters, snippets
 from memtui.search.combined import Search
@@ -55,9 +55,9 @@ ASKS = ("?", "？")
 class Quoted:
     """What answers a question, the best first."""
 
-    findings: Findings
+    findings: CombinedResult
     """The sessions that answer, as the search over everything tells them."""
-    quotes: tuple[Moment, ...] = ()
+    quotes: tuple[CombinedHit, ...] = ()
     """Messages of these, each with the few lines of it that answer; of one session, and
     of one message, there may be several. What summaries alone lead to is among them."""
 
@@ -119,12 +119,12 @@ class Quoting:
             return Quoted(findings, tuple(_placed(list(ranked), mine)))
 
 
-Weighed = tuple[float, Moment]
+Weighed = tuple[float, CombinedHit]
 
 
 def _weighed(
     heard: Sequence[RankedMessage],
-    mine: Mapping[int | None, Moment],
+    mine: Mapping[int | None, CombinedHit],
     query: search_query.Query,
     read: Timely,
 ) -> list[Weighed]:
@@ -153,7 +153,9 @@ def _weighed(
     return found
 
 
-def _answered(one: RankedMessage, moment: Moment, value: float) -> Iterator[Weighed]:
+def _answered(
+    one: RankedMessage, moment: CombinedHit, value: float
+) -> Iterator[Weighed]:
     """What was said to a question by whoever was asked."""
     _, later = conversations.messages(one.place.session, one.event, 0, 1)
     for event in later:
@@ -164,11 +166,11 @@ def _answered(one: RankedMessage, moment: Moment, value: float) -> Iterator[Weig
             yield ANSWERED * value, _quote(moment, event, text)
 
 
-def _of(moment: Moment) -> tuple[str, str]:
+def _of(moment: CombinedHit) -> tuple[str, str]:
     return moment.agent, moment.session_id
 
 
-def _quote(moment: Moment, event: Event, text: str) -> Moment:
+def _quote(moment: CombinedHit, event: Event, text: str) -> CombinedHit:
     return replace(
         moment,
         at=event.timestamp,
@@ -179,7 +181,7 @@ def _quote(moment: Moment, event: Event, text: str) -> Moment:
     )
 
 
-def _ranked(found: list[Weighed], score: float) -> Iterator[Moment]:
+def _ranked(found: list[Weighed], score: float) -> Iterator[CombinedHit]:
     """The quotes by their worth, none of what another one says already.
 
     Args:
@@ -196,8 +198,8 @@ def _ranked(found: list[Weighed], score: float) -> Iterator[Moment]:
 
 
 def _placed(
-    several: Sequence[Moment], mine: Mapping[int | None, Moment]
-) -> Iterator[Moment]:
+    several: Sequence[CombinedHit], mine: Mapping[int | None, CombinedHit]
+) -> Iterator[CombinedHit]:
     """Moments with the segments their messages lie in, and what these are about."""
     numbers = {_of(one): number for number, one in mine.items() if number}
     at = [

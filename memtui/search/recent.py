@@ -5,8 +5,16 @@ from dataclasses import replace
 
 from memtui.memory.queries import timely
 from memtui.memory.queries.timely import Timely
-from memtui.model.filters import NAMES, Filters
-from memtui.model.hits import Answer, Findings, HitKind, Layer, Match, Moment, Snippet
+from memtui.model.filters import FILTER_FIELDS, Filters
+from memtui.model.hits import (
+    CombinedHit,
+    CombinedResult,
+    HitKind,
+    HitSource,
+    IndexMatch,
+    Snippet,
+    TeleportResult,
+)
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.search import hydrate
 from memtui.search.query import Query
@@ -30,7 +38,7 @@ def wanted(query: Query, times: Timely) -> Query | None:
         query: What was typed.
         times: The times that were typed; of several all between the ends is meant.
     """
-    typed = any(f"{name}:" in query.text.lower() for name in NAMES)
+    typed = any(f"{name}:" in query.text.lower() for name in FILTER_FIELDS)
     is_said = bool(times.periods) or (typed and not query.hints)
     if not (query.is_empty and is_said) or query.needs_text:
         return None
@@ -42,14 +50,14 @@ def notes(times: Timely) -> tuple[str, ...]:
     return (*(f"{period.said}." for period in times.periods), LISTED)
 
 
-def answer(query: Query, limit: int) -> Answer:
+def answer(query: Query, limit: int) -> TeleportResult:
     """The newest nodes; inside ``connected()``."""
     names = [node.node_id for node in _nodes(query.filters, limit)]
-    matches = [Match(HitKind.NODE, name, 1.0, name) for name in names]
-    return Answer(query.text, hydrate.hits(matches, query), is_listed=True)
+    matches = [IndexMatch(HitKind.NODE, name, 1.0, name) for name in names]
+    return TeleportResult(query.text, hydrate.hits(matches, query), is_listed=True)
 
 
-def findings(query: Query, limit: int) -> Findings:
+def findings(query: Query, limit: int) -> CombinedResult:
     """The newest segment of each of the newest sessions; inside ``connected()``.
 
     Where only wider nodes are asked for, these: they are of no one session.
@@ -57,14 +65,14 @@ def findings(query: Query, limit: int) -> Findings:
     levels = query.filters.levels
     if levels and TocLevel.SEGMENT not in levels:
         wide = map(_wide, _nodes(query.filters, limit))
-        return Findings(query.text, tuple(wide), is_listed=True)
+        return CombinedResult(query.text, tuple(wide), is_listed=True)
     found = _nodes(query.filters, READ)
     places = segments.begun(node.node_id for node in found)
     newest: dict[int, TocNode] = {}
     for node in found:
         if node.node_id in places:
             newest.setdefault(places[node.node_id][0], node)
-    return Findings(query.text, tuple(_moments(newest, limit)), is_listed=True)
+    return CombinedResult(query.text, tuple(_moments(newest, limit)), is_listed=True)
 
 
 def _nodes(filters: Filters, limit: int) -> Sequence[TocNode]:
@@ -78,7 +86,7 @@ def _nodes(filters: Filters, limit: int) -> Sequence[TocNode]:
     return kept[:limit]
 
 
-def _moments(newest: dict[int, TocNode], limit: int) -> Iterator[Moment]:
+def _moments(newest: dict[int, TocNode], limit: int) -> Iterator[CombinedHit]:
     known = sessions.of_numbers(newest)
     for number, node in [*newest.items()][:limit]:
         session = known.get(number)
@@ -87,13 +95,13 @@ def _moments(newest: dict[int, TocNode], limit: int) -> Iterator[Moment]:
         yield _moment(node, session.agent, session.session_id, session.project)
 
 
-def _wide(node: TocNode) -> Moment:
+def _wide(node: TocNode) -> CombinedHit:
     return _moment(node, "", "", ", ".join(node.projects))
 
 
-def _moment(node: TocNode, agent: str, session_id: str, project: str) -> Moment:
+def _moment(node: TocNode, agent: str, session_id: str, project: str) -> CombinedHit:
     said = node.bullets[0].text if node.bullets else node.headline
-    return Moment(
+    return CombinedHit(
         agent=agent,
         session_id=session_id,
         subagent="",
@@ -106,6 +114,6 @@ def _moment(node: TocNode, agent: str, session_id: str, project: str) -> Moment:
         role=None,
         snippet=Snippet(said),
         score=1.0,
-        layers=frozenset({Layer.NODES}),
+        layers=frozenset({HitSource.NODES}),
         is_unsummarised=False,
     )

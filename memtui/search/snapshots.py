@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from memtui.model.hits import Found
+from memtui.model.hits import IndexMatches
 from memtui.search import scoring
 from memtui.search.masks import Conditions, Mask, mask
 from memtui.search.pieces import Contents, Piece
@@ -37,7 +37,7 @@ class Snapshot:
         self._counts: dict[str, int] = {}
         self._begun: dict[str, tuple[str, ...]] = {}
         self._masks: dict[Conditions, list[Mask]] = {}
-        self._answers: dict[Hashable, Found] = {}
+        self._answers: dict[Hashable, IndexMatches] = {}
 
     def let_go(self) -> None:
         """Let go of the files: what was read of them stays known."""
@@ -81,7 +81,9 @@ class Snapshot:
             self._masks[wanted] = [mask(piece, wanted) for piece in self.pieces]
         return self._masks[wanted]
 
-    def remembered(self, asked: Hashable, find: Callable[[], Found]) -> Found:
+    def remembered(
+        self, asked: Hashable, find: Callable[[], IndexMatches]
+    ) -> IndexMatches:
         """What was answered when the same was asked, or is found now."""
         if asked not in self._answers:
             if len(self._answers) >= ANSWERS:

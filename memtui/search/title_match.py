@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memtui.model.nodes import TocLine, TocNode
+from memtui.model.nodes import TocEntry, TocNode
 from memtui.search.query import Query
 from memtui.search.snippets import wanted_in
 from memtui.text import analyzer
@@ -47,7 +47,7 @@ class Find:
 class Held:
     """A node that answers, with its parts that do, the best first."""
 
-    line: TocLine
+    line: TocEntry
     finds: tuple[Find, ...]
     score: float
     """0 to 1: that of all its parts together."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from memtui.model import activity, calendar
-from memtui.model.activity import Part
-from memtui.model.calendar import Span, Year
+from memtui.model.activity import ScopedNode
+from memtui.model.calendar import CalendarYear, DateRange
 from memtui.model.events import to_ms
-from memtui.model.nodes import TocLevel, TocLine, TocNode
+from memtui.model.nodes import TocEntry, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
 from memtui.store import database, days, nodes, scopes, shares
 from memtui.store import surprise as store_surprise
@@ -18,7 +18,7 @@ PAGE = 500
 """How many lines are read at once."""
 
 
-def years(*, offset: int = 0, limit: int = PAGE, of: Scope = ALL) -> list[TocLine]:
+def years(*, offset: int = 0, limit: int = PAGE, of: Scope = ALL) -> list[TocEntry]:
     """The roots of the table of contents, newest first."""
     with database.connected():
         return shares.lines_under(None, offset, limit, of)
@@ -26,25 +26,25 @@ def years(*, offset: int = 0, limit: int = PAGE, of: Scope = ALL) -> list[TocLin
 
 def children(
     node_id: str, *, offset: int = 0, limit: int = PAGE, of: Scope = ALL
-) -> list[TocLine]:
+) -> list[TocEntry]:
     """The lines under a node, newest first; empty for a segment or an unknown id."""
     with database.connected():
         return shares.lines_under(ours(node_id), offset, limit, of)
 
 
-def lines(node_ids: Sequence[str], of: Scope = ALL) -> list[TocLine]:
+def lines(node_ids: Sequence[str], of: Scope = ALL) -> list[TocEntry]:
     """These nodes as lines, in the order asked; those not of the scope are left out."""
     with database.connected():
         return shares.lines(node_ids, of)
 
 
-def at_a_glance(found: Sequence[TocLine], of: Scope = ALL) -> list[TocLine]:
+def at_a_glance(found: Sequence[TocEntry], of: Scope = ALL) -> list[TocEntry]:
     """Lines with how much was said in each part of them."""
     with database.connected():
         return _active(found, of)
 
 
-def _active(found: Sequence[TocLine], of: Scope) -> list[TocLine]:
+def _active(found: Sequence[TocEntry], of: Scope) -> list[TocEntry]:
     # Lines that tell of a part of the memory have its activity already.
     return list(found) if of.is_narrow else nodes.with_activity(found)
 
@@ -53,7 +53,7 @@ def _active(found: Sequence[TocLine], of: Scope) -> list[TocLine]:
 class Branches:
     """A node's branches, the widest first: what is under each of them."""
 
-    lines: Mapping[str, Sequence[TocLine]]
+    lines: Mapping[str, Sequence[TocEntry]]
     """By the id of the branch."""
     is_all: bool
     """Whether nothing was left out."""
@@ -67,7 +67,7 @@ def under(node_id: str, *, limit: int = PAGE, of: Scope = ALL) -> Branches:
         limit: The most lines; no branch is told in part.
         of: Whose work.
     """
-    found: dict[str, Sequence[TocLine]] = {}
+    found: dict[str, Sequence[TocEntry]] = {}
     waiting, total = deque([ours(node_id)]), 0
     with database.connected():
         while waiting:
@@ -86,7 +86,7 @@ def node(node_id: str) -> TocNode | None:
         return nodes.node(ours(node_id))
 
 
-def part(node_id: str, of: Scope = ALL) -> Part | None:
+def part(node_id: str, of: Scope = ALL) -> ScopedNode | None:
     """The latest version of a node, with no more than what a scope has of it."""
     with database.connected():
         found = nodes.node(ours(node_id))
@@ -114,7 +114,7 @@ def ours(node_id: str) -> str:
         return node_id
 
 
-def year(number: int, zone: tzinfo, of: Scope = ALL) -> Year:
+def year(number: int, zone: tzinfo, of: Scope = ALL) -> CalendarYear:
     """The days of a year, by the calendar of the contents.
 
     Args:
@@ -130,14 +130,16 @@ def year(number: int, zone: tzinfo, of: Scope = ALL) -> Year:
             found = shares.narrowed(found, year_id, of)
         else:
             found = days.days(found)
-    return Year(number, {one.day: one for one in found})
+    return CalendarYear(number, {one.day: one for one in found})
 
 
-def span() -> Span | None:
+def span() -> DateRange | None:
     """The first and the last day of which anything is kept; None for nothing."""
     with database.connected():
         found = days.edges()
-    return Span(*(calendar.period(name).first for name in found)) if found else None
+    return (
+        DateRange(*(calendar.period(name).first for name in found)) if found else None
+    )
 
 
 def counts(of: Scope = ALL) -> list[int]:
@@ -165,7 +167,7 @@ def nearest(node_id: str, zone: tzinfo, of: Scope = ALL) -> str:
     with database.connected():
         if of.is_narrow:
             level = calendar.period(node_id).level
-            mine = activity.at(level, shares.by_day(of, shares.EVERY_DAY))
+            mine = activity.shares_of_level(level, shares.by_day(of, shares.EVERY_DAY))
             found = [node_id] if node_id in mine else sorted(mine)
         elif nodes.lines([node_id]):
             return node_id

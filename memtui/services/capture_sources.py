@@ -83,7 +83,7 @@ def _origin(name: str, places: tuple[Path, ...], heard: Collection[Seen]) -> Ori
     by_transcript = [one for one in mine if one.source != HOOKS]
     return Origin(
         name=name,
-        title=formats.BY_NAME[name].title,
+        title=formats.FORMATS_BY_NAME[name].title,
         places=places,
         files=sum(_count(name, place) for place in places),
         is_watched=False,
@@ -99,7 +99,7 @@ def _latest(some: Collection[Seen]) -> Seen | None:
 
 def _count(name: str, place: Path) -> int:
     return sum(
-        formats.candidate(file, name) is not None for file in watcher.under(place)
+        formats.format_for_path(file, name) is not None for file in watcher.under(place)
     )
 
 

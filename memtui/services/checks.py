@@ -271,7 +271,7 @@ def account(
         late += is_late
         if keep is not None and at + keep < now + SOON:
             ends.append(at + keep)
-    title = formats.BY_NAME[name].title
+    title = formats.FORMATS_BY_NAME[name].title
     newest = max(written) if files else None
     doomed_at = min(ends, default=None)
     counts = (files, newest, unread, grown, late, len(ends), doomed_at)
@@ -292,9 +292,9 @@ def _looks(
                 folder = clean(str(whole))
                 known = cursors.looks(folder) | cursors.looks_of(folder)
         for file in watcher.under(whole):
-            if source := formats.candidate(file, name):
+            if source := formats.format_for_path(file, name):
                 try:
-                    look = look_of(file, source.beside(file))
+                    look = look_of(file, source.related_files(file))
                 except OSError:
                     continue
                 if look.size:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memtui.errors import MemtuiError
-from memtui.model.events import Event, Place, Thought, from_ms, to_ms
-from memtui.model.sessions import Helper, Session
+from memtui.model.events import Event, EventPosition, Thought, from_ms, to_ms
+from memtui.model.sessions import Session, SubagentMetadata
 from memtui.store import conversations, database, events, sessions
 
 PAGE = 60
@@ -44,7 +44,7 @@ class Turn:
     thoughts: tuple[Thought, ...] = ()
 
     @property
-    def place(self) -> Place:
+    def place(self) -> EventPosition:
         """Where it stands."""
         return self.event.order
 
@@ -64,7 +64,7 @@ class TurnRange:
 class Shown:
     """What is shown of a conversation, in its order; at least one event."""
 
-    places: tuple[Place, ...]
+    places: tuple[EventPosition, ...]
     is_first: bool
     is_last: bool
 
@@ -83,7 +83,7 @@ class About:
     """What is known of a conversation without counting through it."""
 
     session: Session
-    helpers: tuple[Helper, ...]
+    helpers: tuple[SubagentMetadata, ...]
     thoughts: int
 
 
@@ -121,19 +121,19 @@ def end(whose: Whose) -> TurnRange:
         return _before(_number(whose), whose, None)
 
 
-def before(whose: Whose, place: Place) -> TurnRange:
+def before(whose: Whose, place: EventPosition) -> TurnRange:
     """The events before a place."""
     with database.connected():
         return _before(_number(whose), whose, place)
 
 
-def after(whose: Whose, place: Place) -> TurnRange:
+def after(whose: Whose, place: EventPosition) -> TurnRange:
     """The events after a place."""
     with database.connected():
         return _after(_number(whose), whose, place)
 
 
-def around(whose: Whose, place: Place) -> TurnRange:
+def around(whose: Whose, place: EventPosition) -> TurnRange:
     """The events on both sides of a place, with the one that stands there."""
     with database.connected():
         number = _number(whose)
@@ -143,7 +143,7 @@ def around(whose: Whose, place: Place) -> TurnRange:
         return TurnRange(turns, ahead.is_first, behind.is_last)
 
 
-def news(whose: Whose, shown: Shown, here: Place, most: int) -> News | None:
+def news(whose: Whose, shown: Shown, here: EventPosition, most: int) -> News | None:
     """What there is that is not shown: behind it, or anywhere in between.
 
     Args:
@@ -168,12 +168,12 @@ def news(whose: Whose, shown: Shown, here: Place, most: int) -> News | None:
         return News(found, is_anew=False) if found.turns else None
 
 
-def to_here(place: Place) -> Place:
+def to_here(place: EventPosition) -> EventPosition:
     """A place right before another one."""
     return place[0], place[1], place[2][:-1]
 
 
-def of_event(event_id: str) -> tuple[Whose, Place] | None:
+def of_event(event_id: str) -> tuple[Whose, EventPosition] | None:
     """Whose an event is and where it stands; None if it is not kept."""
     with database.connected():
         event = events.get([event_id]).get(event_id)
@@ -182,13 +182,13 @@ def of_event(event_id: str) -> tuple[Whose, Place] | None:
     return Whose(event.agent, event.session_id, event.subagent), event.order
 
 
-def nth(whose: Whose, rank: int) -> Place | None:
+def nth(whose: Whose, rank: int) -> EventPosition | None:
     """The place of the event that so many stand before."""
     with database.connected():
         return conversations.nth(_number(whose), whose.subagent, rank)
 
 
-def measure(whose: Whose, place: Place | None) -> Measure:
+def measure(whose: Whose, place: EventPosition | None) -> Measure:
     """How long it is, and how much stands before a place; counted one by one."""
     with database.connected():
         number = _number(whose)
@@ -197,13 +197,13 @@ def measure(whose: Whose, place: Place | None) -> Measure:
         return Measure(total, ahead)
 
 
-def question(whose: Whose, place: Place, step: int) -> Place | None:
+def question(whose: Whose, place: EventPosition, step: int) -> EventPosition | None:
     """The nearest thing a person said after a place (1) or before it (-1)."""
     with database.connected():
         return conversations.question(_number(whose), whose.subagent, place, step)
 
 
-def holding(whose: Whose, words: str) -> Sequence[Place]:
+def holding(whose: Whose, words: str) -> Sequence[EventPosition]:
     """The places of all events that say these words as they stand, in any case."""
     with database.connected():
         return conversations.holding(_number(whose), whose.subagent, words)
@@ -217,7 +217,7 @@ def _number(whose: Whose) -> int:
 
 
 def _after(
-    number: int, whose: Whose, place: Place | None, most: int = PAGE
+    number: int, whose: Whose, place: EventPosition | None, most: int = PAGE
 ) -> TurnRange:
     found = conversations.after(number, whose.subagent, place, most)
     before_at = from_ms(place[0]) if place else None
@@ -226,7 +226,7 @@ def _after(
 
 
 def _before(
-    number: int, whose: Whose, place: Place | None, most: int = PAGE
+    number: int, whose: Whose, place: EventPosition | None, most: int = PAGE
 ) -> TurnRange:
     # One more tells when the event before the first of them was.
     found = conversations.before(number, whose.subagent, place, most + 1)

@@ -17,11 +17,17 @@ from typing import Any
 from memtui.capture import projects, quarantine
 from memtui.capture import spool as capture_spool
 from memtui.capture.formats import hooks
-from memtui.capture.formats.base import HOOK, Reading, Refused, text_of, time_of
+from memtui.capture.formats.base import (
+    HOOK,
+    InvalidRecord,
+    ParsedItem,
+    as_text,
+    parse_time,
+)
 from memtui.capture.spool import Letter, Piece, Spool
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, clean, is_event_id, to_ms
-from memtui.model.sessions import SessionFacts, folder_of
+from memtui.model.sessions import SessionMetadata, project_folder
 from memtui.search.index import NodeIndex
 from memtui.search.message_index import MessageIndex
 from memtui.store import (
@@ -169,14 +175,14 @@ def _is_forgotten(piece: Piece, letter: Letter, covered: Covered) -> bool:
             twin_of=fingerprints.twin_of,
             origin_of=fingerprints.origin_of,
         )
-        facts = (r for r in readings if isinstance(r, SessionFacts))
+        facts = (r for r in readings if isinstance(r, SessionMetadata))
         return not spared or any(_is_of_project(f.cwd) for f in facts)
     said = hooks.common(piece.fields)
-    at = time_of(said.get("timestamp")) or letter.received_at
+    at = parse_time(said.get("timestamp")) or letter.received_at
     return (
         to_ms(at) < covered.before_ms
-        or clean(text_of(said.get("session_id"))) in covered.sessions
-        or _is_of_project(text_of(said.get("cwd")))
+        or clean(as_text(said.get("session_id"))) in covered.sessions
+        or _is_of_project(as_text(said.get("cwd")))
         or _holds(piece, covered)
     )
 
@@ -187,10 +193,10 @@ def _holds(piece: Piece, covered: Covered) -> bool:
 
 def _is_of_project(cwd: str) -> bool:
     place = projects.place_of(clean(cwd))
-    return tombstones.covers_project(place.project, folder_of(place.root, cwd))
+    return tombstones.covers_project(place.project, project_folder(place.root, cwd))
 
 
-def _readings(raw: bytes, letter: Letter) -> Iterator[Reading]:
+def _readings(raw: bytes, letter: Letter) -> Iterator[ParsedItem]:
     return hooks.read(
         raw,
         received_at=letter.received_at,
@@ -206,7 +212,7 @@ _ALWAYS = datetime(9999, 1, 1, tzinfo=UTC)
 
 def _reasons(raw: bytes, letter: Letter) -> Iterator[str]:
     for reading in _readings(raw, letter):
-        if isinstance(reading, Refused):
+        if isinstance(reading, InvalidRecord):
             yield f"line {reading.line}: {quarantine.reason(reading)}"
 
 
@@ -248,7 +254,7 @@ def noted(kind: Kind, words: Sequence[str], zone: tzinfo) -> list[Tombstone]:
     found: dict[Tombstone, None] = {}
     for word in map(clean, words):
         called = [word.rstrip("/")] if kind is Kind.PROJECT else []
-        if called and not folder_of(word):
+        if called and not project_folder(word):
             called = tombstones.projects_called(word)
             _refuse_several(word, called)
         if called and tombstones.has(Tombstone(kind, called[0])):
@@ -272,7 +278,7 @@ def _of(kind: Kind, word: str) -> Iterator[Tombstone]:
         raise MemtuiError(
             f"{word!r} is not the id of an event; memtui expand GRIP --json shows ids"
         )
-    if kind is Kind.PROJECT and not folder_of(word):
+    if kind is Kind.PROJECT and not project_folder(word):
         yield from _projects(word)
         return
     stone = Tombstone(kind, word.rstrip("/"))

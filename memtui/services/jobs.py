@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memtui.model.events import to_ms
-from memtui.model.jobs import Job, Result, Run, State
-from memtui.model.schedule import Plan
+from memtui.model.jobs import Job, JobRun, JobState, RunResult
+from memtui.model.schedule import Schedules
 from memtui.store import database, jobs
 
 LIMIT = 20
@@ -29,7 +29,7 @@ class Status:
     is_paused: bool
     asked_at: datetime | None
     """When a run was asked for that has not begun yet."""
-    last: Run | None
+    last: JobRun | None
     """The last run, or the one that goes on; None if there was none."""
     is_running: bool
     is_overdue: bool
@@ -38,7 +38,7 @@ class Status:
     """Its next time; None if it has none or is paused."""
 
 
-def statuses(plan: Plan, now: datetime, *, is_worked: bool | None) -> list[Status]:
+def statuses(plan: Schedules, now: datetime, *, is_worked: bool | None) -> list[Status]:
     """How every job stands.
 
     Args:
@@ -54,7 +54,7 @@ def statuses(plan: Plan, now: datetime, *, is_worked: bool | None) -> list[Statu
 
 def history(
     job: Job | None = None, *, limit: int = LIMIT, is_worked: bool | None
-) -> list[Run]:
+) -> list[JobRun]:
     """The runs of a job, or of all, the latest first.
 
     Args:
@@ -67,7 +67,7 @@ def history(
 
 
 def _status(
-    job: Job, state: State, plan: Plan, now: datetime, is_worked: bool | None
+    job: Job, state: JobState, plan: Schedules, now: datetime, is_worked: bool | None
 ) -> Status:
     last = next((_seen(run, is_worked) for run in jobs.history(job, 1)), None)
     is_running = last is not None and last.ended_at is None
@@ -86,17 +86,17 @@ def _status(
     )
 
 
-def _is_overdue(job: Job, state: State, plan: Plan, now: datetime) -> bool:
+def _is_overdue(job: Job, state: JobState, plan: Schedules, now: datetime) -> bool:
     times, over = plan.times(job), jobs.last_over(job, to_ms(now))
     since = [state.since_at, over.ended_at if over else None]
     known = [at for at in since if at and at <= now]
     return bool(times and known and times.missed(max(known), now))
 
 
-def _seen(run: Run, is_worked: bool | None) -> Run:
+def _seen(run: JobRun, is_worked: bool | None) -> JobRun:
     """A run as it is: one that nobody goes on with was broken off."""
     if run.ended_at is None and is_worked is False:
-        return replace(run, result=Result.BROKEN_OFF, ended_at=run.seen_at)
+        return replace(run, result=RunResult.BROKEN_OFF, ended_at=run.seen_at)
     return run
 
 

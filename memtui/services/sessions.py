@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from memtui.errors import MemtuiError
 from memtui.model.events import Event, Thought, to_ms
 from memtui.model.scope import ALL, Scope
-from memtui.model.sessions import Helper, Order, Session
+from memtui.model.sessions import Session, SessionOrder, SubagentMetadata
 from memtui.store import database, session_pages
 from memtui.store import events as store_events
 from memtui.store import sessions as store_sessions
@@ -92,7 +92,10 @@ def facts(agent: str, session_id: str) -> Facts:
         counts = session_pages.by_subagent(number)
         told = {one.subagent: one for one in store_sessions.of(agent, session_id)}
         names = sorted({*told, *counts} - {""})
-        helpers = [told.get(name) or Helper(agent, session_id, name) for name in names]
+        helpers = [
+            told.get(name) or SubagentMetadata(agent, session_id, name)
+            for name in names
+        ]
         return Facts(
             session=session,
             events=counts.get("", (0, 0))[0],
@@ -188,7 +191,7 @@ MOST = 500
 class Listing:
     """What is listed: in which order, of which words, and whose."""
 
-    order: Order = Order.NEWEST
+    order: SessionOrder = SessionOrder.NEWEST
     words: tuple[str, ...] = ()
     """What title, project or agent must hold, each of them."""
     of: Scope = ALL

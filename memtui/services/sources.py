@@ -5,11 +5,11 @@ from memtui.model.events import Event, clean
 from memtui.model.grips import Expansion, Grip
 from memtui.store import database, events, grips, nodes, sessions
 
-BEFORE = citations.AROUND
+BEFORE = citations.CONTEXT_EVENTS
 """How many events are shown before the excerpt unless more are asked for."""
 
 
-AFTER = citations.AROUND
+AFTER = citations.CONTEXT_EVENTS
 """How many events are shown after it."""
 
 
@@ -65,14 +65,14 @@ def around(
 
 
 def _cited(citation: str) -> Grip | None:
-    start = citations.grip_start(citations.bare(citation))
+    start = citations.parse_grip(citations.strip(citation))
     found = nodes.grip_beginning(start) if start else ""
     return grips.get([found]).get(found) if found else None
 
 
 def _event_cited(citation: str) -> str:
     """The id of a cited event; "" if there is none, or nothing is cited."""
-    start = citations.event_start(citations.bare(citation))
+    start = citations.parse_event(citations.strip(citation))
     return nodes.event_beginning(start) if start else ""
 
 

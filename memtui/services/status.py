@@ -7,8 +7,8 @@ from pathlib import Path
 
 from memtui.capture.spool import Spool
 from memtui.model.events import to_ms
-from memtui.model.jobs import Job, Run
-from memtui.model.schedule import Plan
+from memtui.model.jobs import Job, JobRun
+from memtui.model.schedule import Schedules
 from memtui.services import jobs as services_jobs
 from memtui.services.jobs import Status
 from memtui.store import database, dirty, meta, outbox, rewrite_queue
@@ -103,13 +103,15 @@ class Work:
     jobs: Sequence[Status]
     waiting: Mapping[Job, int]
     """How many nodes want a version by each job."""
-    runs: Mapping[Job, Sequence[Run]]
+    runs: Mapping[Job, Sequence[JobRun]]
     """The runs of each job, the latest first."""
     found: Found | None
     """How the memtui that works last found its model; None if none has looked yet."""
 
 
-def look(spool: Path, plan: Plan, now: datetime, *, is_worked: bool | None) -> Work:
+def look(
+    spool: Path, plan: Schedules, now: datetime, *, is_worked: bool | None
+) -> Work:
     """Look at it.
 
     Args:

@@ -5,7 +5,7 @@ from datetime import datetime, tzinfo
 
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
-from memtui.model.nodes import TocEdition, TocHistory, TocNode
+from memtui.model.nodes import TocHistory, TocNode, TocVersion
 from memtui.store import database, nodes, versions
 
 
@@ -36,7 +36,7 @@ def is_refused(node_id: str) -> bool:
 class Rejected(MemtuiError):
     """A version was rejected: whoever wants it all the same must say so."""
 
-    def __init__(self, edition: TocEdition) -> None:
+    def __init__(self, edition: TocVersion) -> None:
         """Say why it was."""
         self.edition = edition
         super().__init__(f"version {edition.version} was rejected: {edition.rejected}")
@@ -45,7 +45,7 @@ class Rejected(MemtuiError):
 class NotPinned(MemtuiError):
     """No version of a node is pinned, so that none could be let go."""
 
-    def __init__(self, name: str, shown: TocEdition) -> None:
+    def __init__(self, name: str, shown: TocVersion) -> None:
         """Say of which node, and what is shown of it."""
         self.shown = shown
         super().__init__(f"no version of {name} is pinned: the newest is shown")
@@ -58,7 +58,7 @@ def pin(
     now: datetime,
     *,
     even_rejected: bool = False,
-) -> TocEdition:
+) -> TocVersion:
     """Show a version of a node, whatever comes after it.
 
     Args:
@@ -85,7 +85,7 @@ def pin(
         return _shown(nodes.editions(name))
 
 
-def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocEdition:
+def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
     """Show the newest version of a node that was not rejected, now and from now on.
 
     Args:
@@ -109,7 +109,7 @@ def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocEdition:
         return _shown(nodes.editions(name))
 
 
-def ask(node_id: str, now: datetime) -> TocEdition:
+def ask(node_id: str, now: datetime) -> TocVersion:
     """Ask for a new version by a model, before all that nobody asked for.
 
     Args:
@@ -133,7 +133,7 @@ def _unknown(node_id: str) -> MemtuiError:
     return MemtuiError(f"there is no node {node_id}; see the years: memtui show")
 
 
-def _editions(name: str) -> list[TocEdition]:
+def _editions(name: str) -> list[TocVersion]:
     """The versions of a node, of which there is at least one."""
     if not nodes.lines([name]):
         raise _unknown(name)
@@ -146,13 +146,13 @@ def _editions(name: str) -> list[TocEdition]:
     return found
 
 
-def _shown(editions: Sequence[TocEdition]) -> TocEdition:
+def _shown(editions: Sequence[TocVersion]) -> TocVersion:
     return next(one for one in editions if one.is_shown)
 
 
 def _chosen(
-    name: str, editions: Sequence[TocEdition], version: int | None
-) -> TocEdition:
+    name: str, editions: Sequence[TocVersion], version: int | None
+) -> TocVersion:
     if version is None:
         return _shown(editions)
     for one in editions:
@@ -164,7 +164,7 @@ def _chosen(
     )
 
 
-def numbers(editions: Sequence[TocEdition]) -> str:
+def numbers(editions: Sequence[TocVersion]) -> str:
     """Which versions there are: ``version 3 alone``, ``versions 1 to 4``.
 
     Args:

@@ -20,7 +20,7 @@ from typing import Any
 from memtui import store
 from memtui.errors import StoreBusy, StoreError
 from memtui.model.events import Event, Thought, from_ms
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import database, dedup, tombstones
 from memtui.store import meta as store_meta
 from memtui.store import schema as store_schema
@@ -309,7 +309,7 @@ _THOUGHTS = (
 )
 
 
-def told() -> Iterator[SessionFacts | Event | Helper | Thought]:
+def told() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]:
     """Everything as it is at one moment, whoever writes meanwhile."""
     with db.atomic():
         for number, *about in db.execute_sql(_SESSIONS).fetchall():
@@ -318,7 +318,7 @@ def told() -> Iterator[SessionFacts | Event | Helper | Thought]:
                 yield from dedup.whole(page)
         for page in _pages(_HELPERS):
             for row in page:
-                yield Helper(*row)
+                yield SubagentMetadata(*row)
         for page in _pages(_THOUGHTS):
             for name, agent, session_id, at_ms, text, subagent in page:
                 at = from_ms(at_ms)
@@ -338,8 +338,8 @@ def _facts(
     created_by: str,
     forked_from: str,
     summary: str,
-) -> SessionFacts:
-    return SessionFacts(
+) -> SessionMetadata:
+    return SessionMetadata(
         agent=agent,
         session_id=name,
         cwd=cwd,

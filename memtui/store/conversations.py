@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from memtui.model.events import MESSAGES, SPEAKERS, Event, Place, to_ms
-from memtui.model.filters import Filters, Maker
+from memtui.model.events import MESSAGES, SPEAKERS, Event, EventPosition, to_ms
+from memtui.model.filters import Filters, SummaryMaker
 from memtui.model.nodes import TocLevel
 from memtui.model.segments import Segment
 from memtui.store import events, scopes
@@ -30,7 +30,9 @@ _UP, _DOWN = f"ORDER BY {_HERE[1:-1]}", "ORDER BY at_ms DESC, ordinal DESC, id D
 _ASKED = "type = 'user_message' AND role = 'user'"
 
 
-def after(number: int, subagent: str, place: Place | None, limit: int) -> list[Event]:
+def after(
+    number: int, subagent: str, place: EventPosition | None, limit: int
+) -> list[Event]:
     """The events after a place, or the first ones; in their order.
 
     Args:
@@ -44,7 +46,9 @@ def after(number: int, subagent: str, place: Place | None, limit: int) -> list[E
     return _read(asked, number, subagent, *(place or ()), limit)
 
 
-def before(number: int, subagent: str, place: Place | None, limit: int) -> list[Event]:
+def before(
+    number: int, subagent: str, place: EventPosition | None, limit: int
+) -> list[Event]:
     """The events before a place, or the last ones; in their order."""
     beyond = f" AND {_HERE} < (?, ?, ?)" if place else ""
     asked = f"SELECT id {_MINE}{beyond} {_DOWN} LIMIT ?"
@@ -52,8 +56,12 @@ def before(number: int, subagent: str, place: Place | None, limit: int) -> list[
 
 
 def places(
-    number: int, subagent: str, first: Place | None, last: Place, limit: int
-) -> list[Place]:
+    number: int,
+    subagent: str,
+    first: EventPosition | None,
+    last: EventPosition,
+    limit: int,
+) -> list[EventPosition]:
     """The places from one to another, both with them; the last ones, in their order.
 
     Args:
@@ -77,7 +85,7 @@ def _read(asked: str, *given: object) -> list[Event]:
     return [known[name] for name in names]
 
 
-def count(number: int, subagent: str, place: Place | None = None) -> int:
+def count(number: int, subagent: str, place: EventPosition | None = None) -> int:
     """How many events a conversation has, or how many of them stand before a place.
 
     They are counted one by one, 0.6 µs each: for what can be shown later.
@@ -89,13 +97,15 @@ def count(number: int, subagent: str, place: Place | None = None) -> int:
     return int(row[0])
 
 
-def nth(number: int, subagent: str, rank: int) -> Place | None:
+def nth(number: int, subagent: str, rank: int) -> EventPosition | None:
     """The place of an event that so many stand before."""
     asked = f"SELECT {_HERE[1:-1]} {_MINE} {_UP} LIMIT 1 OFFSET ?"
     return _place(asked, number, subagent, rank)
 
 
-def question(number: int, subagent: str, place: Place, step: int) -> Place | None:
+def question(
+    number: int, subagent: str, place: EventPosition, step: int
+) -> EventPosition | None:
     """The nearest thing a person said after a place, or before it.
 
     Args:
@@ -109,12 +119,12 @@ def question(number: int, subagent: str, place: Place, step: int) -> Place | Non
     return _place(f"{asked} {way} LIMIT 1", number, subagent, *place)
 
 
-def _place(asked: str, *given: object) -> Place | None:
+def _place(asked: str, *given: object) -> EventPosition | None:
     row = db.execute_sql(asked, given).fetchone()
     return (int(row[0]), int(row[1]), str(row[2])) if row else None
 
 
-def holding(number: int, subagent: str, words: str) -> Sequence[Place]:
+def holding(number: int, subagent: str, words: str) -> Sequence[EventPosition]:
     """The places of all events that say these words as they stand, in any case."""
     forms = spellings(words)
     like = " OR ".join([f"text LIKE ? ESCAPE '{ESCAPE}'"] * len(forms))
@@ -245,7 +255,7 @@ def latest_nodes(filters: Filters, limit: int) -> list[str]:
     if filters.until is not None:
         where.append(NodeRow.start_ms < to_ms(filters.until))
     if filters.by is not None:
-        where.append(VersionRow.is_by_model == (filters.by is Maker.MODEL))
+        where.append(VersionRow.is_by_model == (filters.by is SummaryMaker.MODEL))
     if filters.session:
         where.append(NodeRow.node_id.in_(scopes.of_sessions(filters.session, limit)))
     rows = NodeRow.select(NodeRow.node_id).join(VersionRow).where(*where)

@@ -8,13 +8,13 @@ from typing import Any
 from peewee import JOIN, fn
 
 from memtui.model import activity, calendar
-from memtui.model.activity import Share
-from memtui.model.calendar import Day
-from memtui.model.nodes import Status, Tally, TocLevel, TocLine, TocNode
+from memtui.model.activity import ScopeShare
+from memtui.model.calendar import CalendarDay
+from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocLevel, TocNode
 from memtui.store.schema import NodeRow, VersionRow
 
 
-def between(start_ms: int, end_ms: int) -> list[Day]:
+def between(start_ms: int, end_ms: int) -> list[CalendarDay]:
     """The days that begin in a stretch of time, oldest first.
 
     Args:
@@ -85,8 +85,8 @@ def _day(
     headline: str | None,
     agents: str | None,
     projects: str | None,
-) -> Day:
-    return Day(
+) -> CalendarDay:
+    return CalendarDay(
         day=calendar.period(node_id).first,
         node_id=node_id,
         segments=segments or 0,
@@ -99,7 +99,7 @@ def _day(
     )
 
 
-def lines(found: list[TocLine]) -> list[TocLine]:
+def lines(found: list[TocEntry]) -> list[TocEntry]:
     """Lines, with the tallies of those not summed up yet."""
     mine = under(x.node_id for x in found if _is_waiting(x.level, x.status))
     return [
@@ -114,7 +114,7 @@ def node(found: TocNode) -> TocNode:
     return replace(found, tally=mine.get(found.node_id, found.tally))
 
 
-def days(found: Sequence[Day]) -> list[Day]:
+def days(found: Sequence[CalendarDay]) -> list[CalendarDay]:
     """Days, with the tallies of those not summed up yet."""
     mine = under(day.node_id for day in found if day.is_pending)
     told = []
@@ -126,7 +126,7 @@ def days(found: Sequence[Day]) -> list[Day]:
     return told
 
 
-def under(node_ids: Iterable[str]) -> dict[str, Tally]:
+def under(node_ids: Iterable[str]) -> dict[str, NodeCounts]:
     """How much is finished under some nodes; those without any are left out.
 
     Args:
@@ -138,10 +138,10 @@ def under(node_ids: Iterable[str]) -> dict[str, Tally]:
     first = min(here.first for here in asked.values())
     end = max(here.end for here in asked.values())
     rows = of_days(calendar.day_id(first), calendar.day_id(end))
-    found = {day: Share(Tally(*told)) for day, *told in rows}
-    told: dict[str, Share] = {}
+    found = {day: ScopeShare(NodeCounts(*told)) for day, *told in rows}
+    told: dict[str, ScopeShare] = {}
     for level in {here.level for here in asked.values()}:
-        told |= activity.at(level, found)
+        told |= activity.shares_of_level(level, found)
     return {name: told[name].tally for name in asked if name in told}
 
 
@@ -168,5 +168,5 @@ def of_days(first: str, after: str, *more: Any, where: Iterable[Any] = ()) -> An
     return mine.group_by(above).tuples()
 
 
-def _is_waiting(level: TocLevel, status: Status) -> bool:
-    return status is Status.PENDING and level is not TocLevel.SEGMENT
+def _is_waiting(level: TocLevel, status: NodeStatus) -> bool:
+    return status is NodeStatus.PENDING and level is not TocLevel.SEGMENT

@@ -16,10 +16,10 @@ from memtui.model.events import (
     Event,
     EventRole,
     EventType,
-    Kept,
-    Telling,
+    Provenance,
+    SourceCopy,
     from_ms,
-    made_ms,
+    timestamp_ms_of_id,
 )
 from memtui.store import events, meta, outbox, segments, source_copies, tombstones
 from memtui.store.database import db, insert, known, last_rows
@@ -44,7 +44,7 @@ class _Shared:
     @property
     def first_ms(self) -> int:
         """The earliest time at which any session tells it."""
-        told_ms = [made_ms(copy_id) for _, copy_id in self.told.values()]
+        told_ms = [timestamp_ms_of_id(copy_id) for _, copy_id in self.told.values()]
         return min([self.known.at_ms, *told_ms])
 
     @property
@@ -191,7 +191,7 @@ def _move(one: _Shared, to: int, name: str) -> None:
     known, (route, copy_id) = one.known, one.told.pop(to)
     row = EventRow.select().where(EventRow.id == known.event_id).dicts().get()
     (event,) = events.get([known.event_id]).values()
-    at_ms = made_ms(copy_id)
+    at_ms = timestamp_ms_of_id(copy_id)
     there = {
         "id": copy_id,
         "session": to,
@@ -251,10 +251,10 @@ _TELLINGS = (
 
 def whole(rows: Sequence[Any]) -> list[Event]:
     """Events as they are kept, with all that is known of how they were told."""
-    told: dict[str, list[Telling]] = {}
+    told: dict[str, list[SourceCopy]] = {}
     ids = json.dumps([row[0] for row in rows])
     for event_id, copy_id, route, name in db.execute_sql(_TELLINGS, (ids,)).fetchall():
-        told.setdefault(event_id, []).append(Telling(copy_id, route, name or ""))
+        told.setdefault(event_id, []).append(SourceCopy(copy_id, route, name or ""))
     return [_event(*row, told=tuple(told.get(row[0], ()))) for row in rows]
 
 
@@ -274,7 +274,7 @@ def _event(
     route: str,
     origin: bytes | None,
     *,
-    told: tuple[Telling, ...],
+    told: tuple[SourceCopy, ...],
 ) -> Event:
     return Event(
         event_id=event_id,
@@ -289,7 +289,7 @@ def _event(
         ordinal=ordinal,
         tokens=tokens,
         counter=counter,
-        kept=Kept(route, None if origin is None else bytes(origin), told),
+        kept=Provenance(route, None if origin is None else bytes(origin), told),
     )
 
 

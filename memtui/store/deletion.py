@@ -8,7 +8,7 @@ from datetime import tzinfo
 from memtui.errors import StoreBusy
 from memtui.model import calendar
 from memtui.model.nodes import TocLevel
-from memtui.model.sessions import folder_of
+from memtui.model.sessions import project_folder
 from memtui.store import dedup, dirty, meta, outbox, surprise
 from memtui.store.database import close, connected, db, path
 from memtui.store.sessions import entitle
@@ -174,7 +174,7 @@ def _covered(stone: Tombstone) -> tuple[str, tuple[object, ...]]:
 
 
 def _of_project(stone: Tombstone) -> str:
-    return _IN_FOLDER if folder_of(stone.subject) else _IN_NONE
+    return _IN_FOLDER if project_folder(stone.subject) else _IN_NONE
 
 
 def _take_emptied() -> None:
@@ -251,7 +251,7 @@ def folders_called(project: str) -> list[str]:
     rows = db.execute_sql(
         "SELECT DISTINCT root, cwd FROM sessions WHERE project = ?", (project,)
     )
-    return sorted({folder_of(root, cwd) for root, cwd in rows.fetchall()})
+    return sorted({project_folder(root, cwd) for root, cwd in rows.fetchall()})
 
 
 def folders() -> set[str]:

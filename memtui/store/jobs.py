@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memtui.model.events import clean, from_ms
-from memtui.model.jobs import Job, Reason, Result, Run, State
+from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult
 from memtui.store.schema import JobRow, JobRunRow
 
 KEPT_RUNS = 200
@@ -24,10 +24,10 @@ class Counts:
     failed: int = 0
 
 
-def states() -> dict[Job, State]:
+def states() -> dict[Job, JobState]:
     """What is wanted of every job."""
     found = {row.name: row for row in JobRow.select()}
-    return {job: _state(found[job]) if job in found else State() for job in Job}
+    return {job: _state(found[job]) if job in found else JobState() for job in Job}
 
 
 def set_paused(jobs: Iterable[Job], is_paused: bool) -> None:
@@ -63,9 +63,9 @@ def keep_times(jobs: Iterable[Job], now_ms: int) -> None:
         ).execute()
 
 
-def begin(job: Job, reason: Reason, now_ms: int) -> int:
+def begin(job: Job, reason: RunReason, now_ms: int) -> int:
     """Remember a run that begins, whose asking is answered; its number."""
-    if reason is Reason.ASKED:
+    if reason is RunReason.ASKED:
         _change(job, requested_ms=None)
     number: int = JobRunRow.insert(
         job=job, reason=reason, started_ms=now_ms, heartbeat_ms=now_ms
@@ -97,7 +97,7 @@ def note(number: int, now_ms: int, counts: Counts, waiting: int | None) -> None:
 
 
 def end(
-    number: int, result: Result, now_ms: int, *, error: str = "", skipped: int = 0
+    number: int, result: RunResult, now_ms: int, *, error: str = "", skipped: int = 0
 ) -> None:
     """Remember what came of a run.
 
@@ -121,7 +121,7 @@ def forget_empty(number: int) -> None:
     """Take a run back that did nothing."""
     JobRunRow.delete().where(
         JobRunRow.id == number,
-        JobRunRow.result == Result.DONE,
+        JobRunRow.result == RunResult.DONE,
         JobRunRow.created + JobRunRow.rejected + JobRunRow.failed == 0,
     ).execute()
 
@@ -131,12 +131,12 @@ def break_off() -> None:
 
     Only who holds the claim may: a run of another process has not ended yet.
     """
-    JobRunRow.update(result=Result.BROKEN_OFF, ended_ms=JobRunRow.heartbeat_ms).where(
-        JobRunRow.ended_ms.is_null()
-    ).execute()
+    JobRunRow.update(
+        result=RunResult.BROKEN_OFF, ended_ms=JobRunRow.heartbeat_ms
+    ).where(JobRunRow.ended_ms.is_null()).execute()
 
 
-def history(job: Job | None = None, limit: int | None = None) -> list[Run]:
+def history(job: Job | None = None, limit: int | None = None) -> list[JobRun]:
     """The runs of a job, or of all, the latest first.
 
     Args:
@@ -147,12 +147,12 @@ def history(job: Job | None = None, limit: int | None = None) -> list[Run]:
     return [_run(row) for row in (rows.where(JobRunRow.job == job) if job else rows)]
 
 
-def last_over(job: Job, now_ms: int) -> Run | None:
+def last_over(job: Job, now_ms: int) -> JobRun | None:
     """The last run of a job that came to its end, good or bad; None if none did.
 
     One that ended later than now was noted by a clock that has been set back since.
     """
-    over = JobRunRow.result.in_([Result.DONE, Result.FAILED])
+    over = JobRunRow.result.in_([RunResult.DONE, RunResult.FAILED])
     row = (
         JobRunRow.select()
         .where(JobRunRow.job == job, over, JobRunRow.ended_ms <= now_ms)
@@ -177,22 +177,22 @@ def _kept(error: str) -> str:
     return said if len(said) <= ERROR_CHARS else f"{said[: ERROR_CHARS - 1]}…"
 
 
-def _state(row: JobRow) -> State:
-    return State(
+def _state(row: JobRow) -> JobState:
+    return JobState(
         is_paused=bool(row.is_paused),
         asked_at=None if row.requested_ms is None else from_ms(row.requested_ms),
         since_at=None if row.active_since_ms is None else from_ms(row.active_since_ms),
     )
 
 
-def _run(row: JobRunRow) -> Run:
-    return Run(
+def _run(row: JobRunRow) -> JobRun:
+    return JobRun(
         job=Job(row.job),
-        reason=Reason(row.reason),
+        reason=RunReason(row.reason),
         began_at=from_ms(row.started_ms),
         seen_at=from_ms(row.heartbeat_ms),
         ended_at=None if row.ended_ms is None else from_ms(row.ended_ms),
-        result=Result(row.result) if row.result else None,
+        result=RunResult(row.result) if row.result else None,
         error=row.error,
         made=row.created,
         rejected=row.rejected,

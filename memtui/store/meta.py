@@ -9,7 +9,7 @@ from datetime import datetime
 from peewee import fn
 
 from memtui.model.events import from_ms, to_ms
-from memtui.model.model_state import Condition
+from memtui.model.model_state import ModelCondition
 from memtui.model.nodes import TocLevel
 from memtui.store.database import IDENTITY, db
 from memtui.store.schema import CheckpointRow, EventRow, MetaRow, SegmentRow, SessionRow
@@ -44,7 +44,7 @@ CAPABILITIES = 50
 class Found:
     """How the memtui that works last found its model."""
 
-    condition: Condition
+    condition: ModelCondition
     says: str
     """What there is to tell of it; "" when all is well."""
     until: datetime | None
@@ -224,7 +224,9 @@ def model() -> Found | None:
         return None
     condition, says, until, at = json.loads(row.value)
     rests_until = datetime.fromisoformat(until) if until else None
-    return Found(Condition(condition), says, rests_until, datetime.fromisoformat(at))
+    return Found(
+        ModelCondition(condition), says, rests_until, datetime.fromisoformat(at)
+    )
 
 
 def set_model(found: Found) -> None:

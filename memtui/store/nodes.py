@@ -13,18 +13,18 @@ from peewee import JOIN, SQL, fn
 
 from memtui.errors import Several
 from memtui.model import activity, calendar, citations
-from memtui.model.events import MESSAGES, SPEAKERS, Event, first_id, from_ms, to_ms
+from memtui.model.events import MESSAGES, SPEAKERS, Event, from_ms, lowest_id, to_ms
 from memtui.model.nodes import (
     Bullet,
-    Status,
-    Tally,
-    TocEdition,
+    NodeCounts,
+    NodeStatus,
+    TocEntry,
     TocLevel,
-    TocLine,
     TocNode,
+    TocVersion,
 )
 from memtui.model.scope import ALL, Scope
-from memtui.model.summaries import UNMEASURED, Facts, Keyword, Origin
+from memtui.model.summaries import NO_STATS, GenerationStats, Keyword, KeywordOrigin
 from memtui.store import events, scopes
 from memtui.store import versions as store_versions
 from memtui.store.database import db
@@ -32,17 +32,17 @@ from memtui.store.schema import (
     BulletGripRow,
     BulletRow,
     EventRow,
-    GripRow,
     GenerationRow,
+    GripRow,
     NodeRow,
     SessionRow,
     VersionRow,
 )
 
 
-def line(row: dict[str, Any]) -> TocLine:
+def line(row: dict[str, Any]) -> TocEntry:
     """A node as a line, whether it has a version or not."""
-    return TocLine(
+    return TocEntry(
         node_id=row["node_id"],
         level=TocLevel(row["level"]),
         title=row["title"] or calendar.title(row["node_id"]),
@@ -67,9 +67,11 @@ def is_pinned(row: dict[str, Any]) -> bool:
     return row["latest"] == row["shown"] and bool(row["is_pinned"])
 
 
-def row_to_edition(row: dict[str, Any], facts: Mapping[int, Facts]) -> TocEdition:
+def row_to_edition(
+    row: dict[str, Any], facts: Mapping[int, GenerationStats]
+) -> TocVersion:
     """A version as an entry of the node's history."""
-    return TocEdition(
+    return TocVersion(
         version=row["version"],
         headline=row["headline"],
         summarizer=row["summarizer"],
@@ -82,14 +84,14 @@ def row_to_edition(row: dict[str, Any], facts: Mapping[int, Facts]) -> TocEditio
         is_models=bool(row["is_by_model"]),
         is_shown=row["latest"] == row["shown"],
         is_pinned=is_pinned(row),
-        facts=facts.get(row["latest"], UNMEASURED),
+        facts=facts.get(row["latest"], NO_STATS),
     )
 
 
 def row_to_node(
     row: dict[str, Any],
     bullets: Sequence[tuple[Bullet, bool]],
-    facts: Mapping[int, Facts],
+    facts: Mapping[int, GenerationStats],
 ) -> TocNode:
     """A node with its bullets, and what was measured while its version was made."""
     told = line(row)
@@ -112,24 +114,24 @@ def row_to_node(
         tally=told.tally,
         agents=told.agents,
         projects=told.projects,
-        facts=facts.get(row["latest"], UNMEASURED),
+        facts=facts.get(row["latest"], NO_STATS),
         rejected=row["rejection"] or "",
         is_pinned=told.is_pinned,
     )
 
 
-def _status(row: dict[str, Any]) -> Status:
+def _status(row: dict[str, Any]) -> NodeStatus:
     if row["latest"] is None:
-        return Status.PENDING
+        return NodeStatus.PENDING
     # What a person pinned is not waiting for a model.
     is_waiting = row["is_by_model"] and row["needs_model"] and not row["is_pinned"]
     if row["is_dirty"] or row["is_outdated"] or is_waiting:
-        return Status.STALE
-    return Status(row["status"])
+        return NodeStatus.STALE
+    return NodeStatus(row["status"])
 
 
-def _tally(row: dict[str, Any]) -> Tally:
-    return Tally(
+def _tally(row: dict[str, Any]) -> NodeCounts:
+    return NodeCounts(
         segments=row["segments"] or 0,
         events=row["events"] or 0,
         messages=row["messages"] or 0,
@@ -143,7 +145,9 @@ def _strings(stored: str | None) -> tuple[str, ...]:
 
 def _keywords(stored: str | None) -> tuple[Keyword, ...]:
     rows = json.loads(stored) if stored else ()
-    return tuple(Keyword(word, Origin(origin), weight) for word, origin, weight in rows)
+    return tuple(
+        Keyword(word, KeywordOrigin(origin), weight) for word, origin, weight in rows
+    )
 
 
 def retire(node_ids: Iterable[str]) -> None:
@@ -171,7 +175,7 @@ def edition(node_id: str, version: int) -> TocNode | None:
     return next(iter(_nodes(rows)), None)
 
 
-def editions(node_id: str) -> list[TocEdition]:
+def editions(node_id: str) -> list[TocVersion]:
     """All versions of a node that is in the tree, the latest first."""
     rows = list(_editions(node_id).order_by(VersionRow.version.desc()).dicts())
     facts = _facts([row["latest"] for row in rows if row["is_by_model"]])
@@ -191,7 +195,7 @@ def child_ids(node_id: str) -> list[str]:
 
 def lines_under(
     parent_id: str | None, offset: int, limit: int, of: Scope = ALL
-) -> list[TocLine]:
+) -> list[TocEntry]:
     """A node's children as lines, newest first; the years for None."""
     above = NodeRow.parent_id
     under = above.is_null() if parent_id is None else above == parent_id
@@ -205,14 +209,14 @@ def lines_under(
     return [line(row) for row in rows.dicts()]
 
 
-def lines(node_ids: Sequence[str]) -> list[TocLine]:
+def lines(node_ids: Sequence[str]) -> list[TocEntry]:
     """Nodes as lines, in the order asked; the unknown ones are left out."""
     rows = _latest().where(NodeRow.node_id.in_(list(node_ids))).dicts()
     found = {row["node_id"]: line(row) for row in rows}
     return [found[name] for name in node_ids if name in found]
 
 
-def with_activity(found: Sequence[TocLine]) -> list[TocLine]:
+def with_activity(found: Sequence[TocEntry]) -> list[TocEntry]:
     """Lines with what was said in each part of them, from the tallies under them."""
     names = [line.node_id for line in found if line.level is not TocLevel.SEGMENT]
     rows = (
@@ -227,7 +231,10 @@ def with_activity(found: Sequence[TocLine]) -> list[TocLine]:
     for parent_id, *told in rows if names else ():
         under[parent_id].append((told[0], told[1], told[2]))
     return [
-        replace(line, activity=activity.of(line.node_id, to_ms(line.start_time), mine))
+        replace(
+            line,
+            activity=activity.count_by_part(line.node_id, to_ms(line.start_time), mine),
+        )
         if (mine := under.get(line.node_id))
         else line
         for line in found
@@ -323,10 +330,10 @@ def _nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
     return [row_to_node(row, bullets.get(row["latest"], ()), facts) for row in rows]
 
 
-def _facts(versions: Sequence[int]) -> dict[int, Facts]:
+def _facts(versions: Sequence[int]) -> dict[int, GenerationStats]:
     """What was measured while models wrote these versions."""
     rows = GenerationRow.select().where(GenerationRow.version.in_(versions)).tuples()
-    return {row: Facts(*told) for row, *told in rows} if versions else {}
+    return {row: GenerationStats(*told) for row, *told in rows} if versions else {}
 
 
 def _bullets(versions: Sequence[int]) -> dict[int, Sequence[tuple[Bullet, bool]]]:
@@ -532,9 +539,9 @@ def events_in(
     key = EventRow.id
     rows = EventRow.select(key).join(SessionRow).order_by(key).limit(limit)
     if start_ms is not None:
-        rows = rows.where(key >= first_id(start_ms))
+        rows = rows.where(key >= lowest_id(start_ms))
     if end_ms is not None:
-        rows = rows.where(key < first_id(end_ms))
+        rows = rows.where(key < lowest_id(end_ms))
     if after:
         rows = rows.where(key > after)
     if of.agent:
@@ -555,7 +562,7 @@ def grip_beginning(start: str) -> str:
         Several: It is shorter than a citation, and several do.
     """
     table = GripRow._meta.table_name
-    return _beginning(table, start, "quotes", citations.of_grip)
+    return _beginning(table, start, "quotes", citations.cite_grip)
 
 
 def event_beginning(start: str) -> str:
@@ -565,7 +572,7 @@ def event_beginning(start: str) -> str:
         Several: It is shorter than a citation, and several do.
     """
     table = EventRow._meta.table_name
-    return _beginning(table, start, "events", citations.of_event, lead="evt:")
+    return _beginning(table, start, "events", citations.cite_event, lead="evt:")
 
 
 def cited_node(cited: str) -> str:
@@ -574,13 +581,13 @@ def cited_node(cited: str) -> str:
     Raises:
         Several: It is shorter than a citation, and fits several.
     """
-    name = citations.bare(cited)
+    name = citations.strip(cited)
     with suppress(ValueError):
         name = calendar.canonical(name)
-    if not name.startswith(citations.SEGMENT):
+    if not name.startswith(citations.SEGMENT_PREFIX):
         return name
     table = NodeRow._meta.table_name
-    return _beginning(table, name, "segments", citations.of_node, "node_id") or name
+    return _beginning(table, name, "segments", citations.cite_node, "node_id") or name
 
 
 def _beginning(

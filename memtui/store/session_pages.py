@@ -7,7 +7,7 @@ from peewee import Case, fn
 
 from memtui.model.events import MESSAGES, SPEAKERS, Event
 from memtui.model.scope import ALL, Scope
-from memtui.model.sessions import Order, Session
+from memtui.model.sessions import Session, SessionOrder
 from memtui.store import events as store_events
 from memtui.store import scopes, sessions
 from memtui.store.database import db
@@ -166,11 +166,11 @@ _TITLED = "CASE WHEN title != '' THEN title ELSE first_prompt END"
 
 
 _KEYS = {
-    Order.NEWEST: ("created_ms", "DESC"),
-    Order.OLDEST: ("created_ms", "ASC"),
-    Order.LONGEST: ("updated_ms - created_ms", "DESC"),
-    Order.MESSAGES: ("message_count", "DESC"),
-    Order.TITLE: (f"lower({_TITLED})", "ASC"),
+    SessionOrder.NEWEST: ("created_ms", "DESC"),
+    SessionOrder.OLDEST: ("created_ms", "ASC"),
+    SessionOrder.LONGEST: ("updated_ms - created_ms", "DESC"),
+    SessionOrder.MESSAGES: ("message_count", "DESC"),
+    SessionOrder.TITLE: (f"lower({_TITLED})", "ASC"),
 }
 """What each order goes by, and which way; the number settles what is equal."""
 
@@ -180,7 +180,7 @@ ESCAPE = "\\"
 
 
 def stretch(
-    order: Order, words: Sequence[str], offset: int, limit: int, of: Scope = ALL
+    order: SessionOrder, words: Sequence[str], offset: int, limit: int, of: Scope = ALL
 ) -> list[Session]:
     """Sessions in their order.
 
@@ -214,7 +214,7 @@ def count_listed(words: Sequence[str], of: Scope = ALL) -> int:
 
 
 def place(
-    order: Order, words: Sequence[str], number: int, of: Scope = ALL
+    order: SessionOrder, words: Sequence[str], number: int, of: Scope = ALL
 ) -> int | None:
     """How many come before a session; None where it is not among them."""
     key, way = _KEYS[order]

@@ -7,10 +7,10 @@ from functools import cache
 from peewee import fn
 
 from memtui.model.events import Event, EventRole, clean, from_ms, to_ms
-from memtui.model.sessions import Helper, Session, SessionFacts
+from memtui.model.sessions import Session, SessionMetadata, SubagentMetadata
 from memtui.store import meta, outbox, tombstones
 from memtui.store.database import db
-from memtui.store.schema import EventRow, SubagentRow, SessionRow, SourceCopyRow
+from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, SubagentRow
 from memtui.text import titles
 
 
@@ -160,7 +160,7 @@ _IS_MESSAGE = (
 )
 
 
-def learn(facts: SessionFacts) -> int | None:
+def learn(facts: SessionMetadata) -> int | None:
     """Keep what a source says of a session that has events; silence changes nothing.
 
     Of its folder and project the earliest word counts, however its agent moves about
@@ -278,7 +278,7 @@ def session(row: SessionRow) -> Session:
     )
 
 
-def meet(helpers: Iterable[Helper]) -> None:
+def meet(helpers: Iterable[SubagentMetadata]) -> None:
     """Keep what a source says of subagents; its silence changes nothing."""
     for told in helpers:
         names = clean(told.agent), clean(told.session_id), clean(told.subagent)
@@ -298,7 +298,7 @@ def meet(helpers: Iterable[Helper]) -> None:
         ).on_conflict_replace().execute()
 
 
-def of(agent: str, session_id: str) -> list[Helper]:
+def of(agent: str, session_id: str) -> list[SubagentMetadata]:
     """The subagents of a session, by their names."""
     rows = (
         SubagentRow.select()
@@ -306,6 +306,8 @@ def of(agent: str, session_id: str) -> list[Helper]:
         .order_by(SubagentRow.subagent)
     )
     return [
-        Helper(agent, session_id, row.subagent, row.kind, row.tool_use_id, row.task)
+        SubagentMetadata(
+            agent, session_id, row.subagent, row.kind, row.tool_use_id, row.task
+        )
         for row in rows
     ]

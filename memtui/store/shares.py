@@ -12,10 +12,17 @@ from typing import Any
 from peewee import SQL, fn
 
 from memtui.model import activity, calendar
-from memtui.model.activity import Part, Share
-from memtui.model.calendar import Day
+from memtui.model.activity import ScopedNode, ScopeShare
+from memtui.model.calendar import CalendarDay
 from memtui.model.events import to_ms
-from memtui.model.nodes import Bullet, Status, Tally, TocLevel, TocLine, TocNode
+from memtui.model.nodes import (
+    Bullet,
+    NodeCounts,
+    NodeStatus,
+    TocEntry,
+    TocLevel,
+    TocNode,
+)
 from memtui.model.scope import ALL, Scope
 from memtui.store import days as store_days
 from memtui.store import grips, nodes, scopes
@@ -29,7 +36,7 @@ EVERY_DAY: Days = ("toc:day:", "toc:day;")
 """All there are: no id of another level sorts between these."""
 
 
-def by_day(of: Scope, days: Days) -> dict[str, Share]:
+def by_day(of: Scope, days: Days) -> dict[str, ScopeShare]:
     """What each day has of a scope, by the day's id; days without any are left out.
 
     Args:
@@ -51,7 +58,7 @@ def by_day(of: Scope, days: Days) -> dict[str, Share]:
 
 def lines_under(
     parent_id: str | None, offset: int, limit: int, of: Scope = ALL
-) -> list[TocLine]:
+) -> list[TocEntry]:
     """A node's children as lines that tell of a scope alone, newest first.
 
     Args:
@@ -64,12 +71,12 @@ def lines_under(
     if not of.is_narrow or level is None or level is TocLevel.SEGMENT:
         return store_days.lines(nodes.lines_under(parent_id, offset, limit, of))
     days = by_day(of, days_of(parent_id) if parent_id else EVERY_DAY)
-    names = sorted(activity.at(level, days), reverse=True)
+    names = sorted(activity.shares_of_level(level, days), reverse=True)
     mine = [name for name in names if calendar.parent_id(name) == parent_id]
     return _told(nodes.lines(mine[offset : offset + limit]), days, of)
 
 
-def lines(node_ids: Sequence[str], of: Scope) -> list[TocLine]:
+def lines(node_ids: Sequence[str], of: Scope) -> list[TocEntry]:
     """Nodes as lines that tell of a scope alone; what is not of it is left out."""
     found = nodes.lines(node_ids)
     if not of.is_narrow or not found:
@@ -79,18 +86,18 @@ def lines(node_ids: Sequence[str], of: Scope) -> list[TocLine]:
     return _told(found, by_day(of, span), of)
 
 
-def part(node: TocNode, of: Scope) -> Part:
+def part(node: TocNode, of: Scope) -> ScopedNode:
     """What of a node is of a scope: its counts, its bullets, and its longest stretch.
 
     A bullet is of it that rests on a grip of it.
     """
     node = store_days.node(node)
     if node.level is TocLevel.SEGMENT or not of.is_narrow:
-        return Part(node, node.tally)
-    days = activity.at(node.level, by_day(of, days_of(node.node_id)))
-    share = days.get(node.node_id, Share())
+        return ScopedNode(node, node.tally)
+    days = activity.shares_of_level(node.level, by_day(of, days_of(node.node_id)))
+    share = days.get(node.node_id, ScopeShare())
     if share.is_all_of(node.tally):
-        return Part(node, node.tally)
+        return ScopedNode(node, node.tally)
     bullets = _resting_on(node.bullets, of)
     longest = next(iter(nodes.nodes([share.longest])), None)
     mine = replace(
@@ -103,10 +110,12 @@ def part(node: TocNode, of: Scope) -> Part:
         agents=tuple(sorted(share.agents)),
         projects=tuple(sorted(share.projects)),
     )
-    return Part(mine, node.tally, len(node.bullets) - len(bullets))
+    return ScopedNode(mine, node.tally, len(node.bullets) - len(bullets))
 
 
-def narrowed(found: Sequence[Day], year_id: str, of: Scope) -> list[Day]:
+def narrowed(
+    found: Sequence[CalendarDay], year_id: str, of: Scope
+) -> list[CalendarDay]:
     """Days of a year as they tell of a scope alone, without those that have nothing."""
     mine = by_day(of, days_of(year_id))
     named = {x.node_id: x for x in nodes.lines([one.longest for one in mine.values()])}
@@ -143,8 +152,8 @@ def _resting_on(bullets: Sequence[Bullet], of: Scope) -> tuple[Bullet, ...]:
 
 
 def _told(
-    found: Sequence[TocLine], days: Mapping[str, Share], of: Scope
-) -> list[TocLine]:
+    found: Sequence[TocEntry], days: Mapping[str, ScopeShare], of: Scope
+) -> list[TocEntry]:
     """Lines with what a scope has of each; those of which it has nothing are left out.
 
     Args:
@@ -152,12 +161,12 @@ def _told(
         days: The shares of all days in them.
         of: The part of the memory.
     """
-    mine: dict[str, Share] = {}
+    mine: dict[str, ScopeShare] = {}
     under = _moments([x.node_id for x in found if x.level is TocLevel.DAY], of)
     for level in {line.level for line in found} - {TocLevel.SEGMENT}:
-        mine |= activity.at(level, days)
+        mine |= activity.shares_of_level(level, days)
         if level is not TocLevel.DAY:
-            under |= activity.parts(level, days)
+            under |= activity.children_of_level(level, days)
     heads = {mine[x.node_id].longest for x in found if x.node_id in mine}
     named = {line.node_id: line for line in nodes.lines(sorted(heads))}
     leaves = _among((x.node_id for x in found if x.level is TocLevel.SEGMENT), of)
@@ -169,14 +178,16 @@ def _told(
         elif share is not None:
             start_ms = to_ms(line.start_time)
             parts = under.get(line.node_id, [])
-            active = replace(line, activity=activity.of(line.node_id, start_ms, parts))
+            active = replace(
+                line, activity=activity.count_by_part(line.node_id, start_ms, parts)
+            )
             told.append(_narrowed(active, share, named.get(share.longest)))
     return told
 
 
-def _narrowed(line: TocLine, share: Share, longest: TocLine | None) -> TocLine:
+def _narrowed(line: TocEntry, share: ScopeShare, longest: TocEntry | None) -> TocEntry:
     """A line that tells of its share alone; of all it is, where that is all of it."""
-    if line.status is not Status.PENDING and share.is_all_of(line.tally):
+    if line.status is not NodeStatus.PENDING and share.is_all_of(line.tally):
         return line
     return replace(
         line,
@@ -189,9 +200,9 @@ def _narrowed(line: TocLine, share: Share, longest: TocLine | None) -> TocLine:
     )
 
 
-def _moments(day_ids: Sequence[str], of: Scope) -> activity.Parts:
+def _moments(day_ids: Sequence[str], of: Scope) -> activity.ChildCounts:
     """The segments of some days that are of a scope: when, and how much was said."""
-    found: activity.Parts = {}
+    found: activity.ChildCounts = {}
     rows = (
         NodeRow.select(
             NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages
@@ -257,9 +268,9 @@ def _share(
     projects: str,
     said: int,
     longest: str,
-) -> Share:
-    return Share(
-        Tally(segments, events, messages, subagent_events),
+) -> ScopeShare:
+    return ScopeShare(
+        NodeCounts(segments, events, messages, subagent_events),
         bool(live),
         _names(agents),
         _names(projects),

@@ -10,9 +10,9 @@ from peewee import fn
 
 from memtui.model import calendar
 from memtui.model.events import from_ms, to_ms
-from memtui.model.nodes import Bullet, Status, TocNode
+from memtui.model.nodes import Bullet, NodeStatus, TocNode
 from memtui.model.summaries import Keyword
-from memtui.model.verdicts import Features, Span, Support, Verdict
+from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
 from memtui.store import dirty, outbox
 from memtui.store.database import insert, next_id
 from memtui.store.schema import (
@@ -48,7 +48,7 @@ def read(support: str, kept: str) -> Verdict:
     told = json.loads(kept)
     return Verdict(
         support=Support(support),
-        features=Features(
+        features=VerdictFeatures(
             covered=told.get("covered", 0.0),
             terms=told.get("terms", 0),
             hard=tuple(told.get("hard", ())),
@@ -57,7 +57,7 @@ def read(support: str, kept: str) -> Verdict:
             opposites=tuple((one, other) for one, other in told.get("opposites", ())),
         ),
         matched=tuple(told.get("matched", ())),
-        spans=tuple(Span(*one) for one in told.get("spans", ())),
+        spans=tuple(EventQuote(*one) for one in told.get("spans", ())),
         is_repaired=told.get("repaired", False),
     )
 
@@ -95,7 +95,7 @@ def put(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
                 0,
                 node.node_id in pins,
                 node.node_id in pins,
-                node.status is not Status.PROVISIONAL,
+                node.status is not NodeStatus.PROVISIONAL,
                 0,
                 0,
                 asked.get(node.node_id, 0),

@@ -13,8 +13,8 @@ from memtui.model.events import Event
 from memtui.model.grips import Grip
 from memtui.model.nodes import Bullet, TocNode
 from memtui.model.segments import counted_text
-from memtui.model.summaries import Claim, Summary
-from memtui.model.verdicts import Quote, Support, Verdict
+from memtui.model.summaries import DraftBullet, Summary
+from memtui.model.verdicts import SourceQuote, Support, Verdict
 from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.actions import Record
 from memtui.summarize.grounding.claims import Below
@@ -59,7 +59,9 @@ def why_not(draft: Summary, texts: Sequence[str]) -> str:
         draft: What a model wrote.
         texts: What it was shown.
     """
-    found = claims.of_texts([Claim(one.text) for one in draft.bullets], Passages(texts))
+    found = claims.of_texts(
+        [DraftBullet(one.text) for one in draft.bullets], Passages(texts)
+    )
     return _why_not([one.support for one in found])
 
 
@@ -149,7 +151,7 @@ def _sorted(
 def _title(draft: Summary, source: Passages) -> str:
     """A draft's title; of a model's only what nothing in the source speaks against."""
     if _is_models(draft):
-        (verdict,) = claims.of_texts([Claim(draft.title)], source)
+        (verdict,) = claims.of_texts([DraftBullet(draft.title)], source)
         if verdict.support is Support.UNSUPPORTED or verdict.features.is_against:
             return ""
     return draft.title
@@ -159,17 +161,22 @@ def _range(grip: Grip, places: dict[str, int]) -> range:
     return range(places[grip.event_id_start], places[grip.event_id_end] + 1)
 
 
-def _held_there(claim: Claim, held: Sequence[int], source: Passages) -> Verdict:
+def _held_there(claim: DraftBullet, held: Sequence[int], source: Passages) -> Verdict:
     """The verdict on a claim, quoting where its grips are unless that supports less."""
     (verdict,) = claims.of_texts([claim], source)
     if held and not {one.place for one in verdict.quotes} <= {*held}:
-        (there,) = claims.of_texts([Claim(claim.text, tuple(held))], source)
+        (there,) = claims.of_texts([DraftBullet(claim.text, tuple(held))], source)
         return replace(there, is_repaired=verdict.is_repaired)
     return verdict
 
 
 def _quoting(
-    claim: Claim, events: Sequence[Event], quote: Quote, *, node_id: str, source: str
+    claim: DraftBullet,
+    events: Sequence[Event],
+    quote: SourceQuote,
+    *,
+    node_id: str,
+    source: str,
 ) -> Grip:
     """A grip for a quote, where the claim's others hold none of its quotes."""
     event = events[quote.place]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from memtui.model.events import Event, EventRole
-from memtui.model.nodes import BULLETS, TocLevel
-from memtui.model.summaries import Claim, Summary
+from memtui.model.nodes import BULLET_COUNTS, TocLevel
+from memtui.model.summaries import DraftBullet, Summary
 from memtui.summarize import tool_actions
 from memtui.summarize.tool_actions import Deed
 from memtui.text import analyzer, cues, titles
@@ -361,12 +361,14 @@ def _bullets(
     ranked: Sequence[Candidate],
     acts: Acts,
     title: str,
-) -> tuple[Claim, ...]:
+) -> tuple[DraftBullet, ...]:
     """What was asked, done, went wrong and was concluded, in this order."""
-    least, most = BULLETS[TocLevel.SEGMENT]
+    least, most = BULLET_COUNTS[TocLevel.SEGMENT]
     composed = [acts.work, _committed(acts.commits, title), *acts.failures[-1:]]
     acted = [
-        Claim(shorten(deed.text, BULLET_CHARS), deed.refs) for deed in composed if deed
+        DraftBullet(shorten(deed.text, BULLET_CHARS), deed.refs)
+        for deed in composed
+        if deed
     ]
     seen = [frozenset(analyzer.needed(title)), *_bags(acted)]
     taken = _diverse(ranked, most - len(acted), least - len(acted), seen)
@@ -376,10 +378,10 @@ def _bullets(
     if claims:
         return claims
     if ranked:
-        return (Claim(shorten(ranked[0].text, BULLET_CHARS), (ranked[0].ref,)),)
+        return (DraftBullet(shorten(ranked[0].text, BULLET_CHARS), (ranked[0].ref,)),)
     at = next((at for at, event in enumerate(events) if event.text.strip()), 0)
     first = shorten(plain(events[at].text[: 4 * BULLET_CHARS]), BULLET_CHARS)
-    return (Claim(first or title, (at,)),)
+    return (DraftBullet(first or title, (at,)),)
 
 
 def _committed(commits: Sequence[Deed], title: str) -> Deed | None:
@@ -396,13 +398,13 @@ def _committed(commits: Sequence[Deed], title: str) -> Deed | None:
     return Deed(f"Committed {quoted}", tuple(ref for one in fresh for ref in one.refs))
 
 
-def _bags(claims: Iterable[Claim]) -> list[frozenset[str]]:
+def _bags(claims: Iterable[DraftBullet]) -> list[frozenset[str]]:
     return [frozenset(analyzer.needed(claim.text)) for claim in claims]
 
 
-def _claims(taken: Iterable[Candidate]) -> list[Claim]:
+def _claims(taken: Iterable[Candidate]) -> list[DraftBullet]:
     return [
-        Claim(shorten(one.text, BULLET_CHARS), (one.ref,))
+        DraftBullet(shorten(one.text, BULLET_CHARS), (one.ref,))
         for one in sorted(taken, key=lambda one: one.order)
     ]
 
@@ -425,7 +427,7 @@ def _diverse(
         pool.remove(best)
         if near[best.order] > LIKE or (best.worth < ENOUGH and len(taken) >= least):
             continue
-        if best.worth < 0 and (taken or least < BULLETS[TocLevel.SEGMENT][0]):
+        if best.worth < 0 and (taken or least < BULLET_COUNTS[TocLevel.SEGMENT][0]):
             continue
         if best.role is EventRole.USER and asked == MOST_ASKED:
             continue

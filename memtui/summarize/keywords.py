@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memtui.model.events import Event, EventRole, clean
-from memtui.model.nodes import KEYWORDS, TocLevel
+from memtui.model.nodes import MAX_KEYWORDS, TocLevel
 from memtui.model.segments import counted_text
-from memtui.model.summaries import RANK, Keyword, Origin
+from memtui.model.summaries import ORIGIN_RANK, Keyword, KeywordOrigin
 from memtui.text import analyzer, stopwords
 from memtui.text.stopwords import STOP_WORDS
 
@@ -109,25 +109,25 @@ _IMPORTED = (
 _PACKAGE = re.compile(r"(@[\w\-]+/[\w.\-]+|[A-Za-z][\w.\-/]*)(?:[\[@=<>~^!].*)?$")
 
 
-def classify_origin(word: str, used: Mapping[str, Origin]) -> Origin:
+def classify_origin(word: str, used: Mapping[str, KeywordOrigin]) -> KeywordOrigin:
     """A word's origin.
 
     Args:
         word: As it is shown.
         used: What the texts around it tell, as ``of`` gives it.
     """
-    told = used.get(analyzer.fold(word), Origin.FREQUENCY)
-    return min(_by_shape(word), told, key=RANK.__getitem__)
+    told = used.get(analyzer.fold(word), KeywordOrigin.FREQUENCY)
+    return min(_by_shape(word), told, key=ORIGIN_RANK.__getitem__)
 
 
 @lru_cache(maxsize=analyzer.CACHED)
-def _by_shape(word: str) -> Origin:
+def _by_shape(word: str) -> KeywordOrigin:
     if _ERROR.fullmatch(word) and _is_error(word):
-        return Origin.ERROR
+        return KeywordOrigin.ERROR
     if _FRAMEWORK.fullmatch(word):
-        return Origin.PACKAGE
+        return KeywordOrigin.PACKAGE
     if _FILE.fullmatch(word):
-        return Origin.FILE
+        return KeywordOrigin.FILE
     is_name = (
         word[:1].isupper()
         or word[:1] == "@"
@@ -136,7 +136,7 @@ def _by_shape(word: str) -> Origin:
         or CAMEL.fullmatch(word)
         or _DOTTED.fullmatch(word)
     )
-    return Origin.NAME if is_name else Origin.FREQUENCY
+    return KeywordOrigin.NAME if is_name else KeywordOrigin.FREQUENCY
 
 
 def find_errors(text: str) -> list[str]:
@@ -149,19 +149,21 @@ def _is_error(like: str) -> bool:
     return like in _CODES or not (like.isupper() and like.isalpha())
 
 
-def uses_of(texts: Iterable[str]) -> dict[str, Origin]:
+def uses_of(texts: Iterable[str]) -> dict[str, KeywordOrigin]:
     """What texts tell of their words by how they are used there, by the folded word."""
-    found: dict[str, Origin] = {}
+    found: dict[str, KeywordOrigin] = {}
     for text in texts:
         if "`" in text:
-            found.update((_folded(name), Origin.NAME) for name in _TICKED.findall(text))
+            found.update(
+                (_folded(name), KeywordOrigin.NAME) for name in _TICKED.findall(text)
+            )
     for text in texts:
         if "(" in text:
             called = filter(_is_called, _CALLED.findall(text))
             names = (*called, *_DEFINED.findall(text))
-            found.update((_folded(name), Origin.FUNCTION) for name in names)
+            found.update((_folded(name), KeywordOrigin.FUNCTION) for name in names)
     for text in texts:
-        found.update((_folded(name), Origin.PACKAGE) for name in _packages(text))
+        found.update((_folded(name), KeywordOrigin.PACKAGE) for name in _packages(text))
     return found
 
 
@@ -346,10 +348,10 @@ SATURATION = 6.0
 
 
 LIKENESS = {
-    Origin.ERROR: 2.0,
-    Origin.FILE: 1.8,
-    Origin.FUNCTION: 1.75,
-    Origin.PACKAGE: 1.75,
+    KeywordOrigin.ERROR: 2.0,
+    KeywordOrigin.FILE: 1.8,
+    KeywordOrigin.FUNCTION: 1.75,
+    KeywordOrigin.PACKAGE: 1.75,
 }
 """What a word of an origin tells; of the other origins it follows from its shape."""
 
@@ -372,7 +374,7 @@ class Weighed:
 
     weights: Mapping[str, float]
     shown: Mapping[str, str]
-    origins: Mapping[str, Origin]
+    origins: Mapping[str, KeywordOrigin]
 
 
 def of_events(
@@ -403,10 +405,10 @@ def of_events(
         weight = mine.weight if mine else max(parts, default=0.0) / 2
         found[root] = Keyword(
             mine.word if mine else phrase,
-            min(origin, Origin.MODEL, key=RANK.__getitem__),
+            min(origin, KeywordOrigin.MODEL, key=ORIGIN_RANK.__getitem__),
             weight + gain,
         )
-    return _best(found, KEYWORDS[TocLevel.SEGMENT])
+    return _best(found, MAX_KEYWORDS[TocLevel.SEGMENT])
 
 
 def of_children(
@@ -434,7 +436,7 @@ def of_children(
             folded, mine = analyzer.fold(one.word), one.weight / divided
             weight[folded] += mine
             forms[folded][one.word] += mine
-            share = OFTEN if one.origin is Origin.FREQUENCY else 1.0
+            share = OFTEN if one.origin is KeywordOrigin.FREQUENCY else 1.0
             kinds[folded][one.origin] += mine * share
     top = max(weight.values(), default=0.0)
     for place, phrase in enumerate(proposed):
@@ -442,11 +444,11 @@ def of_children(
             weight[folded] += top * _damped(place) / 2
     found = {
         folded: Keyword(
-            _heaviest(forms[folded]), Origin(_heaviest(kinds[folded])), mine
+            _heaviest(forms[folded]), KeywordOrigin(_heaviest(kinds[folded])), mine
         )
         for folded, mine in weight.items()
     }
-    return _best(found, KEYWORDS[level])
+    return _best(found, MAX_KEYWORDS[level])
 
 
 def of_words(ranked: Sequence[str]) -> tuple[Keyword, ...]:
@@ -507,7 +509,7 @@ def _often(said: float, spread: int) -> float:
     return said / (said + SATURATION) * (1 + 0.15 * min(spread, 5))
 
 
-def _likeness(name: str, origin: Origin) -> float:
+def _likeness(name: str, origin: KeywordOrigin) -> float:
     """How much like a name a word looks; plain short words least."""
     if told := LIKENESS.get(origin):
         return told
@@ -522,7 +524,7 @@ def _likeness(name: str, origin: Origin) -> float:
 
 @lru_cache(maxsize=analyzer.CACHED)
 def _looks_named(name: str) -> bool:
-    return classify_origin(name, {}) is not Origin.FREQUENCY
+    return classify_origin(name, {}) is not KeywordOrigin.FREQUENCY
 
 
 def _shown(forms: Mapping[str, int]) -> str:
@@ -554,7 +556,9 @@ def _best(found: Mapping[str, Keyword], limit: int) -> tuple[Keyword, ...]:
     for keyword in (found[root] for root in ranked):
         terms = set(analyzer.needed(keyword.word))
         folded = analyzer.fold(keyword.word)
-        says_again = terms and terms <= held and keyword.origin is not Origin.FILE
+        says_again = (
+            terms and terms <= held and keyword.origin is not KeywordOrigin.FILE
+        )
         if folded in held or says_again:
             continue
         rounded = Keyword(keyword.word, keyword.origin, round(keyword.weight, 3))

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memtui.model.nodes import BULLETS, TocLevel, TocNode
-from memtui.model.summaries import Claim, Summary
+from memtui.model.nodes import BULLET_COUNTS, TocLevel, TocNode
+from memtui.model.summaries import DraftBullet, Summary
 from memtui.summarize import tool_actions
 from memtui.text import analyzer, cues, titles
 from memtui.text.prose import shorten
@@ -266,8 +266,8 @@ def summarize(level: TocLevel, children: Sequence[TocNode]) -> Summary:
         places in the row of all the children's bullets.
     """
     lines = _lines(level, children)
-    taken = _spread(lines, *BULLETS[level])
-    claims = tuple(Claim(one.text, (one.ref,)) for one in taken)
+    taken = _spread(lines, *BULLET_COUNTS[level])
+    claims = tuple(DraftBullet(one.text, (one.ref,)) for one in taken)
     best = max(taken, key=lambda one: one.worth).text if taken else ""
     return Summary(of_children(level, children, best), claims)
 

@@ -38,11 +38,10 @@ from memtui.tui.themes import DARK, THEMES, stylesheets
 
 if TYPE_CHECKING:
     from memtui.integrations.hooks import HooksEditor
-    from memtui.model.model_state import Promise
     from memtui.pipeline.progress import Progress
     from memtui.settings_file import SettingsEditor
     from memtui.tui.screens.contents import ContentsScreen
-    from memtui.tui.widgets.status_line import Failures
+    from memtui.tui.widgets.status_line import FailureLog
     from memtui.workspace import Workspace
 
 T = TypeVar("T")
@@ -113,7 +112,7 @@ class MemtuiApp(App[str | MemtuiError]):
         self._workspace: Workspace | None = None
         self._progress: Progress | None = None
         """The last report of the pipeline."""
-        self._failures: Failures | None = None
+        self._failures: FailureLog | None = None
         self._input_at = 0.0
         """When a key or a mouse button was pressed last."""
         self.scope = ALL
@@ -152,9 +151,9 @@ class MemtuiApp(App[str | MemtuiError]):
     def _enter(self, workspace: "Workspace") -> None:
         """Show the contents, then start the pipeline."""
         from memtui.tui.screens.contents import ContentsScreen
-        from memtui.tui.widgets.status_line import Failures
+        from memtui.tui.widgets.status_line import FailureLog
 
-        self._workspace, self._failures = workspace, Failures()
+        self._workspace, self._failures = workspace, FailureLog()
         self.push_screen(
             ContentsScreen(workspace, self.now, self._model_promise, scope=self.scope)
         )
@@ -236,7 +235,7 @@ class MemtuiApp(App[str | MemtuiError]):
         self._notify_if_gone(self._progress, message.progress)
         self._progress = message.progress
         if self._failures is not None:
-            self._failures.note(message.progress, self.now())
+            self._failures.record(message.progress, self.now())
         for screen in self.screen_stack:
             screen.post_message(WorkReported(message.progress))
 
@@ -252,7 +251,7 @@ class MemtuiApp(App[str | MemtuiError]):
             self.clear_notifications()
             self.notify("The store is back.", markup=False)
 
-    def _model_promise(self) -> "Promise":
+    def _model_promise(self) -> "RewriteOutlook":
         """Tell which model writes new versions and when, or why none does."""
         from memtui import workspace
 
@@ -404,10 +403,10 @@ class MemtuiApp(App[str | MemtuiError]):
 
     def action_import_histories(self) -> None:
         """Offer to import conversations, unless another memtui runs the pipeline."""
-        from memtui.tui.widgets.status_line import IMPORT_THERE
+        from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE
 
         if self._progress is not None and not self._progress.is_ours:
-            self.notify(IMPORT_THERE, markup=False)
+            self.notify(IMPORT_ELSEWHERE, markup=False)
         else:
             self._offer_import(is_first=False)
 

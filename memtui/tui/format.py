@@ -12,7 +12,14 @@ from pathlib import Path
 from memtui.errors import StoreDamaged
 from memtui.memory.times import since
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.nodes import Bullet, Status, Tally, TocLevel, TocLine, TocNode
+from memtui.model.nodes import (
+    Bullet,
+    NodeCounts,
+    NodeStatus,
+    TocEntry,
+    TocLevel,
+    TocNode,
+)
 from memtui.model.scope import Scope
 from memtui.model.verdicts import Support
 
@@ -142,7 +149,7 @@ def span(segment: TocNode, zone: tzinfo) -> str:
     return f"{day(start.date())}, {start:%H:%M}–{until}"
 
 
-def name_of(line: TocLine, zone: tzinfo) -> str:
+def name_of(line: TocEntry, zone: tzinfo) -> str:
     """What a line of the tree is called under its parent, which says the rest."""
     start = line.start_time.astimezone(zone)
     match line.level:
@@ -210,7 +217,7 @@ def author(node: TocNode, *, is_refused: bool = False) -> str:
     return f"in its own words{why}"
 
 
-def tally(counts: Tally, level: TocLevel) -> str:
+def tally(counts: NodeCounts, level: TocLevel) -> str:
     """How much a node covers."""
     said = [counted(counts.messages, "message")]
     if level is not TocLevel.SEGMENT:
@@ -220,16 +227,16 @@ def tally(counts: Tally, level: TocLevel) -> str:
     return " · ".join(said)
 
 
-def standing(status: Status, *, is_pinned: bool = False) -> str:
+def standing(status: NodeStatus, *, is_pinned: bool = False) -> str:
     """What a status means for the reader; empty where there is nothing to say."""
     if is_pinned:
-        is_stale = status is Status.STALE
+        is_stale = status is NodeStatus.STALE
         return "pinned by you, not up to date" if is_stale else "pinned by you"
     return {
-        Status.PENDING: "not summarised yet",
-        Status.PROVISIONAL: "provisional",
-        Status.STALE: "being brought up to date",
-        Status.CURRENT: "",
+        NodeStatus.PENDING: "not summarised yet",
+        NodeStatus.PROVISIONAL: "provisional",
+        NodeStatus.STALE: "being brought up to date",
+        NodeStatus.CURRENT: "",
     }[status]
 
 

@@ -9,12 +9,9 @@ from textual.message import Message
 if TYPE_CHECKING:
     from datetime import date
 
-    from memtui.model.activity import Part
-    from memtui.model.events import Place
     from memtui.model.grips import Expansion
-    from memtui.model.nodes import TocLine, TocNode
+    from memtui.model.nodes import TocNode
     from memtui.model.scope import Scope
-    from memtui.model.setting import Entry
     from memtui.model.verdicts import Verdict
     from memtui.pipeline.progress import Progress
     from memtui.services.browse import Branches
@@ -25,7 +22,7 @@ class PageRead(Message):
     """Lines under a node of the contents have been read; no node means the years."""
 
     def __init__(
-        self, node_id: str, offset: int, lines: "Sequence[TocLine]", of: "Scope"
+        self, node_id: str, offset: int, lines: "Sequence[TocEntry]", of: "Scope"
     ) -> None:
         super().__init__()
         self.node_id, self.offset, self.lines, self.of = node_id, offset, lines, of
@@ -48,8 +45,8 @@ class BranchesRead(Message):
 
     def __init__(
         self,
-        lines: "Sequence[TocLine]",
-        branches: "dict[str, Sequence[TocLine]]",
+        lines: "Sequence[TocEntry]",
+        branches: "dict[str, Sequence[TocEntry]]",
         of: "Scope",
     ) -> None:
         super().__init__()
@@ -59,7 +56,7 @@ class BranchesRead(Message):
 class NodePointedAt(Message):
     """The cursor of the contents is on a node."""
 
-    def __init__(self, line: "TocLine") -> None:
+    def __init__(self, line: "TocEntry") -> None:
         super().__init__()
         self.line = line
 
@@ -137,7 +134,7 @@ class NodeRead(Message):
         self,
         node_id: str,
         of: "Scope",
-        part: "Part | None",
+        part: "ScopedNode | None",
         *,
         is_refused: bool = False,
     ) -> None:
@@ -234,11 +231,11 @@ class TurnsWanted(Message):
     def __init__(
         self,
         where: Where,
-        place: "Place | None" = None,
+        place: "EventPosition | None" = None,
         rank: int = 0,
         *,
         number: int = 0,
-        followed_from: "Place | None" = None,
+        followed_from: "EventPosition | None" = None,
         spot: "TranscriptPosition | None" = None,
     ) -> None:
         """Say which.
@@ -311,6 +308,6 @@ class NodeWanted(Message):
 class SettingWritten(Message):
     """A setting has been changed for good."""
 
-    def __init__(self, entry: "Entry") -> None:
+    def __init__(self, entry: "SettingEntry") -> None:
         super().__init__()
         self.entry = entry

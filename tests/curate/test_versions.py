@@ -9,7 +9,7 @@ import pytest
 
 from memtui.cli import forget as cli_forget
 from memtui.errors import MemtuiError
-from memtui.model.nodes import Status, TocHistory
+from memtui.model.nodes import NodeStatus, TocHistory
 from memtui.services import browse, versions
 from memtui.services.forget import Forget
 from memtui.services.redact import Redact
@@ -17,8 +17,8 @@ from memtui.store import database, dirty, outbox
 from memtui.store.schema import (
     BulletGripRow,
     BulletRow,
-    GripRow,
     GenerationRow,
+    GripRow,
     NodeRow,
     VersionRow,
 )
@@ -81,7 +81,7 @@ def test_an_earlier_version_is_gone_back_to_and_the_newest_again(
     assert shown() == (2, False)
     assert versions.pin(DAY, 1, house.zone, NOW).version == 1
     assert shown() == (1, True)
-    assert history().line.status is Status.CURRENT
+    assert history().line.status is NodeStatus.CURRENT
     assert versions.unpin(DAY, house.zone, NOW).version == 2
     assert shown() == (2, False)
     assert [one.version for one in history().editions] == [3, 2, 1]
@@ -104,7 +104,7 @@ def test_what_is_pinned_stays_whatever_comes_and_is_said_to_be_behind(
     later(house, tmp_path)
     modelled.add(DAY, "The model tells of the heron")
     assert shown() == (2, True)
-    assert history().line.status is Status.STALE
+    assert history().line.status is NodeStatus.STALE
     assert [one.version for one in history().editions] == [5, 4, 3, 2, 1]
     assert versions.unpin(DAY, house.zone, NOW).version == 5
     assert shown() == (5, False)
@@ -116,10 +116,10 @@ def test_going_back_behind_what_has_changed_is_said_to_be_behind(
     later(house, tmp_path)
     assert shown() == (4, False)
     versions.pin(DAY, 2, house.zone, NOW)
-    assert history().line.status is Status.STALE
+    assert history().line.status is NodeStatus.STALE
     versions.pin(DAY, 4, house.zone, NOW)
     settle(house)
-    assert history().line.status is Status.CURRENT
+    assert history().line.status is NodeStatus.CURRENT
 
 
 def test_a_rejected_version_is_pinned_only_by_who_knows_why_it_was(
@@ -321,4 +321,4 @@ def test_forgetting_part_of_a_day_takes_its_pin_and_every_version_of_it(
     settle(house)
     (one,) = history().editions
     assert (one.is_shown, one.is_pinned, one.is_models) == (True, False, False)
-    assert history().line.status is Status.CURRENT
+    assert history().line.status is NodeStatus.CURRENT

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memtui.cli import doctor_checks
-from memtui.model.model_state import Condition
+from memtui.model.model_state import ModelCondition
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database, meta
@@ -73,7 +73,7 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
     until = at + timedelta(minutes=14)
     opened = Workspace(in_home(home), Settings({}))
     with database.writing():
-        found = meta.Found(Condition.RESTING, "its minutes are used", until, at)
+        found = meta.Found(ModelCondition.RESTING, "its minutes are used", until, at)
         meta.set_model(found)
     opened.stop()
     assert [one["subject"] for one in named(ask(), "model")] == [""]

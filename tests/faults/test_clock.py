@@ -8,7 +8,7 @@ import pytest
 
 from memtui.llm.extractive import Extractive
 from memtui.model.events import is_event_id
-from memtui.model.segments import Rules, Segment
+from memtui.model.segments import Segment, SegmentRules
 from memtui.model.summaries import Summary
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, Setup
@@ -49,7 +49,7 @@ class At:
                 messages=paths.messages,
                 claim=paths.claim,
                 zone=self.house.zone,
-                rules=Rules(),
+                rules=SegmentRules(),
                 counter=ESTIMATED,
                 summarizer=self.summarizer,
                 clock=lambda: self.now,

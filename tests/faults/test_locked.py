@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.model.sessions import History
+from memtui.model.sessions import AgentHistory
 from memtui.paths import in_home
 from memtui.pipeline.progress import Progress
 from memtui.services import status
@@ -107,7 +107,7 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
     with locked(house.paths.store):
         begun_s = time.monotonic()
         house.start(tell)
-        history = History("claude-code", folder, 1)
+        history = AgentHistory("claude-code", folder, 1)
         house.start_import([history], tell, is_watched=False)
         watched.until(lambda: any("is in use by another process" in s for s in said))
         watched.until(lambda: time.monotonic() - begun_s > held_s)

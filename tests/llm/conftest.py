@@ -11,7 +11,7 @@ from memtui.llm.ollama import Ollama
 from memtui.llm.transport import Deadlines
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.model_state import Doing
+from memtui.model.model_state import ModelProgress
 from memtui.model.segments import Segment
 from tests.stub.server import Stub, serving
 
@@ -86,7 +86,7 @@ class Asker:
 
     url: str
     slept: list[float] = field(default_factory=list)
-    told: list[Doing] = field(default_factory=list)
+    told: list[ModelProgress] = field(default_factory=list)
     now: float = 1000.0
 
     async def sleep(self, seconds: float) -> None:

@@ -8,7 +8,7 @@ import pytest
 from memtui.llm.faults import Cancelled
 from memtui.llm.ollama import Ollama
 from memtui.llm.probing import Capability, Mode
-from memtui.model.model_state import Condition
+from memtui.model.model_state import ModelCondition
 from memtui.model.segments import Segment
 from tests.llm.conftest import Asker, segment_of
 from tests.stub import faults
@@ -104,7 +104,7 @@ def test_what_was_called_off_stays_off_until_it_is_resumed(
     ollama.cancel()
     with pytest.raises(Cancelled):
         ollama.summarize_segment(segment)
-    assert ollama.health().condition is Condition.RESTING
+    assert ollama.health().condition is ModelCondition.RESTING
     assert stub.received == []
     ollama.resume()
     assert ollama.summarize_segment(segment).bullets

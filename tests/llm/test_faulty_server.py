@@ -13,7 +13,7 @@ from memtui.llm import faults as llm_faults
 from memtui.llm.faults import Fault
 from memtui.llm.looking import Wishes
 from memtui.llm.probing import Capability, Mode
-from memtui.model.model_state import Condition, Phase
+from memtui.model.model_state import ModelCondition, ModelPhase
 from memtui.model.segments import Segment
 from tests.llm.conftest import HASTY, PATIENT, TALK, Asker, segment_of
 from tests.stub import faults, personas
@@ -58,7 +58,7 @@ def test_a_busy_server_is_waited_for(
     ollama = asker.ollama(known=known)
     assert ollama.summarize_segment(segment).bullets
     assert asker.slept == [1, 2, 4, 8, 16]
-    assert [d.phase for d in asker.told].count(Phase.WAITING) == 5
+    assert [d.phase for d in asker.told].count(ModelPhase.WAITING) == 5
     stub.script(*[faults.BUSY] * 6)
     with pytest.raises(llm_faults.Busy):
         ollama.summarize_segment(segment)
@@ -96,7 +96,7 @@ def test_a_server_that_is_unwell_gets_two_more_tries_then_a_rest(
     assert none_sent_twice(stub.chats()[:3])
     with pytest.raises(llm_faults.Resting):
         ollama.summarize_segment(segment)
-    assert ollama.health().condition is Condition.RESTING
+    assert ollama.health().condition is ModelCondition.RESTING
     asker.now += 60
     stub.always(faults.GOOD)
     assert ollama.summarize_segment(segment).bullets
@@ -357,7 +357,7 @@ def test_a_model_that_was_named_is_kept_but_said_to_be_poor(segment: Segment) ->
             with pytest.raises(llm_faults.BadReply):
                 ollama.summarize_segment(segment)
         health = ollama.health()
-        assert (health.condition, health.model) == (Condition.UNWELL, "qwen3:4b")
+        assert (health.condition, health.model) == (ModelCondition.UNWELL, "qwen3:4b")
         assert "rarely" in health.says and health.is_poor
         poor.persona = poor.without_schema = personas.honest
         assert ollama.summarize_segment(segment).bullets
@@ -402,7 +402,7 @@ def test_a_server_that_refuses_us_is_not_asked_again(
     ollama = asker.ollama()
     with pytest.raises(llm_faults.Refused):
         ollama.summarize_segment(segment)
-    assert ollama.health().condition is Condition.REFUSED
+    assert ollama.health().condition is ModelCondition.REFUSED
     assert asker.slept == []
 
 
@@ -413,7 +413,7 @@ def test_plain_answers_go_wrong_too(stub: Stub, asker: Asker, segment: Segment) 
             with pytest.raises(llm_faults.Unwell):
                 asker.ollama().summarize_segment(segment)
             stub.script(fault, path=path)
-            assert asker.ollama().health().condition is Condition.UNWELL
+            assert asker.ollama().health().condition is ModelCondition.UNWELL
 
 
 FAULTS = st.sampled_from(

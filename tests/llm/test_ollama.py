@@ -10,11 +10,11 @@ from memtui.llm import prompts
 from memtui.llm.faults import BadReply, ModelMissing, NothingToSay, Refused, Resting
 from memtui.llm.looking import Wishes
 from memtui.llm.probing import Capability, Mode
-from memtui.model.model_state import Condition, Phase
+from memtui.model.model_state import ModelCondition, ModelPhase
 from memtui.model.nodes import Bullet, TocLevel, TocNode
 from memtui.model.segments import Segment
-from memtui.model.summaries import Summary, sane
-from memtui.model.verdicts import SAID
+from memtui.model.summaries import Summary, sanitize
+from memtui.model.verdicts import SUPPORTED
 from tests.llm.conftest import AT, PATIENT, TALK, Asker, segment_of
 from tests.stub import faults, personas
 from tests.stub.models import Model
@@ -60,7 +60,7 @@ def test_a_segment_is_summarised_with_what_it_took(
         "temperature": 0.0,
         "seed": 1,
     }
-    assert sane(summary).facts == facts
+    assert sanitize(summary).facts == facts
     is_kept(stub)
 
 
@@ -69,7 +69,7 @@ def test_a_node_is_summarised_out_of_its_childrens_bullets(
 ) -> None:
     def day(number: int, *texts: str) -> TocNode:
         bullets = tuple(
-            Bullet(text, ("g",) if text[0] != "?" else (), SAID) for text in texts
+            Bullet(text, ("g",) if text[0] != "?" else (), SUPPORTED) for text in texts
         )
         name = f"toc:day:2026-08-0{number}"
         return TocNode(name, TocLevel.DAY, name, AT, AT, bullets)
@@ -99,8 +99,8 @@ def test_a_long_segment_is_read_in_parts_and_merged(stub: Stub, asker: Asker) ->
 def test_it_tells_how_far_it_has_come(asker: Asker, segment: Segment) -> None:
     asker.ollama().summarize_segment(segment)
     phases = [doing.phase for doing in asker.told]
-    assert phases[:3] == [Phase.LOADING, Phase.READING, Phase.WRITING]
-    written = [d.written for d in asker.told if d.phase is Phase.WRITING]
+    assert phases[:3] == [ModelPhase.LOADING, ModelPhase.READING, ModelPhase.WRITING]
+    written = [d.written for d in asker.told if d.phase is ModelPhase.WRITING]
     assert max(written) > 10 and {d.most for d in asker.told[2:]} >= {700}
 
 
@@ -257,7 +257,7 @@ def test_no_log_leads_it_astray(name: str, has_schema: bool) -> None:
     with serving(Model(schema_without_thinking=has_schema)) as stub:
         segment = segment_of(*HOSTILE[name])
         summary = Asker(stub.url).ollama().summarize_segment(segment)
-        assert summary.bullets and sane(summary).title
+        assert summary.bullets and sanitize(summary).title
         for claim in summary.bullets:
             assert claim.refs and set(claim.refs) <= set(range(len(segment.events)))
         for one in stub.chats():
@@ -316,7 +316,7 @@ def test_another_machine_is_not_even_connected_to(
     ollama = asker.ollama(Wishes("http://192.0.2.1:11434", deadlines=PATIENT))
     with pytest.raises(Refused):
         ollama.summarize_segment(segment)
-    assert ollama.health().condition is Condition.REFUSED
+    assert ollama.health().condition is ModelCondition.REFUSED
     assert connected == []
 
 
@@ -333,19 +333,19 @@ def test_who_it_is_follows_from_the_model(
 def test_its_health_says_what_is_the_matter(stub: Stub, asker: Asker) -> None:
     ollama = asker.ollama()
     health = ollama.health()
-    assert (health.condition, health.model) == (Condition.READY, "qwen3:4b")
+    assert (health.condition, health.model) == (ModelCondition.READY, "qwen3:4b")
     assert (health.server, health.window_tokens) == ("0.33.0", 8192)
     stub.models[0].name = "qwen3:0.6b"
     stub.models[0].size = "0.6B"
     health = ollama.health()
-    assert health.condition is Condition.MODEL_MISSING
+    assert health.condition is ModelCondition.MODEL_MISSING
     assert health.cure == "ollama pull qwen3:4b"
     assert health.told.endswith(f"; try: {health.cure}")
     stub.script(faults.PROXY, path="/api/version")
-    assert ollama.health().condition is Condition.UNWELL
+    assert ollama.health().condition is ModelCondition.UNWELL
     stub.stop()
-    assert ollama.health().condition is Condition.OFFLINE
-    assert asker.ollama(Wishes("http://")).health().condition is Condition.REFUSED
+    assert ollama.health().condition is ModelCondition.OFFLINE
+    assert asker.ollama(Wishes("http://")).health().condition is ModelCondition.REFUSED
 
 
 def test_minutes_are_counted_for_a_model_without_a_card(segment: Segment) -> None:
@@ -360,7 +360,7 @@ def test_minutes_are_counted_for_a_model_without_a_card(segment: Segment) -> Non
         ollama = asker.ollama(wishes, report=tick)
         ollama.summarize_segment(segment)
         health = ollama.health()
-        assert health.condition is Condition.RESTING and health.on_cpu
+        assert health.condition is ModelCondition.RESTING and health.on_cpu
         assert health.retry_s > 0
         asker.now += health.retry_s
         assert ollama.health().is_ready
@@ -379,7 +379,7 @@ def test_a_model_without_minutes_writes_nothing(
         with pytest.raises(Resting):
             ollama.summarize_segment(segment)
         stub.memory.loaded.clear()
-        assert ollama.health().condition is Condition.RESTING
+        assert ollama.health().condition is ModelCondition.RESTING
         with pytest.raises(Resting):
             ollama.summarize_segment(segment)
         assert stub.chats() == [] and len(stub.memory.loads) == 1

@@ -9,7 +9,7 @@ from memtui.llm import prompts
 from memtui.llm.prompts import Log, Turn
 from memtui.model.events import EventRole
 from memtui.model.nodes import Bullet, TocLevel, TocNode
-from memtui.model.verdicts import SAID
+from memtui.model.verdicts import SUPPORTED
 from tests.llm.conftest import AT, TALK, segment_of
 
 LINE = re.compile(r"(\d+|-)\|[\w-]+\| \S.*")
@@ -103,9 +103,9 @@ def test_a_roll_up_reads_the_bullets_that_have_grips() -> None:
             day(
                 1,
                 Bullet("Nobody said this."),
-                Bullet("Fixed the login.", ("g1",), SAID),
+                Bullet("Fixed the login.", ("g1",), SUPPORTED),
             ),
-            day(2, Bullet("Wrote the docs.", ("g2",), SAID)),
+            day(2, Bullet("Wrote the docs.", ("g2",), SUPPORTED)),
         ],
     )
     assert [(t.places, t.role) for t in log.turns] == [

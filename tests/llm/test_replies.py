@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from memtui.llm import prompts, replies
 from memtui.llm.faults import BadReply
 from memtui.llm.prompts import Log, Turn
-from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, Claim, Summary, sane
+from memtui.model.summaries import (
+    BULLET_CHARS,
+    TITLE_CHARS,
+    DraftBullet,
+    Summary,
+    sanitize,
+)
 from tests.llm.conftest import segment_of
 from tests.stub import personas
 from tests.stub.personas import Prompt
@@ -33,7 +39,9 @@ def read(text: str, *, is_whole: bool = True) -> Summary:
 def test_refs_become_the_places_of_what_they_name() -> None:
     log = Log((Turn((4,), "user", "a"), Turn((4,), "user", "b"), Turn((7,), "x", "c")))
     said = personas.reply([([3, 1, 2], "Fixed it.")])
-    assert replies.read(said, log).summary.bullets == (Claim("Fixed it.", (4, 7)),)
+    assert replies.read(said, log).summary.bullets == (
+        DraftBullet("Fixed it.", (4, 7)),
+    )
 
 
 @pytest.mark.parametrize("persona", WRITERS)
@@ -69,7 +77,7 @@ def test_a_line_names_its_refs_before_or_after(line: str) -> None:
 
 def test_a_number_within_a_line_is_not_a_ref() -> None:
     (claim,) = read("- Retried (4) times. [1]").bullets
-    assert claim == Claim("Retried (4) times.", (0,))
+    assert claim == DraftBullet("Retried (4) times.", (0,))
 
 
 @pytest.mark.parametrize("persona", WRITERS)
@@ -139,7 +147,7 @@ def test_a_bullet_that_repeats_the_fences_is_left_out() -> None:
 
 def test_refs_as_words_and_alone_are_understood() -> None:
     said = json.dumps({"bullets": [{"refs": "2", "text": "Fixed it."}]})
-    assert read(said).bullets == (Claim("Fixed it.", (1,)),)
+    assert read(said).bullets == (DraftBullet("Fixed it.", (1,)),)
 
 
 def test_what_is_said_twice_is_one_bullet_with_all_its_places() -> None:
@@ -153,8 +161,8 @@ def test_what_is_said_twice_is_one_bullet_with_all_its_places() -> None:
     )
     reply = replies.read(said, LOG)
     assert reply.summary.bullets == (
-        Claim("Fixed it", (0, 1, 2)),
-        Claim("Pinned numpy", (3,)),
+        DraftBullet("Fixed it", (0, 1, 2)),
+        DraftBullet("Pinned numpy", (3,)),
     )
     assert reply.left_out == 2
 
@@ -170,7 +178,7 @@ def test_a_bullet_that_is_too_long_ends_with_a_sentence_or_a_clause() -> None:
     assert two.text == f"{' '.join(clauses.partition(',')[0].split())}…"
     assert three.text.endswith(("again…", "and…"))
     assert max(len(claim.text) for claim in (one, two, three)) <= BULLET_CHARS
-    assert sane(read(said)).bullets == (one, two, three)
+    assert sanitize(read(said)).bullets == (one, two, three)
 
 
 def test_a_summary_without_a_title_takes_its_first_bullet() -> None:

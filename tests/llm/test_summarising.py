@@ -7,7 +7,7 @@ import pytest
 
 from memtui import workspace
 from memtui.llm.faults import Resting
-from memtui.model.model_state import Condition
+from memtui.model.model_state import ModelCondition
 from memtui.model.segments import Segment
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
@@ -61,7 +61,7 @@ def test_another_process_knows_how_long_a_model_has_worked(
         slow.memory.loaded.clear()
         open_store()
         later = workspace.ollama(wanted, lambda _: None)
-        assert later.health().condition is Condition.RESTING
+        assert later.health().condition is ModelCondition.RESTING
         with pytest.raises(Resting):
             later.summarize_segment(segment)
     assert len(slow.chats()) == 2 and len(slow.memory.loads) == 1

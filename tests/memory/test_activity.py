@@ -45,4 +45,4 @@ HOUR_MS = 3_600_000
 def test_each_part_of_a_time_has_what_was_said_in_it(
     node_id: str, under: list[tuple[str, int, int]], told: tuple[int, ...]
 ) -> None:
-    assert activity.of(node_id, MONDAY, under) == told
+    assert activity.count_by_part(node_id, MONDAY, under) == told

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.summaries import Claim
+from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import (
     HASH_BYTES,
     SUPPORTED_SHARE,
     WEAK_SHARE,
-    Features,
     Support,
     Verdict,
+    VerdictFeatures,
 )
 from memtui.summarize.grounding import claims as grounding_claims
 from memtui.summarize.grounding.claims import Below
@@ -36,7 +36,7 @@ TALK = [
 
 
 def verdict(bullet: str, *refs: int, texts: list[str] = TALK) -> Verdict:
-    return grounding_claims.of_texts([Claim(bullet, refs)], Passages(texts))[0]
+    return grounding_claims.of_texts([DraftBullet(bullet, refs)], Passages(texts))[0]
 
 
 def quoted(found: Verdict, texts: list[str] = TALK) -> list[str]:
@@ -163,8 +163,8 @@ def test_both_sides_of_each_limit() -> None:
         (WEAK_SHARE, Support.UNSUPPORTED, Support.WEAK),
         (SUPPORTED_SHARE, Support.WEAK, Support.SUPPORTED),
     ):
-        assert Features(covered=limit - 0.001).support is below
-        assert Features(covered=limit).support is above
+        assert VerdictFeatures(covered=limit - 0.001).support is below
+        assert VerdictFeatures(covered=limit).support is above
 
 
 def test_a_quote_is_verbatim_and_its_hash_tells_when_it_changed() -> None:
@@ -245,7 +245,7 @@ def test_what_is_cut_out_of_a_sentence_is_no_quotation() -> None:
 def test_a_segment_is_audited_by_its_events() -> None:
     run = conversation(TALK)
     (found,) = grounding_claims.of_events(
-        [Claim("Invoice totals were rounded twice")], run
+        [DraftBullet("Invoice totals were rounded twice")], run
     )
     assert run[found.quotes[0].place].text == TALK[4]
 
@@ -272,10 +272,10 @@ def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> 
         Below("The cache is enabled", Verdict(Support.WEAK)),
     ]
     claims = [
-        Claim("The redirect dropped session cookies", (0,)),
-        Claim("Invoice totals are being rounded once", (1,)),
-        Claim("The billing service was rewritten", (1,)),
-        Claim("The cache is enabled", (2,)),
+        DraftBullet("The redirect dropped session cookies", (0,)),
+        DraftBullet("Invoice totals are being rounded once", (1,)),
+        DraftBullet("The billing service was rewritten", (1,)),
+        DraftBullet("The cache is enabled", (2,)),
     ]
     kept, drifted, invented, weak = grounding_claims.of_children(claims, below)
     assert kept.support is Support.SUPPORTED
@@ -288,7 +288,7 @@ def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> 
 def test_a_childs_bullet_taken_over_as_it_stands_keeps_its_verdict() -> None:
     deeds = "Edited a.py, b.py, c.py, d.py; ran pytest tests/router"
     below = [Below(deeds, leaves=tuple(conversation(["Edit: a.py\nupdated", TALK[3]])))]
-    (found,) = grounding_claims.of_children([Claim(deeds, (0,))], below)
+    (found,) = grounding_claims.of_children([DraftBullet(deeds, (0,))], below)
     assert found.support is Support.SUPPORTED
 
 
@@ -309,7 +309,7 @@ def test_wrapped_lines_are_read_as_one_sentence() -> None:
 @given(st.lists(st.text(max_size=300), max_size=5), st.text(max_size=300))
 def test_whatever_is_said_a_quote_is_verbatim(texts: list[str], bullet: str) -> None:
     source = Passages(texts)
-    for claim in (Claim(bullet, (0, 2)), *map(Claim, texts)):
+    for claim in (DraftBullet(bullet, (0, 2)), *map(DraftBullet, texts)):
         (found,) = grounding_claims.of_texts([claim], source)
         for quote in found.quotes:
             told = texts[quote.place][quote.start : quote.end]

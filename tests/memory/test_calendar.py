@@ -68,8 +68,8 @@ def test_a_day_has_as_many_hours_as_the_clocks_give_it(day: str, hours: int) -> 
 
 def test_a_moment_belongs_to_the_local_day() -> None:
     late = datetime(2024, 1, 15, 23, 30, tzinfo=UTC)
-    assert calendar.day_of(late, UTC) == date(2024, 1, 15)
-    assert calendar.day_of(late, BERLIN) == date(2024, 1, 16)
+    assert calendar.local_day(late, UTC) == date(2024, 1, 15)
+    assert calendar.local_day(late, BERLIN) == date(2024, 1, 16)
 
 
 @pytest.mark.parametrize(

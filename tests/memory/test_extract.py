@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from memtui.llm.extractive import Extractive
 from memtui.model import events
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.nodes import BULLETS, Bullet, TocLevel, TocNode
+from memtui.model.nodes import BULLET_COUNTS, Bullet, TocLevel, TocNode
 from memtui.model.segments import Segment
 from memtui.model.summaries import Keyword
-from memtui.model.verdicts import SAID
+from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import extractive, rollup
 from memtui.text import prose, titles
 
@@ -232,7 +232,7 @@ def test_any_conversation_can_be_summarised(turns: list[tuple[str, str]]) -> Non
     except events.EventRefused:
         return
     summary = extractive.summarize(run)
-    assert 1 <= len(summary.bullets) <= BULLETS[TocLevel.SEGMENT][1]
+    assert 1 <= len(summary.bullets) <= BULLET_COUNTS[TocLevel.SEGMENT][1]
     assert len(summary.title) <= titles.TITLE_CHARS
     for claim in summary.bullets:
         assert claim.text
@@ -251,7 +251,7 @@ def node(
         title=headline,
         start_time=START + timedelta(hours=at),
         end_time=START + timedelta(hours=at, minutes=30),
-        bullets=tuple(Bullet(text, grip_ids, SAID) for text in said),
+        bullets=tuple(Bullet(text, grip_ids, SUPPORTED) for text in said),
         keywords=(Keyword(f"key{chr(97 + at)}"),),
         headline=headline,
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.grips import Grip
-from memtui.model.summaries import Claim
+from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import anchoring
 from memtui.text.prose import EXCERPT_CHARS
 
@@ -42,7 +42,7 @@ def conversation(texts: list[str]) -> list[Event]:
 
 def anchored(*bullets: str, texts: list[str] = TALK) -> list[tuple[Grip, ...]]:
     return anchoring.anchor(
-        [Claim(bullet) for bullet in bullets],
+        [DraftBullet(bullet) for bullet in bullets],
         conversation(texts),
         node_id="toc:segment:2024-01-15:x",
         source="segment_summarizer",
@@ -135,7 +135,7 @@ def test_refs_decide_between_equals() -> None:
     run = conversation(texts)
     for place in (0, 4):
         (found,) = anchoring.anchor(
-            [Claim("deploy the canary", (place,))], run, node_id="n", source="s"
+            [DraftBullet("deploy the canary", (place,))], run, node_id="n", source="s"
         )
         assert found[0].event_id_start == run[place].event_id
 
@@ -149,7 +149,7 @@ def test_an_id_says_when_and_is_the_same_again() -> None:
 
 def test_no_claims_or_no_events_give_no_grips() -> None:
     assert anchored() == []
-    assert anchoring.anchor([Claim("x")], [], node_id="n", source="s") == [()]
+    assert anchoring.anchor([DraftBullet("x")], [], node_id="n", source="s") == [()]
 
 
 @given(st.lists(st.text(min_size=1, max_size=300), max_size=6), st.randoms())
@@ -162,8 +162,8 @@ def test_an_excerpt_is_verbatim_whatever_was_said(
             run += conversation([text])
         except events.EventRefused:
             continue
-    claims = [Claim(event.text[: chance.randint(1, 80)]) for event in run]
-    claims += [Claim(""), Claim("; , ;")]
+    claims = [DraftBullet(event.text[: chance.randint(1, 80)]) for event in run]
+    claims += [DraftBullet(""), DraftBullet("; , ;")]
     found = anchoring.anchor(claims, run, node_id="n", source="s")
     assert len(found) == len(claims)
     for grip in (grip for bullet in found for grip in bullet):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.nodes import KEYWORDS, TocLevel
-from memtui.model.summaries import Keyword, Origin
+from memtui.model.nodes import MAX_KEYWORDS, TocLevel
+from memtui.model.summaries import Keyword, KeywordOrigin
 from memtui.summarize import keywords
 from memtui.text import analyzer
 
@@ -38,7 +38,7 @@ def found_in(*texts: str, proposed: tuple[str, ...] = ()) -> list[str]:
     return [one.word for one in keywords.of_events(run, proposed)]
 
 
-def origins_in(*texts: str, proposed: tuple[str, ...] = ()) -> dict[str, Origin]:
+def origins_in(*texts: str, proposed: tuple[str, ...] = ()) -> dict[str, KeywordOrigin]:
     run = [said(text, at) for at, text in enumerate(texts)]
     return {one.word: one.origin for one in keywords.of_events(run, proposed)}
 
@@ -103,8 +103,8 @@ def test_of_a_served_tool_its_server_is_named() -> None:
 
 def test_a_capital_at_the_start_of_a_sentence_makes_no_name() -> None:
     found = origins_in("Wrapping the handler in Sentry.", "- Wrapping it for Sentry.")
-    assert found["wrapping"] is Origin.FREQUENCY
-    assert found["Sentry"] is Origin.NAME
+    assert found["wrapping"] is KeywordOrigin.FREQUENCY
+    assert found["Sentry"] is KeywordOrigin.NAME
 
 
 def test_of_a_clause_without_blanks_the_words_are_taken() -> None:
@@ -125,20 +125,20 @@ def test_each_keyword_tells_where_it_comes_from() -> None:
         "Then `npm install left-pad`, for Playwright retries: retries, retries.",
     )
     assert {word: found[word] for word in ("session.py", "KeyError", "load_token")} == {
-        "session.py": Origin.FILE,
-        "KeyError": Origin.ERROR,
-        "load_token": Origin.FUNCTION,
+        "session.py": KeywordOrigin.FILE,
+        "KeyError": KeywordOrigin.ERROR,
+        "load_token": KeywordOrigin.FUNCTION,
     }
-    assert found["left-pad"] is Origin.PACKAGE
-    assert found["Playwright"] is Origin.NAME
-    assert found["retries"] is Origin.FREQUENCY
+    assert found["left-pad"] is KeywordOrigin.PACKAGE
+    assert found["Playwright"] is KeywordOrigin.NAME
+    assert found["retries"] is KeywordOrigin.FREQUENCY
 
 
 def test_of_a_models_words_those_are_taken_that_were_said() -> None:
     told = "The ferry importer drops every timetable that is out of season."
     found = origins_in(told, proposed=("Timetables", "Kubernetes", "ferry importer"))
-    assert found["timetable"] is Origin.MODEL
-    assert found["ferry importer"] is Origin.MODEL
+    assert found["timetable"] is KeywordOrigin.MODEL
+    assert found["ferry importer"] is KeywordOrigin.MODEL
     assert not {"Kubernetes", "kubernetes"} & set(found)
 
 
@@ -149,7 +149,7 @@ def test_a_models_word_must_stand_in_one_event_whole() -> None:
 
 def test_a_models_word_keeps_the_origin_that_it_has_anyway() -> None:
     found = origins_in("Look at ferry.py and at ferry", proposed=("ferry.py", "error"))
-    assert found["ferry.py"] is Origin.FILE
+    assert found["ferry.py"] is KeywordOrigin.FILE
     assert "error" not in found
 
 
@@ -168,16 +168,16 @@ def test_a_parent_takes_its_keywords_from_its_children() -> None:
 
 def test_a_keyword_of_two_children_counts_twice_however_it_is_written() -> None:
     children = [
-        [Keyword("redis", weight=2), Keyword("Prisma", Origin.NAME, 1.9)],
+        [Keyword("redis", weight=2), Keyword("Prisma", KeywordOrigin.NAME, 1.9)],
         [Keyword("oauth", weight=2), Keyword("prisma", weight=1.8)],
     ]
     first = keywords.of_children(TocLevel.DAY, children)[0]
-    assert (first.word, first.origin) == ("Prisma", Origin.NAME)
+    assert (first.word, first.origin) == ("Prisma", KeywordOrigin.NAME)
 
 
 def test_a_busy_child_does_not_drown_a_quiet_one() -> None:
     busy = [Keyword(f"busy{chr(97 + at)}", weight=20 - at) for at in range(10)]
-    quiet = [Keyword("quiet", Origin.FILE, 2.0)]
+    quiet = [Keyword("quiet", KeywordOrigin.FILE, 2.0)]
     found = keywords.of_children(TocLevel.DAY, [busy, quiet, quiet, quiet])
     assert "quiet" in {one.word for one in found}
     assert found[0].word == "busya"
@@ -195,7 +195,7 @@ def test_two_files_with_the_same_words_are_two_keywords() -> None:
     found = [one.word for one in keywords.of_children(TocLevel.DAY, children)]
     assert "settings" not in found
     files = [
-        Keyword(word, Origin.FILE, 1.0)
+        Keyword(word, KeywordOrigin.FILE, 1.0)
         for word in ("settings.local.json", "settings.json")
     ]
     assert len(keywords.of_children(TocLevel.DAY, [files])) == 2
@@ -207,7 +207,7 @@ def test_a_month_has_fewer_keywords_than_a_week() -> None:
         len(keywords.of_children(level, children))
         for level in (TocLevel.WEEK, TocLevel.MONTH)
     ]
-    assert counts == [KEYWORDS[TocLevel.WEEK], KEYWORDS[TocLevel.MONTH]]
+    assert counts == [MAX_KEYWORDS[TocLevel.WEEK], MAX_KEYWORDS[TocLevel.MONTH]]
 
 
 @given(
@@ -224,7 +224,7 @@ def test_any_text_gives_few_keywords_each_in_one_form(
         except events.EventRefused:
             continue
     found = keywords.of_events(run, proposed)
-    assert len(found) <= KEYWORDS[TocLevel.SEGMENT]
+    assert len(found) <= MAX_KEYWORDS[TocLevel.SEGMENT]
     assert found == keywords.of_events(run, proposed)
     assert len({analyzer.fold(one.word) for one in found}) == len(found)
     for one in found:
@@ -240,7 +240,7 @@ def test_any_text_gives_few_keywords_each_in_one_form(
             st.builds(
                 Keyword,
                 st.text(max_size=20),
-                st.sampled_from(Origin),
+                st.sampled_from(KeywordOrigin),
                 st.floats(0, 20),
             ),
             max_size=12,

@@ -111,13 +111,13 @@ def test_what_is_said_of_a_day_means_that_day_in_a_question_too(
 
 
 def test_citations_are_short_and_read_whatever_stands_around_them() -> None:
-    cite = citations.of_grip("grip:1705330800000:1a2b3c4d5e6f7081")
+    cite = citations.cite_grip("grip:1705330800000:1a2b3c4d5e6f7081")
     assert cite == "grip:1705330800000:1a2b"
-    assert citations.grip_start(citations.bare(f"[{cite}].")) == cite
+    assert citations.parse_grip(citations.strip(f"[{cite}].")) == cite
     event = "01HMCSS5T0ABCDEFGHJKMNPQRS"
-    assert citations.event_start(citations.of_event(event)) == event[:14]
-    assert citations.event_start(f"evt:1705330800000:{event}") == event
-    assert citations.event_start("evt:' OR 1") == citations.grip_start("grip:%") == ""
+    assert citations.parse_event(citations.cite_event(event)) == event[:14]
+    assert citations.parse_event(f"evt:1705330800000:{event}") == event
+    assert citations.parse_event("evt:' OR 1") == citations.parse_grip("grip:%") == ""
 
 
 def test_details_are_messages_in_their_order() -> None:

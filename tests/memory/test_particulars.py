@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.model.summaries import Claim
+from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import Support
 from memtui.summarize.grounding import claims
 from memtui.text.passages import Passages
@@ -11,12 +11,12 @@ AUTH = "The login is checked in /home/x/src/auth/token.py before each request."
 
 
 def named(bullet: str, *texts: str) -> tuple[str, ...]:
-    (found,) = claims.of_texts([Claim(bullet)], Passages(texts))
+    (found,) = claims.of_texts([DraftBullet(bullet)], Passages(texts))
     return found.features.missing
 
 
 def support(bullet: str, *texts: str) -> Support:
-    return claims.of_texts([Claim(bullet)], Passages(texts))[0].support
+    return claims.of_texts([DraftBullet(bullet)], Passages(texts))[0].support
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.model.summaries import Claim
+from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import anchoring
 from memtui.text.passages import Fits
 
@@ -19,7 +19,7 @@ EARLY, LATE = 1, len(TALK) - 2
 
 
 def standing(*bullets: str, texts: list[str] = TALK) -> list[int | None]:
-    found = anchoring.nearest([Claim(bullet) for bullet in bullets], Fits(texts))
+    found = anchoring.nearest([DraftBullet(bullet) for bullet in bullets], Fits(texts))
     return [place.best if place else None for place in found]
 
 
@@ -43,7 +43,9 @@ def test_neighbours_do_not_move_a_bullet_from_where_its_words_are() -> None:
 def test_a_cited_event_is_taken_where_it_fits_about_as_well_but_not_elsewhere() -> None:
     fits = Fits(TALK)
     for cited, place in ((LATE, LATE), (EARLY, EARLY), (0, EARLY)):
-        (found,) = anchoring.nearest([Claim("We changed the approach", (cited,))], fits)
+        (found,) = anchoring.nearest(
+            [DraftBullet("We changed the approach", (cited,))], fits
+        )
         assert found is not None
         assert found.best == place
 
@@ -55,9 +57,9 @@ def test_a_bullet_without_a_word_in_common_stands_nowhere() -> None:
 def test_a_place_tells_how_much_of_the_bullet_it_holds() -> None:
     whole, half, little = anchoring.nearest(
         [
-            Claim("buffers shared"),
-            Claim("buffers zeppelin"),
-            Claim("buffers a b c d e"),
+            DraftBullet("buffers shared"),
+            DraftBullet("buffers zeppelin"),
+            DraftBullet("buffers a b c d e"),
         ],
         Fits(TALK),
     )

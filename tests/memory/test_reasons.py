@@ -3,8 +3,14 @@
 import pytest
 
 from memtui.model.nodes import Bullet
-from memtui.model.summaries import Claim
-from memtui.model.verdicts import SAID, UNSAID, Features, Support, Verdict
+from memtui.model.summaries import DraftBullet
+from memtui.model.verdicts import (
+    SUPPORTED,
+    UNSUPPORTED,
+    Support,
+    Verdict,
+    VerdictFeatures,
+)
 from memtui.summarize.grounding import claims, explain
 from memtui.text.passages import Passages
 from memtui.tui import format
@@ -18,7 +24,7 @@ TALK = [
 
 
 def bullet(text: str, *refs: int) -> Bullet:
-    (verdict,) = claims.of_texts([Claim(text, refs)], Passages(TALK))
+    (verdict,) = claims.of_texts([DraftBullet(text, refs)], Passages(TALK))
     return Bullet(text, ("grip:1:a",) if verdict.quotes else (), verdict)
 
 
@@ -89,17 +95,17 @@ def test_a_bullet_that_was_moved_says_so_though_it_is_supported() -> None:
 def test_a_verdict_worse_than_its_features_is_put_into_words_as_well(
     support: Support, why: str
 ) -> None:
-    found = Verdict(support, Features(covered=0.9, terms=8))
+    found = Verdict(support, VerdictFeatures(covered=0.9, terms=8))
     assert explain.of(Bullet("Cookies were lost.", ("grip:1:a",), found)) == why
 
 
 def test_without_a_grip_nothing_stands_whatever_the_words() -> None:
-    assert explain.of(Bullet("It was so.", (), SAID)).startswith("unsupported: ")
+    assert explain.of(Bullet("It was so.", (), SUPPORTED)).startswith("unsupported: ")
 
 
 def test_what_is_held_up_is_counted() -> None:
     weak = Bullet("b", ("grip:1:b",), Verdict(Support.WEAK))
-    rows = (Bullet("a", ("grip:1:a",), SAID), weak, Bullet("c", (), UNSAID))
+    rows = (Bullet("a", ("grip:1:a",), SUPPORTED), weak, Bullet("c", (), UNSUPPORTED))
     assert format.held(rows) == "1 of 3 bullets supported, 1 weak"
     assert format.held(rows[:1]) == "1 of 1 bullet supported"
     assert format.held(()) == ""

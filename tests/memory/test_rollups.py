@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memtui.model.nodes import BULLETS, Bullet, Tally, TocLevel, TocNode
-from memtui.model.verdicts import SAID
+from memtui.model.nodes import BULLET_COUNTS, Bullet, NodeCounts, TocLevel, TocNode
+from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import rollup
 from memtui.text import titles
 
@@ -21,10 +21,10 @@ def node(
         title=headline,
         start_time=START + timedelta(hours=at),
         end_time=START + timedelta(hours=at, minutes=30),
-        bullets=tuple(Bullet(text, (f"grip:{at}:x",), SAID) for text in said),
+        bullets=tuple(Bullet(text, (f"grip:{at}:x",), SUPPORTED) for text in said),
         headline=headline,
         projects=projects,
-        tally=Tally(segments=1, events=size),
+        tally=NodeCounts(segments=1, events=size),
     )
 
 
@@ -119,7 +119,7 @@ def test_what_cannot_be_understood_alone_stays_with_its_conversation() -> None:
         for at, one in enumerate(lasting)
     ]
     found = [claim.text for claim in rollup.summarize(TocLevel.YEAR, children).bullets]
-    assert len(found) == BULLETS[TocLevel.YEAR][1]
+    assert len(found) == BULLET_COUNTS[TocLevel.YEAR][1]
     assert not set(found) & set(passing)
 
 

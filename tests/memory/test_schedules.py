@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from memtui.model import schedule
 from memtui.model.jobs import Job
-from memtui.model.schedule import Plan, Times
+from memtui.model.schedule import JobSchedule, Schedules
 from memtui.settings import JOBS
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
@@ -24,11 +24,13 @@ def at(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-def times(cron: str, zone: tzinfo = UTC, jitter_s: int = 0, store: str = "a") -> Times:
-    return Times(Job.DAY, cron, zone, jitter_s, store)
+def times(
+    cron: str, zone: tzinfo = UTC, jitter_s: int = 0, store: str = "a"
+) -> JobSchedule:
+    return JobSchedule(Job.DAY, cron, zone, jitter_s, store)
 
 
-def after(one: Times, start: str, count: int) -> list[str]:
+def after(one: JobSchedule, start: str, count: int) -> list[str]:
     """The next times after one, in UTC."""
 
     def found() -> Iterator[datetime]:
@@ -163,7 +165,7 @@ def test_stores_and_jobs_do_not_begin_together() -> None:
     start = at("2024-01-01T12:00")
     stores = {times("0 1 * * *", UTC, 300, str(n)).next_run(start) for n in range(20)}
     assert len(stores) > 10
-    jobs = {Times(job, "0 1 * * *", UTC, 300, "a").next_run(start) for job in Job}
+    jobs = {JobSchedule(job, "0 1 * * *", UTC, 300, "a").next_run(start) for job in Job}
     assert len(jobs) > 1
 
 
@@ -194,13 +196,13 @@ def test_times_that_pass_are_counted_from_the_first_excluded_to_the_last() -> No
     assert one.count(start, start + timedelta(hours=1)) == 1
     assert one.count(start - SECOND, start + timedelta(hours=2)) == 3
     assert one.count(start, start - timedelta(days=1)) == 0
-    assert one.count(start, start + timedelta(days=300)) == schedule.MOST_COUNTED
+    assert one.count(start, start + timedelta(days=300)) == schedule.MAX_COUNTED
 
 
 @pytest.mark.parametrize("setting", JOBS[:4], ids=lambda setting: setting.name)
 def test_what_is_built_in_is_right_and_can_be_said_in_words(setting: object) -> None:
     cron = str(setting.default)  # type: ignore[attr-defined]
-    assert schedule.fault(cron) == ""
+    assert schedule.find_cron_error(cron) == ""
     assert times(cron).words().startswith("at 0")
 
 
@@ -225,7 +227,7 @@ def test_what_is_built_in_is_right_and_can_be_said_in_words(setting: object) -> 
     ],
 )
 def test_an_expression_that_is_none_is_said_to_be(cron: str, said: str) -> None:
-    assert said in schedule.fault(cron)
+    assert said in schedule.find_cron_error(cron)
 
 
 @pytest.mark.parametrize(
@@ -233,17 +235,17 @@ def test_an_expression_that_is_none_is_said_to_be(cron: str, said: str) -> None:
     ["59 23 31 12 7", "*/5 8-18 * * 1-5", "0 1 L * *", "0 1 29 2 *", "0 1 * * sun"],
 )
 def test_an_expression_at_its_limits_is_taken(cron: str) -> None:
-    assert schedule.fault(cron) == ""
+    assert schedule.find_cron_error(cron) == ""
     assert times(cron).words()
 
 
 @given(some.text(alphabet="0123456789*/-,#LW @aé²", max_size=30))
 def test_no_text_whatever_is_too_strange_to_be_checked(text: str) -> None:
-    if schedule.fault(text) == "":
+    if schedule.find_cron_error(text) == "":
         assert times(text).next_run(at("2024-01-01T00:00"))
 
 
 def test_a_job_without_an_expression_has_no_times() -> None:
-    plan = Plan({Job.DAY: "0 1 * * *"}, UTC, 0, "a")
+    plan = Schedules({Job.DAY: "0 1 * * *"}, UTC, 0, "a")
     assert plan.times(Job.SEGMENTS) is None
     assert plan.times(Job.DAY) == times("0 1 * * *")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memtui.memory.queries import whys
 from memtui.model import hits
-from memtui.model.hits import Band
+from memtui.model.hits import ScoreBand
 from memtui.model.nodes import TocLevel
 from memtui.search import scoring
 from memtui.search.scoring import Form, Part, Said, Unit
@@ -44,21 +44,24 @@ def score(
 @pytest.mark.parametrize(
     ("limit", "below", "above"),
     [
-        (hits.EXCELLENT_FROM, Band.GOOD, Band.EXCELLENT),
-        (hits.GOOD_FROM, Band.PARTIAL, Band.GOOD),
-        (hits.PARTIAL_FROM, Band.WEAK, Band.PARTIAL),
+        (hits.MIN_EXCELLENT, ScoreBand.GOOD, ScoreBand.EXCELLENT),
+        (hits.MIN_GOOD, ScoreBand.PARTIAL, ScoreBand.GOOD),
+        (hits.MIN_PARTIAL, ScoreBand.WEAK, ScoreBand.PARTIAL),
     ],
 )
 def test_a_limit_belongs_to_the_band_above_it(
-    limit: float, below: Band, above: Band
+    limit: float, below: ScoreBand, above: ScoreBand
 ) -> None:
-    assert hits.of(limit) is above
-    assert hits.of(limit - 1e-9) is below
+    assert hits.score_band(limit) is above
+    assert hits.score_band(limit - 1e-9) is below
 
 
 def test_each_band_advises_something_else() -> None:
-    assert len({band.advice for band in Band}) == len(Band)
-    assert (hits.of(0.0), hits.of(1.0)) == (Band.WEAK, Band.EXCELLENT)
+    assert len({band.advice for band in ScoreBand}) == len(ScoreBand)
+    assert (hits.score_band(0.0), hits.score_band(1.0)) == (
+        ScoreBand.WEAK,
+        ScoreBand.EXCELLENT,
+    )
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -68,26 +71,26 @@ def test_a_query_that_stands_in_one_title_is_an_excellent_match(
 ) -> None:
     said = part, "The token refresh of the sliding window, and what else was decided"
     found = score(units("sliding window token refresh"), said, level=level)
-    assert hits.of(found) is Band.EXCELLENT
+    assert hits.score_band(found) is ScoreBand.EXCELLENT
 
 
 def test_a_short_quote_of_all_words_is_an_excellent_match() -> None:
     said = Part.EXCERPT, "sliding window approach for token refresh"
     found = score(units("sliding window token refresh"), said)
-    assert hits.of(found) is Band.EXCELLENT
+    assert hits.score_band(found) is ScoreBand.EXCELLENT
 
 
 def test_a_query_that_stands_in_one_bullet_is_a_good_match() -> None:
     said = Part.BULLETS, "Chose a sliding window for the refresh of the token at last"
     found = score(units("sliding window token refresh"), said)
-    assert hits.of(found) is Band.GOOD
+    assert hits.score_band(found) is ScoreBand.GOOD
 
 
 def test_most_of_the_words_are_a_partial_match() -> None:
     found = score(
         units("sliding window token refresh"), (Part.TITLE, "sliding window token")
     )
-    assert hits.of(found) is Band.PARTIAL
+    assert hits.score_band(found) is ScoreBand.PARTIAL
 
 
 @pytest.mark.parametrize("part", list(Part))
@@ -95,7 +98,7 @@ def test_one_common_word_of_four_is_a_weak_match(part: Part) -> None:
     asked = units("file window token refresh", common="file")
     found = score(asked, (part, "The file, the file and the file"))
     assert 0 < found < 0.1
-    assert hits.of(found) is Band.WEAK
+    assert hits.score_band(found) is ScoreBand.WEAK
 
 
 @given(TOLD, ASKED)

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from memtui.model import events, segments
 from memtui.model.events import MESSAGES, Event, EventRole, EventType
-from memtui.model.segments import Rules
+from memtui.model.segments import SegmentRules
 
 START = datetime(2024, 1, 15, 10, 0, tzinfo=UTC)
-RULES = Rules()
+RULES = SegmentRules()
 
 
 def said(
@@ -30,7 +30,7 @@ def said(
     return replace(made, tokens=tokens)
 
 
-def lengths(told: list[Event], rules: Rules = RULES) -> list[int]:
+def lengths(told: list[Event], rules: SegmentRules = RULES) -> list[int]:
     return [len(run) for run in segments.cut(told, rules)]
 
 

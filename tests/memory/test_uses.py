@@ -2,44 +2,44 @@
 
 import pytest
 
-from memtui.model.summaries import Origin
+from memtui.model.summaries import KeywordOrigin
 from memtui.summarize import keywords
 from memtui.text import analyzer
 
 
-def told(text: str, word: str) -> Origin:
+def told(text: str, word: str) -> KeywordOrigin:
     return keywords.classify_origin(word, keywords.uses_of([text]))
 
 
 @pytest.mark.parametrize(
     ("word", "origin"),
     [
-        ("KeyError", Origin.ERROR),
-        ("NullPointerException", Origin.ERROR),
-        ("EACCES", Origin.ERROR),
-        ("ERESOLVE", Origin.ERROR),
-        ("SIGSEGV", Origin.ERROR),
-        ("E0308", Origin.ERROR),
-        ("TS2345", Origin.ERROR),
-        ("SHA256", Origin.NAME),
-        ("NoError", Origin.NAME),
-        ("ENTIRE", Origin.NAME),
-        ("token.rs", Origin.FILE),
-        ("docs-finder.test.ts", Origin.FILE),
-        ("Dockerfile", Origin.FILE),
-        (".gitignore", Origin.FILE),
-        ("console.log", Origin.NAME),
-        ("Node.js", Origin.PACKAGE),
-        ("loadToken", Origin.NAME),
-        ("record_id", Origin.NAME),
-        ("gpt-5", Origin.NAME),
-        ("Playwright", Origin.NAME),
-        ("streaming", Origin.FREQUENCY),
-        ("plan-first", Origin.FREQUENCY),
-        ("图片", Origin.FREQUENCY),
+        ("KeyError", KeywordOrigin.ERROR),
+        ("NullPointerException", KeywordOrigin.ERROR),
+        ("EACCES", KeywordOrigin.ERROR),
+        ("ERESOLVE", KeywordOrigin.ERROR),
+        ("SIGSEGV", KeywordOrigin.ERROR),
+        ("E0308", KeywordOrigin.ERROR),
+        ("TS2345", KeywordOrigin.ERROR),
+        ("SHA256", KeywordOrigin.NAME),
+        ("NoError", KeywordOrigin.NAME),
+        ("ENTIRE", KeywordOrigin.NAME),
+        ("token.rs", KeywordOrigin.FILE),
+        ("docs-finder.test.ts", KeywordOrigin.FILE),
+        ("Dockerfile", KeywordOrigin.FILE),
+        (".gitignore", KeywordOrigin.FILE),
+        ("console.log", KeywordOrigin.NAME),
+        ("Node.js", KeywordOrigin.PACKAGE),
+        ("loadToken", KeywordOrigin.NAME),
+        ("record_id", KeywordOrigin.NAME),
+        ("gpt-5", KeywordOrigin.NAME),
+        ("Playwright", KeywordOrigin.NAME),
+        ("streaming", KeywordOrigin.FREQUENCY),
+        ("plan-first", KeywordOrigin.FREQUENCY),
+        ("图片", KeywordOrigin.FREQUENCY),
     ],
 )
-def test_a_word_shows_its_origin_in_its_shape(word: str, origin: Origin) -> None:
+def test_a_word_shows_its_origin_in_its_shape(word: str, origin: KeywordOrigin) -> None:
     assert keywords.classify_origin(word, {}) is origin
 
 
@@ -64,9 +64,9 @@ def test_a_word_shows_its_origin_in_its_shape(word: str, origin: Origin) -> None
 )
 def test_what_is_imported_or_installed_is_a_package(text: str, word: str) -> None:
     if word:
-        assert told(text, word) is Origin.PACKAGE
+        assert told(text, word) is KeywordOrigin.PACKAGE
     else:
-        assert Origin.PACKAGE not in keywords.uses_of([text]).values()
+        assert KeywordOrigin.PACKAGE not in keywords.uses_of([text]).values()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_is_imported_or_installed_is_a_package(text: str, word: str) -> Non
     ],
 )
 def test_prose_on_imports_and_installing_makes_no_package(text: str) -> None:
-    assert Origin.PACKAGE not in keywords.uses_of([text]).values()
+    assert KeywordOrigin.PACKAGE not in keywords.uses_of([text]).values()
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_prose_on_imports_and_installing_makes_no_package(text: str) -> None:
     ],
 )
 def test_what_is_called_or_defined_is_a_function(text: str, word: str) -> None:
-    assert told(text, word) is Origin.FUNCTION
+    assert told(text, word) is KeywordOrigin.FUNCTION
 
 
 @pytest.mark.parametrize(
@@ -101,16 +101,16 @@ def test_what_is_called_or_defined_is_a_function(text: str, word: str) -> None:
     ["the file(s) are gone", "feat(api): add notes", "Bash(git log)", "MCP (see)"],
 )
 def test_a_word_with_an_aside_in_brackets_is_no_function(text: str) -> None:
-    assert Origin.FUNCTION not in keywords.uses_of([text]).values()
+    assert KeywordOrigin.FUNCTION not in keywords.uses_of([text]).values()
 
 
 def test_a_word_alone_between_backticks_is_a_name() -> None:
-    assert told("set `entire` and `git push` up", "entire") is Origin.NAME
-    assert told("set `entire` and `git push` up", "push") is Origin.FREQUENCY
+    assert told("set `entire` and `git push` up", "entire") is KeywordOrigin.NAME
+    assert told("set `entire` and `git push` up", "push") is KeywordOrigin.FREQUENCY
 
 
 def test_what_says_more_of_a_word_counts() -> None:
     text = "`vitest` is called as vitest(), after npm install vitest"
-    assert told(text, "vitest") is Origin.PACKAGE
-    assert told("`ferry.py` it is", "ferry.py") is Origin.FILE
+    assert told(text, "vitest") is KeywordOrigin.PACKAGE
+    assert told("`ferry.py` it is", "ferry.py") is KeywordOrigin.FILE
     assert set(keywords.uses_of([text])) == {analyzer.fold("vitest")}

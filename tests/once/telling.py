@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.llm.extractive import Extractive
-from memtui.model.segments import Rules
+from memtui.model.segments import SegmentRules
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, Setup
 from memtui.settings import Settings
@@ -87,7 +87,7 @@ def works_at(home: Path, settings: Settings) -> Iterator[Pipeline]:
         messages=house.paths.messages,
         claim=house.paths.claim,
         zone=house.zone,
-        rules=Rules(),
+        rules=SegmentRules(),
         counter=ESTIMATED,
         summarizer=Extractive(),
         clock=lambda: LATER,

@@ -1,6 +1,6 @@
 from datetime import date
 
-from memtui.model.nodes import Status, TocLevel
+from memtui.model.nodes import NodeStatus, TocLevel
 from memtui.model.scope import Scope
 from memtui.services import browse
 from memtui.store import database
@@ -66,7 +66,7 @@ def test_what_is_not_summed_up_yet_counts_what_is_finished_under_it(
     with database.writing():
         NodeRow.update(latest=None).where(NodeRow.node_id << names).execute()
     waiting = browse.lines(names)
-    assert {line.status for line in waiting} == {Status.PENDING}
+    assert {line.status for line in waiting} == {NodeStatus.PENDING}
     assert [x.tally for x in waiting] == [x.tally for x in all_of]
     assert [x.tally for x in browse.lines(names, codex)] == [x.tally for x in parts]
     assert browse.years()[0].tally == all_of[0].tally

@@ -3,7 +3,7 @@
 from datetime import date
 
 from memtui.model import calendar
-from memtui.model.calendar import Span
+from memtui.model.calendar import DateRange
 from memtui.model.scope import Scope
 from memtui.services import browse
 from memtui.workspace import Workspace
@@ -14,8 +14,8 @@ def test_a_year_holds_its_whole_weeks_and_what_was_said_in_them(
 ) -> None:
     year = browse.year(2024, full_house.zone)
     assert year.days[date(2024, 2, 6)].messages > 0
-    assert all(calendar.year_of(day) == 2024 for day in year.days)
-    assert browse.span() == Span(
+    assert all(calendar.iso_year(day) == 2024 for day in year.days)
+    assert browse.span() == DateRange(
         min(browse.year(2023, full_house.zone).days), max(year.days)
     )
 
@@ -51,4 +51,4 @@ def test_the_nearest_of_its_level_stands_in_for_a_node(full_house: Workspace) ->
 
 def test_the_same_day_of_a_shorter_year_is_in_its_last_week() -> None:
     assert calendar.same_day(date(2020, 12, 31), 2021) == date(2021, 12, 30)
-    assert calendar.weeks_of(2020) == 53 and calendar.weeks_of(2021) == 52
+    assert calendar.week_count(2020) == 53 and calendar.week_count(2021) == 52

@@ -65,14 +65,14 @@ def test_what_is_too_short_to_be_one_citation_says_which_it_could_be(
 ) -> None:
     segment = browse.lines([expand(grip_ids[0]).grip.toc_node_id or ""])[0].node_id  # type: ignore[union-attr]
     event = expand(grip_ids[0]).excerpt_events[0].event_id
-    for short in ("grip:1", citations.of_event(event)[:7]):
+    for short in ("grip:1", citations.cite_event(event)[:7]):
         with pytest.raises(Several, match=f"(?s){short}' could be any of .*{short}"):
             expand(short)
     with pytest.raises(Several, match=r"any of .* segments"):
         navigation.get_node(segment[: len("toc:segment:2024-01-18:")])
     for grip_id in grip_ids:
-        found = expand(citations.of_grip(grip_id))
+        found = expand(citations.cite_grip(grip_id))
         assert found.grip == expand(grip_id).grip
-    assert expand(citations.of_event(event)).excerpt_events[0].event_id == event
-    assert navigation.get_node(citations.of_node(segment)) is not None
+    assert expand(citations.cite_event(event)).excerpt_events[0].event_id == event
+    assert navigation.get_node(citations.cite_node(segment)) is not None
     assert expand("evt:00000") == Expansion()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memtui.model.events import EventRole
-from memtui.model.hits import Answer, Findings, MessageSearch
+from memtui.model.hits import CombinedResult, MessageResult, TeleportResult
 from memtui.model.nodes import TocLevel
 from memtui.search.recent import LISTED
 from memtui.tui.widgets import results, search_head
@@ -24,7 +24,7 @@ ALONE = [
 
 def asks(
     house: Workspace,
-) -> dict[SearchView, Callable[[str], Answer | Findings | MessageSearch]]:
+) -> dict[SearchView, Callable[[str], TeleportResult | CombinedResult | MessageResult]]:
     return {
         SearchView.ALL: house.search.find,
         SearchView.SUMMARIES: house.teleport.find,
@@ -103,7 +103,9 @@ def test_wide_nodes_alone_are_listed_newest_first_wherever_one_looks(
     assert not any("session" in one for one in told)
 
 
-def ask_notes(found: Answer | Findings | MessageSearch) -> tuple[str, ...]:
+def ask_notes(
+    found: TeleportResult | CombinedResult | MessageResult,
+) -> tuple[str, ...]:
     return results.to_results(found).notes
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.model import calendar
-from memtui.model.nodes import Bullet, TocLevel, TocLine
+from memtui.model.nodes import Bullet, TocEntry, TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.search.nodes import Teleport
 from memtui.services import browse
@@ -28,7 +28,7 @@ SCOPES = [
 ]
 
 
-def down(of: Scope, parent: str | None = None) -> Iterator[TocLine]:
+def down(of: Scope, parent: str | None = None) -> Iterator[TocEntry]:
     found = browse.children(parent, of=of) if parent else browse.years(of=of)
     for line in found:
         yield line

@@ -10,7 +10,7 @@ import pytest
 from memtui.errors import MemtuiError
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.sessions import Helper
+from memtui.model.sessions import SubagentMetadata
 from memtui.search import resolve_filters
 from memtui.services import sessions
 from memtui.store import database, dedup
@@ -150,7 +150,9 @@ def test_tool_results_are_read_when_they_are_asked_for(house: Workspace) -> None
 
 def test_a_helper_s_conversation_is_read_by_its_name(house: Workspace) -> None:
     keep(*(said(n) for n in range(8)), *(said(n, subagent="a7") for n in range(4)))
-    helper = Helper("claude-code", "s1", "a7", "Explore", "toolu_1", "Find the cart")
+    helper = SubagentMetadata(
+        "claude-code", "s1", "a7", "Explore", "toolu_1", "Find the cart"
+    )
     with database.writing():
         store_sessions.meet([helper])
     found = facts("s1")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memtui.model.events import EventRole
 from memtui.model.filters import Filters
-from memtui.model.hits import HITS, SNIPPET_BYTES, WINDOW, MessageSearch
+from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES, MessageResult
 from memtui.model.scope import Scope
 from memtui.search.message_index import MessageIndex as Index
 from memtui.search.messages import MessageSearcher, SessionSearch
@@ -20,7 +20,7 @@ from tests.talking import AT, keep, line, listen, name
 ASSISTANT, SYSTEM, TOOL = EventRole.ASSISTANT, EventRole.SYSTEM, EventRole.TOOL
 
 
-def texts(found: MessageSearch) -> list[str]:
+def texts(found: MessageResult) -> list[str]:
     return [hit.match.snippet.text if hit.match else "" for hit in found.hits]
 
 
@@ -82,7 +82,7 @@ def test_a_window_keeps_its_bounds_and_the_message_itself(house: Workspace) -> N
     keep(*told)
     listen(house)
     (hit,) = house.talk.find("quay", before=99, after=99).hits
-    assert len(hit.window) == WINDOW
+    assert len(hit.window) == WINDOW_MESSAGES
     assert hit.window[15].is_match
     assert [said.msg_idx for said in hit.window] == list(range(15, 31))
     (hit,) = house.talk.find("quay", before=2, after=99).hits
@@ -106,7 +106,7 @@ def test_a_long_message_is_cut_around_what_answers_on_a_character(
 def test_never_more_than_twenty_hits(house: Workspace) -> None:
     keep(*(line(f"quay {n}", n, session=f"s{n}") for n in range(40)))
     listen(house)
-    assert len(house.talk.find("quay", limit=500).hits) == HITS
+    assert len(house.talk.find("quay", limit=500).hits) == MAX_HITS
     assert len(house.talk.find("quay", limit=3).hits) == 3
 
 
@@ -175,7 +175,7 @@ def test_of_words_that_very_many_hold_the_newest_are_weighed_and_that_is_told(
     listen(house)
     answer = house.talk.find("quay")
     assert "the newest 3,000" in answer.notes[0]
-    assert len(answer.hits) == HITS
+    assert len(answer.hits) == MAX_HITS
 
 
 def test_what_tools_were_told_is_found_only_if_a_setting_says_so(
@@ -313,7 +313,7 @@ def test_times_are_kept_to_the_millisecond(house: Workspace) -> None:
     for is_indexed in (False, True):
         if is_indexed:
             listen(house)
-        assert len(found(house, "quay", filters=Filters(until=edge))) == HITS
+        assert len(found(house, "quay", filters=Filters(until=edge))) == MAX_HITS
         assert found(house, "quay", filters=Filters(since=edge)) == []
 
 
@@ -375,10 +375,10 @@ def test_damage_within_the_index_is_mended_by_whoever_works(house: Workspace) ->
     whole = bytearray(file.read_bytes())
     whole[8_192:] = b"\xff" * len(whole[8_192:])
     file.write_bytes(whole)
-    assert len(house.talk.find("quay").hits) == HITS, "from the store"
+    assert len(house.talk.find("quay").hits) == MAX_HITS, "from the store"
     listen(house)
     answer = house.talk.find("quay")
-    assert (len(answer.hits), answer.notes) == (HITS, ())
+    assert (len(answer.hits), answer.notes) == (MAX_HITS, ())
 
 
 @pytest.mark.parametrize("query", ["", "   ", "the of and", "!?.,;", "level:day quay"])

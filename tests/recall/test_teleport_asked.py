@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.model.hits import Band, Hit, HitKind, Match
+from memtui.model.hits import Hit, HitKind, IndexMatch, ScoreBand
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
 from memtui.search import finding, gathering, hydrate, nodes
@@ -148,7 +148,7 @@ def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_mor
     read: list[str] = []
     admitted, find = hydrate.admitted, gathering.gather
 
-    def told(matches: Sequence[Match], asked: Query) -> Iterator[Match]:
+    def told(matches: Sequence[IndexMatch], asked: Query) -> Iterator[IndexMatch]:
         read.extend(match.target_id for match in matches)
         return admitted(matches, asked)
 
@@ -175,9 +175,9 @@ def test_part_of_a_word_in_quotes_is_found_too(full_house: Workspace) -> None:
 
 def test_a_hit_says_how_far_it_can_be_trusted(full_house: Workspace) -> None:
     best = hits(full_house, "sliding window token refresh ")[0]
-    assert best.band in (Band.EXCELLENT, Band.GOOD)
+    assert best.band in (ScoreBand.EXCELLENT, ScoreBand.GOOD)
     (weak, *_) = hits(full_house, "zeppelin quokka marmalade token ")
-    assert weak.band is Band.WEAK
+    assert weak.band is ScoreBand.WEAK
 
 
 def test_a_wide_hit_leads_down_to_a_segment(full_house: Workspace) -> None:

@@ -1,6 +1,6 @@
 """The history of a node, and each of its versions whole."""
 
-from memtui.model.nodes import Status
+from memtui.model.nodes import NodeStatus
 from memtui.model.verdicts import Support
 from memtui.services import browse, versions
 from memtui.workspace import Workspace
@@ -65,7 +65,7 @@ def test_a_new_version_that_is_asked_for_makes_the_models_stale(
     versions.ask(DAY, NOW)
     found = versions.history(DAY)
     assert found is not None
-    assert (found.asked_at, found.line.status) == (NOW, Status.STALE)
+    assert (found.asked_at, found.line.status) == (NOW, NodeStatus.STALE)
 
 
 def test_what_is_pinned_waits_for_no_model(full_house: Workspace) -> None:
@@ -74,7 +74,7 @@ def test_what_is_pinned_waits_for_no_model(full_house: Workspace) -> None:
     versions.ask(DAY, NOW)
     found = versions.history(DAY)
     assert found is not None
-    assert found.line.status is Status.CURRENT
+    assert found.line.status is NodeStatus.CURRENT
 
 
 def test_what_is_not_there_has_no_history(full_house: Workspace) -> None:

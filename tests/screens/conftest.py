@@ -7,8 +7,8 @@ import pytest
 
 from memtui.model.events import to_ms
 from memtui.model.nodes import TocNode
-from memtui.model.segments import Rules
-from memtui.model.summaries import Claim, Facts, Summary
+from memtui.model.segments import SegmentRules
+from memtui.model.summaries import DraftBullet, GenerationStats, Summary
 from memtui.pipeline import summarization
 from memtui.services import browse
 from memtui.store import database, grips, segments, sessions, versions
@@ -36,8 +36,8 @@ class Author:
 
     def writes(self, node_id: str, title: str, claims: Sequence[str]) -> TocNode:
         """Put a version of a segment, and show it; what became of it."""
-        facts = Facts(model=MODEL, digest="359d7dd4bcda", server="0.13.5")
-        draft = Summary(title, tuple(Claim(text) for text in claims), (), facts)
+        facts = GenerationStats(model=MODEL, digest="359d7dd4bcda", server="0.13.5")
+        draft = Summary(title, tuple(DraftBullet(text) for text in claims), (), facts)
         with database.writing():
             (stretch,) = (
                 one
@@ -46,7 +46,7 @@ class Author:
                 if one.segment_id == node_id
             )
             work = summarization.segment(
-                stretch, sessions.of_numbers({stretch.number}), Rules()
+                stretch, sessions.of_numbers({stretch.number}), SegmentRules()
             )
             identity = f"ollama {MODEL}"
             made = work.made(draft, identity, work.input_hash(identity), title)

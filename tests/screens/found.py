@@ -9,15 +9,15 @@ from textual.app import App
 from memtui.errors import MemtuiError
 from memtui.model.events import EventRole
 from memtui.model.hits import (
-    Answer,
-    Findings,
-    Layer,
+    CombinedHit,
+    CombinedResult,
+    HitSource,
     MessageHit,
-    MessageSearch,
-    Moment,
-    Said,
+    MessageResult,
+    ReadDate,
     Snippet,
-    Understood,
+    TeleportResult,
+    WindowMessage,
 )
 from memtui.model.sessions import Session
 from memtui.tui.screens.search import SearchHistory, TeleportScreen
@@ -42,7 +42,7 @@ LONG = (
 )
 
 
-def moment(**others: object) -> Moment:
+def moment(**others: object) -> CombinedHit:
     """A moment of which a summary and a message tell."""
     told: dict[str, object] = {
         "agent": "claude-code",
@@ -57,10 +57,10 @@ def moment(**others: object) -> Moment:
         "role": None,
         "snippet": marked(LONG, "session", "timeout"),
         "score": 0.91,
-        "layers": frozenset({Layer.MESSAGES, Layer.NODES}),
+        "layers": frozenset({HitSource.MESSAGES, HitSource.NODES}),
         "is_unsummarised": False,
     }
-    return Moment(**(told | others))  # type: ignore[arg-type]
+    return CombinedHit(**(told | others))  # type: ignore[arg-type]
 
 
 def session(**others: object) -> Session:
@@ -83,12 +83,14 @@ def session(**others: object) -> Session:
 
 def said(
     place: int, role: EventRole, snippet: Snippet, *, is_match: bool = False
-) -> Said:
+) -> WindowMessage:
     """A message of a window."""
-    return Said(f"{place:026}", place, role, AT, snippet, False, is_match=is_match)
+    return WindowMessage(
+        f"{place:026}", place, role, AT, snippet, False, is_match=is_match
+    )
 
 
-def window(match: str, *words: str) -> tuple[Said, ...]:
+def window(match: str, *words: str) -> tuple[WindowMessage, ...]:
     """A message that matches, and what was said around it."""
     before = "Why am I logged out in the middle of paying?"
     after = "Every request renews it now: SESSION_TTL in shop/settings.py."
@@ -114,7 +116,7 @@ def message(match: str, *words: str, **others: object) -> MessageHit:
     return MessageHit(**(told | others))  # type: ignore[arg-type]
 
 
-FINDINGS = Findings(
+FINDINGS = CombinedResult(
     "session timeout",
     (
         moment(),
@@ -124,7 +126,7 @@ FINDINGS = Findings(
             event_id=f"{4:026}",
             role=EventRole.USER,
             snippet=marked("does the session timeout rotate?", "session", "timeout"),
-            layers=frozenset({Layer.MESSAGES}),
+            layers=frozenset({HitSource.MESSAGES}),
             score=0.58,
             is_unsummarised=True,
         ),
@@ -135,15 +137,15 @@ FINDINGS = Findings(
             project="etl",
             snippet=marked("评审会议 session 在 timeout 之后 [red]x[/red]", "session"),
             grip_id="grip:1:00",
-            layers=frozenset({Layer.GRIPS, Layer.NODES, Layer.TITLES}),
+            layers=frozenset({HitSource.GRIPS, HitSource.NODES, HitSource.TITLES}),
             score=0.34,
         ),
     ),
-    times=(Understood("last month: February 2024", is_met=True),),
+    times=(ReadDate("last month: February 2024", is_met=True),),
     took_ms=6.0,
 )
 
-MESSAGES = MessageSearch(
+MESSAGES = MessageResult(
     "session timeout",
     (
         message(
@@ -160,10 +162,10 @@ MESSAGES = MessageSearch(
 class Fake:
     """Finds what it is told to find, and remembers what it was asked."""
 
-    answer: Callable[[str], Answer | Findings | MessageSearch]
+    answer: Callable[[str], TeleportResult | CombinedResult | MessageResult]
     asked: list[str] = field(default_factory=list)
 
-    def __call__(self, text: str) -> Answer | Findings | MessageSearch:
+    def __call__(self, text: str) -> TeleportResult | CombinedResult | MessageResult:
         """Answer."""
         self.asked.append(text)
         return self.answer(text)

@@ -113,8 +113,8 @@ async def test_enter_goes_to_the_day_or_offers_the_nearest_and_escape_to_nowhere
         ]
         await steps(settle, "enter")(pilot)
         assert isinstance(app.screen, ContentsScreen)
-        assert tree.pointed_at is not None
-        assert tree.pointed_at.node_id == f"toc:day:{LAST}"
+        assert tree.current is not None
+        assert tree.current.node_id == f"toc:day:{LAST}"
 
 
 async def test_a_new_day_appears_and_the_cursor_stays(

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from memtui.errors import MemtuiError
 from memtui.model import nodes
 from memtui.model.grips import Expansion
-from memtui.model.nodes import TocLevel, TocLine
+from memtui.model.nodes import TocEntry, TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.pipeline.progress import Progress
 from memtui.services import browse, sources
@@ -27,10 +27,9 @@ from memtui.tui.widgets.bullet_list import BulletList
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.source_pane import SourcePane
+from memtui.tui.widgets.source_pane import SourceExcerpt, SourcePane
 from memtui.tui.widgets.status_line import StatusLine
-from memtui.tui.widgets.toc_tree import More, TocTree
-from memtui.tui.widgets.transcript import SourceExcerpt
+from memtui.tui.widgets.toc_tree import MoreRow, TocTree
 from memtui.workspace import Workspace
 
 AppOf = Callable[[Workspace], MemtuiApp]
@@ -44,8 +43,8 @@ def tree(pilot: Pilot[str | MemtuiError]) -> TocTree:
     return pilot.app.screen.query_one(TocTree)
 
 
-def here(pilot: Pilot[str | MemtuiError]) -> TocLine:
-    line = tree(pilot).pointed_at
+def here(pilot: Pilot[str | MemtuiError]) -> TocEntry:
+    line = tree(pilot).current
     assert line is not None
     return line
 
@@ -71,7 +70,7 @@ async def press(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> 
 def labels(pilot: Pilot[str | MemtuiError]) -> list[str]:
     rows = tree(pilot)
     lines = [rows.get_node_at_line(at) for at in range(rows.last_line + 1)]
-    return [row.data.node_id for row in lines if row and isinstance(row.data, TocLine)]
+    return [row.data.node_id for row in lines if row and isinstance(row.data, TocEntry)]
 
 
 async def test_it_opens_on_the_newest_year_with_its_page_and_first_source(
@@ -151,9 +150,9 @@ async def test_space_shows_the_quotes_of_a_bullet_and_hides_them(
         grips = len(bullets.bullets[0].grip_ids)
         assert bullets.option_count == folded + grips
         await press(pilot, settle, "down")
-        assert bullets.place == (0, 0)
+        assert bullets.position == (0, 0)
         await press(pilot, settle, "left")
-        assert bullets.place == (0, -1)
+        assert bullets.position == (0, -1)
         await press(pilot, settle, "left")
         assert bullets.option_count == folded
 
@@ -209,7 +208,7 @@ async def test_plus_and_minus_show_more_and_less_around_the_source(
         whole = sources.expand(grip.grip_id, before=60, after=60)
         assert source(pilot).expansion.events_before == whole.events_before
         assert source(pilot).expansion.events_after == whole.events_after
-        assert "Nothing more was said" in said(pilot)[-1]
+        assert "nothing more within an hour" in said(pilot)[-1]
 
 
 async def test_brackets_go_along_a_level_across_branches(
@@ -324,7 +323,7 @@ async def test_another_memtui_at_work_is_named(app: MemtuiApp, settle: Settle) -
 async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(**_: int) -> list[TocLine]:
+    def broken(**_: int) -> list[TocEntry]:
         raise OSError("disk on fire")
 
     with monkeypatch.context() as patch:
@@ -400,7 +399,7 @@ async def test_a_long_branch_is_read_a_page_at_a_time(
 
     def years(
         *, offset: int = 0, limit: int = browse.PAGE, of: Scope = ALL
-    ) -> list[TocLine]:
+    ) -> list[TocEntry]:
         assert of == ALL
         return many[offset : offset + limit]
 
@@ -460,14 +459,14 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
         await press(pilot, settle, "enter", "z")
         node = page(pilot).node
         assert node is not None
-        tokens = estimate(nodes.of_node(node))
+        tokens = estimate(nodes.node_text(node))
         measure = page(pilot).query_one(PaneTitle).measure
         assert f" · ~{tokens} tokens · " in measure
         assert page(pilot).size.width == SIZE[0] and not tree(pilot).region.area
         await press(pilot, settle, "z")
         assert tree(pilot).region.area and source(pilot).region.area
         shown = len(labels(pilot))
-        monkeypatch.setattr("memtui.tui.widgets.toc_tree.MOST_UNFOLDED", 2)
+        monkeypatch.setattr("memtui.tui.widgets.toc_tree.MAX_EXPANDED", 2)
         await press(pilot, settle, "escape", "home", "asterisk")
         assert "Only the first" in said(pilot)[0]
         assert len(labels(pilot)) == shown
@@ -567,7 +566,7 @@ async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
         go_on = threading.Event()
         children = browse.children
 
-        def slow(*args: str, **others: object) -> list[TocLine]:
+        def slow(*args: str, **others: object) -> list[TocEntry]:
             go_on.wait()
             raise MemtuiError("the disk is away")
 
@@ -577,7 +576,7 @@ async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
         assert rows is not None
         while not rows.children:
             await pilot.pause()
-        assert rows.children[0].data == More(0, "reading…")
+        assert rows.children[0].data == MoreRow(0, "reading…")
         await pilot.press("down")
         go_on.set()
         await settle(pilot)
@@ -586,7 +585,7 @@ async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
         assert tree(pilot).cursor_node is failed
         monkeypatch.setattr(browse, "children", children)
         await press(pilot, settle, "enter")
-        assert isinstance(rows.children[0].data, TocLine)
+        assert isinstance(rows.children[0].data, TocEntry)
 
 
 async def test_what_could_not_be_read_is_there_once_it_can_be(

@@ -12,8 +12,13 @@ from textual.widgets import Static
 
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
-from memtui.model.jobs import Job, Reason, Result
-from memtui.model.model_state import Condition, Doing, Health, Phase
+from memtui.model.jobs import Job, RunReason, RunResult
+from memtui.model.model_state import (
+    ModelCondition,
+    ModelHealth,
+    ModelPhase,
+    ModelProgress,
+)
 from memtui.pipeline.progress import Model, Progress
 from memtui.store import database, jobs
 from memtui.tui.app import MemtuiApp
@@ -29,12 +34,14 @@ AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
-READY = Model().looked_at(Health(Condition.READY, model="qwen3:4b"))
+READY = Model().looked_at(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
 BUSY = READY.of("toc:day:2024-01-15", 14, NOW - timedelta(seconds=72)).at(
-    Doing(Phase.WRITING, 2, 3, written=48, most=700)
+    ModelProgress(ModelPhase.WRITING, 2, 3, written=48, most=700)
 )
-NO_MODEL = Health(
-    Condition.MODEL_MISSING, "no model is there that would do", "ollama pull qwen3:4b"
+NO_MODEL = ModelHealth(
+    ModelCondition.MODEL_MISSING,
+    "no model is there that would do",
+    "ollama pull qwen3:4b",
 )
 
 
@@ -57,10 +64,10 @@ def worked(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     monkeypatch.setattr(Workspace, "workdesk", desk)
     before_ms = to_ms(NOW) - 3_600_000
     with database.writing():
-        number = jobs.begin(Job.DAY, Reason.SCHEDULE, before_ms)
+        number = jobs.begin(Job.DAY, RunReason.SCHEDULE, before_ms)
         jobs.note(number, before_ms, jobs.Counts(made=2, failed=1), waiting=3)
         error = "the model's reply was cut [short]"
-        jobs.end(number, Result.FAILED, before_ms + 95_000, error=error)
+        jobs.end(number, RunResult.FAILED, before_ms + 95_000, error=error)
     return full_house
 
 
@@ -141,15 +148,18 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
         await settle(pilot)
         assert "✗ the disk is full" in row(app, "segment")
         assert "It is tried again by itself." in chosen(app)
-        assert app.screen.query_one(JobList).pointed_at == "segment"
+        assert app.screen.query_one(JobList).current == "segment"
 
 
 @pytest.mark.parametrize(
     ("health", "said"),
     [
-        (Health(Condition.READY, model="qwen3:4b"), "✓ qwen3:4b is there, at rest."),
         (
-            Health(Condition.OFFLINE, "no Ollama answers"),
+            ModelHealth(ModelCondition.READY, model="qwen3:4b"),
+            "✓ qwen3:4b is there, at rest.",
+        ),
+        (
+            ModelHealth(ModelCondition.OFFLINE, "no Ollama answers"),
             "✗ Ollama is not running: start it with “ollama serve”."
             f"\n  {model_status.LOOKED_FOR}",
         ),
@@ -161,9 +171,11 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
     ],
     ids=["ready", "offline", "missing"],
 )
-def test_the_state_of_ollama_is_told_with_its_cure(health: Health, said: str) -> None:
+def test_the_state_of_ollama_is_told_with_its_cure(
+    health: ModelHealth, said: str
+) -> None:
     state = Model().looked_at(health)
-    assert str(model_status.told(state, "", None, NOW)) == said
+    assert str(model_status.describe_model(state, "", None, NOW)) == said
 
 
 async def test_keys_that_cannot_act_say_why(

@@ -15,12 +15,11 @@ from memtui.store import database, tombstones
 from memtui.store.schema import EventRow, NodeRow
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import WorkReported
-from memtui.tui.widgets import node_page, quotes
+from memtui.tui.widgets import node_page, source_pane
 from memtui.tui.widgets.bullet_list import BulletList
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.source_pane import SourcePane
+from memtui.tui.widgets.source_pane import SourceExcerpt, SourcePane
 from memtui.tui.widgets.text_block import Paragraph
-from memtui.tui.widgets.transcript import SourceExcerpt
 from memtui.tui.widgets.turn_rendering import MARKED
 from tests.conftest import NOW
 from tests.screens.conftest import CLAIMS, DAY, MODEL, Author
@@ -46,7 +45,7 @@ def head(pilot: Pilot[str | MemtuiError]) -> str:
 def source(pilot: Pilot[str | MemtuiError]) -> Content:
     shown = pilot.app.screen.query_one("#transcript", Static).visual
     assert isinstance(shown, SourceExcerpt)
-    return shown.lay_out(80)[0]
+    return shown.lay_out(80)
 
 
 def marked(text: Content) -> str:
@@ -99,11 +98,11 @@ async def test_u_shows_what_no_source_says_and_hides_it_again(
         assert not any("Frankfurt" in row for row in rows(pilot))
         await steps(settle, "u")(pilot)
         bullets = pilot.app.screen.query_one(BulletList)
-        assert bullets.place == (len(judged.bullets), -1)
+        assert bullets.position == (len(judged.bullets), -1)
         assert rows(pilot)[-1].startswith(f"✗ {claim.text[:40]}")
         assert "unsupported: only 17 % of its wording" in rows(pilot)[-1]
         await steps(settle, "u")(pilot)
-        assert bullets.place == (len(judged.bullets) - 1, -1)
+        assert bullets.position == (len(judged.bullets) - 1, -1)
         assert not any("Frankfurt" in row for row in rows(pilot))
 
 
@@ -214,7 +213,7 @@ async def test_a_source_that_has_changed_since_says_so(
         changed.where(EventRow.id == span.event_id).execute()
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_PAGE)(pilot)
-        assert quotes.TEXT_CHANGED in source(pilot).plain
+        assert source_pane.TEXT_CHANGED in source(pilot).plain
         assert not marked(source(pilot))
 
 

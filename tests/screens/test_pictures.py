@@ -11,8 +11,13 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from memtui.errors import MemtuiError
-from memtui.model.model_state import Condition, Doing, Health, Phase
-from memtui.model.sessions import History
+from memtui.model.model_state import (
+    ModelCondition,
+    ModelHealth,
+    ModelPhase,
+    ModelProgress,
+)
+from memtui.model.sessions import AgentHistory
 from memtui.pipeline.progress import Model, Progress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import WorkReported
@@ -96,8 +101,8 @@ def test_contents_wide(app: MemtuiApp, settle: Settle, snap_compare: Compare) ->
 def test_contents_while_a_model_writes(
     app: MemtuiApp, settle: Settle, snap_compare: Compare, size: tuple[int, int]
 ) -> None:
-    doing = Doing(Phase.WRITING, 2, 3, written=48, most=700)
-    ready = Model().looked_at(Health(Condition.READY, model="qwen3:4b"))
+    doing = ModelProgress(ModelPhase.WRITING, 2, 3, written=48, most=700)
+    ready = Model().looked_at(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
     model = ready.of("toc:day:2024-02-19", 14).at(doing)
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
@@ -165,7 +170,7 @@ def test_welcome(
     snap_compare: Compare,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = [History("claude-code", Path("/srv/agents/projects"), 214)]
+    found = [AgentHistory("claude-code", Path("/srv/agents/projects"), 214)]
     monkeypatch.setattr(house, "histories", lambda: found)
     run = steps(settle)
     assert snap_compare(app_of(house), terminal_size=(120, 40), run_before=run)

@@ -21,7 +21,7 @@ from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.quarantine import DropScreen, QuarantineScreen
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.quarantine_list import QuarantineList
-from memtui.tui.widgets.status_line import NOW, StatusLine
+from memtui.tui.widgets.status_line import RETRIES_ITSELF, StatusLine
 from memtui.workspace import Workspace
 from tests.screens import helped
 
@@ -256,14 +256,16 @@ async def test_what_a_stage_could_not_do_is_told_until_it_is_old(
         await settle(pilot)
         refused.post_message(WorkReported(Progress("index", error="the disk is full")))
         await opened(pilot, settle)
-        assert told() == [f"✗ Failing since 12:00, indexing: the disk is full. {NOW}"]
+        assert told() == [
+            f"✗ Failing since 12:00, indexing: the disk is full. {RETRIES_ITSELF}"
+        ]
         refused.post_message(WorkReported(Progress("ingest", 1)))
         failing = (("rollup", "[b]no[/] room"),)
         for stage in ("rollup", "ingest", "import"):
             refused.post_message(WorkReported(Progress(stage, failing=failing)))
         await settle(pilot)
         assert told() == [
-            f"✗ Failing since 12:00, rolling up: [b]no[/] room. {NOW}",
+            f"✗ Failing since 12:00, rolling up: [b]no[/] room. {RETRIES_ITSELF}",
             "  Failed at 12:00, indexing: the disk is full; it has worked since, from"
             " 12:00 on.",
         ]

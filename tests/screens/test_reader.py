@@ -13,9 +13,9 @@ from textual.widgets import Input, Static
 from textual.widgets._footer import FooterKey
 
 from memtui.errors import MemtuiError
-from memtui.model.events import Event, Place
+from memtui.model.events import Event, EventPosition
 from memtui.model.events import make_thought as thought
-from memtui.model.sessions import Helper, Resume
+from memtui.model.sessions import ResumeCommand, SubagentMetadata
 from memtui.pipeline.progress import Progress
 from memtui.services import conversation
 from memtui.services.conversation import TurnRange, Whose
@@ -252,7 +252,7 @@ async def test_what_comes_late_is_shown_where_it_belongs_and_moves_nothing(
         assert pointed(app).ordinal == 0
 
 
-def place_of(app: MemtuiApp, ordinal: int) -> Place:
+def place_of(app: MemtuiApp, ordinal: int) -> EventPosition:
     (turn,) = (t for t in view(app).buffer.turns if t.event.ordinal == ordinal)
     return turn.place
 
@@ -315,7 +315,9 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long.keep(20)
-    helper = Helper("codex", "mill", "helper-1", "Explore", "call-3", "Look around")
+    helper = SubagentMetadata(
+        "codex", "mill", "helper-1", "Explore", "call-3", "Look around"
+    )
     with database.writing():
         columns = [row.name for row in database.db.get_columns("events")]
         mine = {"id": "'S' || substr(id, 2)", "subagent": "'helper-1'"}
@@ -445,7 +447,7 @@ async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
         go_on = threading.Event()
         look = conversation.holding
 
-        def slowly(whose: Whose, words: str) -> Sequence[Place]:
+        def slowly(whose: Whose, words: str) -> Sequence[EventPosition]:
             asked.append(words)
             go_on.wait()
             if words == "wheel 49":
@@ -526,7 +528,7 @@ async def test_what_is_copied_does_not_go_to_a_folder_that_is_gone(
     gone = str(tmp_path / "gone")
     async with app.run_test() as pilot:
         await settle(pilot)
-        app.push_screen(ResumeScreen(Resume(("sh", "--resume", "x"), gone)))
+        app.push_screen(ResumeScreen(ResumeCommand(("sh", "--resume", "x"), gone)))
         await settle(pilot)
         question = said(app, "#question")
         assert question.startswith(f"The folder {gone} is not there any more.")
@@ -629,7 +631,7 @@ async def test_what_cannot_be_read_says_why_and_what_to_do(
 ) -> None:
     long.keep(10)
 
-    def broken(*_: object) -> Place:
+    def broken(*_: object) -> EventPosition:
         raise OSError("the disk is full")
 
     monkeypatch.setattr(conversation, "about", broken)

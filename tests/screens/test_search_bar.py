@@ -11,13 +11,12 @@ from textual.widgets import Input, OptionList, Static
 
 from memtui.errors import MemtuiError
 from memtui.model.events import Event, EventRole
-from memtui.model.filters import NAMES
-from memtui.model.hits import Answer, Findings, MessageSearch
+from memtui.model.filters import FILTER_FIELDS
+from memtui.model.hits import CombinedResult, MessageResult, TeleportResult
 from memtui.services import browse
 from memtui.services.browse import Parts
 from memtui.store import database, events, sessions
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import LandingFound
 from memtui.tui.screens.search import SearchHistory, TeleportScreen
 from memtui.tui.themes import DARK, LIGHT
 from memtui.tui.widgets.bullet_list import BulletList
@@ -42,7 +41,7 @@ from tests.screens.test_teleport import answered, note
 
 Pilots = Pilot[str | MemtuiError]
 Settle = Callable[[Pilots], Awaitable[None]]
-Answering = Callable[[str], Answer | Findings | MessageSearch]
+Answering = Callable[[str], TeleportResult | CombinedResult | MessageResult]
 SIZE = (120, 40)
 
 
@@ -79,7 +78,9 @@ def drawn(screen: TeleportScreen) -> list[str]:
 def three() -> dict[str, SearchFunction]:
     return {
         "all": Fake(lambda _: FINDINGS),
-        "summaries": Fake(lambda text: Answer(text, note="The index is being built.")),
+        "summaries": Fake(
+            lambda text: TeleportResult(text, note="The index is being built.")
+        ),
         "messages": Fake(lambda _: MESSAGES),
     }
 
@@ -120,12 +121,12 @@ async def test_the_view_and_the_words_of_last_time_are_there_again(
         assert bar(pilot).lines
 
 
-def behind(gate: threading.Event) -> Callable[[str], Findings]:
+def behind(gate: threading.Event) -> Callable[[str], CombinedResult]:
     """An answer that is slow: it waits for a gate to open."""
 
-    def slow(text: str) -> Findings:
+    def slow(text: str) -> CombinedResult:
         assert text == "memtui " or gate.wait(10)
-        return Findings(text, (moment(title=f"Of {text}", node_id=text),))
+        return CombinedResult(text, (moment(title=f"Of {text}", node_id=text),))
 
     return slow
 
@@ -171,7 +172,7 @@ async def test_without_a_question_it_says_how_to_ask_with_every_filter(
         how = bar(pilot).query_one("#how", Static)
         assert how.display and how.region.bottom < 24
         assert isinstance(how.visual, SearchHelp)
-        for example in (*(f"{name}:" for name in NAMES), "refr*", "last week"):
+        for example in (*(f"{name}:" for name in FILTER_FIELDS), "refr*", "last week"):
             assert example in how.visual.lay_out(60).plain
         await ask(pilot, settle, "session")
         assert not how.display
@@ -182,7 +183,7 @@ async def test_without_a_question_it_says_how_to_ask_with_every_filter(
 async def test_nothing_found_says_what_of_the_question_to_change(
     settle: Settle,
 ) -> None:
-    async with Bare(all=Fake(Findings)).run_test(size=SIZE) as pilot:
+    async with Bare(all=Fake(CombinedResult)).run_test(size=SIZE) as pilot:
         for typed, says in (
             ("wibble agent:codex", "without the filter"),
             ('"wibble wobble"', "without the quotes"),
@@ -194,10 +195,10 @@ async def test_nothing_found_says_what_of_the_question_to_change(
 
 
 async def test_what_was_probably_meant_is_taken_by_a_key(settle: Settle) -> None:
-    def meant(text: str) -> Findings:
+    def meant(text: str) -> CombinedResult:
         if text == "session timeout":
             return FINDINGS
-        return Findings(text, suggestion="session timeout")
+        return CombinedResult(text, suggestion="session timeout")
 
     async with Bare(all=Fake(meant)).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "sesion timeout")
@@ -225,7 +226,7 @@ async def test_while_an_index_is_made_the_answer_follows_by_itself(
     settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memtui.tui.screens.search.AGAIN_S", 0.05)
-    first = Findings("", notes=("The index is being built: 300 nodes to go.",))
+    first = CombinedResult("", notes=("The index is being built: 300 nodes to go.",))
     fake = Fake(lambda _: first if len(fake.asked) < 4 else FINDINGS)
     async with Bare(all=fake).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "session")
@@ -260,7 +261,7 @@ async def test_a_message_of_a_session_without_segments_is_not_opened_yet(
 
 
 async def test_the_mark_is_where_the_cursor_is(settle: Settle) -> None:
-    many = Findings("x", tuple(moment(title=f"Number {n}") for n in range(40)))
+    many = CombinedResult("x", tuple(moment(title=f"Number {n}") for n in range(40)))
     async with Bare(all=Fake(lambda _: many)).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "x")
         for keys, title in (
@@ -294,7 +295,7 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str], Answering]] = {
         (120, 40),
         DARK.name,
         (),
-        lambda text: Findings(text, suggestion="session timeout", took_ms=3.0),
+        lambda text: CombinedResult(text, suggestion="session timeout", took_ms=3.0),
     ),
     "broken-full": (
         (120, 40),
@@ -308,7 +309,7 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str], Answering]] = {
 @pytest.mark.parametrize("name", PICTURES)
 def test_pictures(name: str, settle: Settle, snap_compare: Compare) -> None:
     size, theme, keys, answer = PICTURES[name]
-    finders = {view.value: Fake(Findings) for view in SearchView}
+    finders = {view.value: Fake(CombinedResult) for view in SearchView}
     shown = SearchView.MESSAGES if name.startswith("messages") else SearchView.ALL
     app = Bare(None, **finders | {shown.value: Fake(answer)})
     app.theme = theme
@@ -360,13 +361,13 @@ async def test_enter_on_a_message_opens_it_word_for_word_at_its_segment(
             at=event.timestamp,
             snippet=marked(event.text, "sliding"),
         )
-        fake = Fake(lambda text: Findings(text, (found,)))
+        fake = Fake(lambda text: CombinedResult(text, (found,)))
         await found_in(app, pilot, settle, all=fake)
         assert isinstance(app.focused, DetailPane)
         shown = app.screen.query_one(SourcePane).expansion
         assert [one.event_id for one in shown.excerpt_events] == [event.event_id]
         assert shown.events_before and shown.events_after
-        pointed = app.screen.query_one(TocTree).pointed_at
+        pointed = app.screen.query_one(TocTree).current
         assert pointed is not None
         assert pointed.node_id.startswith("toc:segment:2024-01-15")
         await pilot.press("plus")
@@ -379,7 +380,7 @@ async def test_enter_on_a_message_opens_it_word_for_word_at_its_segment(
         await settle(pilot)
         grip = app.screen.query_one(SourcePane).expansion.grip
         assert grip is not None and grip.grip_id
-        assert app.screen.query_one(BulletList).place is not None
+        assert app.screen.query_one(BulletList).position is not None
 
 
 async def test_a_session_found_by_its_title_opens_at_its_first_segment(
@@ -390,11 +391,11 @@ async def test_a_session_found_by_its_title_opens_at_its_first_segment(
         first = said_in("shop-2")[0]
         whole = session(session_id="shop-2", created_at=first.timestamp)
         hit = message("", session=whole, event_id="", msg_idx=-1, window=())
-        fake = Fake(lambda text: MessageSearch(text, (hit,)))
+        fake = Fake(lambda text: MessageResult(text, (hit,)))
         await found_in(app, pilot, settle, messages=fake)
         tree = app.screen.query_one(TocTree)
-        assert tree.pointed_at is not None and app.focused is tree
-        assert tree.pointed_at.node_id.endswith(first.event_id)
+        assert tree.current is not None and app.focused is tree
+        assert tree.current.node_id.endswith(first.event_id)
 
 
 async def test_ctrl_o_asks_for_one_message_of_each_session_and_back(
@@ -439,14 +440,14 @@ async def test_only_the_line_chosen_last_is_gone_to(
 
     monkeypatch.setattr("memtui.search.combined.node_at", node_at)
     names = ("first", "second")
-    both = MessageSearch(
+    both = MessageResult(
         "x", tuple(message("x", "x", session=session(session_id=n)) for n in names)
     )
     app = Bare(None, messages=Fake(lambda _: both))
     async with app.run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "x")
         await pilot.press("enter")
-        screen.post_message(LandingFound(screen.lines[1].target, "of nobody"))
+        screen.land(screen.lines[1].target, "of nobody")
         await pilot.press("down", "enter")
         gate.set()
         await settle(pilot)

@@ -71,7 +71,7 @@ def listed(app: MemtuiApp) -> SessionList:
 
 
 def titles(app: MemtuiApp) -> list[str]:
-    known = listed(app).known
+    known = listed(app).sessions
     return [known[place].title for place in sorted(known)]
 
 
@@ -100,10 +100,11 @@ async def test_the_newest_stand_first_until_another_order_is_asked_for(
         assert titles(app) == newest[::-1]
         keys: list[Callable[[int], object]] = [
             lambda at: (
-                listed(app).known[at].created_at - listed(app).known[at].updated_at
+                listed(app).sessions[at].created_at
+                - listed(app).sessions[at].updated_at
             ),
-            lambda at: -listed(app).known[at].message_count,
-            lambda at: listed(app).known[at].title.lower(),
+            lambda at: -listed(app).sessions[at].message_count,
+            lambda at: listed(app).sessions[at].title.lower(),
         ]
         for key in keys:
             await pilot.press("S")
@@ -118,7 +119,7 @@ async def test_words_narrow_it_and_escape_shows_all_again(
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle, "slash", *"SHOP", "space", *"cla")
         assert heading(app)[1].endswith(" of 6")
-        assert {one.project for one in listed(app).known.values()} == {"shop"}
+        assert {one.project for one in listed(app).sessions.values()} == {"shop"}
         await pilot.press(*" 100%_", "enter")
         await settle(pilot)
         assert listed(app).has_focus and titles(app) == []
@@ -145,7 +146,7 @@ async def test_enter_opens_what_the_words_typed_at_once_have_found(
     monkeypatch.setattr(sessions, "around", slow)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
-        first = listed(app).known[0]
+        first = listed(app).sessions[0]
         await pilot.press("slash")
         await settle(pilot)
         line = [key.key_display for key in app.screen.query(FooterKey)]
@@ -185,13 +186,13 @@ async def test_of_thousands_only_what_is_in_sight_is_read(
         assert heading(app)[1] == "20,006"
         await pilot.press("end")
         await settle(pilot)
-        last = listed(app).pointed_at
+        last = listed(app).current
         assert last is not None and last.title.endswith("00000")
         for _ in range(3):
             await pilot.press("pageup")
             await settle(pilot)
         assert read <= 1_500
-        at = listed(app).pointed_at
+        at = listed(app).current
         assert at is not None and "[b]" in at.title
 
 
@@ -205,13 +206,13 @@ async def test_what_comes_meanwhile_moves_neither_cursor_nor_scroll(
         await pilot.press(*["pagedown"] * 20, "up", "up")
         await settle(pilot)
         shown = listed(app)
-        before, row = shown.pointed_at, shown.cursor - shown.scroll_offset.y
+        before, row = shown.current, shown.cursor - shown.scroll_offset.y
         assert before is not None
         keep(950, since=900)
         app.post_message(WorkReported(Progress("")))
         while shown.total < 956:
             await settle(pilot)
-        assert shown.pointed_at == before
+        assert shown.current == before
         assert shown.cursor - shown.scroll_offset.y == row
 
 
@@ -278,9 +279,9 @@ async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
         shown = listed(app)
         said = shown.render_line(5).text
         assert said.startswith("  ✗ Not read, tried again soon: the disk is away")
-        assert shown.pointed_at is None and shown.total == 2_006
+        assert shown.current is None and shown.total == 2_006
         monkeypatch.undo()
-        while shown.pointed_at is None:
+        while shown.current is None:
             await settle(pilot)
         assert "Grain" in shown.render_line(5).text
 

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from memtui import settings as settings_module
 from memtui.errors import MemtuiError
-from memtui.model.setting import Entry
+from memtui.model.setting import SettingEntry
 from memtui.settings import BY_NAME, Settings
 from memtui.settings_file import SettingsEditor
 from memtui.tui.app import MemtuiApp
@@ -219,7 +219,7 @@ async def test_esc_waits_for_what_is_being_written(
 ) -> None:
     may, change = threading.Event(), SettingsEditor.change
 
-    def slow(desk: SettingsEditor, name: str, text: str) -> Entry:
+    def slow(desk: SettingsEditor, name: str, text: str) -> SettingEntry:
         may.wait()
         return change(desk, name, text)
 

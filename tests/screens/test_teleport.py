@@ -7,9 +7,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from memtui.errors import MemtuiError
-from memtui.model.hits import Answer
+from memtui.model.hits import TeleportResult
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import Answered
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.search import TeleportScreen
 from memtui.tui.widgets.breadcrumbs import Breadcrumbs
@@ -86,8 +85,8 @@ async def test_typing_finds_and_enter_goes_to_the_node_however_deep(
         await pilot.press(*["down"] * at, "enter")
         await settle(pilot)
         tree = app.screen.query_one(TocTree)
-        assert tree.pointed_at is not None
-        assert tree.pointed_at.node_id == line.target.node_id
+        assert tree.current is not None
+        assert tree.current.node_id == line.target.node_id
         assert app.focused is tree
 
 
@@ -116,8 +115,8 @@ async def test_enter_on_a_source_opens_it_with_its_bullet_chosen(
         shown = app.screen.query_one(SourcePane).expansion.grip
         assert shown is not None and shown.grip_id == line.target.grip_id
         bullets = app.screen.query_one(BulletList)
-        assert bullets.place is not None
-        assert line.target.grip_id in bullets.bullets[bullets.place[0]].grip_ids
+        assert bullets.position is not None
+        assert line.target.grip_id in bullets.bullets[bullets.position[0]].grip_ids
 
 
 @pytest.mark.parametrize("view", [SearchView.ALL, SearchView.MESSAGES])
@@ -135,7 +134,7 @@ async def test_what_was_said_is_found_by_its_words_and_opened_where_it_stands(
         assert isinstance(app.focused, DetailPane)
         shown = app.screen.query_one(SourcePane).expansion
         assert [one.text for one in shown.excerpt_events] == [best.match.snippet.text]
-        pointed = app.screen.query_one(TocTree).pointed_at
+        pointed = app.screen.query_one(TocTree).current
         assert pointed is not None
         assert pointed.node_id.startswith("toc:segment:2024-01-15")
 
@@ -165,8 +164,8 @@ async def test_an_answer_to_an_older_question_is_dropped(
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
         lines = screen.lines
-        screen.post_message(Answered(screen.view, "sess", SearchResults()))
-        screen.post_message(Answered(SearchView.MESSAGES, "session", SearchResults()))
+        screen.show_result(screen.view, "sess", SearchResults())
+        screen.show_result(SearchView.MESSAGES, "session", SearchResults())
         await answered(pilot, settle)
         assert lines and screen.lines == lines
 
@@ -226,7 +225,7 @@ async def test_with_a_broken_index_it_is_found_and_said(
 async def test_a_search_that_fails_says_why_and_is_asked_again_by_itself(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(query: str, **_: object) -> Answer:
+    def broken(query: str, **_: object) -> TeleportResult:
         raise OSError("disk on fire")
 
     monkeypatch.setattr("memtui.tui.screens.search.AGAIN_S", 0.05)
@@ -266,8 +265,8 @@ async def test_a_click_on_a_line_goes_there(app: MemtuiApp, settle: Settle) -> N
         await pilot.click(OptionList, offset=(4, 0))
         await settle(pilot)
         tree = app.screen.query_one(TocTree)
-        assert tree.pointed_at is not None
-        assert tree.pointed_at.node_id == wanted
+        assert tree.current is not None
+        assert tree.current.node_id == wanted
 
 
 async def test_where_nothing_is_kept_it_is_said_what_to_do(

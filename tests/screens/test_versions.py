@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from memtui.errors import MemtuiError
-from memtui.model.model_state import Condition, Health
+from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.model.nodes import TocHistory
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
@@ -47,7 +47,7 @@ DAY = "toc:day:2024-01-18"
 TO_THE_DAY = ["g", *DAY.rpartition(":")[2], "enter"]
 WHY = "2 of 4 bullets are not supported by the source"
 SIZE = (120, 40)
-READY = Health(Condition.READY, model=modelled.MODEL)
+READY = ModelHealth(ModelCondition.READY, model=modelled.MODEL)
 SIZES = [(80, 24), SIZE, (200, 60)]
 
 
@@ -230,7 +230,7 @@ async def test_an_earlier_version_is_pinned_and_let_go_and_the_page_follows(
         page = writing.screen.query_one(NodePage)
         assert page.node is not None
         assert (page.node.version, page.node.is_pinned) == (1, True)
-        line = writing.screen.query_one(TocTree).pointed_at
+        line = writing.screen.query_one(TocTree).current
         assert line is not None and line.is_pinned
         assert notices(writing) == [], "what was said goes with its screen"
         await press(pilot, settle, "v", "P")
@@ -308,7 +308,9 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
     app = asking(full_house)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        health = Health(Condition.OFFLINE, "nobody answers at http://127.0.0.1:11434")
+        health = ModelHealth(
+            ModelCondition.OFFLINE, "nobody answers at http://127.0.0.1:11434"
+        )
         app.post_message(WorkReported(Progress("", model=Model(health))))
         await settle(pilot)
         await steps(settle)(pilot)
@@ -363,14 +365,14 @@ async def test_what_somebody_pins_elsewhere_is_shown_in_a_running_app(
     async with writing.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, *TO_THE_DAY)
-        line = writing.screen.query_one(TocTree).pointed_at
+        line = writing.screen.query_one(TocTree).current
         assert line is not None and line.headline == "Tokens refreshed"
         versions.pin(DAY, 1, written.zone, NOW)
         assert written.works.until_idle(lambda _: None) == []
         changed = written.works.take_changed()
         writing.post_message(WorkReported(Progress("index", 1, changed=changed)))
         await settle(pilot)
-        line = writing.screen.query_one(TocTree).pointed_at
+        line = writing.screen.query_one(TocTree).current
         assert line is not None and line.is_pinned
         assert line.headline != "Tokens refreshed"
         page = writing.screen.query_one(NodePage).node

@@ -9,18 +9,18 @@ from textual.widgets import Static
 from textual.widgets._footer import FooterKey
 
 from memtui.errors import MemtuiError
-from memtui.model.sessions import History
+from memtui.model.sessions import AgentHistory
 from memtui.pipeline.progress import Progress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import WorkReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.welcome import WelcomeScreen
-from memtui.tui.widgets.status_line import IMPORT_THERE, StatusLine
+from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE, StatusLine
 from memtui.workspace import Workspace
 
 AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-FOUND = [History("claude-code", Path("/srv/agents/projects"), 214)]
+FOUND = [AgentHistory("claude-code", Path("/srv/agents/projects"), 214)]
 
 
 def offer(app: MemtuiApp) -> str:
@@ -30,11 +30,11 @@ def offer(app: MemtuiApp) -> str:
 async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
     house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[Sequence[History], bool]] = []
+    asked: list[tuple[Sequence[AgentHistory], bool]] = []
     monkeypatch.setattr(house, "histories", lambda: FOUND)
 
     def start(
-        histories: Sequence[History], report: object, *, is_watched: bool
+        histories: Sequence[AgentHistory], report: object, *, is_watched: bool
     ) -> None:
         asked.append((histories, is_watched))
 
@@ -83,7 +83,7 @@ async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
 async def test_histories_that_cannot_be_looked_for_say_why(
     house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken() -> list[History]:
+    def broken() -> list[AgentHistory]:
         raise OSError("no entry")
 
     monkeypatch.setattr(house, "histories", broken)
@@ -109,11 +109,11 @@ async def test_a_store_with_something_in_it_opens_on_the_contents(
 async def test_nothing_is_imported_while_another_memtui_works_the_store(
     house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[Sequence[History], bool]] = []
+    asked: list[tuple[Sequence[AgentHistory], bool]] = []
     monkeypatch.setattr(house, "histories", lambda: FOUND)
 
     def start(
-        histories: Sequence[History], report: object, *, is_watched: bool
+        histories: Sequence[AgentHistory], report: object, *, is_watched: bool
     ) -> None:
         asked.append((histories, is_watched))
 
@@ -123,10 +123,10 @@ async def test_nothing_is_imported_while_another_memtui_works_the_store(
         await settle(pilot)
         app.post_message(WorkReported(Progress("", is_ours=False)))
         await settle(pilot)
-        assert offer(app) == f"Nothing kept yet. {IMPORT_THERE}"
+        assert offer(app) == f"Nothing kept yet. {IMPORT_ELSEWHERE}"
         assert "import" not in {key.description for key in app.screen.query(FooterKey)}
         await pilot.press("i", "escape", "i")
         await settle(pilot)
         assert isinstance(app.screen, ContentsScreen) and not asked
         notices = [notice.message for notice in app._notifications]
-        assert notices == [IMPORT_THERE]
+        assert notices == [IMPORT_ELSEWHERE]

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memtui.errors import SearchError
-from memtui.model.hits import HitKind, Match
+from memtui.model.hits import HitKind, IndexMatch
 from memtui.search import query as search_query
 from memtui.search import schema
 from memtui.search.documents import Document
@@ -36,7 +36,7 @@ def read(text: str) -> Query:
     return search_query.read(text, UTC)
 
 
-def best(index: NodeIndex, query: str) -> Match:
+def best(index: NodeIndex, query: str) -> IndexMatch:
     return index.find(read(query), 10).matches[0]
 
 

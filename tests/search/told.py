@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from memtui.model.hits import Found, HitKind, Match
+from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.model.nodes import TocLevel
 from memtui.search import documents
 from memtui.search import query as search_query
@@ -47,7 +47,7 @@ def find(
     *,
     is_exact: bool = True,
     is_recent_first: bool = False,
-) -> Found:
+) -> IndexMatches:
     how = {"is_exact": is_exact, "is_recent_first": is_recent_first}
     return index.find(search_query.read(query, UTC), limit, among=None, **how)
 
@@ -57,7 +57,9 @@ def found(index: NodeIndex, query: str, limit: int = 50, **how: bool) -> list[st
 
 
 def score(index: NodeIndex, query: str, name: str) -> float:
-    matches: dict[str, Match] = {m.target_id: m for m in find(index, query).matches}
+    matches: dict[str, IndexMatch] = {
+        m.target_id: m for m in find(index, query).matches
+    }
     return matches[name].score
 
 

@@ -8,13 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from memtui.capture.formats.base import Awaited, Cursor, Reading, Restarted, Source
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.capture.formats.base import (
+    Cursor,
+    FileReplaced,
+    ParsedItem,
+    PendingRecord,
+    SourceFormat,
+)
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 READ_AT = datetime(2027, 1, 1, tzinfo=UTC)
 """When the files are read: after all of them were written."""
 
-InPieces = Callable[[Source, Path, int], list[Reading]]
+InPieces = Callable[[SourceFormat, Path, int], list[ParsedItem]]
 
 
 @pytest.fixture
@@ -24,12 +30,12 @@ def in_pieces(tmp_path: Path) -> InPieces:
     The cursor between two readings goes through JSON, as it does in the store.
     """
 
-    def read(source: Source, file: Path, seed: int) -> list[Reading]:
+    def read(source: SourceFormat, file: Path, seed: int) -> list[ParsedItem]:
         raw, dice = file.read_bytes(), random.Random(seed)
         folder = tmp_path / str(seed) / file.parent.name
         folder.mkdir(parents=True)
         growing, cursor, end = folder / file.name, None, 0
-        readings: list[Reading] = []
+        readings: list[ParsedItem] = []
         while end < len(raw):
             end += dice.randint(1, 2 * len(raw) // 7 + 1)
             growing.write_bytes(raw[:end])
@@ -49,30 +55,32 @@ def stored(cursor: Cursor) -> Cursor:
         cursor.line,
         cursor.fingerprint,
         json.loads(json.dumps(cursor.state)),
-        cursor.is_held,
+        cursor.needs_reread,
     )
 
 
 @pytest.fixture
-def lasting() -> Callable[[list[Reading]], object]:
+def lasting() -> Callable[[list[ParsedItem]], object]:
     """What must be equal however a file was read: all that is said once."""
 
-    def of(readings: list[Reading]) -> object:
+    def of(readings: list[ParsedItem]) -> object:
         given = list(given_in(readings))
         facts = {
             (reading.agent, reading.session_id): reading
             for reading in readings
-            if isinstance(reading, SessionFacts)
+            if isinstance(reading, SessionMetadata)
         }
-        helpers = {r.subagent: r for r in readings if isinstance(r, Helper)}
+        helpers = {r.subagent: r for r in readings if isinstance(r, SubagentMetadata)}
         return given, facts, helpers
 
     return of
 
 
-def given_in(readings: list[Reading]) -> Iterator[Reading]:
+def given_in(readings: list[ParsedItem]) -> Iterator[ParsedItem]:
     """What a file says, whatever was learnt of its sessions."""
     for reading in readings:
-        assert not isinstance(reading, Restarted)
-        if not isinstance(reading, Awaited | Cursor | SessionFacts | Helper):
+        assert not isinstance(reading, FileReplaced)
+        if not isinstance(
+            reading, PendingRecord | Cursor | SessionMetadata | SubagentMetadata
+        ):
             yield reading

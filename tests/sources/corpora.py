@@ -246,9 +246,9 @@ def stretches(name: str) -> list[list[bytes]]:
 
 
 def _real(name: str) -> Iterator[list[bytes]]:
-    source = formats.BY_NAME[name]
+    source = formats.FORMATS_BY_NAME[name]
     for file in sorted(SHARED.rglob("*.jsonl")):
-        if source.fits(file, jsonl.head(file, formats.LOOK_AHEAD)):
+        if source.matches_content(file, jsonl.read_head(file, formats.HEAD_LINES)):
             told = file.read_bytes().splitlines()
             short = [line for line in told if line.strip() and len(line) < MOST_BYTES]
             for start in range(0, min(len(short), 20 * STRETCH), STRETCH):

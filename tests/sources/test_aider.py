@@ -10,9 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.capture.formats import aider
-from memtui.capture.formats.base import Awaited, Cursor, Left, Reading, Refused
+from memtui.capture.formats.base import (
+    Cursor,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
+)
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.sessions import SessionFacts
+from memtui.model.sessions import SessionMetadata
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 WRITTEN = datetime(2026, 11, 20, tzinfo=UTC)
@@ -69,7 +75,7 @@ def written(folder: Path, text: str | bytes) -> Path:
 
 def readings(
     file: Path, start: Cursor | None = None, now: datetime = NOW
-) -> list[Reading]:
+) -> list[ParsedItem]:
     return list(aider.read(file, start, agent="x", now=now))
 
 
@@ -77,7 +83,7 @@ def told(folder: Path, text: str) -> list[Event]:
     return [r for r in readings(written(folder, text)) if isinstance(r, Event)]
 
 
-def last_cursor(found: list[Reading]) -> Cursor:
+def last_cursor(found: list[ParsedItem]) -> Cursor:
     return next(r for r in reversed(found) if isinstance(r, Cursor))
 
 
@@ -110,12 +116,12 @@ def test_a_history_is_told_as_it_was_spoken(tmp_path: Path) -> None:
 def test_a_session_is_known_by_its_header_and_folder(tmp_path: Path) -> None:
     file = written(tmp_path, HEADER + LAUNCH + TALK)
     found = readings(file)
-    facts = [r for r in found if isinstance(r, SessionFacts)]
+    facts = [r for r in found if isinstance(r, SessionMetadata)]
     at = datetime(2025, 10, 23, 17, 4, 56).astimezone()
     assert (
         facts[0]
         == facts[-1]
-        == SessionFacts(
+        == SessionMetadata(
             "aider",
             "2025-10-23T17-04-56-shop",
             cwd=str(file.parent),
@@ -124,7 +130,7 @@ def test_a_session_is_known_by_its_header_and_folder(tmp_path: Path) -> None:
         )
     )
     first = next(i for i, r in enumerate(found) if isinstance(r, Event))
-    assert isinstance(found[first - 1], SessionFacts)
+    assert isinstance(found[first - 1], SessionMetadata)
 
 
 def test_events_keep_their_order_by_the_millisecond(tmp_path: Path) -> None:
@@ -201,7 +207,7 @@ def test_words_without_a_session_are_refused(
     tmp_path: Path, header: str, reason: str
 ) -> None:
     found = readings(written(tmp_path, f"{header}#### go  \n"))
-    assert Refused(reason, 1 + bool(header)) in found
+    assert InvalidRecord(reason, 1 + bool(header)) in found
     assert not [r for r in found if isinstance(r, Event)]
 
 
@@ -210,11 +216,11 @@ def test_a_block_is_held_until_the_file_rests(tmp_path: Path) -> None:
     early = readings(file, now=SOON)
     cursor = last_cursor(early)
     assert [r.text for r in early if isinstance(r, Event)] == ["go"]
-    assert Awaited("the last line is cut off", 7) in early
-    assert cursor.is_held
+    assert PendingRecord("the last line is cut off", 7) in early
+    assert cursor.needs_reread
     late = readings(file, cursor)
     assert [r.text for r in late if isinstance(r, Event)] == ["I am\nabout"]
-    assert not last_cursor(late).is_held
+    assert not last_cursor(late).needs_reread
 
 
 @given(st.lists(st.integers(min_value=1, max_value=300), max_size=25))
@@ -222,7 +228,7 @@ def test_reading_in_pieces_is_reading_as_a_whole(sizes: list[int]) -> None:
     raw = (HEADER + LAUNCH + TALK + HEADER.replace("56", "57") + TALK).encode()
     with tempfile.TemporaryDirectory() as folder:
         whole = readings(written(Path(folder), raw))
-        pieces: list[Reading] = []
+        pieces: list[ParsedItem] = []
         cursor, end = None, 0
         for size in [*sizes, len(raw)]:
             end += size
@@ -230,7 +236,7 @@ def test_reading_in_pieces_is_reading_as_a_whole(sizes: list[int]) -> None:
             cursor = last_cursor(found)
             pieces += found
         pieces += readings(written(Path(folder), raw), cursor)
-    kept = Event | Left | Refused
+    kept = Event | SkippedRecord | InvalidRecord
     assert [r for r in pieces if isinstance(r, kept)] == [
         r for r in whole if isinstance(r, kept)
     ]
@@ -250,12 +256,12 @@ def test_every_line_of_the_real_histories_is_accounted_for(shared: Path) -> None
         assert kinds[EventType.USER_MESSAGE] == len(prompts) > 0
         by_person = [p for p in prompts if not re.match(r"#### /add", p)]
         assert sum(e.role is EventRole.USER for e in events) == len(by_person)
-        noted = Counter(r.reason for r in found if isinstance(r, Left))
+        noted = Counter(r.reason for r in found if isinstance(r, SkippedRecord))
         assert noted["header"] == text.count("# aider chat started at")
         own = re.findall(r"^> .*\S.*", text, re.MULTILINE)
         done = [e for e in events if e.event_type is EventType.TOOL_RESULT]
         assert noted["notice"] + sum(e.text.count("\n") for e in done) == len(own)
-        assert not [r for r in found if isinstance(r, Refused)]
+        assert not [r for r in found if isinstance(r, InvalidRecord)]
 
 
 pieces = st.sampled_from(
@@ -282,7 +288,7 @@ def test_every_word_is_in_an_event_or_refused(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = readings(written(Path(folder), text))
     told = " ".join(r.text for r in found if isinstance(r, Event))
-    if not [r for r in found if isinstance(r, Refused)]:
+    if not [r for r in found if isinstance(r, InvalidRecord)]:
         assert told.count("words") == text.count("words")
         assert told.count("go") == text.count("#### go")
 

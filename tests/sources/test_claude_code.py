@@ -9,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.capture.formats import claude_code
-from memtui.capture.formats.base import Awaited, Cursor, Left, Reading, Refused
+from memtui.capture.formats.base import (
+    Cursor,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
+)
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.sessions import SessionFacts
+from memtui.model.sessions import SessionMetadata
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -49,12 +55,12 @@ def answer(key: str, said: object, **fields: Any) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": key, "content": said, **fields}
 
 
-def read(*records: object, path: str = "projects/shop/s1.jsonl") -> list[Reading]:
+def read(*records: object, path: str = "projects/shop/s1.jsonl") -> list[ParsedItem]:
     lines = [r if isinstance(r, str) else json.dumps(r) for r in records]
     return read_bytes("\n".join(lines).encode("utf-8", "surrogatepass") + b"\n", path)
 
 
-def read_bytes(raw: bytes, path: str = "projects/shop/s1.jsonl") -> list[Reading]:
+def read_bytes(raw: bytes, path: str = "projects/shop/s1.jsonl") -> list[ParsedItem]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, path)
         file.parent.mkdir(parents=True)
@@ -193,10 +199,10 @@ def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
             user(1, "Fix the cart"),
             assistant(2, text("Fixed."), gitBranch="fix/cart"),
         )
-        if isinstance(reading, SessionFacts)
+        if isinstance(reading, SessionMetadata)
     ]
     assert facts[-1:] == [
-        SessionFacts(
+        SessionMetadata(
             agent="claude-code",
             session_id="s1",
             cwd="/home/ada/work/shop",
@@ -210,7 +216,7 @@ def test_a_session_is_known_by_its_folder_branch_model_and_title() -> None:
 
 def test_a_sessions_project_is_told_before_its_first_event() -> None:
     first, *_ = read(user(1, "Fix the cart"))
-    assert isinstance(first, SessionFacts)
+    assert isinstance(first, SessionMetadata)
     assert first.cwd == "/home/ada/work/shop"
 
 
@@ -239,12 +245,14 @@ def test_a_damaged_record_is_named_and_the_others_are_read(
     damaged: object, reason: str, line: int
 ) -> None:
     readings = read(user(1, "before"), damaged, user(3, "after"))
-    assert Refused(reason, line) in readings
+    assert InvalidRecord(reason, line) in readings
     assert [e.text for e in readings if isinstance(e, Event)] == ["before", "after"]
 
 
 def test_an_unknown_record_is_counted_by_its_name() -> None:
-    assert Left("unknown record type hologram", 1) in read(record(1, "hologram"))
+    assert SkippedRecord("unknown record type hologram", 1) in read(
+        record(1, "hologram")
+    )
 
 
 def test_two_objects_on_one_line_are_both_read() -> None:
@@ -254,7 +262,7 @@ def test_two_objects_on_one_line_are_both_read() -> None:
 
 def test_a_last_line_that_is_cut_off_is_said_to_be() -> None:
     raw = json.dumps(user(1, "whole")).encode() + b'\n{"type":"user","mess'
-    assert Awaited("the last line is cut off", 2) in read_bytes(raw)
+    assert PendingRecord("the last line is cut off", 2) in read_bytes(raw)
 
 
 @pytest.mark.parametrize(
@@ -274,14 +282,14 @@ def test_whole_objects_before_a_cut_off_one_are_read_and_not_again(
     file.write_bytes(json.dumps(user(1, "caf\xe9"), ensure_ascii=False).encode() + junk)
     first = list(claude_code.read(file, None, agent="claude-code", now=NOW))
     assert [e.text for e in first if isinstance(e, Event)] == ["caf\xe9"]
-    assert Awaited("the last line is cut off", 1) in first
+    assert PendingRecord("the last line is cut off", 1) in first
 
     at = first[-1]
     assert isinstance(at, Cursor)
     with file.open("ab") as more:
         more.write(b"\n" + json.dumps(user(2, "next")).encode())
     second = list(claude_code.read(file, at, agent="claude-code", now=NOW))
-    assert Refused(reason, 1) in second
+    assert InvalidRecord(reason, 1) in second
     assert [e.text for e in second if isinstance(e, Event)] == ["next"]
 
 

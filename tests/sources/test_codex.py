@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 
 from memtui.capture import formats
 from memtui.capture.formats import codex, codex_content, codex_tools, jsonl
-from memtui.capture.formats.base import Awaited, Cursor, Left, Reading, Refused
+from memtui.capture.formats.base import (
+    Cursor,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
+)
 from memtui.model.events import Event, EventRole, EventType, Thought
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 OWN = "01990000-0000-7000-8000-00000000000a"
@@ -60,11 +66,11 @@ def answer(second: float, key: str, output: object) -> dict[str, Any]:
     return item(second, "function_call_output", call_id=key, output=output)
 
 
-def read(*records: object, name: str = "rollout.jsonl") -> list[Reading]:
+def read(*records: object, name: str = "rollout.jsonl") -> list[ParsedItem]:
     return read_bytes("".join(json.dumps(r) + "\n" for r in records).encode(), name)
 
 
-def read_bytes(raw: bytes, name: str = "rollout.jsonl") -> list[Reading]:
+def read_bytes(raw: bytes, name: str = "rollout.jsonl") -> list[ParsedItem]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, name)
         file.write_bytes(raw)
@@ -242,7 +248,7 @@ def test_thoughts_are_kept_apart_and_taken_once() -> None:
         item(2, "reasoning", summary=[], encrypted_content="x"),
     )
     assert [r.text for r in readings if isinstance(r, Thought)] == ["**Looking**"]
-    assert Left("response_item/reasoning, encrypted", 4) in readings
+    assert SkippedRecord("response_item/reasoning, encrypted", 4) in readings
 
 
 def test_a_session_is_known_before_its_first_event() -> None:
@@ -254,10 +260,10 @@ def test_a_session_is_known_before_its_first_event() -> None:
             prompt(1, "Fix it"),
             event(2, "thread_name_updated", thread_name="The cart"),
         )
-        if isinstance(r, SessionFacts | Event)
+        if isinstance(r, SessionMetadata | Event)
     ]
-    assert isinstance(first, SessionFacts)
-    assert last == SessionFacts(
+    assert isinstance(first, SessionMetadata)
+    assert last == SessionMetadata(
         agent="codex",
         session_id=OWN,
         cwd="/home/ada/shop",
@@ -297,7 +303,7 @@ def test_what_a_fork_copied_has_the_names_it_has_in_the_original(
     assert [e.origin for e in copied] == [e.origin for e in original[:-1]]
     assert [e.text for e in copied] == ["An old question", "An old answer"]
     assert own.text == "A new one"
-    facts = [r for r in readings if isinstance(r, SessionFacts)]
+    facts = [r for r in readings if isinstance(r, SessionMetadata)]
     assert (facts[-1].session_id, facts[-1].forked_from) == (OWN, PARENT)
 
 
@@ -335,8 +341,8 @@ def test_a_subagent_belongs_to_its_parents_session() -> None:
     readings = read(meta(source={"subagent": {"thread_spawn": spawn}}), prompt(1, "Go"))
     (asked,) = [r for r in readings if isinstance(r, Event)]
     assert (asked.session_id, asked.subagent) == (PARENT, OWN)
-    assert Helper("codex", PARENT, OWN, "explorer") in readings
-    facts = [r for r in readings if isinstance(r, SessionFacts)]
+    assert SubagentMetadata("codex", PARENT, OWN, "explorer") in readings
+    facts = [r for r in readings if isinstance(r, SessionMetadata)]
     assert {(f.session_id, f.model, f.title, f.created_by) for f in facts} == {
         (PARENT, "", "", "")
     }
@@ -351,7 +357,7 @@ def test_the_head_of_a_subagents_parent_ends_nothing() -> None:
 def test_whoever_started_a_helper_knows_by_which_call() -> None:
     spawned = {"call_id": "c1", "new_thread_id": "t2", "new_agent_role": "explorer"}
     ended = event(1, "collab_agent_spawn_end", prompt="Look\naround", **spawned)
-    helper = Helper("codex", OWN, "t2", "explorer", "c1", "Look around")
+    helper = SubagentMetadata("codex", OWN, "t2", "explorer", "c1", "Look around")
     assert helper in read(meta(), ended)
 
 
@@ -379,24 +385,27 @@ def test_a_rollout_without_a_head_is_named_by_its_file() -> None:
 @pytest.mark.parametrize(
     ("damaged", "said"),
     [
-        ({"payload": {}}, Refused("a record without type", 2)),
-        ({**prompt(1, "x"), "timestamp": None}, Refused("no timestamp", 2)),
-        ({**prompt(1, "x"), "timestamp": "soon"}, Refused("a bad timestamp", 2)),
+        ({"payload": {}}, InvalidRecord("a record without type", 2)),
+        ({**prompt(1, "x"), "timestamp": None}, InvalidRecord("no timestamp", 2)),
+        ({**prompt(1, "x"), "timestamp": "soon"}, InvalidRecord("a bad timestamp", 2)),
         (
             {**prompt(1, "x"), "timestamp": "2031-01-01T00:00:00Z"},
-            Refused("a timestamp in the future", 2),
+            InvalidRecord("a timestamp in the future", 2),
         ),
-        (line("hologram", 1), Left("unknown record type hologram", 2)),
-        (event(1, "hologram"), Left("unknown record type event_msg/hologram", 2)),
-        (event(1, "token_count"), Left("event_msg/token_count", 2)),
+        (line("hologram", 1), SkippedRecord("unknown record type hologram", 2)),
+        (
+            event(1, "hologram"),
+            SkippedRecord("unknown record type event_msg/hologram", 2),
+        ),
+        (event(1, "token_count"), SkippedRecord("event_msg/token_count", 2)),
     ],
 )
-def test_what_is_not_taken_is_named(damaged: object, said: Reading) -> None:
+def test_what_is_not_taken_is_named(damaged: object, said: ParsedItem) -> None:
     assert said in read(meta(), damaged)
 
 
-Lasting = Callable[[list[Reading]], object]
-InPieces = Callable[[Any, Path, int], list[Reading]]
+Lasting = Callable[[list[ParsedItem]], object]
+InPieces = Callable[[Any, Path, int], list[ParsedItem]]
 
 
 def rollouts(shared: Path) -> list[Path]:
@@ -406,7 +415,7 @@ def rollouts(shared: Path) -> list[Path]:
 
 
 def is_codex(file: Path) -> bool:
-    return codex.SOURCE.fits(file, jsonl.head(file, formats.LOOK_AHEAD))
+    return codex.SOURCE.matches_content(file, jsonl.read_head(file, formats.HEAD_LINES))
 
 
 def test_real_rollouts_read_alike_in_pieces(
@@ -448,7 +457,7 @@ def unaccounted(raw: bytes) -> list[str]:
     """The records of which nothing is said; a call's answer or waiting says of it."""
     spoken = set()
     for reading in read_bytes(raw):
-        if isinstance(reading, Left | Refused | Awaited):
+        if isinstance(reading, SkippedRecord | InvalidRecord | PendingRecord):
             spoken.add(reading.line)
         elif isinstance(reading, Event):
             spoken.add(reading.ordinal // 100)
@@ -523,15 +532,15 @@ def test_a_real_rollout_cut_anywhere_is_read(shared: Path) -> None:
 
 
 def test_each_agents_files_are_claimed_by_its_own_format(shared: Path) -> None:
-    folders = {"codex": codex.SOURCE, "copilot": formats.BY_NAME["copilot-cli"]}
+    folders = {"codex": codex.SOURCE, "copilot": formats.FORMATS_BY_NAME["copilot-cli"]}
     for file in shared.rglob("*.jsonl"):
-        head = jsonl.head(file, formats.LOOK_AHEAD)
+        head = jsonl.read_head(file, formats.HEAD_LINES)
         place = str(file.relative_to(shared))
         for name, source in folders.items():
             is_its = name in place and file.name != "history.jsonl"
-            assert source.fits(file, head) == is_its, (place, name)
+            assert source.matches_content(file, head) == is_its, (place, name)
             if is_its:
-                assert formats.of(file) is source
+                assert formats.detect_format(file) is source
 
 
 def test_a_line_read_before_it_was_ended_is_counted_once(tmp_path: Path) -> None:
@@ -541,4 +550,4 @@ def test_a_line_read_before_it_was_ended_is_counted_once(tmp_path: Path) -> None
     assert isinstance(cursor, Cursor)
     growing.write_text(f"{json.dumps(meta())}\n{json.dumps(event(1, 'token_count'))}\n")
     readings = codex.read(growing, cursor, agent="", now=NOW)
-    assert Left("event_msg/token_count", 2) in list(readings)
+    assert SkippedRecord("event_msg/token_count", 2) in list(readings)

@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 
 from memtui.capture import formats
 from memtui.capture.formats import copilot, jsonl
-from memtui.capture.formats.base import Awaited, Cursor, Left, Reading, Refused
+from memtui.capture.formats.base import (
+    Cursor,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
+)
 from memtui.model.events import Event, EventRole, EventType, Thought
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
@@ -44,11 +50,11 @@ def ends(second: int, key: str, **about: Any) -> dict[str, Any]:
     return line("tool.execution_complete", second, toolCallId=key, **about)
 
 
-def read(*records: object) -> list[Reading]:
+def read(*records: object) -> list[ParsedItem]:
     return read_bytes("".join(json.dumps(r) + "\n" for r in records).encode())
 
 
-def read_bytes(raw: bytes, name: str = "s9/events.jsonl") -> list[Reading]:
+def read_bytes(raw: bytes, name: str = "s9/events.jsonl") -> list[ParsedItem]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, name)
         file.parent.mkdir(exist_ok=True)
@@ -135,7 +141,10 @@ def test_a_helper_is_named_by_the_call_that_started_it() -> None:
         line("subagent.completed", 6, toolCallId="c1", agentName="explore"),
         ends(7, "c1", result={"content": "Found."}),
     )
-    assert Helper("copilot-cli", "s1", "c1", "explore", "c1", "Look up") in readings
+    assert (
+        SubagentMetadata("copilot-cli", "s1", "c1", "explore", "c1", "Look up")
+        in readings
+    )
     events = [r for r in readings if isinstance(r, Event)]
     assert {e.session_id for e in events} == {"s1"}
     assert [(str(e.event_type), e.subagent) for e in events[1:]] == [
@@ -172,8 +181,8 @@ def test_a_session_begins_goes_on_and_ends() -> None:
 
 def test_a_session_is_known_before_its_first_event() -> None:
     first, *_, last = read(start(), line("session.model_change", 1, newModel="gpt-5"))
-    assert isinstance(first, SessionFacts)
-    assert last == SessionFacts(
+    assert isinstance(first, SessionMetadata)
+    assert last == SessionMetadata(
         agent="copilot-cli",
         session_id="s1",
         cwd="/home/ada/shop/cart",
@@ -198,28 +207,34 @@ def test_a_session_without_a_start_is_named_by_its_file(
 @pytest.mark.parametrize(
     ("damaged", "said"),
     [
-        ({"data": {}}, Refused("a record without type", 1)),
-        ({"type": "user.message", "data": 4}, Refused("a record without data", 1)),
-        (line("user.message", 1) | {"timestamp": ""}, Refused("no timestamp", 1)),
-        (line("abort", 1) | {"timestamp": "soon"}, Refused("a bad timestamp", 1)),
-        (line("session.hologram", 1), Left("unknown record type session.hologram", 1)),
-        (line("hook.start", 1), Left("hook.start", 1)),
+        ({"data": {}}, InvalidRecord("a record without type", 1)),
+        (
+            {"type": "user.message", "data": 4},
+            InvalidRecord("a record without data", 1),
+        ),
+        (line("user.message", 1) | {"timestamp": ""}, InvalidRecord("no timestamp", 1)),
+        (line("abort", 1) | {"timestamp": "soon"}, InvalidRecord("a bad timestamp", 1)),
+        (
+            line("session.hologram", 1),
+            SkippedRecord("unknown record type session.hologram", 1),
+        ),
+        (line("hook.start", 1), SkippedRecord("hook.start", 1)),
     ],
 )
-def test_what_is_not_taken_is_named(damaged: object, said: Reading) -> None:
+def test_what_is_not_taken_is_named(damaged: object, said: ParsedItem) -> None:
     assert said in read(damaged)
 
 
-Lasting = Callable[[list[Reading]], object]
-InPieces = Callable[[Any, Path, int], list[Reading]]
+Lasting = Callable[[list[ParsedItem]], object]
+InPieces = Callable[[Any, Path, int], list[ParsedItem]]
 
 
 def sessions(shared: Path) -> list[Path]:
-    limit = formats.LOOK_AHEAD
+    limit = formats.HEAD_LINES
     found = [
         file
         for file in shared.rglob("*.jsonl")
-        if copilot.fits(file, jsonl.head(file, limit))
+        if copilot.fits(file, jsonl.read_head(file, limit))
     ]
     assert len(found) == 8
     return found
@@ -266,7 +281,7 @@ def unaccounted(raw: bytes) -> list[str]:
     """The records of which nothing is said; a call's answer or waiting says of it."""
     spoken = set()
     for reading in read_bytes(raw):
-        if isinstance(reading, Left | Refused | Awaited):
+        if isinstance(reading, SkippedRecord | InvalidRecord | PendingRecord):
             spoken.add(reading.line)
         elif isinstance(reading, Event):
             spoken.add(reading.ordinal // 100)

@@ -30,8 +30,10 @@ NO_SESSIONS = {"schema_drift.json", "agent-a0ad4f44468bdf20d.meta.json"}
 
 
 def claimed_by(file: Path) -> set[str]:
-    head = jsonl.head(file, formats.LOOK_AHEAD)
-    return {source.name for source in formats.ALL if source.fits(file, head)}
+    head = jsonl.read_head(file, formats.HEAD_LINES)
+    return {
+        source.name for source in formats.FORMATS if source.matches_content(file, head)
+    }
 
 
 def is_session(agent: str, file: Path) -> bool:
@@ -73,7 +75,7 @@ def test_geminis_header_is_not_taken_for_claude_codes(tmp_path: Path) -> None:
     file.write_text(json.dumps(header) + "\n")
     assert claimed_by(file) == {"gemini-cli"}
     record = Record(1, {"sessionId": "s", "type": "brand-new"})
-    assert formats.BY_NAME["claude-code"].fits(file, [record])
+    assert formats.FORMATS_BY_NAME["claude-code"].matches_content(file, [record])
 
 
 @pytest.mark.parametrize(
@@ -92,4 +94,4 @@ def test_the_files_of_agents_nobody_reads_are_claimed_by_none(
     for file in files:
         assert claimed_by(file) == set(), file
         with pytest.raises(SourceError, match="is of no format memtui knows"):
-            formats.of(file)
+            formats.detect_format(file)

@@ -13,13 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.capture.formats import opencode
-from memtui.capture.formats.base import Awaited, Left, Reading, Refused
+from memtui.capture.formats.base import (
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
+)
 from memtui.model.events import Event, Thought
 from tests.sources.conftest import READ_AT
 from tests.sources.mutations import often, spoilt
 from tests.sources.test_opencode import START, Agent
 
-ACCOUNTS = Event, Thought, Refused, Left, Awaited
+ACCOUNTS = Event, Thought, InvalidRecord, SkippedRecord, PendingRecord
 
 CELLS: list[Any] = [
     *(None, 0, -1, 2**62, 1.5, float("inf"), "", "x", "\0", "s1", "msg_0001"),
@@ -79,7 +84,7 @@ def loosen(db: sqlite3.Connection) -> None:
         db.execute(f"DROP TABLE strict_{table}")
 
 
-def read(path: Path) -> list[Reading]:
+def read(path: Path) -> list[ParsedItem]:
     return list(opencode.read(path, None, agent="x", now=READ_AT))
 
 

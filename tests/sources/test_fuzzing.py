@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 from memtui.capture import formats
 from memtui.capture.formats import aider, gemini, hooks, jsonl
 from memtui.capture.formats.base import (
-    Awaited,
     Cursor,
-    Left,
-    Reading,
+    FileReplaced,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
     Record,
-    Refused,
-    Restarted,
-    Source,
+    SkippedRecord,
+    SourceFormat,
 )
 from memtui.model.events import Event, Thought
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from tests.sources import corpora
 from tests.sources.conftest import READ_AT, given_in, stored
 from tests.sources.mutations import anything, damaged, odd, often, records, spoilt
@@ -34,19 +34,27 @@ from tests.sources.mutations import anything, damaged, odd, often, records, spoi
 SOON = corpora.AT + timedelta(seconds=12)
 """When the files are still being written: what is held back is not given up yet."""
 
-ACCOUNTS = {Event: "kept", Thought: "thought", Refused: "refused", Left: "left"}
+ACCOUNTS = {
+    Event: "kept",
+    Thought: "thought",
+    InvalidRecord: "refused",
+    SkippedRecord: "left",
+}
 """What becomes of a record; otherwise it is awaited."""
 
 FORMATS = list(corpora.MADE)
 
 
 def read(
-    source: Source, file: Path, start: Cursor | None = None, now: datetime = READ_AT
-) -> list[Reading]:
+    source: SourceFormat,
+    file: Path,
+    start: Cursor | None = None,
+    now: datetime = READ_AT,
+) -> list[ParsedItem]:
     return list(source.read(file, start, agent="own", now=now))
 
 
-def cursor_of(found: list[Reading]) -> Cursor:
+def cursor_of(found: list[ParsedItem]) -> Cursor:
     assert isinstance(found[-1], Cursor)
     return stored(found[-1])
 
@@ -85,7 +93,7 @@ def _calls(state: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 @given(data=st.data())
 def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) -> None:
     told = data.draw(records(partial(corpora.stretches, name)))
-    source, account = formats.BY_NAME[name], Counter[str]()
+    source, account = formats.FORMATS_BY_NAME[name], Counter[str]()
     cursor, raw = Cursor(), b""
     with tempfile.TemporaryDirectory() as folder:
         file = corpora.path(name, Path(folder))
@@ -97,7 +105,9 @@ def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) ->
             cursor = cursor_of(found)
             what = [ACCOUNTS[type(r)] for r in found if type(r) in ACCOUNTS]
             begun = [*_calls(cursor.state)] != [*_calls(before)]
-            learnt = [r for r in found if isinstance(r, SessionFacts | Helper)]
+            learnt = [
+                r for r in found if isinstance(r, SessionMetadata | SubagentMetadata)
+            ]
             if what:
                 account[what[0]] += 1
             elif learnt and b'"record"' in line:
@@ -105,7 +115,7 @@ def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) ->
             elif begun or awaited(cursor.state, line):
                 account["awaited"] += 1
             assert account.total() == raw.count(b"\n"), line
-        end = [r for r in read(source, file, cursor) if isinstance(r, Awaited)]
+        end = [r for r in read(source, file, cursor) if isinstance(r, PendingRecord)]
         assert len(end) == len([*_calls(cursor.state)])
 
 
@@ -114,7 +124,7 @@ def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) ->
 def test_a_record_nested_too_deeply_does_not_hold_up_those_behind_it(
     name: str, depth: int, tmp_path: Path
 ) -> None:
-    source, made = formats.BY_NAME[name], [*corpora.MADE[name]()]
+    source, made = formats.FORMATS_BY_NAME[name], [*corpora.MADE[name]()]
     file = corpora.path(name, tmp_path)
     deep = ("[" * depth + "]" * depth).encode()
     for number, fields in enumerate(made):
@@ -135,7 +145,7 @@ def written(file: Path, told: list[bytes]) -> Path:
     return file
 
 
-def texts(found: list[Reading]) -> set[str]:
+def texts(found: list[ParsedItem]) -> set[str]:
     return {reading.text for reading in found if isinstance(reading, Event)}
 
 
@@ -147,7 +157,7 @@ def test_a_file_read_in_pieces_is_the_file_read_at_once(
 ) -> None:
     raw = data.draw(bytes_of(name))
     cuts = data.draw(st.lists(st.integers(0, len(raw)), max_size=5).map(sorted))
-    source, pieces, cursor = formats.BY_NAME[name], list[Reading](), None
+    source, pieces, cursor = formats.FORMATS_BY_NAME[name], list[ParsedItem](), None
     with tempfile.TemporaryDirectory() as folder:
         file = corpora.path(name, Path(folder))
         for cut in cuts:
@@ -160,14 +170,18 @@ def test_a_file_read_in_pieces_is_the_file_read_at_once(
         again = read(source, file, cursor_of(whole))
     assert said(pieces + last) == said(whole)
     assert cursor_of(last) == cursor_of(whole)
-    assert not [r for r in again if isinstance(r, Event | Thought | Refused | Left)]
+    assert not [
+        r
+        for r in again
+        if isinstance(r, Event | Thought | InvalidRecord | SkippedRecord)
+    ]
     assert _awaited(last) == _awaited(whole) == _awaited(again)
 
 
-def said(found: list[Reading]) -> object:
+def said(found: list[ParsedItem]) -> object:
     """What must be equal however a file was read."""
     facts: dict[tuple[str, str], dict[str, Any]] = {}
-    for told in (r for r in found if isinstance(r, SessionFacts)):
+    for told in (r for r in found if isinstance(r, SessionMetadata)):
         known = facts.setdefault((told.agent, told.session_id), {})
         # The latest word counts, but of the folder the earliest.
         for name in ("branch", "model", "title", "forked_from"):
@@ -176,12 +190,14 @@ def said(found: list[Reading]) -> object:
         at = told.at or corpora.AT
         if (told.cwd or told.project) and at < known.get("at", READ_AT):
             known |= {"at": at, "cwd": told.cwd, "project": told.project}
-    helpers = {(r.session_id, r.subagent): r for r in found if isinstance(r, Helper)}
+    helpers = {
+        (r.session_id, r.subagent): r for r in found if isinstance(r, SubagentMetadata)
+    }
     return list(given_in(found)), facts, helpers
 
 
-def _awaited(found: list[Reading]) -> list[Reading]:
-    return [r for r in found if isinstance(r, Awaited)]
+def _awaited(found: list[ParsedItem]) -> list[ParsedItem]:
+    return [r for r in found if isinstance(r, PendingRecord)]
 
 
 @often(150)
@@ -191,7 +207,7 @@ def test_a_history_of_aiders_read_in_pieces_is_the_one_read_at_once(
 ) -> None:
     raw = data.draw(damaged(corpora.aider_histories) | st.binary(max_size=300))
     cuts = data.draw(st.lists(st.integers(0, len(raw)), max_size=5).map(sorted))
-    pieces, cursor = list[Reading](), None
+    pieces, cursor = list[ParsedItem](), None
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, aider.FILE)
         for cut in cuts:
@@ -201,7 +217,9 @@ def test_a_history_of_aiders_read_in_pieces_is_the_one_read_at_once(
         file.write_bytes(raw)
         last, whole = read(aider.SOURCE, file, cursor), read(aider.SOURCE, file)
     assert said(pieces + last) == said(whole)
-    told = {r.line: r.reason for r in whole if isinstance(r, Refused | Left)}
+    told = {
+        r.line: r.reason for r in whole if isinstance(r, InvalidRecord | SkippedRecord)
+    }
     first = min((line for line, why in told.items() if why != "header"), default=None)
     kept = "".join(r.text for r in whole if isinstance(r, Event))
     for number, line in enumerate(raw.decode("utf-8", "replace").split("\n"), 1):
@@ -224,7 +242,7 @@ def test_all_records_of_a_line_are_found(
     held: list[dict[str, Any]], between: bytes, rest: bytes
 ) -> None:
     line = between.join(json.dumps(one).encode() for one in held) + rest
-    found = list(jsonl.of_line(line + b"\n", 7))
+    found = list(jsonl.parse_line(line + b"\n", 7))
     said = [reading for reading in found if isinstance(reading, Record)]
     assert [json.dumps(r.fields) for r in said] == [json.dumps(one) for one in held]
     assert len(found) - len(said) == bool(rest)
@@ -280,10 +298,10 @@ def test_every_message_of_a_document_is_kept_or_said_why_not(
         first = read(gemini.SOURCE, file)
         file.write_bytes(raw)
         found = read(gemini.SOURCE, file, cursor_of(first))
-    accounts = Event, Thought, Left, Refused, Awaited
+    accounts = Event, Thought, SkippedRecord, InvalidRecord, PendingRecord
     assert [r for r in first if isinstance(r, accounts)]
     if cut < len(raw):
-        assert isinstance(found[0], Restarted)
+        assert isinstance(found[0], FileReplaced)
         number = len(told) if header["messages"] is told else 0
         assert len([r for r in found if isinstance(r, accounts)]) >= number + 1
 

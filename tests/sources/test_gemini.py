@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from memtui.capture.formats import gemini, jsonl
 from memtui.capture.formats.base import (
-    Awaited,
     Cursor,
-    Left,
-    Reading,
-    Refused,
-    Restarted,
+    FileReplaced,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
 )
 from memtui.model.events import Event, EventRole, EventType, Thought
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 HEADER = {
@@ -69,7 +69,7 @@ def written(folder: Path, raw: bytes, name: str = "session-a.jsonl") -> Path:
     return file
 
 
-def readings(file: Path, start: Cursor | None = None) -> list[Reading]:
+def readings(file: Path, start: Cursor | None = None) -> list[ParsedItem]:
     return list(gemini.read(file, start, agent="x", now=NOW))
 
 
@@ -78,11 +78,11 @@ def told(folder: Path, *records: object) -> list[Event]:
     return [r for r in readings(file) if isinstance(r, Event)]
 
 
-def _place(one: Reading) -> str:
+def _place(one: ParsedItem) -> str:
     return one.event_id if isinstance(one, Event) else repr(one)
 
 
-def last_cursor(found: list[Reading]) -> Cursor:
+def last_cursor(found: list[ParsedItem]) -> Cursor:
     return next(r for r in reversed(found) if isinstance(r, Cursor))
 
 
@@ -131,8 +131,8 @@ def test_what_the_person_said_under_a_replys_id_is_not_more_of_the_reply(
 def test_every_telling_of_a_reply_is_accounted_for(tmp_path: Path) -> None:
     begun = message(2, "gemini", "I will")
     file = written(tmp_path, as_lines(HEADER, begun, FURTHER, begun))
-    found = [r for r in readings(file) if isinstance(r, Event | Left)]
-    assert len([r for r in found if r != Left("header", 1)]) == 3
+    found = [r for r in readings(file) if isinstance(r, Event | SkippedRecord)]
+    assert len([r for r in found if r != SkippedRecord("header", 1)]) == 3
 
 
 def test_a_reply_is_held_back_while_it_may_be_told_further(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_reply_is_held_back_while_it_may_be_told_further(tmp_path: Path) -> No
     soon = datetime(2026, 3, 14, 10, 0, 4, tzinfo=UTC)
     found = list(gemini.read(file, None, agent="x", now=soon))
     cursor = last_cursor(found)
-    assert cursor.is_held and not [r for r in found if isinstance(r, Event)]
+    assert cursor.needs_reread and not [r for r in found if isinstance(r, Event)]
     with file.open("ab") as opened:
         opened.write(as_lines(FURTHER))
     (event,) = [r for r in readings(file, cursor) if isinstance(r, Event)]
@@ -154,14 +154,14 @@ def test_other_words_for_what_was_given_are_counted(tmp_path: Path) -> None:
         opened.write(as_lines(FURTHER, FURTHER))
     found = readings(file, cursor)
     assert not [r for r in found if isinstance(r, Event)]
-    reasons = Counter(r.reason for r in found if isinstance(r, Left))
+    reasons = Counter(r.reason for r in found if isinstance(r, SkippedRecord))
     assert reasons["a message told again in other words"] == 1
 
 
 def test_a_call_without_its_answer_is_awaited(tmp_path: Path) -> None:
     made = message(2, "gemini", toolCalls=[call("c1", "executing", None)])
     file = written(tmp_path, as_lines(HEADER, made))
-    assert Awaited("tool call without an answer yet", 2) in readings(file)
+    assert PendingRecord("tool call without an answer yet", 2) in readings(file)
 
 
 def test_a_call_that_never_ended_is_kept_as_broken_off(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_errors_are_events_and_notices_are_left(tmp_path: Path) -> None:
     found = readings(file)
     (event,) = [r for r in found if isinstance(r, Event)]
     assert (event.role, event.metadata["kind"]) == (EventRole.SYSTEM, "error")
-    assert Left("info", 2) in found
+    assert SkippedRecord("info", 2) in found
 
 
 def test_thoughts_are_kept_apart(tmp_path: Path) -> None:
@@ -254,21 +254,21 @@ def test_only_names_that_are_unique_are_told_as_origins(tmp_path: Path) -> None:
 def test_a_folder_with_the_projects_hash_is_the_sessions_folder(tmp_path: Path) -> None:
     header = HEADER | {"directories": ["/somewhere/else", "/home/ada/shop"]}
     file = written(tmp_path, as_lines(header, message(1, "user", "hi")))
-    found = [r for r in readings(file) if isinstance(r, SessionFacts)]
+    found = [r for r in readings(file) if isinstance(r, SessionMetadata)]
     assert {(f.cwd, f.project) for f in found} == {("/home/ada/shop", "")}
 
 
 def test_the_note_beside_the_chats_tells_the_folder(tmp_path: Path) -> None:
     file = written(tmp_path, as_lines(HEADER, message(1, "user", "hi")))
     (file.parent.parent / ".project_root").write_text("/home/ada/shop\n")
-    found = [r for r in readings(file) if isinstance(r, SessionFacts)]
+    found = [r for r in readings(file) if isinstance(r, SessionMetadata)]
     assert {f.cwd for f in found} == {"/home/ada/shop"}
 
 
 def test_title_and_model_are_told_at_the_end(tmp_path: Path) -> None:
     told = message(1, "gemini", "hi", model="gemini-3-pro"), {"$set": {"summary": "T"}}
     found = readings(written(tmp_path, as_lines(HEADER, *told)))
-    facts = [r for r in found if isinstance(r, SessionFacts)][-1]
+    facts = [r for r in found if isinstance(r, SessionMetadata)][-1]
     assert (facts.title, facts.model) == ("T", "gemini-3-pro")
 
 
@@ -278,30 +278,30 @@ def test_a_helpers_file_belongs_to_the_session_that_started_it(tmp_path: Path) -
     found = readings(written(tmp_path, raw, "parent/helper.jsonl"))
     (event,) = [r for r in found if isinstance(r, Event)]
     assert (event.session_id, event.subagent) == ("parent", "helper")
-    assert Helper("gemini-cli", "parent", "helper") in found
+    assert SubagentMetadata("gemini-cli", "parent", "helper") in found
 
 
 @pytest.mark.parametrize(
     ("record", "reading"),
     [
-        ({"id": "a"}, Refused("a record without type", 2)),
-        ({"id": "a", "type": "poem"}, Left("unknown record type poem", 2)),
-        ({"id": "a", "type": "user"}, Refused("no timestamp", 2)),
+        ({"id": "a"}, InvalidRecord("a record without type", 2)),
+        ({"id": "a", "type": "poem"}, SkippedRecord("unknown record type poem", 2)),
+        ({"id": "a", "type": "user"}, InvalidRecord("no timestamp", 2)),
         (
             {"id": "a", "type": "user", "timestamp": "soon"},
-            Refused("a bad timestamp", 2),
+            InvalidRecord("a bad timestamp", 2),
         ),
         (
             {"id": "a", "type": "user", "timestamp": "2031-01-01T00:00:00Z"},
-            Refused("a timestamp in the future", 2),
+            InvalidRecord("a timestamp in the future", 2),
         ),
-        (message(1, "user", ""), Refused("a user_message without text", 2)),
-        (message(1, "gemini", ""), Left("an empty message", 2)),
-        ({"$set": 3}, Refused("a $set that is no object", 2)),
+        (message(1, "user", ""), InvalidRecord("a user_message without text", 2)),
+        (message(1, "gemini", ""), SkippedRecord("an empty message", 2)),
+        ({"$set": 3}, InvalidRecord("a $set that is no object", 2)),
     ],
 )
 def test_what_is_not_taken_is_named(
-    tmp_path: Path, record: dict[str, Any], reading: Reading
+    tmp_path: Path, record: dict[str, Any], reading: ParsedItem
 ) -> None:
     assert reading in readings(written(tmp_path, as_lines(HEADER, record)))
 
@@ -324,14 +324,14 @@ def test_a_document_is_read_again_only_when_it_changed(tmp_path: Path) -> None:
     document["messages"] = [message(1, "user", "hi"), message(2, "gemini", "hello")]
     file.write_text(json.dumps(document))
     again = readings(file, cursor)
-    assert isinstance(again[0], Restarted)
+    assert isinstance(again[0], FileReplaced)
     assert [r.text for r in again if isinstance(r, Event)] == ["hi", "hello"]
 
 
 def test_a_document_that_is_cut_off_is_awaited(tmp_path: Path) -> None:
     document = json.dumps(HEADER | {"messages": [message(1, "user", "hi")]})
     file = written(tmp_path, document[:-20].encode(), "session-a.json")
-    assert Awaited("the document is cut off", 1) in readings(file)
+    assert PendingRecord("the document is cut off", 1) in readings(file)
 
 
 def test_a_document_too_long_to_be_read_is_refused(
@@ -339,7 +339,7 @@ def test_a_document_too_long_to_be_read_is_refused(
 ) -> None:
     monkeypatch.setattr(jsonl, "MAX_RECORD_BYTES", 1024**2)
     file = written(tmp_path, b" " * 1024**2 + b"{}", "session-a.json")
-    assert readings(file)[0] == Refused("a document longer than 1 MB", 1)
+    assert readings(file)[0] == InvalidRecord("a document longer than 1 MB", 1)
 
 
 def everything() -> bytes:
@@ -368,7 +368,7 @@ def test_reading_in_pieces_is_reading_as_a_whole(sizes: list[int]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = written(Path(folder), raw)
         whole = [r for r in readings(file) if isinstance(r, Event | Thought)]
-        pieces: list[Reading] = []
+        pieces: list[ParsedItem] = []
         cursor, end = None, 0
         for size in [*sizes, len(raw)]:
             end += size
@@ -400,7 +400,7 @@ def test_every_message_of_the_real_files_is_stored(shared: Path) -> None:
         assert counts[EventType.ASSISTANT_MESSAGE] == kinds["gemini"] + kinds["model"]
         calls = sum(len(m.get("toolCalls", ())) for m in messages)
         assert counts[EventType.TOOL_RESULT] == calls
-        assert not [r for r in found if isinstance(r, Refused)]
+        assert not [r for r in found if isinstance(r, InvalidRecord)]
 
 
 NAMES = [
@@ -442,7 +442,7 @@ def test_no_record_whatever_it_holds_raises(
                 Path(folder), as_lines(HEADER) * (not is_document) + raw, name
             )
             first = readings(file)
-            accounts = Event | Thought | Left | Refused | Awaited
+            accounts = Event | Thought | SkippedRecord | InvalidRecord | PendingRecord
             assert sum(isinstance(r, accounts) for r in first) > (not is_document)
             assert isinstance(readings(file, last_cursor(first))[-1], Cursor)
 

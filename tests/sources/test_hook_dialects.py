@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memtui.capture.formats import hooks
-from memtui.capture.formats.base import Left, Refused
+from memtui.capture.formats.base import InvalidRecord, SkippedRecord
 from memtui.model.events import Event, EventType
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
@@ -55,7 +55,7 @@ def test_a_folders_day_is_the_session_of_what_names_none() -> None:
     (event,) = told(said, "copilot-cli", "userPromptSubmitted")
     assert event.session_id == "2025-03-14 /home/ada/shop"
     nowhere = {"timestamp": said["timestamp"], "prompt": "Fix the cart"}
-    refused = [Refused("no session id", 1)]
+    refused = [InvalidRecord("no session id", 1)]
     assert read(nowhere, "copilot-cli", "userPromptSubmitted") == refused
     assert read(said, "codex", "UserPromptSubmit") == refused
 
@@ -117,7 +117,7 @@ def test_copilots_boundaries_keep_their_meaning(name: str, kind: EventType) -> N
     (event,) = told(said, "copilot-cli", name)
     assert event.event_type is kind
     assert read(copilot(sessionId="c1", error={}), "copilot-cli", "errorOccurred") == [
-        Left("hook errorOccurred", 1)
+        SkippedRecord("hook errorOccurred", 1)
     ]
 
 
@@ -134,7 +134,9 @@ def test_geminis_turn_is_a_prompt_and_its_answer() -> None:
         ("gemini-cli", "assistant_message", "Because."),
         ("gemini-cli", "assistant_stop", ""),
     ]
-    assert read(gemini("BeforeToolSelection")) == [Left("hook BeforeToolSelection", 1)]
+    assert read(gemini("BeforeToolSelection")) == [
+        SkippedRecord("hook BeforeToolSelection", 1)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from hypothesis import settings as running
 from hypothesis import strategies as st
 
 from memtui.capture.formats import hooks
-from memtui.capture.formats.base import Left, Refused
-from memtui.capture.formats.jsonl import of_payload
+from memtui.capture.formats.base import InvalidRecord, SkippedRecord
+from memtui.capture.formats.jsonl import parse_payload
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.sessions import SessionFacts
+from memtui.model.sessions import SessionMetadata
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 NOW = datetime(2025, 3, 14, 10, 1, tzinfo=UTC)
@@ -89,7 +89,7 @@ def test_boundaries_keep_their_names(name: str, kind: EventType) -> None:
 def test_a_payload_without_a_single_object_is_one_fault() -> None:
     noise = b"\x00\xff{ not\n[1, 2\nnothing at all\n{}!\n" * 1000
     assert list(hooks.read(noise, received_at=NOW, now=NOW)) == [
-        Refused("not valid JSON", 1)
+        InvalidRecord("not valid JSON", 1)
     ]
 
 
@@ -109,19 +109,19 @@ def test_what_a_helper_without_a_name_said_is_kept_with_its_end() -> None:
 
 @pytest.mark.parametrize("name", ["PreToolUse", "Notification", "PreCompact"])
 def test_what_says_nothing_is_known_and_not_kept(name: str) -> None:
-    assert read(claude(name, message="waiting")) == [Left(f"hook {name}", 1)]
+    assert read(claude(name, message="waiting")) == [SkippedRecord(f"hook {name}", 1)]
 
 
 def test_a_word_on_a_session_is_no_event() -> None:
     said = claude("SessionInfo", title="The cart", summary="Why it empties")
     assert told(said) == []
-    facts = [one for one in read(said) if isinstance(one, SessionFacts)]
+    facts = [one for one in read(said) if isinstance(one, SessionMetadata)]
     assert (facts[0].title, facts[0].summary) == ("The cart", "Why it empties")
 
 
 def test_an_unknown_event_is_never_a_message() -> None:
     payload = claude("SomethingNew", prompt="looks like a prompt")
-    assert read(payload) == [Refused("unknown hook event 'SomethingNew'", 1)]
+    assert read(payload) == [InvalidRecord("unknown hook event 'SomethingNew'", 1)]
 
 
 def test_the_memory_clients_own_form_is_understood() -> None:
@@ -187,13 +187,13 @@ def test_every_shape_of_a_payload_is_read(shape: str) -> None:
 def test_what_cannot_be_taken_is_refused_with_its_reason(
     payload: object, reason: str
 ) -> None:
-    assert [r.reason for r in read(payload) if isinstance(r, Refused)] == [reason]
+    assert [r.reason for r in read(payload) if isinstance(r, InvalidRecord)] == [reason]
     assert told(payload) == []
 
 
 def test_a_session_learns_its_project() -> None:
     readings = read(claude("SessionStart", model="opus"))
-    facts = [reading for reading in readings if isinstance(reading, SessionFacts)]
+    facts = [reading for reading in readings if isinstance(reading, SessionMetadata)]
     assert [(f.cwd, f.model) for f in facts] == [("/home/ada/shop", "opus")]
 
 
@@ -207,7 +207,7 @@ def test_every_real_payload_is_understood(shared: Path) -> None:
     for line in lines:
         readings = read(line)
         assert readings
-        assert [r for r in readings if isinstance(r, Refused)] == [], line[:200]
+        assert [r for r in readings if isinstance(r, InvalidRecord)] == [], line[:200]
 
 
 NAMES = st.sampled_from(
@@ -251,12 +251,12 @@ def test_every_record_of_every_payload_is_accounted_for(
         json.dumps(payloads, indent=1),
         "\n".join(map(json.dumps, payloads)),
     ):
-        lines = [record.line for record in of_payload(raw.encode())]
+        lines = [record.line for record in parse_payload(raw.encode())]
         assert len(lines) == len(payloads)
         for one in payloads:
             assert read(one, agent, event)
         readings = read(raw.encode(), agent, event)
-        quiet = [r for r in readings if isinstance(r, Refused | Left)]
+        quiet = [r for r in readings if isinstance(r, InvalidRecord | SkippedRecord)]
         assert {r.line for r in quiet} <= set(lines)
         alone = [read(one, agent, event) for one in payloads]
         assert len(readings) == sum(map(len, alone))

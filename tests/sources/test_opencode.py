@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from memtui.capture.formats import opencode
 from memtui.capture.formats.base import (
-    Awaited,
     Cursor,
-    Left,
-    Reading,
-    Refused,
-    Restarted,
+    FileReplaced,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
 )
 from memtui.model.events import Event, EventRole, EventType, Thought, to_ms
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 START = to_ms(datetime(2026, 3, 14, 10, tzinfo=UTC))
@@ -124,7 +124,7 @@ def agent(path: Path) -> Iterator[Agent]:
 
 def readings(
     path: Path, start: Cursor | None = None, now: datetime = NOW
-) -> list[Reading]:
+) -> list[ParsedItem]:
     return list(opencode.read(path, start, agent="x", now=now))
 
 
@@ -132,7 +132,7 @@ def told(path: Path) -> list[Event]:
     return [r for r in readings(path) if isinstance(r, Event)]
 
 
-def last_cursor(found: list[Reading]) -> Cursor:
+def last_cursor(found: list[ParsedItem]) -> Cursor:
     return next(r for r in reversed(found) if isinstance(r, Cursor))
 
 
@@ -155,15 +155,15 @@ def test_a_conversation_in_use_is_read(agent: Agent, path: Path) -> None:
     ]
     assert events[2].timestamp_ms == START + 2500
     assert [r.text for r in found if isinstance(r, Thought)] == ["Which ones?"]
-    assert Left("step-start") in found
+    assert SkippedRecord("step-start") in found
 
 
 def test_a_session_is_told_before_its_first_event(agent: Agent, path: Path) -> None:
     agent.says(1, "user", "hi", model={"providerID": "x", "modelID": "glm"})
     found = readings(path)
-    facts = [r for r in found if isinstance(r, SessionFacts)]
-    assert isinstance(found[0], SessionFacts)
-    assert facts[-1] == SessionFacts(
+    facts = [r for r in found if isinstance(r, SessionMetadata)]
+    assert isinstance(found[0], SessionMetadata)
+    assert facts[-1] == SessionMetadata(
         "opencode",
         "s1",
         cwd="/home/ada/shop/web",
@@ -190,9 +190,14 @@ def test_a_helpers_words_belong_to_the_session_above(agent: Agent, path: Path) -
         ("s1", "s3"),
         ("s1", ""),
     ]
-    assert Helper("opencode", "s1", "s2", "explore", "", "Look around") in found
-    assert Helper("opencode", "s1", "s2", "explore", "call_3b", "Look around") in found
-    assert {r.session_id for r in found if isinstance(r, SessionFacts)} == {"s1"}
+    assert (
+        SubagentMetadata("opencode", "s1", "s2", "explore", "", "Look around") in found
+    )
+    assert (
+        SubagentMetadata("opencode", "s1", "s2", "explore", "call_3b", "Look around")
+        in found
+    )
+    assert {r.session_id for r in found if isinstance(r, SessionMetadata)} == {"s1"}
 
 
 def test_what_the_program_added_to_a_prompt_is_told_apart(
@@ -237,16 +242,16 @@ def test_a_message_is_held_back_until_it_is_finished(agent: Agent, path: Path) -
     agent.says(1, "user", "go")
     agent.says(2, "assistant", "I am", time={"created": START + 2000})
     early = readings(path, now=soon(3))
-    awaited = Awaited("a message that is still being written")
+    awaited = PendingRecord("a message that is still being written")
     assert early.count(awaited) == 2
     assert not [r for r in early if isinstance(r, Event)]
     cursor = last_cursor(early)
-    assert cursor.is_held
+    assert cursor.needs_reread
     agent.part(2, "text", text="I am done.")
     agent.message(2, "assistant")
     late = readings(path, cursor, soon(60))
     assert [r.text for r in late if isinstance(r, Event)] == ["go", "I am done."]
-    assert not last_cursor(late).is_held
+    assert not last_cursor(late).needs_reread
 
 
 def test_a_message_that_was_abandoned_is_given_as_it_is(
@@ -270,7 +275,7 @@ def test_what_was_given_is_not_given_again(agent: Agent, path: Path) -> None:
 
 
 def test_reading_in_pieces_is_reading_as_a_whole(agent: Agent, path: Path) -> None:
-    pieces: list[Reading] = []
+    pieces: list[ParsedItem] = []
     cursor = None
     for number in range(1, 40, 3):
         steps = (
@@ -385,7 +390,7 @@ def test_the_agent_can_write_while_it_is_read(agent: Agent, path: Path) -> None:
 
 def test_the_write_ahead_log_belongs_to_the_database(agent: Agent, path: Path) -> None:
     agent.says(1, "user", "go")
-    (beside,) = opencode.SOURCE.beside(path)
+    (beside,) = opencode.SOURCE.related_files(path)
     assert beside.stat().st_size > 0
 
 
@@ -421,27 +426,30 @@ def test_a_database_set_back_is_read_from_its_start(agent: Agent, path: Path) ->
     cursor = last_cursor(readings(path))
     agent.db.execute("DELETE FROM message WHERE id = 'msg_0090'")
     found = readings(path, cursor)
-    assert isinstance(found[0], Restarted)
+    assert isinstance(found[0], FileReplaced)
     assert [r.text for r in found if isinstance(r, Event)] == ["go"]
 
 
 @pytest.mark.parametrize(
     ("data", "reading"),
     [
-        ("{", Refused("not a JSON object")),
-        ("[]", Refused("not a JSON object")),
-        ("{}", Refused("a record without type")),
-        ('{"role": "poet"}', Left("unknown record type poet")),
-        ('{"role": "user", "time": {"created": "x"}}', Refused("a bad timestamp")),
+        ("{", InvalidRecord("not a JSON object")),
+        ("[]", InvalidRecord("not a JSON object")),
+        ("{}", InvalidRecord("a record without type")),
+        ('{"role": "poet"}', SkippedRecord("unknown record type poet")),
+        (
+            '{"role": "user", "time": {"created": "x"}}',
+            InvalidRecord("a bad timestamp"),
+        ),
         (
             '{"role": "user", "time": {"created": 99999999999999}}',
-            Refused("a timestamp in the future"),
+            InvalidRecord("a timestamp in the future"),
         ),
-        ('{"role": "user"}', Left("a message without text")),
+        ('{"role": "user"}', SkippedRecord("a message without text")),
     ],
 )
 def test_what_is_not_taken_is_named(
-    agent: Agent, path: Path, data: str, reading: Reading
+    agent: Agent, path: Path, data: str, reading: ParsedItem
 ) -> None:
     row = ("m", "s1", START, START, data)
     agent.put("message", "id session_id time_created time_updated data", *row)
@@ -451,14 +459,17 @@ def test_what_is_not_taken_is_named(
 @pytest.mark.parametrize(
     ("data", "reading"),
     [
-        ("}", Refused("not a JSON object")),
-        ("{}", Refused("a part without type")),
-        ('{"type": "poem"}', Left("unknown record type poem")),
-        ('{"type": "reasoning", "text": ""}', Left("thinking that says nothing")),
+        ("}", InvalidRecord("not a JSON object")),
+        ("{}", InvalidRecord("a part without type")),
+        ('{"type": "poem"}', SkippedRecord("unknown record type poem")),
+        (
+            '{"type": "reasoning", "text": ""}',
+            SkippedRecord("thinking that says nothing"),
+        ),
     ],
 )
 def test_parts_that_are_not_taken_are_named(
-    agent: Agent, path: Path, data: str, reading: Reading
+    agent: Agent, path: Path, data: str, reading: ParsedItem
 ) -> None:
     agent.says(1, "user", "go")
     row = ("prt_z", "msg_0001", "s1", START, START, data)
@@ -466,13 +477,13 @@ def test_parts_that_are_not_taken_are_named(
     agent.put("part", names, *row)
     assert reading in readings(path)
     agent.db.execute("DELETE FROM message")
-    assert readings(path).count(Refused("a part without its message")) == 2
+    assert readings(path).count(InvalidRecord("a part without its message")) == 2
 
 
 def test_conversations_kept_another_way_are_named(agent: Agent, path: Path) -> None:
     agent.db.execute("CREATE TABLE session_message (id text, data text)")
     agent.db.execute("INSERT INTO session_message VALUES ('m', '{}')")
-    assert Left("unknown record type session_message") in readings(path)
+    assert SkippedRecord("unknown record type session_message") in readings(path)
 
 
 def test_other_databases_are_not_taken_for_opencodes(tmp_path: Path) -> None:
@@ -529,7 +540,7 @@ def test_no_file_of_the_older_folders_raises(texts: list[str]) -> None:
             file.parent.mkdir(parents=True)
             file.write_text(text, "latin-1")
         opencode.fits(files[0], [])
-        assert all(map(Path, opencode.SOURCE.beside(files[0])))
+        assert all(map(Path, opencode.SOURCE.related_files(files[0])))
         found = readings(files[0])
         assert isinstance(readings(files[0], last_cursor(found))[-1], Cursor)
 
@@ -574,7 +585,10 @@ def test_no_cell_whatever_it_holds_raises(
             db.commit()
         found = readings(path)
         accounts = sum(
-            isinstance(r, Event | Thought | Left | Refused | Awaited) for r in found
+            isinstance(
+                r, Event | Thought | SkippedRecord | InvalidRecord | PendingRecord
+            )
+            for r in found
         )
         assert accounts >= len(messages)
         readings(path, last_cursor(found))

@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 
 from memtui.capture.formats import plain
-from memtui.capture.formats.base import Cursor, Left, Refused
-from memtui.model.events import Event, EventRole, EventType, Kept, Telling, Thought
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.capture.formats.base import Cursor, InvalidRecord, SkippedRecord
+from memtui.model.events import (
+    Event,
+    EventRole,
+    EventType,
+    Provenance,
+    SourceCopy,
+    Thought,
+)
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -39,7 +46,9 @@ def test_a_line_is_an_event() -> None:
     assert event.timestamp == datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
     assert (event.agent, event.metadata) == ("mine", {"n": "1"})
     assert (
-        facts == again == SessionFacts("mine", "s1", project="shop", at=event.timestamp)
+        facts
+        == again
+        == SessionMetadata("mine", "s1", project="shop", at=event.timestamp)
     )
 
 
@@ -75,7 +84,7 @@ def test_a_line_that_breaks_a_rule_is_refused(
     fields: dict[str, Any], reason: str
 ) -> None:
     readings = read(line(), line(**fields))
-    assert Refused(reason, 2) in readings
+    assert InvalidRecord(reason, 2) in readings
 
 
 ID = "01JPA1H600ABCDEFGHJKMNPQRS"
@@ -95,8 +104,10 @@ def test_what_a_memory_kept_it_keeps() -> None:
     told = [{"id": other, "route": "transcript", "session_id": "s2"}, {"id": "?"}, 3]
     event = only_event(kept(origin="5f0c1b7a9e2d4c68", told=told))
     assert (event.event_id, event.ordinal, event.tokens) == (ID, 40, 7)
-    assert event.kept == Kept(
-        "hook", bytes.fromhex("5f0c1b7a9e2d4c68"), (Telling(other, "transcript", "s2"),)
+    assert event.kept == Provenance(
+        "hook",
+        bytes.fromhex("5f0c1b7a9e2d4c68"),
+        (SourceCopy(other, "transcript", "s2"),),
     )
 
 
@@ -119,12 +130,12 @@ def test_a_count_that_cannot_be_is_made_anew(
 
 @pytest.mark.parametrize("origin", (None, "", "xyz", "00", "5f0c1b7a9e2d4c6800", 7))
 def test_what_is_no_hash_names_no_copy(origin: object) -> None:
-    assert only_event(kept(origin=origin, route="rumour")).kept == Kept("jsonl")
+    assert only_event(kept(origin=origin, route="rumour")).kept == Provenance("jsonl")
 
 
 def test_without_an_id_a_line_says_nothing_of_another_memory() -> None:
     assert only_event(kept(id="")).kept is None
-    assert Refused("an id that memtui did not make", 1) in read(kept(id="mine"))
+    assert InvalidRecord("an id that memtui did not make", 1) in read(kept(id="mine"))
 
 
 def test_a_session_is_told_of_before_its_events_and_once_there_is_one() -> None:
@@ -142,7 +153,7 @@ def test_a_session_is_told_of_before_its_events_and_once_there_is_one() -> None:
         "created_by": "cli",
         "forked_from": "s0",
     }
-    facts = SessionFacts(
+    facts = SessionMetadata(
         agent="claude-code",
         session_id="s1",
         at=datetime(2025, 3, 14, 10, tzinfo=UTC),
@@ -156,7 +167,7 @@ def test_a_session_is_told_of_before_its_events_and_once_there_is_one() -> None:
     kinds = [type(one).__name__ for one in told]
     said = "SessionFacts"
     assert kinds == [said, said, "Event", said, "Event", said]
-    assert {one for one in told if isinstance(one, SessionFacts)} == {facts}
+    assert {one for one in told if isinstance(one, SessionMetadata)} == {facts}
 
 
 def test_subagents_and_thoughts_are_told_of() -> None:
@@ -165,7 +176,7 @@ def test_subagents_and_thoughts_are_told_of() -> None:
     at = {"timestamp": "2025-03-14T10:00:00Z"}
     thought = {"record": "thought", **about, **at, "text": "Hm.", "id": ID}
     first, second = read(helper, thought)
-    assert first == Helper("a", "s1", "h", task="Look")
+    assert first == SubagentMetadata("a", "s1", "h", task="Look")
     assert isinstance(second, Thought)
     assert (second.thought_id, second.text) == (ID, "Hm.")
 
@@ -173,15 +184,15 @@ def test_subagents_and_thoughts_are_told_of() -> None:
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({"record": "session", "session_id": " "}, Refused("no session id", 1)),
-        ({"record": "subagent"}, Refused("no subagent", 1)),
-        ({"record": "thought", "text": ""}, Refused("a thought without text", 1)),
+        ({"record": "session", "session_id": " "}, InvalidRecord("no session id", 1)),
+        ({"record": "subagent"}, InvalidRecord("no subagent", 1)),
+        ({"record": "thought", "text": ""}, InvalidRecord("a thought without text", 1)),
         (
             {"record": "thought", "id": "x"},
-            Refused("an id that memtui did not make", 1),
+            InvalidRecord("an id that memtui did not make", 1),
         ),
-        ({"record": "thought", "timestamp": None}, Refused("no timestamp", 1)),
-        ({"record": ["poem"]}, Left('record ["poem"]', 1)),
+        ({"record": "thought", "timestamp": None}, InvalidRecord("no timestamp", 1)),
+        ({"record": ["poem"]}, SkippedRecord('record ["poem"]', 1)),
     ],
 )
 def test_a_record_that_is_no_event_must_say_what_it_is_of(
@@ -195,7 +206,7 @@ def test_the_examples_of_the_manual_are_taken() -> None:
     lines = [text for text in manual.read_text().splitlines() if text[:1] == "{"]
     told = read(*(json.loads(text) for text in lines))
     first, second = [one for one in told if isinstance(one, Event)]
-    assert not [one for one in told if isinstance(one, Refused | Left)]
+    assert not [one for one in told if isinstance(one, InvalidRecord | SkippedRecord)]
     # Its id is the one that its words give it, as the manual says.
     again = {k: v for k, v in json.loads(lines[2]).items() if k != "id"}
     assert only_event(again).event_id == second.event_id != first.event_id

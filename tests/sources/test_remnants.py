@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memtui.capture import quarantine
 from memtui.capture.formats import hooks
-from memtui.capture.formats.base import Left, Reading, Refused
+from memtui.capture.formats.base import InvalidRecord, ParsedItem, SkippedRecord
 from memtui.capture.spool import Letter
 from memtui.text import secrets
 
@@ -43,7 +43,7 @@ def put_aside(raw: bytes) -> quarantine.Remnant:
     return quarantine.of(letter(raw), AT)
 
 
-def read(raw: bytes) -> list[Reading]:
+def read(raw: bytes) -> list[ParsedItem]:
     return list(hooks.read(raw, received_at=AT, now=AT))
 
 
@@ -142,7 +142,7 @@ def test_what_nothing_may_be_kept_of_is_not_put_aside_either() -> None:
 
     remnant = quarantine.of(letter(raw), AT, why_not)
     assert b"mine" not in remnant.raw and b"ours" in remnant.raw
-    assert (len(remnant.refused), remnant.left) == (1, (Left("excluded"),))
+    assert (len(remnant.refused), remnant.left) == (1, (SkippedRecord("excluded"),))
     remnant = quarantine.of(letter(raw), AT, lambda _: "excluded")
     assert (remnant.raw, remnant.refused, len(remnant.left)) == (b"", (), 2)
 
@@ -168,7 +168,7 @@ def test_nesting_too_deep_for_anything_is_put_aside_all_the_same() -> None:
 
 @given(st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
 def test_whatever_comes_is_put_aside_with_its_reason(raw: bytes) -> None:
-    if any(isinstance(reading, Refused) for reading in read(raw)):
+    if any(isinstance(reading, InvalidRecord) for reading in read(raw)):
         remnant = put_aside(raw)
         assert remnant.reasons
         again = put_aside(remnant.raw)

@@ -41,9 +41,9 @@ def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     (tmp_path / "link.jsonl").symlink_to(pipe)
     assert found(tmp_path) == []
-    assert formats.files(tmp_path) == []
+    assert formats.find_files(tmp_path) == []
     for path in (pipe, tmp_path / "link.jsonl"):
         with pytest.raises(OSError, match="not a regular file"):
-            jsonl.head(path, 1)
+            jsonl.read_head(path, 1)
         with pytest.raises(SourceError, match="not a regular file"):
-            formats.of(path)
+            formats.detect_format(path)

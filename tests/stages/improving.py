@@ -15,11 +15,11 @@ from memtui.llm.probing import Capability, Mode
 from memtui.llm.prompts import Log
 from memtui.llm.transport import Deadlines
 from memtui.model import calendar
-from memtui.model.jobs import Job, Run
-from memtui.model.model_state import Doing
+from memtui.model.jobs import Job, JobRun
+from memtui.model.model_state import ModelProgress
 from memtui.model.nodes import TocHistory, TocLevel, TocNode
-from memtui.model.schedule import Plan
-from memtui.model.segments import Rules
+from memtui.model.schedule import Schedules
+from memtui.model.segments import SegmentRules
 from memtui.model.summaries import Summary
 from memtui.pipeline.model_worker import Improve
 from memtui.pipeline.pipeline import Pipeline, Setup
@@ -33,7 +33,7 @@ from memtui.workspace import Workspace
 from tests.stub.personas import Prompt, reply
 from tests.stub.server import Stub
 
-PLAN = Plan(
+PLAN = Schedules(
     {
         Job.DAY: "0 1 * * *",
         Job.WEEK: "0 2 * * 0",
@@ -137,7 +137,7 @@ class Bench:
     wishes: Wishes | None = None
     clock: Clock = field(default_factory=Clock)
     slept: list[float] = field(default_factory=list)
-    seen: list[Doing] = field(default_factory=list)
+    seen: list[ModelProgress] = field(default_factory=list)
     """How far the model told to be."""
     order: list[str] = field(default_factory=list)
     """The nodes that the model was set to, one after the other."""
@@ -159,7 +159,7 @@ class Bench:
                 messages=paths.messages,
                 claim=paths.claim,
                 zone=UTC,
-                rules=Rules(),
+                rules=SegmentRules(),
                 counter=ESTIMATED,
                 summarizer=Extractive(),
                 clock=self.clock,
@@ -171,10 +171,10 @@ class Bench:
         """Put together what asks the model, as another process would."""
         self.schedule = Schedule(PLAN)
         self.improve = Improve(
-            self._ollama, self.schedule, Rules(), UTC, self.clock, self._hear
+            self._ollama, self.schedule, SegmentRules(), UTC, self.clock, self._hear
         )
 
-    def _ollama(self, tell: Callable[[Doing], None]) -> Ollama:
+    def _ollama(self, tell: Callable[[ModelProgress], None]) -> Ollama:
         known = [Capability(self.stub.version, m.digest, Mode.QUIET) for m in self._own]
         self.ollama = Ollama(
             self.wishes or Wishes(self.stub.url, deadlines=PATIENT),
@@ -288,7 +288,7 @@ class Bench:
         with database.connected():
             return {level.value: rewrite_queue.count(level) for level in TocLevel}
 
-    def runs(self, job: Job | None = None) -> list[Run]:
+    def runs(self, job: Job | None = None) -> list[JobRun]:
         """The runs of a job, the latest first."""
         return jobs.history(job, limit=500, is_worked=True)
 

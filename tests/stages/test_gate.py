@@ -20,7 +20,7 @@ from memtui.capture.ingest import ELSEWHERE, Admission, Gate
 from memtui.capture.policy import Exclusions
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import database, problems, tombstones
 from memtui.store.tombstones import Kind, Tombstone
 from memtui.workspace import Workspace
@@ -38,9 +38,9 @@ def open_store(house: Workspace) -> Iterator[Workspace]:
         yield house
 
 
-def facts(**more: Any) -> SessionFacts:
+def facts(**more: Any) -> SessionMetadata:
     told: dict[str, Any] = {"cwd": "/home/ada/shop", "at": AT} | more
-    return SessionFacts("claude-code", "s1", **told)
+    return SessionMetadata("claude-code", "s1", **told)
 
 
 def said(text: str, **metadata: str) -> Event:
@@ -69,7 +69,7 @@ def test_secrets_are_taken_out_wherever_they_stand(open_store: Workspace) -> Non
         facts(title=f"Why is {KEY} refused?"),
         said(f"My key is {KEY}.", tool_input=json.dumps({"env": f"A={KEY}"})),
         thought,
-        Helper("claude-code", "s1", "a1", task=f"try {KEY}"),
+        SubagentMetadata("claude-code", "s1", "a1", task=f"try {KEY}"),
         Cursor(1, 1, "", {"calls": [{"tool_input": f"A={KEY}"}]}),
     )
     assert KEY not in repr(told)
@@ -88,10 +88,10 @@ def test_what_holds_no_secret_passes_as_it_is(open_store: Workspace) -> None:
 
 def test_a_session_is_given_its_project(open_store: Workspace) -> None:
     (told,) = through(Gate(EVERYTHING), facts())
-    assert isinstance(told, SessionFacts)
+    assert isinstance(told, SessionMetadata)
     assert told.project == "shop"
     (named,) = through(Gate(EVERYTHING), facts(project="The Shop"))
-    assert isinstance(named, SessionFacts)
+    assert isinstance(named, SessionMetadata)
     assert named.project == "The Shop"
 
 
@@ -151,7 +151,9 @@ def test_what_is_told_of_a_session_and_its_helpers_is_told_without_secrets(
     told = through(
         Gate(EVERYTHING),
         facts(**dict.fromkeys(names, TOKEN), cwd=f"/srv/{TOKEN}", root=f"/srv/{TOKEN}"),
-        Helper("claude-code", "s1", TOKEN, kind=TOKEN, started_by=TOKEN, task=TOKEN),
+        SubagentMetadata(
+            "claude-code", "s1", TOKEN, kind=TOKEN, started_by=TOKEN, task=TOKEN
+        ),
         replace(said("hello"), subagent=TOKEN),
         SkippedRecord(f"unknown record type {TOKEN!r}", 4),
         PendingRecord(f"a call of {TOKEN}", 5),
@@ -160,7 +162,7 @@ def test_what_is_told_of_a_session_and_its_helpers_is_told_without_secrets(
     assert told[0] == facts(
         **dict.fromkeys(names, GITHUB), cwd=f"/srv/{GITHUB}", root=f"/srv/{GITHUB}"
     )
-    assert told[1] == Helper("claude-code", "s1", *[GITHUB] * 4)
+    assert told[1] == SubagentMetadata("claude-code", "s1", *[GITHUB] * 4)
     assert isinstance(told[2], Event)
     assert told[2].subagent == GITHUB
     assert told[3:] == [

@@ -9,10 +9,10 @@ from memtui.llm import prompts
 from memtui.llm.looking import Wishes
 from memtui.model import calendar
 from memtui.model.events import to_ms
-from memtui.model.jobs import Job, Reason, Result
-from memtui.model.model_state import Condition
-from memtui.model.nodes import Status
-from memtui.model.segments import Rules
+from memtui.model.jobs import Job, RunReason, RunResult
+from memtui.model.model_state import ModelCondition
+from memtui.model.nodes import NodeStatus
+from memtui.model.segments import SegmentRules
 from memtui.pipeline.model_worker import AGES, PUT_OFF_S, Improve
 from memtui.services import jobs
 from memtui.store import database, dirty, meta
@@ -120,7 +120,7 @@ def test_a_day_waits_for_its_segments(bench: Bench) -> None:
     jobs.ask([Job.DAY], bench.clock())
     assert bench.step()
     (run,) = bench.runs(Job.DAY)
-    assert (run.result, run.made) == (Result.FAILED, 0)
+    assert (run.result, run.made) == (RunResult.FAILED, 0)
     assert run.error == "what is below comes first: 2 segments wait"
     assert bench.order == [bench.segments()[0]]
     assert bench.drain() == [bench.segments()[1], DAY, WEEK, MONTH]
@@ -134,7 +134,7 @@ def test_a_week_waits_for_what_has_changed_in_it(bench: Bench) -> None:
     for _ in range(3):
         assert bench.step() == 0
     (run,) = bench.runs(Job.WEEK)
-    assert (run.reason, run.result) == (Reason.DRAINED, None)
+    assert (run.reason, run.result) == (RunReason.DRAINED, None)
     assert not bench.node(WEEK).is_models
     bench.digest()
     assert bench.step() == 1
@@ -148,7 +148,7 @@ def test_what_is_above_follows_ten_minutes_later(bench: Bench) -> None:
     bench.step()
     bench.digest()
     assert bench.node(DAY).version == before
-    assert bench.node(DAY).status is Status.STALE
+    assert bench.node(DAY).status is NodeStatus.STALE
     bench.clock.on(seconds=PUT_OFF_S - 1)
     bench.digest()
     assert bench.node(DAY).version == before
@@ -187,7 +187,7 @@ def test_without_a_server_nothing_changes_and_it_is_looked_for_again(
     stub.leave()
     assert bench.step() == 0
     health = bench.improve.model.health
-    assert health is not None and health.condition is Condition.OFFLINE
+    assert health is not None and health.condition is ModelCondition.OFFLINE
     assert bench.dump("jobs", "meta") == before
     asked = len(stub.received)
     stub.start()
@@ -207,7 +207,7 @@ def test_a_person_who_asks_for_a_run_is_told_that_nobody_answers(
     jobs.ask([Job.DAY], bench.clock())
     assert bench.step() == 0
     (run,) = bench.runs(Job.DAY)
-    assert (run.reason, run.result) == (Reason.ASKED, Result.FAILED)
+    assert (run.reason, run.result) == (RunReason.ASKED, RunResult.FAILED)
     assert "nobody answers at http://127.0.0.1" in run.error
     assert bench.waiting()["segment"] == 1
 
@@ -220,14 +220,14 @@ def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
     stub.leave()
     assert bench.step() == 0
     (run,) = bench.runs()
-    assert (run.result, run.made, run.waiting) == (Result.FAILED, 1, 2)
+    assert (run.result, run.made, run.waiting) == (RunResult.FAILED, 1, 2)
     assert "nobody answers" in run.error
     stub.start()
     bench.clock.on(minutes=2)
     bench.drain()
     assert [one.result for one in bench.runs(Job.SEGMENTS)] == [
-        Result.DONE,
-        Result.FAILED,
+        RunResult.DONE,
+        RunResult.FAILED,
     ]
     assert bench.waiting()["segment"] == 0
 
@@ -255,12 +255,16 @@ def test_what_has_used_its_minutes_goes_on_with_its_run_after_a_rest(
         with database.connected():
             found = meta.model()
         assert found is not None and found.until == until
-        assert found.condition is Condition.RESTING and "minutes" in found.says
+        assert found.condition is ModelCondition.RESTING and "minutes" in found.says
         assert bench.runs(Job.DAY)[0].result is None
         bench.clock.on(minutes=61)
         assert bench.drain() == [DAY]
         (run,) = bench.runs(Job.DAY)
-        assert (run.reason, run.result, run.made) == (Reason.DRAINED, Result.DONE, 2)
+        assert (run.reason, run.result, run.made) == (
+            RunReason.DRAINED,
+            RunResult.DONE,
+            2,
+        )
 
 
 def test_a_roll_up_that_was_cut_short_is_made_up_for_when_somebody_answers(
@@ -273,7 +277,7 @@ def test_a_roll_up_that_was_cut_short_is_made_up_for_when_somebody_answers(
         bench.digest()
     stub.leave()
     bench.step()
-    assert bench.runs(Job.DAY)[0].result is Result.FAILED
+    assert bench.runs(Job.DAY)[0].result is RunResult.FAILED
     stub.start()
     bench.clock.on(minutes=2)
     assert bench.drain() == [DAY, WEEK, MONTH]
@@ -293,7 +297,7 @@ def test_where_nothing_is_to_be_written_nobody_is_asked_whether_he_is_there(
     assert bench.improve.model.health is None
     assert len(stub.received) == asked
     (run, _) = bench.runs(Job.DAY)
-    assert (run.reason, run.result, run.error) == (Reason.MISSED, Result.DONE, "")
+    assert (run.reason, run.result, run.error) == (RunReason.MISSED, RunResult.DONE, "")
 
 
 def test_a_clock_that_was_set_back_does_not_make_it_rest_for_long(
@@ -327,7 +331,7 @@ def test_a_run_tells_what_came_of_each_of_its_nodes(bench: Bench, stub: Stub) ->
     bench.clock.on(seconds=59)
     assert bench.step() == 0
     (run,) = bench.runs()
-    assert (run.result, run.error) == (Result.FAILED, "the model fell over")
+    assert (run.result, run.error) == (RunResult.FAILED, "the model fell over")
 
 
 def test_a_run_that_made_up_for_its_failures_is_done(bench: Bench, stub: Stub) -> None:
@@ -339,7 +343,7 @@ def test_a_run_that_made_up_for_its_failures_is_done(bench: Bench, stub: Stub) -
     bench.clock.on(seconds=30)
     bench.drain()
     (run,) = bench.runs(Job.SEGMENTS)
-    assert (run.result, run.error, run.made) == (Result.DONE, "", 2)
+    assert (run.result, run.error, run.made) == (RunResult.DONE, "", 2)
 
 
 def test_a_pause_ends_a_run_and_a_resume_goes_on(bench: Bench) -> None:
@@ -348,7 +352,7 @@ def test_a_pause_ends_a_run_and_a_resume_goes_on(bench: Bench) -> None:
     jobs.pause([Job.SEGMENTS])
     assert bench.drain() == []
     (run,) = bench.runs()
-    assert (run.result, run.made) == (Result.STOPPED, 1)
+    assert (run.result, run.made) == (RunResult.STOPPED, 1)
     bench.start()
     assert bench.drain() == []
     jobs.resume([Job.SEGMENTS])
@@ -385,9 +389,9 @@ def test_what_was_missed_is_made_up_for_once_at_the_start(bench: Bench) -> None:
     bench.start()
     assert bench.drain() == [DAY, WEEK, MONTH]
     assert {run.job: run.reason for run in bench.runs()[:3]} == {
-        Job.DAY: Reason.MISSED,
-        Job.WEEK: Reason.MISSED,
-        Job.MONTH: Reason.MISSED,
+        Job.DAY: RunReason.MISSED,
+        Job.WEEK: RunReason.MISSED,
+        Job.MONTH: RunReason.MISSED,
     }
     bench.start()
     assert bench.drain() == []
@@ -402,7 +406,7 @@ def test_a_roll_up_comes_by_its_own_clock_while_memtui_runs(bench: Bench) -> Non
     bench.clock.on(minutes=1)
     assert bench.drain() == [DAY]
     (run,) = bench.runs(Job.DAY)
-    assert (run.reason, run.result, run.made) == (Reason.SCHEDULE, Result.DONE, 1)
+    assert (run.reason, run.result, run.made) == (RunReason.SCHEDULE, RunResult.DONE, 1)
 
 
 # Nodes that fail
@@ -522,13 +526,13 @@ def test_a_new_version_of_the_prompts_has_all_written_anew(
 ) -> None:
     hours(bench, 1)
     first = bench.drain()
-    assert bench.node(DAY).status is Status.CURRENT
+    assert bench.node(DAY).status is NodeStatus.CURRENT
     monkeypatch.setattr(prompts, "VERSION", "2")
     bench.start()
     bench.improve._is_ready(bench.clock())
-    assert bench.node(DAY).status is Status.STALE
+    assert bench.node(DAY).status is NodeStatus.STALE
     (segment,) = bench.segments()
-    assert bench.node(segment).status is Status.STALE
+    assert bench.node(segment).status is NodeStatus.STALE
     kept = bench.node(segment).version
     assert bench.drain() == first
     assert bench.node(segment).summarizer.startswith("ollama-2 ")
@@ -587,7 +591,7 @@ def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
     stub.leave()
     bench.step()
     assert not bench.improve.model.is_missed
-    schedule, rules = bench.schedule, Rules()
+    schedule, rules = bench.schedule, SegmentRules()
     wanting = Improve(bench._ollama, schedule, rules, UTC, bench.clock, is_wanted=True)
     wanting.step()
     assert wanting.model.is_missed
@@ -637,7 +641,7 @@ def test_a_run_that_was_asked_for_stops_when_it_is_paused(bench: Bench) -> None:
     assert bench.step() == 1
     jobs.pause([Job.SEGMENTS])
     assert bench.step() == 0
-    assert bench.runs(Job.SEGMENTS)[0].result is Result.STOPPED
+    assert bench.runs(Job.SEGMENTS)[0].result is RunResult.STOPPED
 
 
 def test_a_roll_up_that_cannot_be_made_yet_says_what_comes_first(bench: Bench) -> None:
@@ -647,5 +651,5 @@ def test_a_roll_up_that_cannot_be_made_yet_says_what_comes_first(bench: Bench) -
     bench.step()
     bench.step()
     run = bench.runs(Job.DAY)[0]
-    assert run.result is Result.FAILED
+    assert run.result is RunResult.FAILED
     assert run.error == "what is below comes first: 2 segments wait"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.model.model_state import Phase
+from memtui.model.model_state import ModelPhase
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
 from memtui.pipeline.progress import Progress
@@ -101,7 +101,7 @@ def test_what_arrives_is_there_at_once_while_a_model_writes(
         watched.until(lambda: status.stats().queued == 0)
         watched.until(lambda: bool(house.teleport.find("harbour.py").hits))
         model = house.works.model
-        assert model.doing is not None and model.doing.phase is Phase.WRITING
+        assert model.doing is not None and model.doing.phase is ModelPhase.WRITING
         assert 0 < model.doing.written <= 4 < model.doing.most
         assert model.node_id in {line.node_id for line in browse.children(DAY)}
         assert waiting() == 2

@@ -14,7 +14,7 @@ from hypothesis import settings as trying
 from hypothesis import strategies as st
 
 from memtui.llm.looking import Wishes
-from memtui.model.jobs import Job, Result
+from memtui.model.jobs import Job, RunResult
 from memtui.model.nodes import TocNode
 from memtui.paths import in_home
 from memtui.pipeline.model_worker import PUT_OFF_S
@@ -252,7 +252,7 @@ def test_calling_off_at_any_chunk_leaves_the_store_as_it_was(bench: Bench) -> No
         called_off(bench, bench.stub)
         assert bench.dump(*LEFT_OUT) == before
     runs = bench.runs(Job.SEGMENTS)
-    assert {run.result for run in runs} == {Result.STOPPED}
+    assert {run.result for run in runs} == {RunResult.STOPPED}
     assert len(bench.stub.chats()) == lines + 1 == len(runs)
     assert bench.step() == 1
     assert bench.node(name).is_models
@@ -271,7 +271,7 @@ def test_and_of_a_day_too(bench: Bench) -> None:
             assert bench.dump(*LEFT_OUT) == before
         else:
             bench.step()
-    assert bench.runs(Job.DAY)[0].result is Result.STOPPED
+    assert bench.runs(Job.DAY)[0].result is RunResult.STOPPED
 
 
 @pytest.mark.parametrize("path", PATHS)

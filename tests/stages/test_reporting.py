@@ -8,7 +8,12 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from memtui.errors import NO_ROOM, SearchError
-from memtui.model.model_state import Condition, Doing, Health, Phase
+from memtui.model.model_state import (
+    ModelCondition,
+    ModelHealth,
+    ModelPhase,
+    ModelProgress,
+)
 from memtui.pipeline.progress import Model, Progress, Teller
 from memtui.pipeline.worker import Stepped
 from memtui.store import database
@@ -23,7 +28,7 @@ class Worked:
 
     is_ours: bool = True
     model: Model = field(
-        default_factory=lambda: Model().looked_at(Health(Condition.READY))
+        default_factory=lambda: Model().looked_at(ModelHealth(ModelCondition.READY))
     )
 
     def take_changed(self) -> frozenset[str]:
@@ -49,7 +54,9 @@ def test_each_thing_the_model_does_is_told_however_short_it_lasts(
     teller: Teller, worked: Worked, told: list[Progress]
 ) -> None:
     worked.model = worked.model.of(NODE, 3)
-    doings = [Doing(phase) for phase in Phase] + [Doing(Phase.READING, 2, 2)]
+    doings = [ModelProgress(phase) for phase in ModelPhase] + [
+        ModelProgress(ModelPhase.READING, 2, 2)
+    ]
     for doing in doings:
         worked.model = worked.model.at(doing)
         teller.hear()
@@ -61,7 +68,7 @@ def test_each_thing_the_model_does_is_told_however_short_it_lasts(
 def test_how_much_it_has_written_is_not_told_with_each_word(
     teller: Teller, worked: Worked, told: list[Progress]
 ) -> None:
-    doing = Doing(Phase.WRITING, most=700)
+    doing = ModelProgress(ModelPhase.WRITING, most=700)
     for written in range(700):
         worked.model = worked.model.at(replace(doing, written=written))
         teller.hear()
@@ -71,10 +78,10 @@ def test_how_much_it_has_written_is_not_told_with_each_word(
 def test_what_the_stages_do_is_told_with_what_the_model_does(
     teller: Teller, worked: Worked, told: list[Progress]
 ) -> None:
-    worked.model = worked.model.of(NODE, 3).at(Doing(Phase.READING))
+    worked.model = worked.model.of(NODE, 3).at(ModelProgress(ModelPhase.READING))
     teller.tell(Stepped("index", 2))
     assert (told[-1].stage, told[-1].done) == ("index", 2)
-    assert told[-1].model.doing == Doing(Phase.READING)
+    assert told[-1].model.doing == ModelProgress(ModelPhase.READING)
 
 
 def test_a_stage_that_fails_is_told_of_until_it_is_well_itself(

@@ -9,9 +9,9 @@ import pytest
 
 from memtui.llm.extractive import Extractive
 from memtui.llm.looking import Wishes
-from memtui.model.jobs import Job, Result
-from memtui.model.model_state import Condition
-from memtui.model.nodes import Status
+from memtui.model.jobs import Job, RunResult
+from memtui.model.model_state import ModelCondition
+from memtui.model.nodes import NodeStatus
 from memtui.model.verdicts import Support
 from memtui.pipeline.model_worker import FORBIDDEN_S
 from memtui.services import jobs
@@ -72,7 +72,7 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     bench.clock.on(hours=2)
     assert bench.step() == 1
     node = bench.node(name)
-    assert (node.version, node.status, node.rejected) == (2, Status.CURRENT, "")
+    assert (node.version, node.status, node.rejected) == (2, NodeStatus.CURRENT, "")
     assert [bullet.text for bullet in node.bullets] == [t for _, t in talk_of(0)]
     assert {bullet.support for bullet in node.bullets} == {Support.SUPPORTED}
     assert all(bullet.grip_ids and bullet.verdict.spans for bullet in node.bullets)
@@ -494,13 +494,13 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     assert (run.made, run.rejected, run.failed, run.waiting) == (0, 0, 1, 1)
     bench.step()
     (run,) = bench.runs()
-    assert run.result is Result.FAILED
+    assert run.result is RunResult.FAILED
     assert why in run.error or "is asked again later" in run.error
     bench.stub.always(faults.GOOD)
     bench.clock.on(seconds=121)
     bench.drain()
     assert bench.node(name).is_models
-    assert bench.runs(Job.SEGMENTS)[0].result is Result.DONE
+    assert bench.runs(Job.SEGMENTS)[0].result is RunResult.DONE
     bench.sound()
 
 
@@ -537,7 +537,7 @@ def test_what_is_the_server_s_own_fault_lets_the_node_be(
     jobs.pause([Job.SEGMENTS])
     assert bench.step() == 0
     (run,) = bench.runs()
-    assert run.result is Result.STOPPED and why in run.error
+    assert run.result is RunResult.STOPPED and why in run.error
     jobs.resume([Job.SEGMENTS])
     bench.stub.always(faults.GOOD)
     bench.clock.on(minutes=2)
@@ -584,7 +584,7 @@ def test_a_model_that_mostly_fails_is_called_poor_and_another_one_asked(
     writes(personas.empty, bench)
     assert [bench.step() for _ in range(4)] == [1, 1, 1, 0]
     health = bench.improve.model.health
-    assert health is not None and health.condition is Condition.UNWELL
+    assert health is not None and health.condition is ModelCondition.UNWELL
     assert health.says.startswith("qwen3:4b rarely writes a summary that can be used")
     assert bench.waiting()["segment"] == 1
     bench.stub.models.append(Model("gemma3:4b", family="gemma3"))

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from memtui import store
-from memtui.model.jobs import ROLL_UPS, Job, Reason, Result, Run
-from memtui.model.schedule import Plan
+from memtui.model.jobs import ROLLUP_JOBS, Job, JobRun, RunReason, RunResult
+from memtui.model.schedule import Schedules
 from memtui.pipeline.schedule import LATE, TRIES, Due, Schedule
 from memtui.services import jobs
 
-PLAN = Plan(
+PLAN = Schedules(
     {
         Job.DAY: "0 1 * * *",
         Job.WEEK: "0 2 * * 0",
@@ -70,7 +70,7 @@ def ran(
     schedule: Schedule,
     due: Due | None,
     now: datetime,
-    result: Result = Result.DONE,
+    result: RunResult = RunResult.DONE,
     took: timedelta = timedelta(),
 ) -> None:
     assert due is not None
@@ -79,7 +79,7 @@ def ran(
     schedule.end(due.job, result, now + took)
 
 
-def runs(job: Job | None = None) -> list[Run]:
+def runs(job: Job | None = None) -> list[JobRun]:
     return jobs.history(job, limit=500, is_worked=True)
 
 
@@ -95,24 +95,24 @@ def test_a_new_store_has_missed_nothing() -> None:
 
 def test_a_job_is_due_from_its_second_on_and_once(schedule: Schedule) -> None:
     assert schedule.due(ONE - SECOND) is None
-    assert schedule.due(ONE) == Due(Job.DAY, Reason.SCHEDULE)
+    assert schedule.due(ONE) == Due(Job.DAY, RunReason.SCHEDULE)
     ran(schedule, schedule.due(ONE), ONE)
     assert schedule.due(ONE + SECOND) is None
     assert schedule.due(ONE + timedelta(days=1) - SECOND) is None
-    assert schedule.due(ONE + timedelta(days=1)) == Due(Job.DAY, Reason.SCHEDULE)
+    assert schedule.due(ONE + timedelta(days=1)) == Due(Job.DAY, RunReason.SCHEDULE)
 
 
 def test_what_runs_already_is_not_due(schedule: Schedule) -> None:
-    schedule.begin(Job.DAY, Reason.SCHEDULE, ONE)
+    schedule.begin(Job.DAY, RunReason.SCHEDULE, ONE)
     assert schedule.is_running(Job.DAY)
     assert schedule.due(ONE + SECOND) is None
     with pytest.raises(RuntimeError, match="rollup_day runs already"):
-        schedule.begin(Job.DAY, Reason.ASKED, ONE)
+        schedule.begin(Job.DAY, RunReason.ASKED, ONE)
 
 
 def test_what_is_due_together_goes_from_the_days_up(schedule: Schedule) -> None:
     start = datetime(2024, 12, 1, 12, tzinfo=UTC)
-    for _ in ROLL_UPS:
+    for _ in ROLLUP_JOBS:
         if due := schedule.due(start):
             ran(schedule, due, start)
     now = datetime(2025, 1, 5, 12, tzinfo=UTC)
@@ -120,7 +120,7 @@ def test_what_is_due_together_goes_from_the_days_up(schedule: Schedule) -> None:
     while due := schedule.due(now):
         found.append(due.job)
         ran(schedule, due, now)
-    assert found == list(ROLL_UPS)
+    assert found == list(ROLLUP_JOBS)
 
 
 def test_times_that_pass_while_a_job_runs_are_skipped_and_counted(
@@ -130,7 +130,7 @@ def test_times_that_pass_while_a_job_runs_are_skipped_and_counted(
     ran(schedule, schedule.due(ONE), ONE, took=took - SECOND)
     assert runs()[0].skipped == 1
     assert schedule.due(ONE + took - SECOND) is None
-    assert schedule.due(ONE + took) == Due(Job.DAY, Reason.SCHEDULE)
+    assert schedule.due(ONE + took) == Due(Job.DAY, RunReason.SCHEDULE)
 
 
 def test_a_time_at_the_very_end_of_a_run_is_skipped_too(schedule: Schedule) -> None:
@@ -147,18 +147,18 @@ def test_what_was_missed_is_made_up_for_once_at_the_start(schedule: Schedule) ->
     while due := again.due(later):
         found.append(due)
         ran(again, due, later)
-    assert found == [Due(Job.DAY, Reason.MISSED), Due(Job.WEEK, Reason.MISSED)]
+    assert found == [Due(Job.DAY, RunReason.MISSED), Due(Job.WEEK, RunReason.MISSED)]
     assert Schedule(PLAN).due(later + SECOND) is None
 
 
 def test_a_time_just_passed_when_memtui_starts_was_missed(schedule: Schedule) -> None:
-    assert Schedule(PLAN).due(ONE + SECOND) == Due(Job.DAY, Reason.MISSED)
-    assert Schedule(PLAN).due(ONE) == Due(Job.DAY, Reason.SCHEDULE)
+    assert Schedule(PLAN).due(ONE + SECOND) == Due(Job.DAY, RunReason.MISSED)
+    assert Schedule(PLAN).due(ONE) == Due(Job.DAY, RunReason.SCHEDULE)
 
 
 def test_a_run_that_comes_late_says_that_it_makes_up(schedule: Schedule) -> None:
-    assert schedule.due(ONE + LATE) == Due(Job.DAY, Reason.SCHEDULE)
-    assert schedule.due(ONE + LATE + SECOND) == Due(Job.DAY, Reason.MISSED)
+    assert schedule.due(ONE + LATE) == Due(Job.DAY, RunReason.SCHEDULE)
+    assert schedule.due(ONE + LATE + SECOND) == Due(Job.DAY, RunReason.MISSED)
 
 
 def test_what_is_asked_for_comes_first_and_in_the_order_it_was_asked(
@@ -171,16 +171,16 @@ def test_what_is_asked_for_comes_first_and_in_the_order_it_was_asked(
         found.append(due)
         ran(schedule, due, ONE)
     wanted = [Job.YEAR, Job.SEGMENTS, Job.DAY]
-    assert found == [Due(job, Reason.ASKED) for job in wanted]
+    assert found == [Due(job, RunReason.ASKED) for job in wanted]
 
 
 def test_asking_again_while_it_runs_gives_another_run(schedule: Schedule) -> None:
     jobs.ask([Job.DAY], NOON)
-    schedule.begin(Job.DAY, Reason.ASKED, NOON)
+    schedule.begin(Job.DAY, RunReason.ASKED, NOON)
     jobs.ask([Job.DAY], NOON + SECOND)
     assert schedule.due(NOON + SECOND) is None
-    schedule.end(Job.DAY, Result.DONE, NOON + 2 * SECOND)
-    assert schedule.due(NOON + 2 * SECOND) == Due(Job.DAY, Reason.ASKED)
+    schedule.end(Job.DAY, RunResult.DONE, NOON + 2 * SECOND)
+    assert schedule.due(NOON + 2 * SECOND) == Due(Job.DAY, RunReason.ASKED)
 
 
 def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: Schedule) -> None:
@@ -189,7 +189,7 @@ def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: Schedule) -> No
     schedule.drained()
     assert schedule.due(ONE) is None
     jobs.ask([Job.DAY], ONE)
-    assert schedule.due(ONE) == Due(Job.DAY, Reason.ASKED)
+    assert schedule.due(ONE) == Due(Job.DAY, RunReason.ASKED)
     ran(schedule, schedule.due(ONE), ONE)
     assert schedule.due(ONE) is None
     assert schedule.is_paused(Job.DAY)
@@ -200,16 +200,16 @@ def test_what_is_resumed_makes_up_for_what_it_missed(schedule: Schedule) -> None
     assert schedule.due(ONE) is None
     jobs.resume([Job.DAY])
     assert not schedule.is_paused(Job.DAY)
-    assert schedule.due(ONE + SECOND) == Due(Job.DAY, Reason.SCHEDULE)
+    assert schedule.due(ONE + SECOND) == Due(Job.DAY, RunReason.SCHEDULE)
 
 
 def test_what_a_pause_stopped_goes_on_when_it_is_resumed(schedule: Schedule) -> None:
-    schedule.begin(Job.DAY, Reason.SCHEDULE, ONE)
+    schedule.begin(Job.DAY, RunReason.SCHEDULE, ONE)
     jobs.pause([Job.DAY])
-    schedule.end(Job.DAY, Result.STOPPED, ONE + SECOND)
+    schedule.end(Job.DAY, RunResult.STOPPED, ONE + SECOND)
     assert schedule.due(ONE + 2 * SECOND) is None
     jobs.resume([Job.DAY])
-    assert schedule.due(ONE + 3 * SECOND) == Due(Job.DAY, Reason.SCHEDULE)
+    assert schedule.due(ONE + 3 * SECOND) == Due(Job.DAY, RunReason.SCHEDULE)
 
 
 def test_a_pause_outlives_a_restart(file: Path, schedule: Schedule) -> None:
@@ -223,22 +223,22 @@ def test_a_pause_outlives_a_restart(file: Path, schedule: Schedule) -> None:
 def test_what_was_stopped_is_made_up_for_after_the_next_start(
     schedule: Schedule,
 ) -> None:
-    ran(schedule, schedule.due(ONE), ONE, Result.STOPPED)
+    ran(schedule, schedule.due(ONE), ONE, RunResult.STOPPED)
     assert schedule.due(ONE + SECOND) is None
-    assert Schedule(PLAN).due(ONE + SECOND) == Due(Job.DAY, Reason.MISSED)
+    assert Schedule(PLAN).due(ONE + SECOND) == Due(Job.DAY, RunReason.MISSED)
 
 
 def test_what_failed_waits_for_its_next_time(schedule: Schedule) -> None:
-    ran(schedule, schedule.due(ONE), ONE, Result.FAILED)
+    ran(schedule, schedule.due(ONE), ONE, RunResult.FAILED)
     assert schedule.due(ONE + SECOND) is None
     assert Schedule(PLAN).due(ONE + SECOND) is None
 
 
 def test_what_was_asked_for_and_stopped_stays_asked_for(schedule: Schedule) -> None:
     jobs.ask([Job.YEAR], NOON)
-    ran(schedule, schedule.due(NOON), NOON, Result.STOPPED)
+    ran(schedule, schedule.due(NOON), NOON, RunResult.STOPPED)
     assert schedule.due(NOON + SECOND) is None
-    assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.YEAR, Reason.ASKED)
+    assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.YEAR, RunReason.ASKED)
     jobs.pause([Job.YEAR])
     assert Schedule(PLAN).due(NOON + SECOND) is None
 
@@ -250,7 +250,7 @@ def test_once_no_segment_waits_all_is_rolled_up_once(schedule: Schedule) -> None
         found.append(due)
         ran(schedule, due, NOON)
         schedule.drained()
-    assert found == [Due(job, Reason.DRAINED) for job in ROLL_UPS]
+    assert found == [Due(job, RunReason.DRAINED) for job in ROLLUP_JOBS]
 
 
 def test_it_is_rolled_up_again_after_more_segments_were_made(
@@ -259,49 +259,49 @@ def test_it_is_rolled_up_again_after_more_segments_were_made(
     schedule.drained()
     while due := schedule.due(NOON):
         ran(schedule, due, NOON)
-    schedule.begin(Job.SEGMENTS, Reason.WAITING, NOON)
+    schedule.begin(Job.SEGMENTS, RunReason.WAITING, NOON)
     schedule.noted(Job.SEGMENTS, NOON, rejected=1)
     schedule.drained()
     assert schedule.due(NOON) is None
     schedule.noted(Job.SEGMENTS, NOON, made=1)
-    schedule.end(Job.SEGMENTS, Result.DONE, NOON)
+    schedule.end(Job.SEGMENTS, RunResult.DONE, NOON)
     schedule.drained()
-    assert schedule.due(NOON) == Due(Job.DAY, Reason.DRAINED)
+    assert schedule.due(NOON) == Due(Job.DAY, RunReason.DRAINED)
 
 
 def test_a_run_by_the_clock_serves_what_was_drained_too(schedule: Schedule) -> None:
     schedule.drained()
-    assert schedule.due(ONE) == Due(Job.DAY, Reason.SCHEDULE)
+    assert schedule.due(ONE) == Due(Job.DAY, RunReason.SCHEDULE)
     ran(schedule, schedule.due(ONE), ONE)
-    assert schedule.due(ONE) == Due(Job.WEEK, Reason.DRAINED)
+    assert schedule.due(ONE) == Due(Job.WEEK, RunReason.DRAINED)
 
 
 @pytest.mark.parametrize(
     ("reason", "is_kept"),
     [
-        (Reason.DRAINED, False),
-        (Reason.WAITING, False),
-        (Reason.ASKED, True),
-        (Reason.SCHEDULE, True),
-        (Reason.MISSED, True),
+        (RunReason.DRAINED, False),
+        (RunReason.WAITING, False),
+        (RunReason.ASKED, True),
+        (RunReason.SCHEDULE, True),
+        (RunReason.MISSED, True),
     ],
 )
 def test_a_run_that_nobody_waits_for_and_did_nothing_is_not_told(
-    schedule: Schedule, reason: Reason, is_kept: bool
+    schedule: Schedule, reason: RunReason, is_kept: bool
 ) -> None:
     schedule.begin(Job.DAY, reason, NOON)
-    schedule.end(Job.DAY, Result.DONE, NOON)
+    schedule.end(Job.DAY, RunResult.DONE, NOON)
     assert bool(runs()) is is_kept
     schedule.begin(Job.DAY, reason, NOON)
-    schedule.end(Job.DAY, Result.FAILED, NOON, "the model is gone")
+    schedule.end(Job.DAY, RunResult.FAILED, NOON, "the model is gone")
     assert runs()[0].error == "the model is gone"
 
 
 def test_jobs_run_beside_each_other(schedule: Schedule) -> None:
-    schedule.begin(Job.SEGMENTS, Reason.WAITING, NOON)
+    schedule.begin(Job.SEGMENTS, RunReason.WAITING, NOON)
     ran(schedule, schedule.due(ONE), ONE)
     schedule.noted(Job.SEGMENTS, ONE, made=3)
-    schedule.end(Job.SEGMENTS, Result.DONE, ONE)
+    schedule.end(Job.SEGMENTS, RunResult.DONE, ONE)
     assert [(run.job, run.made) for run in runs()] == [(Job.DAY, 1), (Job.SEGMENTS, 3)]
 
 
@@ -312,7 +312,7 @@ def test_a_clock_that_was_set_back_does_not_stop_the_jobs(schedule: Schedule) ->
     assert again.due(NOON - timedelta(days=30)) is None
     due = datetime(2024, 4, 2, 1, tzinfo=UTC)
     assert again.due(due - SECOND) is None
-    assert again.due(due) == Due(Job.DAY, Reason.SCHEDULE)
+    assert again.due(due) == Due(Job.DAY, RunReason.SCHEDULE)
     ran(again, again.due(due), due)
     assert again.due(due + SECOND) is None
 
@@ -324,12 +324,12 @@ def test_a_killed_run_is_broken_off_for_whoever_works_next(
     (seen,) = jobs.history(is_worked=True)
     assert (seen.result, seen.ended_at) == (None, None)
     (idle,) = jobs.history(is_worked=False)
-    assert (idle.result, idle.took_s) == (Result.BROKEN_OFF, 90.0)
+    assert (idle.result, idle.took_s) == (RunResult.BROKEN_OFF, 90.0)
 
     again = Schedule(PLAN)
-    assert again.due(ONE + timedelta(hours=5)) == Due(Job.DAY, Reason.MISSED)
+    assert again.due(ONE + timedelta(hours=5)) == Due(Job.DAY, RunReason.MISSED)
     (run,) = jobs.history(is_worked=True)
-    assert (run.result, run.took_s) == (Result.BROKEN_OFF, 90.0)
+    assert (run.result, run.took_s) == (RunResult.BROKEN_OFF, 90.0)
     assert (run.made, run.waiting) == (2, 5)
     ran(again, again.due(ONE + timedelta(hours=5)), ONE + timedelta(hours=5))
     assert Schedule(PLAN).due(ONE + timedelta(hours=6)) is None
@@ -340,7 +340,7 @@ def test_what_was_asked_for_and_killed_is_asked_for_again(
 ) -> None:
     jobs.ask([Job.DAY], NOON)
     killed(file, NOON)
-    assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.DAY, Reason.ASKED)
+    assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.DAY, RunReason.ASKED)
 
 
 @pytest.mark.parametrize("is_asked", [True, False])
@@ -354,8 +354,8 @@ def test_a_job_that_dies_each_time_waits_for_its_next_time(
     again = Schedule(PLAN)
     assert again.due(ONE + timedelta(hours=1)) is None
     next_day = ONE + timedelta(days=1)
-    assert again.due(next_day) == Due(Job.DAY, Reason.SCHEDULE)
-    assert [run.result for run in runs()] == [Result.BROKEN_OFF] * TRIES
+    assert again.due(next_day) == Due(Job.DAY, RunReason.SCHEDULE)
+    assert [run.result for run in runs()] == [RunResult.BROKEN_OFF] * TRIES
 
 
 def test_a_status_tells_what_runs_what_is_late_and_what_comes(
@@ -373,12 +373,12 @@ def test_a_status_tells_what_runs_what_is_late_and_what_comes(
     assert day(ONE).is_overdue
     jobs.ask([Job.DAY], ONE)
     assert day(ONE).asked_at == ONE
-    schedule.begin(Job.DAY, Reason.SCHEDULE, ONE)
+    schedule.begin(Job.DAY, RunReason.SCHEDULE, ONE)
     assert day(ONE).is_running
     assert not day(ONE).is_overdue
     assert day(ONE, is_worked=None).is_running
     assert not day(ONE, is_worked=False).is_running
-    schedule.end(Job.DAY, Result.DONE, ONE)
+    schedule.end(Job.DAY, RunResult.DONE, ONE)
     assert not day(ONE).is_overdue
     jobs.pause([Job.DAY])
     paused = day(ONE + timedelta(days=3))

@@ -13,9 +13,9 @@ import pytest
 from memtui.cli.output import plain_text
 from memtui.llm.extractive import Extractive
 from memtui.model.events import Event
-from memtui.model.nodes import Status, TocLevel, TocNode
-from memtui.model.segments import Rules, Segment
-from memtui.model.summaries import Claim, Summary
+from memtui.model.nodes import NodeStatus, TocLevel, TocNode
+from memtui.model.segments import Segment, SegmentRules
+from memtui.model.summaries import DraftBullet, Summary
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, Setup
 from memtui.pipeline.progress import Progress
@@ -57,7 +57,7 @@ def made(house: Workspace, clock: Callable[[], datetime], **changes: Any) -> Pip
         "messages": house.paths.messages,
         "claim": house.paths.claim,
         "zone": house.zone,
-        "rules": Rules(),
+        "rules": SegmentRules(),
         "counter": ESTIMATED,
         "summarizer": Extractive(),
         "clock": clock,
@@ -185,13 +185,13 @@ def test_a_segment_is_live_until_a_silence_closes_it(
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
     (live,) = browse.children("toc:day:2025-03-14")
-    assert (live.is_live, live.status) == (True, Status.PROVISIONAL)
+    assert (live.is_live, live.status) == (True, NodeStatus.PROVISIONAL)
     assert all(year.is_live for year in browse.years())
 
     clock.now = START + timedelta(minutes=31)
     settle(works)
     (closed,) = browse.children("toc:day:2025-03-14")
-    assert (closed.is_live, closed.status) == (False, Status.CURRENT)
+    assert (closed.is_live, closed.status) == (False, NodeStatus.CURRENT)
     assert not any(year.is_live for year in browse.years())
 
 
@@ -305,14 +305,17 @@ class Rambling(Extractive):
     def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
         return Summary(
             title="\x1b[31mRed\x1b[0m\ntitle",
-            bullets=(Claim("nobody said anything like this"), Claim(" \n ")),
+            bullets=(
+                DraftBullet("nobody said anything like this"),
+                DraftBullet(" \n "),
+            ),
             keywords=("a\x00b", "", "a\x00b"),
         )
 
     def summarize_children(
         self, level: TocLevel, children: Sequence[TocNode], *, attempt: int = 0
     ) -> Summary:
-        return Summary("Week", (Claim("made up", refs=(99, -1)),), ())
+        return Summary("Week", (DraftBullet("made up", refs=(99, -1)),), ())
 
 
 def test_whatever_a_summariser_answers_passes_the_same_gate(

@@ -6,7 +6,7 @@ import pytest
 
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.sessions import SessionFacts
+from memtui.model.sessions import SessionMetadata
 from memtui.search import message_index
 from memtui.store import database, outbox, sessions
 from memtui.store import events as store_events
@@ -190,7 +190,7 @@ def test_a_session_stays_in_the_project_it_was_first_told_of() -> None:
     add(said("Fix the cart"))
     with database.writing():
         for project, branch in (("shop", "main"), ("lib", "fix"), ("", "")):
-            facts = SessionFacts("claude-code", "s1", project=project, branch=branch)
+            facts = SessionMetadata("claude-code", "s1", project=project, branch=branch)
             sessions.learn(facts)
     session = sessions.get("claude-code", "s1")
     assert session is not None

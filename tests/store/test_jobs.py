@@ -6,7 +6,7 @@ import pytest
 
 from memtui import store
 from memtui.model.events import from_ms
-from memtui.model.jobs import Job, Reason, Result, State
+from memtui.model.jobs import Job, JobState, RunReason, RunResult
 from memtui.store import database, jobs
 from memtui.store.jobs import Counts
 
@@ -20,15 +20,15 @@ def file(tmp_path: Path) -> Path:
     return file
 
 
-def ran(job: Job, now_ms: int, result: Result = Result.DONE) -> int:
-    number = jobs.begin(job, Reason.SCHEDULE, now_ms)
+def ran(job: Job, now_ms: int, result: RunResult = RunResult.DONE) -> int:
+    number = jobs.begin(job, RunReason.SCHEDULE, now_ms)
     jobs.end(number, result, now_ms + 10)
     return number
 
 
 def test_nothing_is_wanted_of_a_job_nobody_spoke_of() -> None:
     with database.connected():
-        assert jobs.states() == dict.fromkeys(Job, State())
+        assert jobs.states() == dict.fromkeys(Job, JobState())
         assert jobs.history() == []
 
 
@@ -44,8 +44,8 @@ def test_what_is_wanted_and_what_was_done_survive_a_restart(file: Path) -> None:
     with database.connected():
         assert [ask() for ask in before] == told
         states = jobs.states()
-    assert states[Job.WEEK] == State(is_paused=True)
-    assert states[Job.DAY] == State(asked_at=from_ms(5))
+    assert states[Job.WEEK] == JobState(is_paused=True)
+    assert states[Job.DAY] == JobState(asked_at=from_ms(5))
 
 
 def test_who_asks_twice_is_served_once_and_keeps_the_first_place() -> None:
@@ -53,14 +53,14 @@ def test_who_asks_twice_is_served_once_and_keeps_the_first_place() -> None:
         jobs.ask(Job.DAY, 5)
         jobs.ask(Job.DAY, 9)
         assert jobs.states()[Job.DAY].asked_at == from_ms(5)
-        jobs.begin(Job.DAY, Reason.ASKED, 10)
+        jobs.begin(Job.DAY, RunReason.ASKED, 10)
         assert jobs.states()[Job.DAY].asked_at is None
 
 
 def test_a_run_for_another_reason_leaves_what_is_asked_for() -> None:
     with database.writing():
         jobs.ask(Job.DAY, 5)
-        jobs.begin(Job.DAY, Reason.SCHEDULE, 10)
+        jobs.begin(Job.DAY, RunReason.SCHEDULE, 10)
         assert jobs.states()[Job.DAY].asked_at == from_ms(5)
 
 
@@ -69,10 +69,10 @@ def test_a_job_that_is_to_rest_is_no_longer_asked_for() -> None:
         jobs.ask(Job.DAY, 5)
         jobs.ask(Job.WEEK, 6)
         jobs.set_paused([Job.DAY], True)
-        assert jobs.states()[Job.DAY] == State(is_paused=True)
-        assert jobs.states()[Job.WEEK] == State(asked_at=from_ms(6))
+        assert jobs.states()[Job.DAY] == JobState(is_paused=True)
+        assert jobs.states()[Job.WEEK] == JobState(asked_at=from_ms(6))
         jobs.set_paused([Job.DAY], False)
-        assert jobs.states()[Job.DAY] == State()
+        assert jobs.states()[Job.DAY] == JobState()
 
 
 def test_times_are_kept_from_when_they_were_first_looked_at() -> None:
@@ -87,23 +87,23 @@ def test_times_are_kept_from_when_they_were_first_looked_at() -> None:
 
 def test_a_run_counts_up_and_remembers_what_is_left() -> None:
     with database.writing():
-        number = jobs.begin(Job.DAY, Reason.DRAINED, 1_000)
+        number = jobs.begin(Job.DAY, RunReason.DRAINED, 1_000)
         jobs.note(number, 2_000, Counts(made=2, rejected=1), 7)
         jobs.note(number, 4_000, Counts(made=1, failed=1), None)
         (run,) = jobs.history(Job.DAY)
         assert (run.made, run.rejected, run.failed, run.waiting) == (3, 1, 1, 7)
         assert (run.ended_at, run.result, run.took_s) == (None, None, 3.0)
-        jobs.end(number, Result.FAILED, 9_000, error="no", skipped=2)
+        jobs.end(number, RunResult.FAILED, 9_000, error="no", skipped=2)
         (run,) = jobs.history(Job.DAY)
-    assert (run.result, run.error, run.skipped) == (Result.FAILED, "no", 2)
+    assert (run.result, run.error, run.skipped) == (RunResult.FAILED, "no", 2)
     assert run.took_s == 8.0
 
 
 def test_an_error_is_kept_without_secrets_and_in_one_short_line() -> None:
     with database.writing():
-        number = jobs.begin(Job.DAY, Reason.ASKED, 1)
+        number = jobs.begin(Job.DAY, RunReason.ASKED, 1)
         said = f"refused \x1b[31m{KEY}\n" + "word " * 500
-        jobs.end(number, Result.FAILED, 2, error=said)
+        jobs.end(number, RunResult.FAILED, 2, error=said)
         (run,) = jobs.history()
     assert KEY not in run.error
     assert run.error.startswith("refused [redacted: ")
@@ -129,31 +129,34 @@ def test_what_did_nothing_is_taken_back_and_what_did_something_is_not() -> None:
     with database.writing():
         jobs.forget_empty(ran(Job.DAY, 1))
         assert jobs.history() == []
-        jobs.forget_empty(ran(Job.DAY, 2, Result.FAILED))
-        number = jobs.begin(Job.DAY, Reason.DRAINED, 3)
+        jobs.forget_empty(ran(Job.DAY, 2, RunResult.FAILED))
+        number = jobs.begin(Job.DAY, RunReason.DRAINED, 3)
         jobs.note(number, 4, Counts(rejected=1), 0)
-        jobs.end(number, Result.DONE, 5)
+        jobs.end(number, RunResult.DONE, 5)
         jobs.forget_empty(number)
-        assert [run.result for run in jobs.history()] == [Result.DONE, Result.FAILED]
+        assert [run.result for run in jobs.history()] == [
+            RunResult.DONE,
+            RunResult.FAILED,
+        ]
 
 
 def test_what_never_ended_was_broken_off_when_it_was_last_seen() -> None:
     with database.writing():
         ran(Job.DAY, 1)
-        number = jobs.begin(Job.DAY, Reason.SCHEDULE, 1_000)
+        number = jobs.begin(Job.DAY, RunReason.SCHEDULE, 1_000)
         jobs.note(number, 3_000, Counts(made=4), 1)
         jobs.break_off()
         broken, whole = jobs.history(Job.DAY)
-    assert (broken.result, broken.took_s, broken.made) == (Result.BROKEN_OFF, 2.0, 4)
-    assert whole.result is Result.DONE
+    assert (broken.result, broken.took_s, broken.made) == (RunResult.BROKEN_OFF, 2.0, 4)
+    assert whole.result is RunResult.DONE
 
 
 def test_a_run_counts_as_over_if_it_came_to_an_end_before_now() -> None:
     with database.writing():
         ran(Job.DAY, 100)
-        ran(Job.DAY, 200, Result.FAILED)
-        ran(Job.DAY, 300, Result.STOPPED)
-        jobs.begin(Job.DAY, Reason.SCHEDULE, 400)
+        ran(Job.DAY, 200, RunResult.FAILED)
+        ran(Job.DAY, 300, RunResult.STOPPED)
+        jobs.begin(Job.DAY, RunReason.SCHEDULE, 400)
         jobs.break_off()
         over = jobs.last_over(Job.DAY, 500)
         assert over is not None

@@ -4,19 +4,19 @@ from datetime import UTC, datetime, timedelta
 
 from memtui.errors import NO_ROOM
 from memtui.pipeline.progress import Progress
-from memtui.tui.widgets.status_line import Failures
+from memtui.tui.widgets.status_line import FailureLog
 
 NOW = datetime(2026, 3, 1, 6, 19, tzinfo=UTC)
 
 
 def test_of_a_full_disk_all_stages_are_told_in_one_sentence() -> None:
-    failures, full = Failures(), f"{NO_ROOM} (/srv/memory"
+    failures, full = FailureLog(), f"{NO_ROOM} (/srv/memory"
     failing = ("index", f"{full}/index)"), ("messages", f"{full})")
-    failures.note(Progress("summarize", error=f"{full})"), NOW)
+    failures.record(Progress("summarize", error=f"{full})"), NOW)
     told = Progress("index", failing=(("summarize", f"{full})"), *failing))
-    failures.note(told, NOW + timedelta(minutes=1))
-    said = str(failures.told(UTC))
+    failures.record(told, NOW + timedelta(minutes=1))
+    said = str(failures.describe(UTC))
     assert said.startswith("✗ Failing since 06:19, indexing messages, indexing, summ")
     assert said.count(NO_ROOM) == 1 and said.count("\n") == 0
-    failures.note(Progress("index"), NOW + timedelta(minutes=2))
-    assert str(failures.told(UTC)).count(NO_ROOM) == 1
+    failures.record(Progress("index"), NOW + timedelta(minutes=2))
+    assert str(failures.describe(UTC)).count(NO_ROOM) == 1

@@ -5,42 +5,47 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtui.model.model_state import Condition, Doing, Health, Phase
+from memtui.model.model_state import (
+    ModelCondition,
+    ModelHealth,
+    ModelPhase,
+    ModelProgress,
+)
 from memtui.pipeline.progress import Model
 from memtui.tui.widgets import model_status
 
 NODE = "toc:day:2025-03-10"
-READY = Health(Condition.READY, model="qwen3:4b")
+READY = ModelHealth(ModelCondition.READY, model="qwen3:4b")
 
 
-def at_work(doing: Doing, waiting: int = 214, name: str = "qwen3:4b") -> Model:
-    model = Model().looked_at(Health(Condition.READY, model=name))
+def at_work(doing: ModelProgress, waiting: int = 214, name: str = "qwen3:4b") -> Model:
+    model = Model().looked_at(ModelHealth(ModelCondition.READY, model=name))
     return model.of(NODE, waiting).at(doing)
 
 
 @pytest.mark.parametrize(
     ("doing", "words"),
     [
-        (Doing(Phase.LOADING), "qwen3:4b: loading · 214 to go"),
-        (Doing(Phase.READING), "qwen3:4b: reading · 214 to go"),
+        (ModelProgress(ModelPhase.LOADING), "qwen3:4b: loading · 214 to go"),
+        (ModelProgress(ModelPhase.READING), "qwen3:4b: reading · 214 to go"),
         (
-            Doing(Phase.WRITING, written=120, most=700),
+            ModelProgress(ModelPhase.WRITING, written=120, most=700),
             "qwen3:4b: writing 120 of 700 · 214 to go",
         ),
         (
-            Doing(Phase.WRITING, 2, 3, written=7, most=1400),
+            ModelProgress(ModelPhase.WRITING, 2, 3, written=7, most=1400),
             "qwen3:4b: part 2 of 3, writing     7 of 1,400 · 214 to go",
         ),
-        (Doing(Phase.AUDITING), "qwen3:4b: checking · 214 to go"),
-        (Doing(Phase.WAITING), "qwen3:4b: waiting · 214 to go"),
+        (ModelProgress(ModelPhase.AUDITING), "qwen3:4b: checking · 214 to go"),
+        (ModelProgress(ModelPhase.WAITING), "qwen3:4b: waiting · 214 to go"),
     ],
 )
-def test_it_is_said_what_the_model_does(doing: Doing, words: str) -> None:
+def test_it_is_said_what_the_model_does(doing: ModelProgress, words: str) -> None:
     assert model_status.forms(at_work(doing))[0] == words
 
 
 def test_each_form_says_less() -> None:
-    doing = Doing(Phase.WRITING, 2, 3, written=7, most=700)
+    doing = ModelProgress(ModelPhase.WRITING, 2, 3, written=7, most=700)
     assert model_status.forms(at_work(doing))[1:] == [
         "qwen3:4b 2/3: writing   7 of 700 · 214 to go",
         "qwen3:4b 2/3: writing   7 of 700",
@@ -50,8 +55,10 @@ def test_each_form_says_less() -> None:
 
 @pytest.mark.parametrize("room", range(0, 70))
 def test_what_is_left_out_stays_left_out_while_it_goes_on(room: int) -> None:
-    reading = model_status.fitting(at_work(Doing(Phase.READING, 2, 3)), room)
-    writing = Doing(Phase.WRITING, 2, 3, written=7, most=700)
+    reading = model_status.fitting(
+        at_work(ModelProgress(ModelPhase.READING, 2, 3)), room
+    )
+    writing = ModelProgress(ModelPhase.WRITING, 2, 3, written=7, most=700)
     said = model_status.fitting(at_work(writing), room)
     assert len(reading) <= room and len(said) <= room
     for words in ("part 2 of 3", "2/3", "214 to go"):
@@ -60,20 +67,22 @@ def test_what_is_left_out_stays_left_out_while_it_goes_on(room: int) -> None:
 
 def test_growing_numbers_do_not_make_it_wider() -> None:
     forms = [
-        model_status.forms(at_work(Doing(Phase.WRITING, written=written, most=700)))
+        model_status.forms(
+            at_work(ModelProgress(ModelPhase.WRITING, written=written, most=700))
+        )
         for written in (1, 10, 100, 700)
     ]
     assert {len(form[0]) for form in forms} == {len(forms[0][0])}
 
 
 def test_the_last_one_is_not_counted() -> None:
-    forms = model_status.forms(at_work(Doing(Phase.READING), waiting=1))
+    forms = model_status.forms(at_work(ModelProgress(ModelPhase.READING), waiting=1))
     assert forms[0] == "qwen3:4b: reading"
 
 
 def test_a_long_name_is_cut_and_where_it_comes_from_left_out() -> None:
     name = "hf.co/somebody/Llama-3.2-3B-Instruct-GGUF:Q4_K_M"
-    forms = model_status.forms(at_work(Doing(Phase.READING), name=name))
+    forms = model_status.forms(at_work(ModelProgress(ModelPhase.READING), name=name))
     assert forms[-1] == "Llama-3.2-3B-Instru…: reading"
 
 
@@ -83,37 +92,37 @@ def test_of_a_model_at_rest_nothing_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    "condition", [c for c in Condition if c is not Condition.READY]
+    "condition", [c for c in ModelCondition if c is not ModelCondition.READY]
 )
 def test_that_there_is_no_model_is_told_who_wants_one_or_had_one(
-    condition: Condition,
+    condition: ModelCondition,
 ) -> None:
-    away = Health(condition, "it is gone", "ollama pull qwen3:4b")
+    away = ModelHealth(condition, "it is gone", "ollama pull qwen3:4b")
     assert model_status.forms(Model().looked_at(away)) == []
     wanted = model_status.forms(Model(is_wanted=True).looked_at(away))
     had = model_status.forms(Model().looked_at(READY).looked_at(away))
     assert wanted and had
     assert all(len(forms[-1]) <= len(forms[0]) for forms in (wanted, had))
-    is_wrong = condition is not Condition.RESTING
+    is_wrong = condition is not ModelCondition.RESTING
     assert wanted[0].startswith("✗") == is_wrong
     assert not had[0].startswith("✗")
 
 
 def test_who_wants_a_model_is_told_what_to_do() -> None:
     wanted = Model(is_wanted=True)
-    missing = Health(
-        Condition.MODEL_MISSING, "Ollama does not have x:4b", "ollama pull x:4b"
+    missing = ModelHealth(
+        ModelCondition.MODEL_MISSING, "Ollama does not have x:4b", "ollama pull x:4b"
     )
     assert model_status.forms(wanted.looked_at(missing)) == [
         "✗ Ollama does not have x:4b: ollama pull x:4b",
         "✗ no model: ollama pull x:4b",
         "✗ no model",
     ]
-    offline = model_status.forms(wanted.looked_at(Health(Condition.OFFLINE)))
+    offline = model_status.forms(wanted.looked_at(ModelHealth(ModelCondition.OFFLINE)))
     assert "ollama.com" in offline[0]
 
 
-RESTING = Health(Condition.RESTING, "its minutes are used", model="qwen3:4b")
+RESTING = ModelHealth(ModelCondition.RESTING, "its minutes are used", model="qwen3:4b")
 UNTIL = datetime(2025, 3, 10, 21, 34, tzinfo=UTC)
 
 
@@ -130,7 +139,7 @@ def test_of_a_rest_it_is_said_how_long_it_is_and_how_much_waits() -> None:
 
 @pytest.mark.parametrize("health", [None, READY, RESTING])
 def test_segments_that_a_person_wants_to_rest_are_counted(
-    health: Health | None,
+    health: ModelHealth | None,
 ) -> None:
     model = Model(was_ready=True)
     paused = replace(model.looked_at(health) if health else model, paused=29)
@@ -139,13 +148,13 @@ def test_segments_that_a_person_wants_to_rest_are_counted(
 
 
 def test_what_is_written_meanwhile_comes_before_what_is_paused() -> None:
-    paused = replace(at_work(Doing(Phase.READING)), paused=29)
+    paused = replace(at_work(ModelProgress(ModelPhase.READING)), paused=29)
     assert model_status.forms(paused)[0].startswith("qwen3:4b: reading")
 
 
 def test_why_a_model_is_unwell_is_said_itself_as_far_as_it_fits() -> None:
     says = "qwen3:4b rarely writes a summary that can be used"
-    poor = Model(was_ready=True).looked_at(Health(Condition.UNWELL, says))
+    poor = Model(was_ready=True).looked_at(ModelHealth(ModelCondition.UNWELL, says))
     assert model_status.fitting(poor, 80) == f"{says}: memtui doctor"
     assert model_status.fitting(poor, 60) == says
     assert model_status.fitting(poor, 40) == "the model is unwell: memtui doctor"

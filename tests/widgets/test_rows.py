@@ -7,7 +7,7 @@ import pytest
 from rich.style import Style
 from textual.content import Content
 
-from memtui.model.nodes import Status, Tally, TocLevel, TocLine
+from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocLevel
 from memtui.tui import format
 from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_tree import TocStyles, draw_line, sparkline
@@ -15,15 +15,15 @@ from memtui.tui.widgets.toc_tree import TocStyles, draw_line, sparkline
 STYLES = TocStyles(Style(), Style(), Style(), Style())
 
 
-def line(level: TocLevel, headline: str, *, is_live: bool = False) -> TocLine:
+def line(level: TocLevel, headline: str, *, is_live: bool = False) -> TocEntry:
     start = datetime(2024, 1, 15, 10, tzinfo=UTC)
-    return TocLine(
+    return TocEntry(
         "id", level, "2024", headline, start, start + timedelta(days=1),
-        Status.CURRENT, is_live, Tally(segments=1204), 1, 0, 3, False, False, (), (),
+        NodeStatus.CURRENT, is_live, NodeCounts(segments=1204), 1, 0, 3, False, False, (), (),
     )  # fmt: skip
 
 
-def drawn(row: TocLine, width: int, *, is_open: bool = False) -> str:
+def drawn(row: TocEntry, width: int, *, is_open: bool = False) -> str:
     text = draw_line(row, width=width, zone=UTC, is_expanded=is_open, styles=STYLES)
     assert text.cell_len == width
     return text.plain
@@ -66,21 +66,21 @@ def test_a_spark_stands_before_the_count_where_the_headline_keeps_its_room() -> 
 @pytest.mark.parametrize(
     ("status", "is_models", "mark"),
     [
-        (Status.CURRENT, False, " "),
-        (Status.CURRENT, True, "m"),
-        (Status.STALE, True, "…"),
-        (Status.PROVISIONAL, False, "○"),
+        (NodeStatus.CURRENT, False, " "),
+        (NodeStatus.CURRENT, True, "m"),
+        (NodeStatus.STALE, True, "…"),
+        (NodeStatus.PROVISIONAL, False, "○"),
     ],
 )
 def test_who_wrote_a_line_or_that_it_will_change_has_a_column(
-    status: Status, is_models: bool, mark: str
+    status: NodeStatus, is_models: bool, mark: str
 ) -> None:
     told = replace(line(TocLevel.DAY, "A"), status=status, is_models=is_models)
     assert drawn(told, 30)[-2] == mark
 
 
 def test_what_is_pinned_is_not_said_to_be_brought_up_to_date() -> None:
-    stale = replace(line(TocLevel.SEGMENT, "Then"), status=Status.STALE)
+    stale = replace(line(TocLevel.SEGMENT, "Then"), status=NodeStatus.STALE)
     assert drawn(stale, 30).endswith("…~")
     assert drawn(replace(stale, is_pinned=True), 30).endswith(" ~")
 
@@ -94,9 +94,9 @@ def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
 
 
 def test_a_line_not_summed_up_yet_says_so_and_counts_what_it_knows() -> None:
-    waiting = replace(line(TocLevel.YEAR, ""), status=Status.PENDING)
+    waiting = replace(line(TocLevel.YEAR, ""), status=NodeStatus.PENDING)
     assert drawn(waiting, 40) == "2024  not summarised yet        1,204   "
-    empty = drawn(replace(waiting, tally=Tally()), 40)
+    empty = drawn(replace(waiting, tally=NodeCounts()), 40)
     assert empty == "2024  not summarised yet                "
 
 

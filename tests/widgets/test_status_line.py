@@ -6,7 +6,12 @@ import pytest
 from textual.pilot import Pilot
 
 from memtui.errors import MemtuiError
-from memtui.model.model_state import Condition, Doing, Health, Phase
+from memtui.model.model_state import (
+    ModelCondition,
+    ModelHealth,
+    ModelPhase,
+    ModelProgress,
+)
 from memtui.pipeline.progress import Model, Progress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import WorkReported
@@ -15,9 +20,9 @@ from memtui.tui.widgets.status_line import StatusLine
 
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
-READY = Model().looked_at(Health(Condition.READY, model="qwen3:4b"))
+READY = Model().looked_at(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
 WRITING = READY.of("toc:day:2025-03-10", 214).at(
-    Doing(Phase.WRITING, 2, 3, written=120, most=700)
+    ModelProgress(ModelPhase.WRITING, 2, 3, written=120, most=700)
 )
 
 ROOM = 80 - len("memtui") - status_line.GAP
@@ -51,7 +56,7 @@ def said(progress: Progress, room: int = ROOM) -> str:
             "● importing 3 of 20 · qwen3:4b: writing · 6 not taken: press Q",
         ),
         (Progress("index", error="no room", model=WRITING), "✗ indexing: no room"),
-        (Progress("", is_ours=False, model=WRITING), status_line.ELSEWHERE),
+        (Progress("", is_ours=False, model=WRITING), status_line.OTHER_PROCESS),
         (
             Progress("", is_ours=False, error="the memory is gone", is_gone=True),
             "✗ the memory is gone",
@@ -75,7 +80,7 @@ def test_where_there_is_room_all_is_said() -> None:
 
 
 def test_who_asked_for_a_model_that_is_not_there_is_told_beside_the_work() -> None:
-    away = Model(is_wanted=True).looked_at(Health(Condition.OFFLINE))
+    away = Model(is_wanted=True).looked_at(ModelHealth(ModelCondition.OFFLINE))
     assert said(Progress("", model=away)) == (
         "✗ no Ollama answers: start it, or install it from ollama.com"
     )

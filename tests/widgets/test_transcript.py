@@ -6,10 +6,9 @@ from textual.content import Content
 
 from memtui.model.events import Event, EventType, make
 from memtui.model.grips import Expansion, Grip
-from memtui.model.summaries import Claim
+from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import claims
-from memtui.tui.widgets import quotes
-from memtui.tui.widgets.transcript import GUTTER_CELLS, MATCHED, SourceExcerpt
+from memtui.tui.widgets.source_pane import GUTTER, MATCHED, TEXT_CHANGED, SourceExcerpt
 from memtui.tui.widgets.turn_rendering import MARKED
 
 NOW = datetime(2024, 1, 20, 12, tzinfo=UTC)
@@ -33,8 +32,8 @@ def lines(
     own = event(text, 5)
     grip = Grip("grip:1", text[:20], own.event_id, own.event_id, own.timestamp, "test")
     expansion = Expansion(grip, None, before, (own,), ())
-    laid, at = SourceExcerpt(expansion, UTC, NOW).lay_out(width)
-    return laid.plain.split("\n"), at
+    page = SourceExcerpt(expansion, UTC, NOW)
+    return page.lay_out(width).plain.split("\n"), page.evidence_line(width)
 
 
 def test_every_line_of_the_evidence_has_the_bar_and_no_other_has() -> None:
@@ -49,7 +48,7 @@ def test_the_marked_words_are_what_is_brought_into_sight() -> None:
     own = event("word " * 200 + "HERE it is", 5)
     grip = Grip("grip:1", "HERE it is", own.event_id, own.event_id, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), (own,), ()), UTC, NOW)
-    laid, at = page.lay_out(80)
+    laid, at = page.lay_out(80), page.evidence_line(80)
     assert "HERE" in laid.plain.split("\n")[at]
     assert at > 5
 
@@ -87,11 +86,11 @@ def test_a_new_day_is_announced() -> None:
 
 def audited(bullet: str, *events: Event) -> tuple[list[Content], int]:
     """The lines of a source as they are drawn for a bullet, at 80 columns."""
-    (verdict,) = claims.of_events([Claim(bullet)], events)
+    (verdict,) = claims.of_events([DraftBullet(bullet)], events)
     ends = events[0].event_id, events[-1].event_id
     grip = Grip("grip:1", events[0].text[:20], *ends, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), events, ()), UTC, NOW, verdict)
-    laid, at = page.lay_out(80)
+    laid, at = page.lay_out(80), page.evidence_line(80)
     return laid.split("\n"), at
 
 
@@ -135,23 +134,25 @@ def test_a_quote_deep_in_a_long_event_is_what_is_brought_into_sight() -> None:
 
 def test_of_a_text_that_has_changed_nothing_is_marked_and_it_says_so() -> None:
     said = event("The redirect drops the session cookie.", 5)
-    (verdict,) = claims.of_events([Claim("The redirect drops cookies")], [said])
+    (verdict,) = claims.of_events([DraftBullet("The redirect drops cookies")], [said])
     changed = replace(said, text="The [redacted: password] drops the session cookie.")
     grip = Grip("grip:1", "drops the session", said.event_id, said.event_id, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), (changed,), ()), UTC, NOW, verdict)
-    laid, _ = page.lay_out(100)
-    assert quotes.TEXT_CHANGED in laid.plain
+    laid = page.lay_out(100)
+    assert TEXT_CHANGED in laid.plain
     assert "[redacted: password] drops" in laid.plain
     assert not styled(laid.split("\n"), MARKED)
 
 
 def test_where_the_audit_quoted_none_of_the_events_the_excerpt_is_marked() -> None:
     elsewhere = event("The redirect drops the session cookie.", 1)
-    (verdict,) = claims.of_events([Claim("The redirect drops cookies")], [elsewhere])
+    (verdict,) = claims.of_events(
+        [DraftBullet("The redirect drops cookies")], [elsewhere]
+    )
     own = event("Something was said. It is this. And more.", 5)
     grip = Grip("grip:1", "It is this.", own.event_id, own.event_id, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), (own,), ()), UTC, NOW, verdict)
-    laid, _ = page.lay_out(80)
+    laid = page.lay_out(80)
     assert styled(laid.split("\n"), MARKED) == "It is this."
 
 
@@ -161,8 +162,8 @@ def test_markdown_is_told_apart_and_every_character_of_it_stays_where_it_was() -
     at = said.index("`mutex`")
     grip = Grip("grip:1", "`mutex` in", own.event_id, own.event_id, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), (own,), ()), UTC, NOW)
-    laid, _ = page.lay_out(200)
-    text = "\n".join(line[GUTTER_CELLS:] for line in laid.plain.split("\n")[1:])
+    laid = page.lay_out(200)
+    text = "\n".join(line[GUTTER:] for line in laid.plain.split("\n")[1:])
     assert text == said
     marked = [laid.plain[s.start : s.end] for s in laid.spans if s.style == MARKED]
     assert marked == [said[at : at + len("`mutex` in")]]
@@ -172,4 +173,4 @@ def test_markdown_is_told_apart_and_every_character_of_it_stays_where_it_was() -
         Expansion(grip, None, (), (event("a\t`mutex` in", 5),), ()), UTC, NOW
     )
     assert "\t" in tabbed.expansion.excerpt_events[0].text
-    assert any(s.style == MARKED for s in tabbed.lay_out(200)[0].spans)
+    assert any(s.style == MARKED for s in tabbed.lay_out(200).spans)

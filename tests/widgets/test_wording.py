@@ -5,7 +5,7 @@ import pytest
 
 from memtui.errors import StoreBusy, StoreDamaged
 from memtui.model.events import EventRole, EventType, make
-from memtui.model.nodes import Status, Tally, TocLevel, TocLine
+from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocLevel
 from memtui.tui import format
 from memtui.tui.widgets import day_grid
 
@@ -47,9 +47,9 @@ def test_a_verdict_is_a_mark(
 
 def test_a_line_is_named_by_what_its_branch_does_not_say() -> None:
     def named(level: TocLevel, title: str, start: datetime, days: float) -> str:
-        line = TocLine(
+        line = TocEntry(
             "id", level, title, "", start, start + timedelta(days=days),
-            Status.CURRENT, False, Tally(), 0, 0, 0, False, False, (), (),
+            NodeStatus.CURRENT, False, NodeCounts(), 0, 0, 0, False, False, (), (),
         )  # fmt: skip
         return format.name_of(line, ZoneInfo("Europe/Berlin"))
 

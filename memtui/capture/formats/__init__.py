@@ -14,12 +14,12 @@ from memtui.capture.formats import (
     opencode,
     plain,
 )
-from memtui.capture.formats.base import Source
+from memtui.capture.formats.base import SourceFormat
 from memtui.capture.watcher import under
 from memtui.errors import SourceError
-from memtui.model.sessions import History
+from memtui.model.sessions import AgentHistory
 
-ALL: tuple[Source, ...] = (
+FORMATS: tuple[SourceFormat, ...] = (
     codex.SOURCE,
     copilot.SOURCE,
     plain.SOURCE,
@@ -31,14 +31,14 @@ ALL: tuple[Source, ...] = (
 """Every format of files, the most telling first."""
 
 
-BY_NAME = {source.name: source for source in ALL}
+FORMATS_BY_NAME = {source.name: source for source in FORMATS}
 
 
-LOOK_AHEAD = 50
+HEAD_LINES = 50
 """How many lines are read to tell a file's format."""
 
 
-def files(path: Path) -> list[Path]:
+def find_files(path: Path) -> list[Path]:
     """The files to import under a path, in a fixed order.
 
     Raises:
@@ -46,7 +46,7 @@ def files(path: Path) -> list[Path]:
     """
     try:
         if path.is_dir():
-            found = (f for f in under(path) if any(s.may_be(f) for s in ALL))
+            found = (f for f in under(path) if any(s.matches_path(f) for s in FORMATS))
             return sorted(found)
         if path.is_file():
             return [path]
@@ -57,29 +57,30 @@ def files(path: Path) -> list[Path]:
     raise SourceError(f"{path} does not exist")
 
 
-def candidate(path: Path, name: str) -> Source | None:
+def format_for_path(path: Path, name: str) -> SourceFormat | None:
     """The format a file could be of, by its path alone.
 
     Args:
         path: The file.
         name: The source whose folder it lies in; "" for a folder of any.
     """
-    some = (BY_NAME[name],) if name else ALL
-    return next((source for source in some if source.may_be(path)), None)
+    some = (FORMATS_BY_NAME[name],) if name else FORMATS
+    return next((source for source in some if source.matches_path(path)), None)
 
 
-def of(path: Path) -> Source | None:
+def detect_format(path: Path) -> SourceFormat | None:
     """The format of a file; None if it holds nothing yet.
 
     Raises:
         SourceError: The file cannot be read, or its format is not known.
     """
     try:
-        first = jsonl.head(path, LOOK_AHEAD)
+        first = jsonl.read_head(path, HEAD_LINES)
         for source in chain(
-            (s for s in ALL if s.may_be(path)), (s for s in ALL if not s.may_be(path))
+            (s for s in FORMATS if s.matches_path(path)),
+            (s for s in FORMATS if not s.matches_path(path)),
         ):
-            if source.fits(path, first):
+            if source.matches_content(path, first):
                 return source
         if path.stat().st_size:
             raise SourceError(f"{path} is of no format memtui knows")
@@ -88,7 +89,7 @@ def of(path: Path) -> Source | None:
     return None
 
 
-def histories(places: Mapping[str, Collection[Path]]) -> list[History]:
+def find_histories(places: Mapping[str, Collection[Path]]) -> list[AgentHistory]:
     """The histories found where the agents keep them.
 
     Args:
@@ -97,7 +98,7 @@ def histories(places: Mapping[str, Collection[Path]]) -> list[History]:
     found = []
     for name, some in places.items():
         for place in some:
-            number = sum(map(BY_NAME[name].may_be, under(place)))
+            number = sum(map(FORMATS_BY_NAME[name].matches_path, under(place)))
             if number:
-                found.append(History(name, place, number))
+                found.append(AgentHistory(name, place, number))
     return found

@@ -25,16 +25,16 @@ from memtui.capture.formats import base, jsonl
 from memtui.capture.formats.base import (
     TRANSCRIPT,
     Cursor,
-    Left,
-    Reading,
+    InvalidRecord,
+    ParsedItem,
     Record,
-    Refused,
-    Source,
+    SkippedRecord,
+    SourceFormat,
 )
 from memtui.capture.formats.jsonl import Form
 from memtui.model import events
 from memtui.model.events import EventRefused, EventRole, EventType
-from memtui.model.sessions import SessionFacts
+from memtui.model.sessions import SessionMetadata
 
 BLANK = "<blank>"
 """What Aider writes for a prompt without words."""
@@ -260,7 +260,7 @@ def fits(path: Path, head: Sequence[Record]) -> bool:
 
 def read(
     path: Path, start: Cursor | None, *, agent: str, now: datetime
-) -> Iterator[Reading]:
+) -> Iterator[ParsedItem]:
     """Read one history; see ``memtui.sources.source.Read``."""
     written_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     is_settled = abs(now - written_at) > PATIENCE
@@ -269,10 +269,10 @@ def read(
     return jsonl.read(path, start, partial(_History, folder, is_settled, now), form)
 
 
-SOURCE = Source(AGENT, "Aider", TRANSCRIPT, _may_be, fits, read)
+SOURCE = SourceFormat(AGENT, "Aider", TRANSCRIPT, _may_be, fits, read)
 
 
-def _lines(raw: bytes, number: int) -> Iterator[Record | Refused]:
+def _lines(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
     text = raw.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
     yield Record(number, {"text": text.removeprefix("\ufeff") if number == 1 else text})
 
@@ -300,7 +300,7 @@ class _History:
         """Whether the end of the file is to be given when it has rested a little."""
         return self._lines.is_open or not self._is_settled
 
-    def take(self, record: Record) -> Iterator[Reading]:
+    def take(self, record: Record) -> Iterator[ParsedItem]:
         """Read one line."""
         text = str(record.fields["text"])
         said = header(text)
@@ -311,7 +311,7 @@ class _History:
         yield from self._ended()
         yield from self._begun(said, record.line)
 
-    def rest(self) -> Iterator[Reading]:
+    def rest(self) -> Iterator[ParsedItem]:
         """Give the last block if the file rests, and say what is known."""
         if self._is_settled:
             yield from self._ended()
@@ -329,11 +329,11 @@ class _History:
             "lines": self._lines.state(),
         }
 
-    def _begun(self, said: str, line: int) -> Iterator[Reading]:
+    def _begun(self, said: str, line: int) -> Iterator[ParsedItem]:
         """Begin a session, unless it is the one that was begun in the same second."""
         at = local_time(said)
         if at and at == self._started:
-            yield Left("header", line)
+            yield SkippedRecord("header", line)
             return
         if self._started and self._number:
             yield self._facts(self._started)
@@ -341,22 +341,22 @@ class _History:
         self._is_introduced = False
         if at is None:
             self._refusal = "a bad timestamp"
-        elif events.is_too_late(at, self._now):
+        elif events.is_in_future(at, self._now):
             self._refusal = "a timestamp in the future"
         else:
             self._started = at
-            yield Left("header", line)
+            yield SkippedRecord("header", line)
             return
-        yield Refused(self._refusal, line, at)
+        yield InvalidRecord(self._refusal, line, at)
 
-    def _ended(self) -> Iterator[Reading]:
+    def _ended(self) -> Iterator[ParsedItem]:
         block = self._lines.close()
         if block:
             yield from self._told(block)
 
-    def _told(self, block: Block) -> Iterator[Reading]:
+    def _told(self, block: Block) -> Iterator[ParsedItem]:
         if self._started is None:
-            yield Refused(self._refusal, block.line)
+            yield InvalidRecord(self._refusal, block.line)
         elif block.kind is Kind.ASSISTANT:
             event_type, role = EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT
             yield from self._event(block, event_type, block.text, role, {})
@@ -365,21 +365,21 @@ class _History:
         else:
             yield from self._own(block)
 
-    def _person(self, block: Block) -> Iterator[Reading]:
+    def _person(self, block: Block) -> Iterator[ParsedItem]:
         """What was typed: words for the assistant, or a command for Aider alone."""
         self._command = block.text if is_command(block.text) else ""
         if not block.text.strip() or block.text == BLANK:
-            yield Left("an empty prompt", block.line)
+            yield SkippedRecord("an empty prompt", block.line)
             return
         role = EventRole.SYSTEM if self._command else EventRole.USER
         about = {"kind": "command"} if self._command else {}
         yield from self._event(block, EventType.USER_MESSAGE, block.text, role, about)
 
-    def _own(self, block: Block) -> Iterator[Reading]:
+    def _own(self, block: Block) -> Iterator[ParsedItem]:
         """What Aider did, and what it merely noted."""
         done, noted = deeds(block, self._command, is_first=not self._number)
         self._model = model(block.lines) or self._model
-        yield from [Left("notice", block.line)] * noted
+        yield from [SkippedRecord("notice", block.line)] * noted
         if not done:
             return
         given = {"command": self._command} if self._command else {}
@@ -397,7 +397,7 @@ class _History:
         text: str,
         role: EventRole,
         metadata: dict[str, str],
-    ) -> Iterator[Reading]:
+    ) -> Iterator[ParsedItem]:
         assert self._started is not None
         self._number += 1
         if not self._is_introduced:
@@ -416,13 +416,13 @@ class _History:
                 ordinal=self._number,
             )
         except EventRefused as refusal:
-            yield Refused(str(refusal), block.line)
+            yield InvalidRecord(str(refusal), block.line)
 
     def _session_id(self, started: datetime) -> str:
         return f"{started:%Y-%m-%dT%H-%M-%S}-{self._folder.name}"
 
-    def _facts(self, started: datetime) -> SessionFacts:
-        return SessionFacts(
+    def _facts(self, started: datetime) -> SessionMetadata:
+        return SessionMetadata(
             agent=AGENT,
             session_id=self._session_id(started),
             cwd=str(self._folder),

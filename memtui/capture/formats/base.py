@@ -21,7 +21,7 @@ from memtui.model.events import (
     from_ms,
     to_ms,
 )
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.text import tool_calls
 
 
@@ -34,7 +34,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class InvalidRecord:
     """A record that could not be taken, and why."""
 
     reason: str
@@ -44,7 +44,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class SkippedRecord:
     """A record of a kind that is known and not kept, or of a kind nobody knows."""
 
     reason: str
@@ -52,7 +52,7 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Awaited:
+class PendingRecord:
     """What a file has begun and not ended yet: a torn last line, an unanswered call.
 
     Said anew whenever the file is read, so it is counted for now, not for ever.
@@ -74,39 +74,39 @@ class Cursor:
     """What shows that these bytes are still the same."""
     state: Mapping[str, Any] = field(default_factory=dict)
     """What a reader must remember to go on from here, in JSON's own types."""
-    is_held: bool = False
+    needs_reread: bool = False
     """Whether something is held back that is to be given soon, though nothing more
     should be written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Restarted:
+class FileReplaced:
     """The file is not the one that was read before; it is read from its start."""
 
     reason: str
 
 
-Reading = (
+ParsedItem = (
     Event
     | Thought
-    | SessionFacts
-    | Helper
-    | Refused
-    | Left
-    | Awaited
+    | SessionMetadata
+    | SubagentMetadata
+    | InvalidRecord
+    | SkippedRecord
+    | PendingRecord
     | Cursor
-    | Restarted
+    | FileReplaced
 )
 """What a source gives: what was said, what it learnt of sessions, what it did not take,
 and how far it has come."""
 
 
-def ahead(at: datetime, line: int = 0) -> Refused:
+def ahead(at: datetime, line: int = 0) -> InvalidRecord:
     """Refuse a record of a time that is still to come, unless the clock is wrong."""
-    return Refused("a timestamp in the future", line, at)
+    return InvalidRecord("a timestamp in the future", line, at)
 
 
-def time_of(value: object) -> datetime | None:
+def parse_time(value: object) -> datetime | None:
     """An aware time from ISO 8601 text or from milliseconds since 1970; else None.
 
     Text without a zone is read as UTC.
@@ -125,7 +125,7 @@ def time_of(value: object) -> datetime | None:
     return None
 
 
-def text_of(value: object) -> str:
+def as_text(value: object) -> str:
     """A value as text: itself if it is text, nothing if it is nothing, else JSON."""
     if value is None:
         return ""
@@ -141,7 +141,7 @@ class Read(Protocol):
 
     def __call__(
         self, path: Path, start: Cursor | None, *, agent: str, now: datetime
-    ) -> Iterator[Reading]:
+    ) -> Iterator[ParsedItem]:
         """Read a file from a cursor to its end.
 
         Args:
@@ -173,7 +173,7 @@ def _never(_: State) -> State | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFormat:
     """One format."""
 
     name: str
@@ -181,14 +181,14 @@ class Source:
     title: str
     """``Claude Code``: the name people know it by."""
     route: str
-    may_be: Callable[[PurePath], bool]
+    matches_path: Callable[[PurePath], bool]
     """Whether a file found in a folder could be one of its, by path alone."""
-    fits: Callable[[Path, Sequence[Record]], bool]
+    matches_content: Callable[[Path, Sequence[Record]], bool]
     """Whether a file is one of its; given the JSON records it begins with, if any."""
     read: Read
-    beside: Callable[[Path], Iterable[Path]] = _nothing
+    related_files: Callable[[Path], Iterable[Path]] = _nothing
     """Files that change when what the file holds has changed, the file itself apart."""
-    bare: Callable[[State], State | None] = _never
+    state_without_text: Callable[[State], State | None] = _never
     """A cursor's state without any words, as good to go on from but for what sessions
     are called; None where something waits whose words are needed."""
 
@@ -282,10 +282,10 @@ class Waiting:
         """Whether a call waits for its answer."""
         return key in self._calls
 
-    def awaited(self) -> Iterator[Awaited]:
+    def awaited(self) -> Iterator[PendingRecord]:
         """Say of each that its answer is awaited."""
         for call in self._calls.values():
-            yield Awaited("tool call without an answer yet", call.line)
+            yield PendingRecord("tool call without an answer yet", call.line)
 
     def state(self) -> list[dict[str, object]]:
         """What another reading must know of them."""
@@ -326,15 +326,15 @@ class Teller:
     agent: str
     now: datetime
 
-    def time(self, value: object, line: int) -> datetime | Refused:
+    def time(self, value: object, line: int) -> datetime | InvalidRecord:
         """A record's time, or why it cannot be taken."""
-        at = time_of(value)
+        at = parse_time(value)
         if at is None:
-            return Refused("a bad timestamp" if value else "no timestamp", line)
-        if events.is_too_late(at, self.now):
+            return InvalidRecord("a bad timestamp" if value else "no timestamp", line)
+        if events.is_in_future(at, self.now):
             return ahead(at, line)
         if at < EARLIEST:
-            return Refused(f"the timestamp {at:%Y-%m-%d} is before 2000", line)
+            return InvalidRecord(f"the timestamp {at:%Y-%m-%d} is before 2000", line)
         return at
 
     def event(
@@ -346,7 +346,7 @@ class Teller:
         role: EventRole | None = None,
         key: str = "",
         **metadata: str,
-    ) -> Event | Refused:
+    ) -> Event | InvalidRecord:
         """An event, or why there is none.
 
         Args:
@@ -373,16 +373,18 @@ class Teller:
                 origin=unique(key),
             )
         except EventRefused as refusal:
-            return Refused(str(refusal), place.line)
+            return InvalidRecord(str(refusal), place.line)
 
     def injected(
         self, place: Place, text: str, kind: str, *, key: str = ""
-    ) -> Event | Refused:
+    ) -> Event | InvalidRecord:
         """A message that the program wrote, not the person."""
         kind_of, role = EventType.USER_MESSAGE, EventRole.SYSTEM
         return self.event(place, kind_of, text, role=role, key=key, kind=kind)
 
-    def thought(self, place: Place, text: str, *, key: str = "") -> Thought | Refused:
+    def thought(
+        self, place: Place, text: str, *, key: str = ""
+    ) -> Thought | InvalidRecord:
         """A thought, or why there is none."""
         try:
             return events.make_thought(
@@ -394,11 +396,11 @@ class Teller:
                 subagent=place.subagent,
             )
         except EventRefused as refusal:
-            return Refused(str(refusal), place.line)
+            return InvalidRecord(str(refusal), place.line)
 
     def answer(
         self, place: Place, call: Call, answer: str, **more: str
-    ) -> Event | Refused:
+    ) -> Event | InvalidRecord:
         """A call together with its answer, at the answer's time."""
         if call.subagent and call.subagent != place.subagent:
             place = replace(place, subagent=call.subagent)
@@ -406,7 +408,7 @@ class Teller:
         kind, role = EventType.TOOL_RESULT, EventRole.TOOL
         return self.event(place, kind, said, role=role, key=call.key, **about)
 
-    def unanswered(self, call: Call) -> Event | Refused:
+    def unanswered(self, call: Call) -> Event | InvalidRecord:
         """A call that will have no answer, at its own time."""
         at = from_ms(call.at_ms)
         place = Place(call.line, at, call.session_id, call.subagent)
@@ -414,7 +416,7 @@ class Teller:
 
     def broken_off(
         self, waiting: Waiting, session_id: str, subagent: str
-    ) -> Iterator[Event | Refused]:
+    ) -> Iterator[Event | InvalidRecord]:
         """The calls of a conversation that was interrupted."""
         for call in waiting.broken_off(session_id, subagent):
             yield self.unanswered(call)
@@ -485,7 +487,7 @@ def texts(content: object) -> Iterator[str]:
 def _readable(block: dict[str, object]) -> Iterator[str]:
     kind = block.get("type")
     if kind == "text":
-        yield text_of(block.get("text"))
+        yield as_text(block.get("text"))
     elif kind in ("image", "document"):
         yield placeholder(block)
 
@@ -504,13 +506,13 @@ def result_text(content: object) -> str:
     """A tool's answer as text, whatever shape it has."""
     if isinstance(content, list):
         return "\n".join(filter(None, map(_result_block, content)))
-    return text_of(content)
+    return as_text(content)
 
 
 def _result_block(block: object) -> str:
     if not isinstance(block, dict):
-        return text_of(block)
+        return as_text(block)
     kind = block.get("type")
     if kind == "text":
-        return text_of(block.get("text"))
-    return placeholder(block) if kind in ("image", "document") else text_of(block)
+        return as_text(block.get("text"))
+    return placeholder(block) if kind in ("image", "document") else as_text(block)

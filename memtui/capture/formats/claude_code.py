@@ -20,19 +20,19 @@ from memtui.capture.formats.base import (
     TRANSCRIPT,
     Call,
     Cursor,
-    Left,
-    Reading,
+    InvalidRecord,
+    ParsedItem,
     Record,
-    Refused,
-    Source,
+    SkippedRecord,
+    SourceFormat,
     Waiting,
     ahead,
-    text_of,
-    time_of,
+    as_text,
+    parse_time,
 )
 from memtui.model import events as model_events
 from memtui.model.events import Event, EventRefused, EventRole, EventType, from_ms
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 KNOWN = frozenset(
     {
@@ -126,10 +126,10 @@ def is_begun(block: dict[str, object]) -> bool:
 def unknown_blocks(content: object) -> list[str]:
     """The types of the blocks of a message's content that nobody knows."""
     return [
-        text_of(block.get("type")) or "nameless block"
+        as_text(block.get("type")) or "nameless block"
         for block in (content if isinstance(content, list) else ())
         if isinstance(block, dict)
-        and text_of(block.get("type")) not in _BLOCKS
+        and as_text(block.get("type")) not in _BLOCKS
         and not is_begun(block)
     ]
 
@@ -137,7 +137,7 @@ def unknown_blocks(content: object) -> list[str]:
 def injected(fields: dict[str, object], text: str) -> str:
     """What a "user" record is when the person did not write it; "" when they did."""
     origin = fields.get("origin")
-    came_from = text_of(origin.get("kind")) if isinstance(origin, dict) else ""
+    came_from = as_text(origin.get("kind")) if isinstance(origin, dict) else ""
     if fields.get("isCompactSummary"):
         return "compact_summary"
     if came_from not in ("", "human"):
@@ -160,7 +160,7 @@ def typed(fields: dict[str, object], text: str) -> str:
 def forked_from(fields: dict[str, object]) -> str:
     """The session that a record was copied from; "" if it was written here."""
     origin = fields.get("forkedFrom")
-    return text_of(origin.get("sessionId")) if isinstance(origin, dict) else ""
+    return as_text(origin.get("sessionId")) if isinstance(origin, dict) else ""
 
 
 def nested(fields: dict[str, object]) -> dict[str, object]:
@@ -273,32 +273,32 @@ class Sessions:
                 del self._of_record[next(iter(self._of_record))]
         facts = self._facts.setdefault(session, _Facts())
         facts.forked_from = forked_from or facts.forked_from
-        cwd = text_of(fields.get("cwd"))
+        cwd = as_text(fields.get("cwd"))
         if cwd and (not facts.at or at < datetime.fromisoformat(facts.at)):
             facts.cwd, facts.at = cwd, at.isoformat()
-        facts.branch = text_of(fields.get("gitBranch")) or facts.branch
-        facts.created_by = facts.created_by or text_of(fields.get("entrypoint"))
+        facts.branch = as_text(fields.get("gitBranch")) or facts.branch
+        facts.created_by = facts.created_by or as_text(fields.get("entrypoint"))
         message = fields.get("message")
-        model = text_of(message.get("model")) if isinstance(message, dict) else ""
+        model = as_text(message.get("model")) if isinstance(message, dict) else ""
         if model and model != SYNTHETIC:
             facts.model = model
 
     def name(self, fields: dict[str, object]) -> None:
         """Learn from a record that gives a session its title."""
         kind = str(fields["type"])
-        title = " ".join(model_events.clean(text_of(fields.get(TITLES[kind]))).split())
+        title = " ".join(model_events.clean(as_text(fields.get(TITLES[kind]))).split())
         if kind == "summary":
-            self._summaries[text_of(fields.get("leafUuid"))] = title
-        elif session := text_of(fields.get("sessionId")):
+            self._summaries[as_text(fields.get("leafUuid"))] = title
+        elif session := as_text(fields.get("sessionId")):
             self._facts.setdefault(session, _Facts()).title = title
 
-    def introduced(self, session: str) -> Iterator[SessionFacts]:
+    def introduced(self, session: str) -> Iterator[SessionMetadata]:
         """Tell of a session once: its project must be known with its first event."""
         if session not in self._met:
             self._met.add(session)
             yield self._told(session)
 
-    def all(self) -> Iterator[SessionFacts]:
+    def all(self) -> Iterator[SessionMetadata]:
         """Tell of every session what is known at the end."""
         for leaf, title in self._summaries.items():
             session = self._of_record.get(leaf)
@@ -306,7 +306,7 @@ class Sessions:
                 self._facts[session].title = title
         return map(self._told, self._facts)
 
-    def helper(self, path: Path) -> Iterator[Reading]:
+    def helper(self, path: Path) -> Iterator[ParsedItem]:
         """Tell of the subagent whose file this is, by the note that lies beside it."""
         try:
             note = json.loads(path.with_suffix(".meta.json").read_text("utf-8"))
@@ -314,25 +314,25 @@ class Sessions:
             note = {}
         about = note if isinstance(note, dict) else {}
         for session in self._facts:
-            yield Helper(
+            yield SubagentMetadata(
                 agent=AGENT,
                 session_id=session,
                 subagent=path.stem.removeprefix("agent-"),
-                kind=text_of(about.get("agentType")),
-                started_by=text_of(about.get("toolUseId")),
-                task=text_of(about.get("description")),
+                kind=as_text(about.get("agentType")),
+                started_by=as_text(about.get("toolUseId")),
+                task=as_text(about.get("description")),
             )
 
-    def _told(self, session: str) -> SessionFacts:
+    def _told(self, session: str) -> SessionMetadata:
         facts = self._facts[session]
-        return SessionFacts(
+        return SessionMetadata(
             agent=AGENT,
             session_id=session,
             cwd=facts.cwd,
             branch=facts.branch,
             title=facts.title,
             model=facts.model,
-            at=time_of(facts.at),
+            at=parse_time(facts.at),
             created_by=facts.created_by,
             forked_from=facts.forked_from,
         )
@@ -378,20 +378,20 @@ class Envelopes:
         self.roots: dict[str, str] = dict(roots) if isinstance(roots, dict) else {}
         """Of which helper each record is, by the record's own name."""
 
-    def of(self, line: int, fields: dict[str, object]) -> Envelope | Refused:
+    def of(self, line: int, fields: dict[str, object]) -> Envelope | InvalidRecord:
         """What surrounds a record, or why nothing can be made of it."""
-        at = time_of(fields.get("timestamp"))
-        session = text_of(fields.get("sessionId"))
+        at = parse_time(fields.get("timestamp"))
+        session = as_text(fields.get("sessionId"))
         if at is None:
             reason = "no timestamp" if "timestamp" not in fields else "a bad timestamp"
-            return Refused(reason, line)
-        if model_events.is_too_late(at, self._now):
+            return InvalidRecord(reason, line)
+        if model_events.is_in_future(at, self._now):
             return ahead(at, line)
         if self.is_subagents and session.startswith("agent-"):
             session = self._path.parent.parent.name
         if not session.strip():
-            return Refused("no session id", line)
-        uuid = text_of(fields.get("uuid"))
+            return InvalidRecord("no session id", line)
+        uuid = as_text(fields.get("uuid"))
         copied = forked_from(fields)
         self._sessions.meet(session, uuid, fields, at, forked_from=copied)
         subagent = self._subagent(uuid, fields)
@@ -403,10 +403,10 @@ class Envelopes:
             return self._path.stem.removeprefix("agent-")
         if not fields.get("isSidechain"):
             return ""
-        named = text_of(fields.get("agentId"))
+        named = as_text(fields.get("agentId"))
         if named:
             return named
-        parent = text_of(fields.get("parentUuid"))
+        parent = as_text(fields.get("parentUuid"))
         self.roots[uuid] = self.roots.get(parent, uuid[:8] or "sidechain")
         if len(self.roots) > _ROOTS:
             del self.roots[next(iter(self.roots))]
@@ -431,9 +431,9 @@ class Held:
         """Whether any message is held back."""
         return bool(self._held)
 
-    def add(self, said: Event | Refused, name: str) -> Iterator[Reading]:
+    def add(self, said: Event | InvalidRecord, name: str) -> Iterator[ParsedItem]:
         """Hold a text back, together with those of the same message before it."""
-        if isinstance(said, Refused) or not name:
+        if isinstance(said, InvalidRecord) or not name:
             yield said
             return
         whose = said.session_id, said.subagent
@@ -476,21 +476,21 @@ def fields_of(event: Event) -> dict[str, object]:
 
 def event_of(fields: dict[str, object]) -> Event:
     """The event that a reader's state keeps."""
-    at = time_of(fields.get("timestamp"))
+    at = parse_time(fields.get("timestamp"))
     metadata = fields.get("metadata")
     assert at is not None
     return Event(
-        event_id=text_of(fields.get("event_id")),
-        session_id=text_of(fields.get("session_id")),
+        event_id=as_text(fields.get("event_id")),
+        session_id=as_text(fields.get("session_id")),
         timestamp=at,
-        event_type=EventType(text_of(fields.get("event_type"))),
-        role=EventRole(text_of(fields.get("role"))),
-        text=text_of(fields.get("text")),
+        event_type=EventType(as_text(fields.get("event_type"))),
+        role=EventRole(as_text(fields.get("role"))),
+        text=as_text(fields.get("text")),
         metadata=metadata if isinstance(metadata, dict) else {},
-        agent=text_of(fields.get("agent")),
-        subagent=text_of(fields.get("subagent")),
-        ordinal=int(text_of(fields.get("ordinal"))),
-        origin=text_of(fields.get("origin")),
+        agent=as_text(fields.get("agent")),
+        subagent=as_text(fields.get("subagent")),
+        ordinal=int(as_text(fields.get("ordinal"))),
+        origin=as_text(fields.get("origin")),
     )
 
 
@@ -510,12 +510,14 @@ def fits(path: Path, head: Sequence[Record]) -> bool:
 
 def read(
     path: Path, start: Cursor | None, *, agent: str, now: datetime
-) -> Iterator[Reading]:
+) -> Iterator[ParsedItem]:
     """Read one transcript; see ``memtui.sources.source.Read``."""
     return jsonl.read(path, start, partial(_Transcript, path, now))
 
 
-SOURCE = Source(AGENT, "Claude Code", TRANSCRIPT, _may_be, fits, read, bare=bare)
+SOURCE = SourceFormat(
+    AGENT, "Claude Code", TRANSCRIPT, _may_be, fits, read, state_without_text=bare
+)
 
 
 @dataclass(slots=True)
@@ -536,15 +538,15 @@ class _Transcript:
         known = self.given.get("roots")
         self.envelopes = Envelopes(self.path, self.now, self.sessions, known)
 
-    def take(self, record: Record) -> Iterator[Reading]:
+    def take(self, record: Record) -> Iterator[ParsedItem]:
         """Read one record."""
         kind = record.fields.get("type")
         self.place = 0
         if not isinstance(kind, str):
-            yield Refused("a record without type", record.line)
+            yield InvalidRecord("a record without type", record.line)
         elif kind in TITLES:
             self.sessions.name(record.fields)
-            yield Left(kind, record.line)
+            yield SkippedRecord(kind, record.line)
         elif kind in ("user", "assistant"):
             yield from self._message(record.line, record.fields)
         elif kind == "progress" and nested(record.fields):
@@ -556,9 +558,9 @@ class _Transcript:
         else:
             detail = record.fields.get("subtype")
             known = kind if kind in KNOWN else f"unknown record type {kind}"
-            yield Left(f"{known}/{detail}" if detail else known, record.line)
+            yield SkippedRecord(f"{known}/{detail}" if detail else known, record.line)
 
-    def rest(self) -> Iterator[Reading]:
+    def rest(self) -> Iterator[ParsedItem]:
         """Say what was learnt of each session, and which calls have no answer yet."""
         yield from self.held.given_up(self.now)
         yield from self.waiting.awaited()
@@ -580,15 +582,15 @@ class _Transcript:
             "roots": self.envelopes.roots,
         }
 
-    def _message(self, line: int, fields: dict[str, object]) -> Iterator[Reading]:
+    def _message(self, line: int, fields: dict[str, object]) -> Iterator[ParsedItem]:
         envelope = self.envelopes.of(line, fields)
         message = fields.get("message")
-        if isinstance(envelope, Refused):
+        if isinstance(envelope, InvalidRecord):
             yield envelope
             return
         yield from self.sessions.introduced(envelope.session_id)
         if not isinstance(message, dict) or "content" not in message:
-            yield Refused("a message without content", line)
+            yield InvalidRecord("a message without content", line)
         elif fields["type"] == "user":
             yield from self._user(envelope, fields, message["content"])
         else:
@@ -596,7 +598,7 @@ class _Transcript:
 
     def _user(
         self, envelope: Envelope, fields: dict[str, object], content: object
-    ) -> Iterator[Reading]:
+    ) -> Iterator[ParsedItem]:
         yield from self.held.ended(envelope.session_id, envelope.subagent)
         is_answer = False
         for block in content if isinstance(content, list) else ():
@@ -607,7 +609,7 @@ class _Transcript:
         text = "\n\n".join(part for part in base.texts(content) if part.strip())
         if not text.strip():
             if not is_answer:
-                yield Left("a message without text", envelope.line)
+                yield SkippedRecord("a message without text", envelope.line)
             return
         text = typed(fields, text) or text
         kind = injected(fields, text)
@@ -623,8 +625,8 @@ class _Transcript:
 
     def _assistant(
         self, envelope: Envelope, fields: dict[str, object], message: dict[str, object]
-    ) -> Iterator[Reading]:
-        content, name = message["content"], text_of(message.get("id"))
+    ) -> Iterator[ParsedItem]:
+        content, name = message["content"], as_text(message.get("id"))
         whose = envelope.session_id, envelope.subagent
         yield from self.held.ended(*whose, unless=name)
         text = "\n\n".join(part for part in base.texts(content) if part.strip())
@@ -642,23 +644,25 @@ class _Transcript:
                 yield from self._begun(envelope, block)
         yield from self._unknown(envelope, "assistant", content)
         if is_silent:
-            yield Left("a message without text", envelope.line)
+            yield SkippedRecord("a message without text", envelope.line)
         if message.get("stop_reason"):
             yield from self.held.ended(*whose)
 
     def _unknown(
         self, envelope: Envelope, whose: str, content: object
-    ) -> Iterator[Left]:
+    ) -> Iterator[SkippedRecord]:
         """Name the blocks of a message that nobody knows."""
         for name in unknown_blocks(content):
-            yield Left(f"unknown record type {whose}/{name}", envelope.line)
+            yield SkippedRecord(f"unknown record type {whose}/{name}", envelope.line)
 
-    def _begun(self, envelope: Envelope, block: dict[str, object]) -> Iterator[Reading]:
+    def _begun(
+        self, envelope: Envelope, block: dict[str, object]
+    ) -> Iterator[ParsedItem]:
         """A call the assistant makes, or what it thinks before it speaks."""
         if block.get("type") == "tool_use":
             call = base.call(
-                text_of(block.get("id")),
-                text_of(block.get("name")),
+                as_text(block.get("id")),
+                as_text(block.get("name")),
                 block.get("input"),
                 session_id=envelope.session_id,
                 subagent=envelope.subagent,
@@ -669,13 +673,13 @@ class _Transcript:
             if other := self.waiting.replaced(call):
                 yield self._broken_off(other)
             return
-        thought = text_of(block.get("thinking"))
+        thought = as_text(block.get("thinking"))
         if not thought.strip():
-            yield Left("thinking that says nothing", envelope.line)
+            yield SkippedRecord("thinking that says nothing", envelope.line)
             return
         yield self._thought(envelope, thought)
 
-    def _thought(self, envelope: Envelope, thought: str) -> Reading:
+    def _thought(self, envelope: Envelope, thought: str) -> ParsedItem:
         try:
             return model_events.make_thought(
                 agent=AGENT,
@@ -686,22 +690,22 @@ class _Transcript:
                 subagent=envelope.subagent,
             )
         except EventRefused as refusal:
-            return Refused(str(refusal), envelope.line)
+            return InvalidRecord(str(refusal), envelope.line)
 
     def _answer(
         self, envelope: Envelope, block: dict[str, object]
-    ) -> Iterator[Reading]:
-        call = self.waiting.answered(text_of(block.get("tool_use_id")))
+    ) -> Iterator[ParsedItem]:
+        call = self.waiting.answered(as_text(block.get("tool_use_id")))
         answer = base.result_text(block.get("content"))
         is_error = "true" if block.get("is_error") else ""
         yield self._tool_event(envelope, call, answer, is_error=is_error)
 
-    def _unanswered(self, envelope: Envelope) -> Iterator[Reading]:
+    def _unanswered(self, envelope: Envelope) -> Iterator[ParsedItem]:
         """The person broke in: calls of this thread still open have no answer."""
         whose = envelope.session_id, envelope.subagent
         yield from map(self._broken_off, self.waiting.broken_off(*whose))
 
-    def _broken_off(self, call: Call) -> Reading:
+    def _broken_off(self, call: Call) -> ParsedItem:
         """A call that will have no answer, at its own time."""
         at, session = from_ms(call.at_ms), call.session_id
         begun = Envelope(call.line, at, session, call.uuid, call.subagent)
@@ -709,7 +713,7 @@ class _Transcript:
 
     def _tool_event(
         self, envelope: Envelope, call: Call, answer: str, **more: str
-    ) -> Reading:
+    ) -> ParsedItem:
         return self._event(
             envelope,
             EventType.TOOL_RESULT,
@@ -719,12 +723,12 @@ class _Transcript:
             key=call.key,
         )
 
-    def _boundary(self, record: Record) -> Iterator[Reading]:
+    def _boundary(self, record: Record) -> Iterator[ParsedItem]:
         envelope = self.envelopes.of(record.line, record.fields)
-        if isinstance(envelope, Refused):
+        if isinstance(envelope, InvalidRecord):
             yield envelope
             return
-        text = text_of(record.fields.get("content"))
+        text = as_text(record.fields.get("content"))
         details = {"source": "compact"}
         kind, role = EventType.SESSION_START, EventRole.SYSTEM
         yield self._event(envelope, kind, text, role, details)
@@ -738,7 +742,7 @@ class _Transcript:
         metadata: dict[str, str],
         *,
         key: str = "",
-    ) -> model_events.Event | Refused:
+    ) -> model_events.Event | InvalidRecord:
         self.place += 1
         try:
             return model_events.make(
@@ -756,4 +760,4 @@ class _Transcript:
                 origin=key or envelope.uuid,
             )
         except EventRefused as refusal:
-            return Refused(str(refusal), envelope.line)
+            return InvalidRecord(str(refusal), envelope.line)

@@ -19,24 +19,24 @@ from memtui.capture.formats import base, codex_content, codex_tools, jsonl
 from memtui.capture.formats.base import (
     TRANSCRIPT,
     Cursor,
-    Left,
+    InvalidRecord,
+    ParsedItem,
     Place,
-    Reading,
     Record,
-    Refused,
-    Source,
+    SkippedRecord,
+    SourceFormat,
     Teller,
     Twins,
     Waiting,
-    text_of,
+    as_text,
 )
 from memtui.capture.formats.codex_sessions import AGENT, Thread, bare
 from memtui.model import events
 from memtui.model.events import Event, EventRole, EventType, Thought
-from memtui.model.sessions import Helper
+from memtui.model.sessions import SubagentMetadata
 from memtui.text import tool_calls
 
-MessagesReadings = Iterator[Reading]
+MessagesReadings = Iterator[ParsedItem]
 
 
 class Messages:
@@ -109,7 +109,7 @@ class Messages:
                     said.text,
                     key=f"{told.name}/{number}" if told.name and number else told.name,
                     kind="plan" if told.kind == "Plan" else said.kind,
-                    phase=text_of(payload.get("phase")),
+                    phase=as_text(payload.get("phase")),
                 )
 
     def reasoning(self, place: Place, told: codex_content.Told) -> MessagesReadings:
@@ -125,7 +125,7 @@ class Messages:
             if self.is_first(place, "thought", text, told):
                 yield self._teller.thought(place, text)
         if not found and told.payload.get("encrypted_content"):
-            yield Left(f"{told.label}, encrypted", place.line)
+            yield SkippedRecord(f"{told.label}, encrypted", place.line)
 
     def ended(self, place: Place, told: codex_content.Told) -> MessagesReadings:
         """The end of a turn; its last words count where they stand nowhere else."""
@@ -141,38 +141,38 @@ class Messages:
         """What went wrong."""
         about = told.payload.get("error")
         within = about if isinstance(about, Mapping) else told.payload
-        text = text_of(within.get("message"))
+        text = as_text(within.get("message"))
         if text.strip() and self.is_first(place, "error", text, told):
             yield self._teller.injected(place, text, "error")
 
     def review(self, place: Place, told: codex_content.Told) -> MessagesReadings:
         """A review was asked for."""
-        if hint := text_of(told.payload.get("user_facing_hint")).strip():
+        if hint := as_text(told.payload.get("user_facing_hint")).strip():
             yield self._teller.injected(place, f"Review {hint}", "review")
 
     def letter(self, place: Place, told: codex_content.Told) -> MessagesReadings:
         """What another agent wrote to this one."""
         text = codex_content.plain(told.payload.get("content")).strip()
         if told.is_item and text:
-            author = text_of(told.payload.get("author"))
+            author = as_text(told.payload.get("author"))
             said = f"{author}: {text}" if author else text
             yield self._teller.injected(place, said, "agent", key=told.name)
         elif told.is_item:
-            yield Left(f"{told.label}, encrypted", place.line)
+            yield SkippedRecord(f"{told.label}, encrypted", place.line)
         else:
             yield from self.reply(place, told)
 
     def compacted(self, place: Place, told: codex_content.Told) -> MessagesReadings:
         """The history was replaced by a summary."""
         if self.is_first(place, "compacted", "", told):
-            text = text_of(told.payload.get("message"))
+            text = as_text(told.payload.get("message"))
             start = EventType.SESSION_START
             yield self._teller.event(place, start, text, source="compact")
 
     def interrupted(self, place: Place, told: codex_content.Told) -> MessagesReadings:
         """The turn was ended, by the person mostly."""
         self._has_reply = False
-        why = text_of(told.payload.get("reason")) or "interrupted"
+        why = as_text(told.payload.get("reason")) or "interrupted"
         if self.is_first(place, *_marked("interruption", ""), told):
             text = f"[turn aborted: {why}]"
             yield self._teller.injected(place, text, "interruption")
@@ -183,7 +183,7 @@ def _marked(kind: str, text: str) -> tuple[str, str]:
     return ("interruption", "") if kind == "interruption" else ("injected", text)
 
 
-ExchangesReadings = Iterator[Reading]
+ExchangesReadings = Iterator[ParsedItem]
 
 
 ANSWERED = 300
@@ -208,7 +208,7 @@ class Calls:
         """What another reading must know of them."""
         return {"waiting": self._waiting.state(), "answered": list(self._answered)}
 
-    def broken_off(self, place: Place) -> Iterator[Event | Refused]:
+    def broken_off(self, place: Place) -> Iterator[Event | InvalidRecord]:
         """The calls that get no answer: the turn was aborted."""
         whose = place.session_id, place.subagent
         return self._teller.broken_off(self._waiting, *whose)
@@ -281,7 +281,7 @@ _SHAPES = {
 Fields = Mapping[str, object]
 
 
-Readings = Iterator[Reading]
+Readings = Iterator[ParsedItem]
 
 
 _COPIED = "copied from the session it was forked from"
@@ -302,12 +302,14 @@ def fits(path: Path, head: Sequence[Record]) -> bool:
 
 def read(
     path: Path, start: Cursor | None, *, agent: str, now: datetime
-) -> Iterator[Reading]:
+) -> Iterator[ParsedItem]:
     """Read one rollout; see ``memtui.sources.source.Read``."""
     return jsonl.read(path, start, partial(_Rollout, path, now))
 
 
-SOURCE = Source(AGENT, "Codex", TRANSCRIPT, _may_be, fits, read, bare=bare)
+SOURCE = SourceFormat(
+    AGENT, "Codex", TRANSCRIPT, _may_be, fits, read, state_without_text=bare
+)
 
 
 class _Rollout:
@@ -339,26 +341,26 @@ class _Rollout:
         """Read one record."""
         told = codex_content.of(record.fields)
         if told is None:
-            yield Refused("a record without type", record.line)
+            yield InvalidRecord("a record without type", record.line)
             return
         time = told.time or (self._header if told.is_flat else None)
         at = self._teller.time(time, record.line)
-        when = None if isinstance(at, Refused) else at
+        when = None if isinstance(at, InvalidRecord) else at
         if told.label == "session_meta":
             self._open(told, when)
-            yield Left(told.label, record.line)
+            yield SkippedRecord(told.label, record.line)
         elif not self._thread.passes(told.kind, told.payload, when) and (
             self._thread.subagent or told.kind not in _TAKEN
         ):
-            yield Left(_COPIED, record.line)
+            yield SkippedRecord(_COPIED, record.line)
         elif told.kind in _FACTS:
             yield from _FACTS[told.kind](self._thread, told.payload)
-            yield Left(told.label, record.line)
+            yield SkippedRecord(told.label, record.line)
         elif (take := _TAKEN.get(told.kind)) is None:
             known = told.kind in codex_content.KNOWN
             reason = told.label if known else f"unknown record type {told.label}"
-            yield Left(reason, record.line)
-        elif isinstance(at, Refused):
+            yield SkippedRecord(reason, record.line)
+        elif isinstance(at, InvalidRecord):
             yield at
         else:
             yield from self._taken(take, told, record.line, at)
@@ -382,11 +384,11 @@ class _Rollout:
             if isinstance(reading, Event):
                 yield self._thread.named(reading)
             elif self._thread.is_copy and isinstance(reading, Thought):
-                yield Left(_COPIED, line)
+                yield SkippedRecord(_COPIED, line)
             else:
                 yield reading
         if is_empty and told.kind not in codex_tools.CALLS:
-            yield Left(f"{told.label}, told before or empty", line)
+            yield SkippedRecord(f"{told.label}, told before or empty", line)
 
 
 _Take = Callable[[Messages, Calls, Place, codex_content.Told], Readings]
@@ -447,11 +449,11 @@ def _named(thread: Thread, told: Fields) -> Readings:
 
 def _spawned(thread: Thread, told: Fields) -> Readings:
     """A helper was started; the helper's own file does not know by which call."""
-    name, session = text_of(told.get("new_thread_id")), thread.session_id
+    name, session = as_text(told.get("new_thread_id")), thread.session_id
     if name and session:
-        kind = text_of(told.get("new_agent_role") or told.get("new_agent_nickname"))
-        task = tool_calls.task(text_of(told.get("prompt")))
-        yield Helper(AGENT, session, name, kind, codex_tools.key(told), task)
+        kind = as_text(told.get("new_agent_role") or told.get("new_agent_nickname"))
+        task = tool_calls.task(as_text(told.get("prompt")))
+        yield SubagentMetadata(AGENT, session, name, kind, codex_tools.key(told), task)
 
 
 _FACTS: dict[str, Callable[[Thread, Fields], Readings]] = {

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from memtui.capture.formats import base
-from memtui.capture.formats.base import text_of
+from memtui.capture.formats.base import as_text
 
 ENVELOPES = frozenset(
     {
@@ -83,7 +83,7 @@ class Told:
     @property
     def name(self) -> str:
         """The item's own name; nothing where it has none."""
-        return text_of(self.payload.get("id")) if self.is_item else ""
+        return as_text(self.payload.get("id")) if self.is_item else ""
 
     def with_payload(self, payload: Fields) -> "Told":
         """The same record, as if it held something else."""
@@ -136,10 +136,10 @@ def _enveloped(kind: str, payload: Fields, time: object) -> Told:
     if kind not in _TELLING:
         return Told(kind, kind, payload, time)
     is_item = kind == "response_item"
-    inner = text_of(payload.get("type")) or ("message" if "role" in payload else "")
+    inner = as_text(payload.get("type")) or ("message" if "role" in payload else "")
     done = payload.get("item")
     if inner == "item_completed" and isinstance(done, dict):
-        inner = text_of(done.get("type"))
+        inner = as_text(done.get("type"))
         return Told(inner, f"{kind}/item_completed/{inner}", done, time)
     return Told(inner, f"{kind}/{inner}", payload, time, is_item=is_item)
 
@@ -147,7 +147,7 @@ def _enveloped(kind: str, payload: Fields, time: object) -> Told:
 def texts_of(told: object) -> Iterator[str]:
     """The texts of a list of texts or of blocks, or of a text."""
     for one in told if isinstance(told, list) else [told]:
-        yield text_of(one.get("text")) if isinstance(one, dict) else text_of(one)
+        yield as_text(one.get("text")) if isinstance(one, dict) else as_text(one)
 
 
 _INJECTED = {
@@ -277,7 +277,7 @@ def _parts(content: object) -> Iterator[tuple[str, bool]]:
         elif isinstance(block, dict):
             kind = block.get("type")
             url = block.get("image_url")
-            text = _IMAGE_TAG.sub("", text_of(block.get("text")))
+            text = _IMAGE_TAG.sub("", as_text(block.get("text")))
             if text.strip():
                 yield text, False
             if url or kind in ("input_image", "image", "inputImage"):
@@ -288,7 +288,7 @@ def image(told: object) -> str:
     """What stands for an image: its type and size, or its place; never its bytes."""
     if isinstance(told, dict):
         told = told.get("url") or told.get("path")
-    url = text_of(told)
+    url = as_text(told)
     head, comma, payload = url.partition(",")
     if url.startswith("data:") and comma:
         media_type = head.removeprefix("data:").partition(";")[0]

@@ -17,9 +17,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memtui.capture.formats.base import Reading, text_of, time_of, unique
+from memtui.capture.formats.base import ParsedItem, as_text, parse_time, unique
 from memtui.model.events import Event, EventRole, EventType, clean, event_id, to_ms
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 AGENT = "codex"
 
@@ -102,8 +102,8 @@ class Thread:
             meta: What it says.
             at: When it was written.
         """
-        named = clean(text_of(meta.get("id") or meta.get("session_id"))).strip()
-        begun = time_of(meta.get("timestamp")) or at
+        named = clean(as_text(meta.get("id") or meta.get("session_id"))).strip()
+        begun = parse_time(meta.get("timestamp")) or at
         if not self.own and named:
             self._begin(named, meta, begun, at)
         elif named == self.own:
@@ -120,7 +120,7 @@ class Thread:
     ) -> None:
         self.own = own
         self._parentage(meta)
-        self.forked_from = clean(text_of(meta.get("forked_from_id")))
+        self.forked_from = clean(as_text(meta.get("forked_from_id")))
         self.is_copy = bool(self.forked_from)
         self.made_ms = _made_ms(own) or (to_ms(begun) if begun else 0)
         self.last_ms = to_ms(at) if at else self.made_ms
@@ -128,9 +128,9 @@ class Thread:
         branch = git.get("branch") if isinstance(git, Mapping) else ""
         source = meta.get("source")
         told = {
-            "cwd": text_of(meta.get("cwd")),
-            "branch": text_of(branch),
-            "created_by": text_of(meta.get("originator"))
+            "cwd": as_text(meta.get("cwd")),
+            "branch": as_text(branch),
+            "created_by": as_text(meta.get("originator"))
             or (source if isinstance(source, str) else ""),
             "forked_from": "" if self.subagent else self.forked_from,
             "at": begun.isoformat() if begun else "",
@@ -144,8 +144,8 @@ class Thread:
         spawn: Fields = about if isinstance(about, Mapping) else {}
         if not spawned and meta.get("thread_source") != "subagent":
             return
-        root = text_of(meta.get("session_id"))
-        parent = text_of(spawn.get("parent_thread_id") or meta.get("parent_thread_id"))
+        root = as_text(meta.get("session_id"))
+        parent = as_text(spawn.get("parent_thread_id") or meta.get("parent_thread_id"))
         self.parent = clean(root if root and root != self.own else parent)
         kinds = (
             *(spawn.get(name) or meta.get(name) for name in _KINDS),
@@ -161,7 +161,7 @@ class Thread:
             payload: What it holds.
             at: When it was written.
         """
-        turn = unique(text_of(payload.get("turn_id"))) if kind in _TURNS else ""
+        turn = unique(as_text(payload.get("turn_id"))) if kind in _TURNS else ""
         if turn:
             self._turn_to(turn)
         if not self.forked_from:
@@ -203,25 +203,25 @@ class Thread:
 
     def learn(self, name: str, told: object) -> None:
         """Learn the latest word on one of the session's facts."""
-        if text := " ".join(clean(text_of(told)).split()):
+        if text := " ".join(clean(as_text(told)).split()):
             self.about[name] = text
 
-    def introduced(self) -> Iterator[Reading]:
+    def introduced(self) -> Iterator[ParsedItem]:
         """Tell of the session once, before its first event."""
         if not self.is_told:
             self.is_told = True
             yield from self.facts()
 
-    def facts(self) -> Iterator[Reading]:
+    def facts(self) -> Iterator[ParsedItem]:
         """Tell what is known of the session; of a subagent's, who it is."""
         if not self.session_id:
             return
         about = dict(self.about)
-        at = time_of(about.pop("at", None))
+        at = parse_time(about.pop("at", None))
         if self.subagent:
-            yield Helper(AGENT, self.session_id, self.subagent, self.kind)
+            yield SubagentMetadata(AGENT, self.session_id, self.subagent, self.kind)
             about = {name: about[name] for name in ("cwd", "branch") if name in about}
-        yield SessionFacts(AGENT, self.session_id, at=at, **about)
+        yield SessionMetadata(AGENT, self.session_id, at=at, **about)
 
 
 _KINDS = ("agent_role", "agent_nickname")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from memtui.capture.formats import base
-from memtui.capture.formats.base import text_of
+from memtui.capture.formats.base import as_text
 from memtui.capture.formats.codex_content import image, plain
 
 Fields = Mapping[str, object]
@@ -78,15 +78,15 @@ ITEMS = {
 
 def key(fields: Fields) -> str:
     """What a call is called by those who answer it."""
-    return text_of(fields.get("call_id") or fields.get("id"))
+    return as_text(fields.get("call_id") or fields.get("id"))
 
 
 def asked(fields: Fields) -> tuple[str, object]:
     """Which tool a call calls, and what it gives to it."""
-    kind, function = text_of(fields.get("type")), fields.get("function")
-    name = text_of(fields.get("name"))
+    kind, function = as_text(fields.get("type")), fields.get("function")
+    name = as_text(fields.get("name"))
     if isinstance(function, Mapping):
-        name = name or text_of(function.get("name"))
+        name = name or as_text(function.get("name"))
     if kind == "local_shell_call":
         return name or "shell", fields.get("action")
     if kind == "tool_search_call":
@@ -99,13 +99,13 @@ def asked(fields: Fields) -> tuple[str, object]:
 def answered(fields: Fields) -> tuple[str, bool]:
     """What a tool answered, and whether it failed."""
     if isinstance(tools := fields.get("tools"), list):
-        names = [text_of(t.get("name")) for t in tools if isinstance(t, dict)]
+        names = [as_text(t.get("name")) for t in tools if isinstance(t, dict)]
         return "\n".join(names), False
     told = fields.get("output", fields.get("result"))
     inner = _json(told)
     if isinstance(inner, Mapping) and (inner is told or _is_wrapped(inner)):
         return _structured(inner)
-    text = plain(told) if isinstance(told, list) else text_of(told)
+    text = plain(told) if isinstance(told, list) else as_text(told)
     found = _EXIT.search(text, 0, _HEAD_CHARS)
     return text, found is not None and int(found[1]) != 0
 
@@ -126,10 +126,10 @@ def _structured(told: Fields) -> tuple[str, bool]:
     for name in ("output", "content"):
         if name in told:
             inner = told[name]
-            return plain(inner) if isinstance(inner, list) else text_of(inner), is_error
+            return plain(inner) if isinstance(inner, list) else as_text(inner), is_error
     if "stdout" in told:
         return _lines(told.get("stdout"), told.get("stderr")), is_error
-    return text_of(told), is_error
+    return as_text(told), is_error
 
 
 def ended(kind: str, fields: Fields) -> tuple[str, object, str, bool]:
@@ -142,7 +142,7 @@ def ended(kind: str, fields: Fields) -> tuple[str, object, str, bool]:
     failed = fields.get("success") is False or fields.get("status") in _FAILED
     if kind == "exec_command_end":
         said = fields.get("aggregated_output") or fields.get("formatted_output")
-        text = text_of(said) or _lines(fields.get("stdout"), fields.get("stderr"))
+        text = as_text(said) or _lines(fields.get("stdout"), fields.get("stderr"))
         return (
             "shell",
             _only(fields, "command"),
@@ -157,8 +157,8 @@ def ended(kind: str, fields: Fields) -> tuple[str, object, str, bool]:
         return _mcp(fields, failed)
     if kind == "dynamic_tool_call_response":
         said = fields.get("content_items") or fields.get("error")
-        text = plain(said) if isinstance(said, list) else text_of(said)
-        return text_of(fields.get("tool")), fields.get("arguments"), text, failed
+        text = plain(said) if isinstance(said, list) else as_text(said)
+        return as_text(fields.get("tool")), fields.get("arguments"), text, failed
     if kind == "view_image_tool_call":
         return "view_image", _only(fields, "path"), "", failed
     if kind == "web_search_end":
@@ -177,7 +177,7 @@ def searched(fields: Fields) -> tuple[str, object, str, bool]:
     } or _only(fields, "query")
     found = fields.get("results")
     lines = [
-        " ".join(filter(None, (text_of(one.get("title")), text_of(one.get("url")))))
+        " ".join(filter(None, (as_text(one.get("title")), as_text(one.get("url")))))
         for one in (found if isinstance(found, list) else ())
         if isinstance(one, Mapping)
     ]
@@ -186,11 +186,11 @@ def searched(fields: Fields) -> tuple[str, object, str, bool]:
 
 def drawn(fields: Fields) -> tuple[str, object, str, bool]:
     """An image that was made, told like ``ended`` does."""
-    saved, made = text_of(fields.get("saved_path")), fields.get("result")
+    saved, made = as_text(fields.get("saved_path")), fields.get("result")
     shown = image(saved or (f"data:image,{made}" if isinstance(made, str) else None))
     return (
         "image_generation",
-        {"prompt": text_of(fields.get("revised_prompt"))},
+        {"prompt": as_text(fields.get("revised_prompt"))},
         shown,
         False,
     )
@@ -203,7 +203,7 @@ def _mcp(fields: Fields, failed: bool) -> tuple[str, object, str, bool]:
     asked = fields.get("invocation")
     about = asked if isinstance(asked, Mapping) else fields
     name = ".".join(
-        filter(None, (text_of(about.get("server")), text_of(about.get("tool"))))
+        filter(None, (as_text(about.get("server")), as_text(about.get("tool"))))
     )
     result = fields.get("result")
     told = (
@@ -215,7 +215,7 @@ def _mcp(fields: Fields, failed: bool) -> tuple[str, object, str, bool]:
     if isinstance(good, Mapping):
         text = base.result_text(good.get("content"))
         return name, about.get("arguments"), text, failed or good.get("isError") is True
-    return name, about.get("arguments"), text_of(told.get("Err")), True
+    return name, about.get("arguments"), as_text(told.get("Err")), True
 
 
 def _std(fields: Fields) -> tuple[object, object]:
@@ -227,7 +227,7 @@ def _only(fields: Fields, name: str) -> dict[str, object]:
 
 
 def _lines(*said: object) -> str:
-    texts: Iterable[str] = map(text_of, said)
+    texts: Iterable[str] = map(as_text, said)
     return "\n".join(text.rstrip("\n") for text in texts if text.strip())
 
 

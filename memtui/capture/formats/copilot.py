@@ -19,21 +19,21 @@ from memtui.capture.formats.base import (
     TRANSCRIPT,
     Call,
     Cursor,
-    Left,
+    InvalidRecord,
+    ParsedItem,
     Place,
-    Reading,
     Record,
-    Refused,
-    Source,
+    SkippedRecord,
+    SourceFormat,
     Teller,
     Twins,
     Waiting,
-    text_of,
-    time_of,
+    as_text,
+    parse_time,
 )
 from memtui.model import events
 from memtui.model.events import EventRole, EventType, clean
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.text import tool_calls
 
 KindsFields = Mapping[str, object]
@@ -82,7 +82,7 @@ def fits_record(fields: KindsFields) -> bool:
 
 def subagent_of(fields: KindsFields, about: KindsFields) -> str:
     """The helper a record belongs to: the call that started it names it."""
-    return text_of(about.get("parentToolCallId") or fields.get("agentId"))
+    return as_text(about.get("parentToolCallId") or fields.get("agentId"))
 
 
 def attachments(about: KindsFields) -> list[str]:
@@ -96,12 +96,12 @@ def attachments(about: KindsFields) -> list[str]:
 
 
 def _attachment(sent: KindsFields) -> str:
-    kind = text_of(sent.get("type")) or "attachment"
-    kept, media = sent.get("data"), text_of(sent.get("mimeType"))
+    kind = as_text(sent.get("type")) or "attachment"
+    kept, media = sent.get("data"), as_text(sent.get("mimeType"))
     if isinstance(kept, str) and kept:
         source = {"media_type": media or "unknown type", "data": kept}
         return base.placeholder({"type": "image", "source": source})
-    name = text_of(sent.get("path") or sent.get("displayName") or sent.get("filePath"))
+    name = as_text(sent.get("path") or sent.get("displayName") or sent.get("filePath"))
     return f"[{kind}: {name}]" if name else f"[{kind}]"
 
 
@@ -113,7 +113,7 @@ def answer(about: KindsFields) -> str:
     if shown := _shown(told.get("contents")):
         text = "\n".join(filter(None, (text, *shown)))
     if not text.strip() and error:
-        return text_of(error.get("message") if isinstance(error, Mapping) else error)
+        return as_text(error.get("message") if isinstance(error, Mapping) else error)
     return text
 
 
@@ -141,7 +141,7 @@ def task(call: Call) -> str:
     """What a helper was asked to do, by the call that started it, in a line."""
     given = arguments(call.tool_input)
     about = given if isinstance(given, Mapping) else {}
-    told = text_of(about.get("description") or about.get("prompt"))
+    told = as_text(about.get("description") or about.get("prompt"))
     return tool_calls.task(told)
 
 
@@ -151,7 +151,7 @@ AGENT = "copilot-cli"
 Fields = Mapping[str, object]
 
 
-Readings = Iterator[Reading]
+Readings = Iterator[ParsedItem]
 
 
 def _may_be(path: PurePath) -> bool:
@@ -165,12 +165,12 @@ def fits(path: Path, head: Sequence[Record]) -> bool:
 
 def read(
     path: Path, start: Cursor | None, *, agent: str, now: datetime
-) -> Iterator[Reading]:
+) -> Iterator[ParsedItem]:
     """Read one session; see ``memtui.sources.source.Read``."""
     return jsonl.read(path, start, partial(_Session, path, now))
 
 
-SOURCE = Source(AGENT, "GitHub Copilot CLI", TRANSCRIPT, _may_be, fits, read)
+SOURCE = SourceFormat(AGENT, "GitHub Copilot CLI", TRANSCRIPT, _may_be, fits, read)
 
 
 class _Session:
@@ -183,7 +183,7 @@ class _Session:
         facts = state.get("facts")
         self._facts: dict[str, str] = dict(facts) if isinstance(facts, dict) else {}
         named = path.parent.name if path.stem == "events" else path.stem
-        self._name = text_of(state.get("session")) or named
+        self._name = as_text(state.get("session")) or named
         self._is_told = False
         self._has_call = False
 
@@ -205,16 +205,16 @@ class _Session:
         """Read one record."""
         kind, about = record.fields.get("type"), record.fields.get("data")
         if not isinstance(kind, str) or not kind:
-            yield Refused("a record without type", record.line)
+            yield InvalidRecord("a record without type", record.line)
         elif kind in NOT_KEPT:
-            yield Left(kind, record.line)
+            yield SkippedRecord(kind, record.line)
         elif kind not in _TAKEN:
-            yield Left(f"unknown record type {kind}", record.line)
+            yield SkippedRecord(f"unknown record type {kind}", record.line)
         elif not isinstance(about, dict):
-            yield Refused("a record without data", record.line)
+            yield InvalidRecord("a record without data", record.line)
         else:
             at = self._teller.time(record.fields.get("timestamp"), record.line)
-            if isinstance(at, Refused):
+            if isinstance(at, InvalidRecord):
                 yield at
             else:
                 yield from self._taken(kind, record, about, at)
@@ -228,17 +228,17 @@ class _Session:
             yield from self._told()
         subagent = subagent_of(record.fields, about)
         place = Place(record.line, at, self._name, subagent)
-        name = text_of(record.fields.get("id"))
+        name = as_text(record.fields.get("id"))
         is_empty, self._has_call = True, False
         for reading in _TAKEN[kind](self, place, about, name):
             is_empty = False
             yield reading
         if is_empty and not self._has_call:
-            yield Left(kind, record.line)
+            yield SkippedRecord(kind, record.line)
 
     def _learn(self, kind: str, about: Fields, at: datetime) -> None:
         """Learn what a record tells of the session."""
-        if kind == "session.start" and (name := clean(text_of(about.get("sessionId")))):
+        if kind == "session.start" and (name := clean(as_text(about.get("sessionId")))):
             self._name = name.strip() or self._name
         where = about.get("context") if kind in _PLACES else {}
         context: Fields = where if isinstance(where, Mapping) else about
@@ -254,19 +254,19 @@ class _Session:
             told |= {"cwd": context.get("cwd"), "root": context.get("gitRoot")}
             self._facts["at"] = at.isoformat()
         for name, value in told.items():
-            if said := " ".join(clean(text_of(value)).split()):
+            if said := " ".join(clean(as_text(value)).split()):
                 self._facts[name] = said
 
     def _told(self) -> Readings:
         about = dict(self._facts)
-        at = time_of(about.pop("at", None))
+        at = parse_time(about.pop("at", None))
         if about and self._name:
-            yield SessionFacts(AGENT, self._name, at=at, **about)
+            yield SessionMetadata(AGENT, self._name, at=at, **about)
 
     def _prompt(self, place: Place, about: Fields, name: str) -> Readings:
-        words = text_of(about.get("content"))
+        words = as_text(about.get("content"))
         text = "\n\n".join(filter(str.strip, (words, *attachments(about))))
-        source = text_of(about.get("source"))
+        source = as_text(about.get("source"))
         if source not in ("", "user"):
             if text.strip():
                 yield self._teller.injected(place, text, source, key=name)
@@ -276,7 +276,7 @@ class _Session:
 
     def _reply(self, place: Place, about: Fields, name: str) -> Readings:
         yield from self._thought(place, {"content": about.get("reasoningText")}, "")
-        if (text := text_of(about.get("content"))).strip():
+        if (text := as_text(about.get("content"))).strip():
             kind = EventType.ASSISTANT_MESSAGE
             yield self._teller.event(place, kind, text, key=name)
         asked = about.get("toolRequests")
@@ -285,17 +285,17 @@ class _Session:
                 yield from self._begun(place, request, "")
 
     def _thought(self, place: Place, about: Fields, name: str) -> Readings:
-        text = text_of(about.get("content"))
+        text = as_text(about.get("content"))
         teller = "record" if name else "message"
         if text.strip() and self._twins.is_first("thought", text, teller, place.at):
             yield self._teller.thought(place, text, key=name)
 
     def _begun(self, place: Place, about: Fields, name: str) -> Readings:
         """A call was asked for, or is begun: the first to say so counts."""
-        key = text_of(about.get("toolCallId"))
+        key = as_text(about.get("toolCallId"))
         call = base.call(
             key,
-            text_of(about.get("toolName") or about.get("name")),
+            as_text(about.get("toolName") or about.get("name")),
             arguments(about.get("arguments")),
             session_id=place.session_id,
             subagent=place.subagent,
@@ -307,30 +307,34 @@ class _Session:
             yield self._teller.unanswered(other)
 
     def _answer(self, place: Place, about: Fields, name: str) -> Readings:
-        call = self._waiting.answered(text_of(about.get("toolCallId")))
+        call = self._waiting.answered(as_text(about.get("toolCallId")))
         if not call.tool_name and about.get("toolName"):
-            named = text_of(about.get("toolName"))
+            named = as_text(about.get("toolName"))
             call = replace(call, tool_name=named, said=named)
         is_error = "true" if about.get("success") is False else ""
         said = answer(about)
         yield self._teller.answer(place, call, said, is_error=is_error)
 
     def _helper(self, place: Place, about: Fields, name: str) -> Readings:
-        helper = text_of(about.get("toolCallId"))
-        kind = text_of(about.get("agentName"))
+        helper = as_text(about.get("toolCallId"))
+        kind = as_text(about.get("agentName"))
         started = self._waiting.answered(helper)
         if started.line:
             self._waiting.add(started)
         if helper:
-            yield Helper(AGENT, place.session_id, helper, kind, helper, task(started))
+            yield SubagentMetadata(
+                AGENT, place.session_id, helper, kind, helper, task(started)
+            )
         yield self._edge(place, EventType.SUBAGENT_START, about, name)
 
     def _helped(self, place: Place, about: Fields, name: str) -> Readings:
         yield self._edge(place, EventType.SUBAGENT_STOP, about, name)
 
-    def _edge(self, place: Place, kind: EventType, about: Fields, name: str) -> Reading:
-        helper, sort = text_of(about.get("toolCallId")), text_of(about.get("agentName"))
-        error = text_of(about.get("error"))
+    def _edge(
+        self, place: Place, kind: EventType, about: Fields, name: str
+    ) -> ParsedItem:
+        helper, sort = as_text(about.get("toolCallId")), as_text(about.get("agentName"))
+        error = as_text(about.get("error"))
         return self._teller.event(
             place, kind, error, key=name, agent_id=helper, agent_type=sort
         )
@@ -344,12 +348,12 @@ class _Session:
         yield self._teller.event(place, kind, "", key=name, source="resume")
 
     def _compacted(self, place: Place, about: Fields, name: str) -> Readings:
-        kind, text = EventType.SESSION_START, text_of(about.get("summaryContent"))
+        kind, text = EventType.SESSION_START, as_text(about.get("summaryContent"))
         if about.get("success") is not False:
             yield self._teller.event(place, kind, text, key=name, source="compact")
 
     def _shut(self, place: Place, about: Fields, name: str) -> Readings:
-        kind, why = EventType.SESSION_END, text_of(about.get("shutdownType"))
+        kind, why = EventType.SESSION_END, as_text(about.get("shutdownType"))
         yield self._teller.event(place, kind, "", key=name, reason=why)
 
     def _aborted(self, place: Place, about: Fields, name: str) -> Readings:
@@ -358,24 +362,24 @@ class _Session:
             call = Call(**state)  # type: ignore[arg-type]
             if place.subagent in ("", call.subagent):
                 yield self._teller.unanswered(self._waiting.answered(call.key))
-        text = f"[aborted: {text_of(about.get('reason')) or 'interrupted'}]"
+        text = f"[aborted: {as_text(about.get('reason')) or 'interrupted'}]"
         yield self._teller.injected(place, text, "interruption", key=name)
 
     def _notice(self, place: Place, about: Fields, name: str) -> Readings:
-        if (text := text_of(about.get("content"))).strip():
+        if (text := as_text(about.get("content"))).strip():
             yield self._teller.injected(place, text, "notification", key=name)
 
     def _error(self, place: Place, about: Fields, name: str) -> Readings:
-        if (text := text_of(about.get("message"))).strip():
+        if (text := as_text(about.get("message"))).strip():
             yield self._teller.injected(place, text, "error", key=name)
 
     def _skill(self, place: Place, about: Fields, name: str) -> Readings:
-        said = (text_of(about.get("name")), text_of(about.get("content")))
+        said = (as_text(about.get("name")), as_text(about.get("content")))
         if text := "\n".join(filter(str.strip, said)):
             yield self._teller.injected(place, text, "skill", key=name)
 
     def _handoff(self, place: Place, about: Fields, name: str) -> Readings:
-        said = (text_of(about.get("summary")), text_of(about.get("context")))
+        said = (as_text(about.get("summary")), as_text(about.get("context")))
         if text := "\n\n".join(filter(str.strip, said)):
             yield self._teller.injected(place, text, "handoff", key=name)
 

@@ -23,24 +23,24 @@ from pathlib import Path, PurePath
 from memtui.capture.formats import base, jsonl
 from memtui.capture.formats.base import (
     TRANSCRIPT,
-    Awaited,
     Call,
     Cursor,
-    Left,
-    Reading,
+    FileReplaced,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
     Record,
-    Refused,
-    Restarted,
-    Source,
+    SkippedRecord,
+    SourceFormat,
     Waiting,
     ahead,
-    text_of,
-    time_of,
+    as_text,
+    parse_time,
 )
 from memtui.capture.formats.claude_code import PATIENCE, event_of, fields_of
 from memtui.model import events, hashing
 from memtui.model.events import Event, EventRefused, EventRole, EventType, from_ms
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 AGENT = "gemini-cli"
 
@@ -93,7 +93,7 @@ class Events:
         metadata: dict[str, str],
         *,
         key: str,
-    ) -> Event | Refused:
+    ) -> Event | InvalidRecord:
         """An event of a message's, or why there can be none."""
         self.number += 1
         origin = ""
@@ -114,16 +114,16 @@ class Events:
                 origin=origin,
             )
         except EventRefused as refusal:
-            return Refused(str(refusal), message.place.line)
+            return InvalidRecord(str(refusal), message.place.line)
 
-    def thought(self, message: Message, told: object, key: str) -> Reading:
+    def thought(self, message: Message, told: object, key: str) -> ParsedItem:
         """What was thought before a message was said."""
         fields = told if isinstance(told, dict) else {"description": told}
-        parts = text_of(fields.get("subject")), text_of(fields.get("description"))
+        parts = as_text(fields.get("subject")), as_text(fields.get("description"))
         text = "\n".join(part for part in parts if part.strip())
-        at = time_of(fields.get("timestamp")) or message.at
-        if not text.strip() or events.is_too_late(at, self._now):
-            return Left("thinking that says nothing", message.place.line)
+        at = parse_time(fields.get("timestamp")) or message.at
+        if not text.strip() or events.is_in_future(at, self._now):
+            return SkippedRecord("thinking that says nothing", message.place.line)
         try:
             return events.make_thought(
                 agent=AGENT,
@@ -134,7 +134,7 @@ class Events:
                 subagent=message.place.subagent,
             )
         except EventRefused as refusal:
-            return Refused(str(refusal), message.place.line)
+            return InvalidRecord(str(refusal), message.place.line)
 
 
 def named(message: Message, told: object) -> str:
@@ -148,7 +148,7 @@ def named(message: Message, told: object) -> str:
         return message.name
     known = told if isinstance(told, dict) else {"text": told}
     what = {name: known.get(name) for name in _TELLING if name in known}
-    return hashing.content_hash(text_of(what))
+    return hashing.content_hash(as_text(what))
 
 
 class Held:
@@ -159,7 +159,7 @@ class Held:
         self._event: Event | None = None
         self._name = ""
         for kept in state if isinstance(state, list) else ():
-            self._event, self._name = event_of(kept), text_of(kept.get("name"))
+            self._event, self._name = event_of(kept), as_text(kept.get("name"))
 
     @property
     def is_full(self) -> bool:
@@ -170,9 +170,9 @@ class Held:
         """What another reading must know of it."""
         return [fields_of(self._event) | {"name": self._name}] if self._event else []
 
-    def add(self, said: Event | Refused, name: str) -> Iterator[Reading]:
+    def add(self, said: Event | InvalidRecord, name: str) -> Iterator[ParsedItem]:
         """Hold a reply back; one without a name is never told again."""
-        if isinstance(said, Refused) or not name:
+        if isinstance(said, InvalidRecord) or not name:
             yield said
         else:
             self._event, self._name = said, name
@@ -227,7 +227,7 @@ def text(fields: Mapping[str, object]) -> str:
 
 def _part(part: object) -> str:
     if not isinstance(part, dict):
-        return text_of(part) if isinstance(part, str) else ""
+        return as_text(part) if isinstance(part, str) else ""
     if part.get("thought") or "functionCall" in part or "functionResponse" in part:
         return ""
     for name in ("inlineData", "fileData"):
@@ -236,12 +236,12 @@ def _part(part: object) -> str:
     for name in ("executableCode", "codeExecutionResult"):
         held = part.get(name)
         if isinstance(held, dict):
-            return text_of(held.get("code") or held.get("output"))
-    return text_of(part.get("text"))
+            return as_text(held.get("code") or held.get("output"))
+    return as_text(part.get("text"))
 
 
 def _file(held: dict[str, object]) -> str:
-    mime = text_of(held.get("mimeType")) or "unknown type"
+    mime = as_text(held.get("mimeType")) or "unknown type"
     kind = "image" if mime.startswith("image/") else "document"
     source = {"media_type": mime, "data": held.get("data")}
     return base.placeholder({"type": kind, "source": source})
@@ -272,18 +272,18 @@ def answer(told: dict[str, object]) -> str:
     result = told.get("result")
     parts = result if isinstance(result, list) else [result]
     texts = [_answer_part(part) for part in parts]
-    return "\n".join(filter(None, texts)) or text_of(told.get("resultDisplay"))
+    return "\n".join(filter(None, texts)) or as_text(told.get("resultDisplay"))
 
 
 def _answer_part(part: object) -> str:
     if not isinstance(part, dict):
-        return text_of(part)
+        return as_text(part)
     held = part.get("functionResponse")
     response = held.get("response") if isinstance(held, dict) else None
     if not isinstance(response, dict):
         return _part(part)
     told = response.get("output", response.get("error"))
-    return text_of(response if told is None else told)
+    return as_text(response if told is None else told)
 
 
 _ASSISTANTS = frozenset({"gemini", "model"})
@@ -318,7 +318,7 @@ class Messages:
         self._twins: set[str] = set()
         self._held = Held(kept.get("held"))
         self._has_begun = False
-        self.model = text_of(kept.get("model"))
+        self.model = as_text(kept.get("model"))
 
     def state(self) -> Mapping[str, object]:
         """What another reading must know of them."""
@@ -330,7 +330,7 @@ class Messages:
             "model": self.model,
         }
 
-    def awaited(self) -> Iterator[Reading]:
+    def awaited(self) -> Iterator[ParsedItem]:
         """Say which calls have no answer yet."""
         return self._waiting.awaited()
 
@@ -339,7 +339,7 @@ class Messages:
         """Whether a reply is held back because more of it may come."""
         return self._held.is_full
 
-    def given_up(self, *, is_last: bool) -> Iterator[Reading]:
+    def given_up(self, *, is_last: bool) -> Iterator[ParsedItem]:
         """Give the reply that was waited for long enough, or that nothing follows."""
         return self._held.given_up(self._now, is_last=is_last)
 
@@ -349,7 +349,7 @@ class Messages:
         A message is an old one if the same was said before under a name that is not
         among these; otherwise the same was said twice.
         """
-        names = {text_of(m.get("id")) for m in told if isinstance(m, dict)}
+        names = {as_text(m.get("id")) for m in told if isinstance(m, dict)}
         told_before = ((key.partition(":"), said) for key, said in self._given.items())
         self._twins = {
             said
@@ -357,34 +357,36 @@ class Messages:
             if kind in _TELLERS and name not in names
         }
 
-    def take(self, fields: dict[str, object], place: Place) -> Iterator[Reading]:
+    def take(self, fields: dict[str, object], place: Place) -> Iterator[ParsedItem]:
         """Read one message."""
-        yield from self._held.ended(unless=text_of(fields.get("id")))
+        yield from self._held.ended(unless=as_text(fields.get("id")))
         kind = fields.get("type") or fields.get("role")
         if not isinstance(kind, str):
-            yield Refused("a record without type", place.line)
+            yield InvalidRecord("a record without type", place.line)
             return
         if kind in _NOTICES:
-            yield Left(kind, place.line)
+            yield SkippedRecord(kind, place.line)
             return
         if kind not in _ASSISTANTS and kind not in ("user", "error"):
-            yield Left(f"unknown record type {kind}", place.line)
+            yield SkippedRecord(f"unknown record type {kind}", place.line)
             return
-        at = time_of(fields.get("timestamp"))
+        at = parse_time(fields.get("timestamp"))
         if at is None:
             known = "timestamp" in fields
-            yield Refused("a bad timestamp" if known else "no timestamp", place.line)
-        elif events.is_too_late(at, self._now):
+            yield InvalidRecord(
+                "a bad timestamp" if known else "no timestamp", place.line
+            )
+        elif events.is_in_future(at, self._now):
             yield ahead(at, place.line)
         else:
-            message = Message(place, text_of(fields.get("id")), at, fields)
+            message = Message(place, as_text(fields.get("id")), at, fields)
             self._has_begun = False
             found = list(self._pieces(message, kind))
             if not found and not self._has_begun:
-                found = [Left("a message told again", place.line)]
+                found = [SkippedRecord("a message told again", place.line)]
             yield from found
 
-    def _pieces(self, message: Message, kind: str) -> Iterator[Reading]:
+    def _pieces(self, message: Message, kind: str) -> Iterator[ParsedItem]:
         if kind == "user":
             yield from self._user(message)
         elif kind == "error":
@@ -394,7 +396,7 @@ class Messages:
         else:
             yield from self._gemini(message)
 
-    def _user(self, message: Message) -> Iterator[Reading]:
+    def _user(self, message: Message) -> Iterator[ParsedItem]:
         full = text(message.fields)
         said = text({"content": message.fields.get("displayContent")}) or full
         kind = injected(said)
@@ -402,15 +404,15 @@ class Messages:
         about = {"kind": kind} if kind else {}
         place = message.place
         if not said and holds_answers(message.fields):
-            yield Left("answers told with their calls", place.line)
+            yield SkippedRecord("answers told with their calls", place.line)
             return
         if role is EventRole.USER:
             yield from self._unanswered(message)
         yield from self._said(message, said, role, about, "user")
 
-    def _gemini(self, message: Message) -> Iterator[Reading]:
+    def _gemini(self, message: Message) -> Iterator[ParsedItem]:
         fields, line = message.fields, message.place.line
-        self.model = text_of(fields.get("model")) or self.model
+        self.model = as_text(fields.get("model")) or self.model
         for index, thought in enumerate(thoughts(fields)):
             yield from self._thought(message, index, thought)
         said = text(fields)
@@ -419,12 +421,12 @@ class Messages:
         calls = fields.get("toolCalls")
         for index, call in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(call, dict):
-                key = text_of(call.get("id")) or f"{named(message, call)}:{index}"
+                key = as_text(call.get("id")) or f"{named(message, call)}:{index}"
                 yield from self._call(message, call, key)
             else:
-                yield Refused("a call that is no object", line)
+                yield InvalidRecord("a call that is no object", line)
         if not said and not calls and not fields.get("thoughts"):
-            yield Left("an empty message", line)
+            yield SkippedRecord("an empty message", line)
 
     def _said(
         self,
@@ -433,7 +435,7 @@ class Messages:
         role: EventRole,
         about: dict[str, str],
         kind: str,
-    ) -> Iterator[Reading]:
+    ) -> Iterator[ParsedItem]:
         said = hashing.content_hash(kind, text)
         given = f"{kind}:{message.name or said}"
         if given in self._given:
@@ -457,16 +459,20 @@ class Messages:
 
     def _again(
         self, message: Message, text: str, said: str, given: str
-    ) -> Iterator[Reading]:
+    ) -> Iterator[ParsedItem]:
         """A message that was told before: its words may have changed since."""
         if self._given[given] == said:
             return
         self._given[given] = said
         is_held = given.startswith("gemini:")
         if not (is_held and self._held.grow(message.name, events.clean(text))):
-            yield Left("a message told again in other words", message.place.line)
+            yield SkippedRecord(
+                "a message told again in other words", message.place.line
+            )
 
-    def _thought(self, message: Message, index: int, told: object) -> Iterator[Reading]:
+    def _thought(
+        self, message: Message, index: int, told: object
+    ) -> Iterator[ParsedItem]:
         key = f"{named(message, told)}:{index}"
         if f"t:{key}" in self._given:
             return
@@ -475,15 +481,15 @@ class Messages:
 
     def _call(
         self, message: Message, told: dict[str, object], key: str
-    ) -> Iterator[Reading]:
+    ) -> Iterator[ParsedItem]:
         place = message.place
         if f"c:{key}" in self._given:
             return
-        at = time_of(told.get("timestamp")) or message.at
-        status = text_of(told.get("status"))
+        at = parse_time(told.get("timestamp")) or message.at
+        status = as_text(told.get("status"))
         call = base.call(
             key,
-            text_of(told.get("name")),
+            as_text(told.get("name")),
             told.get("args"),
             session_id=place.session_id,
             subagent=place.subagent,
@@ -502,7 +508,7 @@ class Messages:
         }
         yield self._answered(call, answer(told), at, place, about)
 
-    def _unanswered(self, message: Message) -> Iterator[Reading]:
+    def _unanswered(self, message: Message) -> Iterator[ParsedItem]:
         """The person spoke again: calls that are still open have no answer."""
         place = message.place
         for call in self._waiting.broken_off(place.session_id, place.subagent):
@@ -511,9 +517,9 @@ class Messages:
 
     def _answered(
         self, call: Call, answer: str, at: datetime, place: Place, about: dict[str, str]
-    ) -> Reading:
+    ) -> ParsedItem:
         self._given[f"c:{call.key}"] = ""
-        if events.is_too_late(at, self._now):
+        if events.is_in_future(at, self._now):
             return ahead(at, place.line)
         message = Message(place, call.uuid, at, {})
         said, told = call.text(answer), call.metadata(**about)
@@ -563,7 +569,7 @@ def _object(raw: bytes) -> dict[str, object] | None:
 
 def read(
     path: Path, start: Cursor | None, *, agent: str, now: datetime
-) -> Iterator[Reading]:
+) -> Iterator[ParsedItem]:
     """Read one session; see ``memtui.sources.source.Read``."""
     make = partial(_Session, path, now)
     if path.suffix == ".json":
@@ -571,17 +577,17 @@ def read(
     return jsonl.read(path, start, make)
 
 
-SOURCE = Source(AGENT, "Gemini CLI", TRANSCRIPT, _may_be, fits, read)
+SOURCE = SourceFormat(AGENT, "Gemini CLI", TRANSCRIPT, _may_be, fits, read)
 
 
 def _whole(
     path: Path, start: Cursor | None, make: jsonl.MakeReader
-) -> Iterator[Reading]:
+) -> Iterator[ParsedItem]:
     """Read a document, all of it whenever it has changed."""
     size = path.stat().st_size
     if size > jsonl.MAX_RECORD_BYTES:
         limit = f"{jsonl.MAX_RECORD_BYTES // 1024**2} MB"
-        yield Refused(f"a document longer than {limit}", 1)
+        yield InvalidRecord(f"a document longer than {limit}", 1)
         yield Cursor(size)
         return
     raw = path.read_bytes()
@@ -590,16 +596,16 @@ def _whole(
         yield start
         return
     if start and start.offset:
-        yield Restarted("the document was written anew")
+        yield FileReplaced("the document was written anew")
     found = _object(raw)
     if found is not None:
         reader = make({})
         yield from reader.take(Record(1, found))
         yield from reader.rest()
     elif raw.strip().endswith((b"}", b"]")):
-        yield Refused("not a session's document", 1)
+        yield InvalidRecord("not a session's document", 1)
     elif raw.strip():
-        yield Awaited("the document is cut off", 1)
+        yield PendingRecord("the document is cut off", 1)
     yield Cursor(len(raw), raw.count(b"\n"), print_)
 
 
@@ -625,27 +631,27 @@ class _Session:
         self._messages = Messages(now, state.get("messages"))
         self._is_introduced = False
 
-    def take(self, record: Record) -> Iterator[Reading]:
+    def take(self, record: Record) -> Iterator[ParsedItem]:
         """Read one record: a header, a message, an update or a rewinding."""
         fields, line = record.fields, record.line
         if "$rewindTo" in fields:
-            yield Left("$rewindTo", line)
+            yield SkippedRecord("$rewindTo", line)
         elif "$set" in fields:
             update = fields["$set"]
             if isinstance(update, dict):
                 yield from self._learn(update)
                 yield from self._snapshot(update, line)
-                yield Left("$set", line)
+                yield SkippedRecord("$set", line)
             else:
-                yield Refused("a $set that is no object", line)
+                yield InvalidRecord("a $set that is no object", line)
         elif "sessionId" in fields and "type" not in fields:
             yield from self._learn(fields)
             yield from self._snapshot(fields, line)
-            yield Left("header", line)
+            yield SkippedRecord("header", line)
         else:
             yield from self._message(fields, line)
 
-    def rest(self) -> Iterator[Reading]:
+    def rest(self) -> Iterator[ParsedItem]:
         """Say which calls have no answer yet, and what is known of the session."""
         yield from self._messages.given_up(is_last=self._path.suffix == ".json")
         yield from self._messages.awaited()
@@ -663,18 +669,18 @@ class _Session:
         facts = {name: getattr(self._facts, name) for name in _Facts.__slots__}
         return {"facts": facts, "messages": self._messages.state()}
 
-    def _learn(self, fields: dict[str, object]) -> Iterator[Reading]:
+    def _learn(self, fields: dict[str, object]) -> Iterator[ParsedItem]:
         """Learn what a header or an update tells; another session begins with it."""
-        session = text_of(fields.get("sessionId")).strip()
+        session = as_text(fields.get("sessionId")).strip()
         if self._facts.session and session not in ("", self._facts.session):
             yield self._told()
             self._facts, self._is_introduced = _Facts(), False
         known = {
             "session": session,
-            "hash": text_of(fields.get("projectHash")),
-            "started": text_of(fields.get("startTime")),
-            "kind": text_of(fields.get("kind")),
-            "title": " ".join(text_of(fields.get("summary")).split()),
+            "hash": as_text(fields.get("projectHash")),
+            "started": as_text(fields.get("startTime")),
+            "kind": as_text(fields.get("kind")),
+            "title": " ".join(as_text(fields.get("summary")).split()),
         }
         told = {name: value for name, value in known.items() if value}
         self._facts = replace(self._facts, **told)
@@ -693,9 +699,9 @@ class _Session:
     def _folder(self, folders: object) -> str:
         """The one of the session's folders that has the project's hash."""
         for folder in folders if isinstance(folders, list) else ():
-            named = text_of(folder).encode("utf-8", "replace")
+            named = as_text(folder).encode("utf-8", "replace")
             if hashlib.sha256(named).hexdigest() == self._facts.hash:
-                return text_of(folder)
+                return as_text(folder)
         return ""
 
     @property
@@ -709,7 +715,7 @@ class _Session:
             return Place(self._path.parent.name, self._facts.session, line)
         return Place(self._facts.session, "", line)
 
-    def _snapshot(self, fields: dict[str, object], line: int) -> Iterator[Reading]:
+    def _snapshot(self, fields: dict[str, object], line: int) -> Iterator[ParsedItem]:
         """Read messages that are told together, maybe anew."""
         told = fields.get("messages")
         if not isinstance(told, list):
@@ -719,29 +725,29 @@ class _Session:
             if isinstance(message, dict):
                 yield from self._message(message, line)
             else:
-                yield Refused("not a JSON object", line)
+                yield InvalidRecord("not a JSON object", line)
 
-    def _message(self, fields: dict[str, object], line: int) -> Iterator[Reading]:
+    def _message(self, fields: dict[str, object], line: int) -> Iterator[ParsedItem]:
         if self._facts.session and not self._is_introduced:
             self._is_introduced = True
             yield self._told()
         try:
             yield from self._messages.take(fields, self._place(line))
         except RecursionError:
-            yield Refused(jsonl.TOO_DEEP, line)
+            yield InvalidRecord(jsonl.TOO_DEEP, line)
 
-    def _helper(self) -> Iterator[Reading]:
+    def _helper(self) -> Iterator[ParsedItem]:
         if self._is_subagents:
             place = self._place(0)
-            yield Helper(AGENT, place.session_id, place.subagent)
+            yield SubagentMetadata(AGENT, place.session_id, place.subagent)
 
-    def _told(self) -> SessionFacts:
+    def _told(self) -> SessionMetadata:
         facts = self._facts
-        return SessionFacts(
+        return SessionMetadata(
             agent=AGENT,
             session_id=self._place(0).session_id,
             cwd=facts.cwd,
             title="" if self._is_subagents else facts.title,
             model="" if self._is_subagents else self._messages.model,
-            at=time_of(facts.started),
+            at=parse_time(facts.started),
         )

@@ -9,11 +9,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memtui.capture.formats import base
-from memtui.capture.formats.base import Left, Reading, Record, Refused, text_of, time_of
-from memtui.capture.formats.jsonl import TOO_DEEP, of_payload
+from memtui.capture.formats.base import (
+    InvalidRecord,
+    ParsedItem,
+    Record,
+    SkippedRecord,
+    as_text,
+    parse_time,
+)
+from memtui.capture.formats.jsonl import TOO_DEEP, parse_payload
 from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType
-from memtui.model.sessions import SessionFacts
+from memtui.model.sessions import SessionMetadata
 from memtui.text import tool_calls
 
 Fields = dict[str, object]
@@ -72,7 +79,7 @@ def _copilot_answer(said: Fields, answer: Fields) -> None:
     verdict = next((answer[name] for name in _VERDICTS if name in answer), "success")
     said["tool_response"] = text
     if verdict != "success" and not said.get("error"):
-        said["error"] = text_of(text) or text_of(verdict)
+        said["error"] = as_text(text) or as_text(verdict)
 
 
 def _gemini_answer(said: Fields, answer: Fields) -> None:
@@ -84,7 +91,7 @@ def _gemini_answer(said: Fields, answer: Fields) -> None:
         said["error"] = error["message"] if is_told else error  # type: ignore[index]
     parts = answer["llmContent"]
     said["tool_response"] = "\n".join(
-        text_of(part.get("text", part) if isinstance(part, dict) else part)
+        as_text(part.get("text", part) if isinstance(part, dict) else part)
         for part in (parts if isinstance(parts, list) else [parts])
     )
 
@@ -120,7 +127,7 @@ class Payload:
 
     def text(self, *names: str) -> str:
         """The first of these fields that says something."""
-        return next(filter(None, (text_of(self.fields.get(n)) for n in names)), "")
+        return next(filter(None, (as_text(self.fields.get(n)) for n in names)), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +143,16 @@ def of(record: Record, told: Told) -> Payload:
     """Read one record of what a hook was handed."""
     fields = common(record.fields)
     name = fields.get("hook_event_name") or fields.get("event_type") or told.event
-    transcript = text_of(fields.get("transcript_path")).replace("\\", "/")
+    transcript = as_text(fields.get("transcript_path")).replace("\\", "/")
     agent = next((a for f, a in _AGENT_FOLDERS.items() if f in transcript), "")
-    agent = text_of(fields.get("agent")) or agent or told.agent or _OTHERWISE
-    at = time_of(fields.get("timestamp")) or told.received_at
-    session_id = text_of(fields.get("session_id"))
-    cwd = text_of(fields.get("cwd"))
+    agent = as_text(fields.get("agent")) or agent or told.agent or _OTHERWISE
+    at = parse_time(fields.get("timestamp")) or told.received_at
+    session_id = as_text(fields.get("session_id"))
+    cwd = as_text(fields.get("cwd"))
     if agent == COPILOT and cwd and not session_id.strip():
         session_id = f"{at.astimezone(UTC):%Y-%m-%d} {cwd}"
     return Payload(
-        name=events.clean(text_of(name)),
+        name=events.clean(as_text(name)),
         fields=fields,
         at=at,
         agent=agent,
@@ -154,10 +161,10 @@ def of(record: Record, told: Told) -> Payload:
     )
 
 
-def facts(payload: Payload) -> SessionFacts:
+def facts(payload: Payload) -> SessionMetadata:
     """What a payload says of its session."""
     cwd = payload.text("cwd")
-    return SessionFacts(
+    return SessionMetadata(
         agent=payload.agent,
         session_id=events.clean(payload.session_id),
         cwd=cwd,
@@ -245,11 +252,11 @@ def _answer_text(answer: object) -> str:
     if isinstance(answer, dict):
         for name in ("stdout", "content", "result"):
             if answer.get(name):
-                error = text_of(answer.get("stderr"))
+                error = as_text(answer.get("stderr"))
                 text = base.result_text(answer[name])
                 return f"{text}\n{error}" if error else text
         if answer.get("stderr"):
-            return text_of(answer["stderr"])
+            return as_text(answer["stderr"])
     return base.result_text(answer)
 
 
@@ -289,9 +296,9 @@ def _boundary(event_type: EventType) -> Callable[[Payload], Iterator[Event]]:
     return take
 
 
-def _info(payload: Payload) -> Iterator[SessionFacts]:
+def _info(payload: Payload) -> Iterator[SessionMetadata]:
     """What a session is called and was about: no event, and no news of its folder."""
-    yield SessionFacts(
+    yield SessionMetadata(
         agent=payload.agent,
         session_id=events.clean(payload.session_id),
         title=payload.text("title"),
@@ -299,7 +306,7 @@ def _info(payload: Payload) -> Iterator[SessionFacts]:
     )
 
 
-KEPT: dict[str, Callable[[Payload], Iterator[Event | SessionFacts]]] = {
+KEPT: dict[str, Callable[[Payload], Iterator[Event | SessionMetadata]]] = {
     "userpromptsubmit": _prompt,
     "usermessage": _prompt,
     "userpromptsubmitted": _prompt,
@@ -330,7 +337,7 @@ def read(
     now: datetime,
     agent: str = "",
     event: str = "",
-) -> Iterator[Reading]:
+) -> Iterator[ParsedItem]:
     """Read one spool file; every record in it gives at least one reading.
 
     Args:
@@ -341,19 +348,19 @@ def read(
         event: The event of payloads that name none.
     """
     if not raw.strip():
-        yield Refused("an empty file")
+        yield InvalidRecord("an empty file")
         return
     told = Told(received_at, agent, event)
-    for record in of_payload(raw):
-        if isinstance(record, Refused):
+    for record in parse_payload(raw):
+        if isinstance(record, InvalidRecord):
             yield record
             continue
         try:
             yield from _take(record, told, now)
         except RecursionError:
-            yield Refused(TOO_DEEP, record.line)
+            yield InvalidRecord(TOO_DEEP, record.line)
         except OverflowError:
-            yield Refused("a timestamp out of the calendar", record.line)
+            yield InvalidRecord("a timestamp out of the calendar", record.line)
 
 
 def sender(raw: bytes, *, agent: str = "", event: str = "") -> tuple[str, str]:
@@ -365,7 +372,7 @@ def sender(raw: bytes, *, agent: str = "", event: str = "") -> tuple[str, str]:
         event: The event of payloads that name none.
     """
     told = Told(datetime.fromtimestamp(0, UTC), agent, event)
-    for record in of_payload(raw):
+    for record in parse_payload(raw):
         if isinstance(record, Record):
             try:
                 payload = of(record, told)
@@ -375,21 +382,21 @@ def sender(raw: bytes, *, agent: str = "", event: str = "") -> tuple[str, str]:
     return agent, event
 
 
-def _take(record: Record, told: Told, now: datetime) -> Iterator[Reading]:
+def _take(record: Record, told: Told, now: datetime) -> Iterator[ParsedItem]:
     payload = of(record, told)
     kind = payload.name.replace("_", "").lower()
     if kind in NOT_KEPT:
-        yield Left(f"hook {payload.name}", record.line)
+        yield SkippedRecord(f"hook {payload.name}", record.line)
     elif kind not in KEPT:
         said = f"unknown hook event {payload.name!r}" if kind else "no event name"
-        yield Refused(said, record.line)
-    elif reason := events.unfit(payload.session_id, payload.agent):
-        yield Refused(reason, record.line)
-    elif events.is_too_late(payload.at, now):
-        yield Refused("a timestamp in the future", record.line)
+        yield InvalidRecord(said, record.line)
+    elif reason := events.find_name_error(payload.session_id, payload.agent):
+        yield InvalidRecord(reason, record.line)
+    elif events.is_in_future(payload.at, now):
+        yield InvalidRecord("a timestamp in the future", record.line)
     else:
         try:
             yield from KEPT[kind](payload)
             yield facts(payload)
         except EventRefused as refusal:
-            yield Refused(str(refusal), record.line)
+            yield InvalidRecord(str(refusal), record.line)

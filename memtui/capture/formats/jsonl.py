@@ -15,23 +15,23 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from memtui.capture.formats.base import (
-    Awaited,
     Cursor,
-    Reading,
+    FileReplaced,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
     Record,
-    Refused,
-    Restarted,
 )
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 """A longer line is not read: it would need more than a gigabyte of memory."""
 
 
-RECORDS_AT_ONCE = 500
+RECORDS_PER_CURSOR = 500
 """How many records are read between two cursors."""
 
 
-PRINT_BYTES = 4096
+FINGERPRINT_BYTES = 4096
 """How much of a file's beginning, and of what lies before the cursor, is compared."""
 
 
@@ -49,10 +49,10 @@ _BETWEEN = "\ufeff \t\r\n\0,"
 class Reader(Protocol):
     """Reads the records of one file, in their order."""
 
-    def take(self, record: Record) -> Iterator[Reading]:
+    def take(self, record: Record) -> Iterator[ParsedItem]:
         """Read one record."""
 
-    def rest(self) -> Iterator[Reading]:
+    def rest(self) -> Iterator[ParsedItem]:
         """Say what is known when there is nothing more to read for now."""
 
     def state(self) -> Mapping[str, object]:
@@ -71,7 +71,7 @@ MakeReader = Callable[[Mapping[str, object]], Reader]
 class Form:
     """What a line of a file is."""
 
-    records: Callable[[bytes, int], Iterator[Record | Refused]]
+    records: Callable[[bytes, int], Iterator[Record | InvalidRecord]]
     """The records of one line, given its number."""
     whole: Callable[[bytes], int]
     """How many bytes of a line that no newline ends are whole all the same."""
@@ -79,7 +79,7 @@ class Form:
 
 def read(
     path: Path, start: Cursor | None, make: MakeReader, form: Form | None = None
-) -> Iterator[Reading]:
+) -> Iterator[ParsedItem]:
     """Read a file from a cursor to its end.
 
     Args:
@@ -95,27 +95,29 @@ def read(
     Raises:
         OSError: The file cannot be read.
     """
-    with regular(path).open("rb") as file:
+    with require_regular_file(path).open("rb") as file:
         at = start or Cursor()
         if at.offset and (reason := _changed(file, at)):
-            yield Restarted(reason)
+            yield FileReplaced(reason)
             at = Cursor()
         yield from _read(file, at, make(at.state), form or JSON_LINES)
 
 
-def _read(file: BinaryIO, at: Cursor, reader: Reader, form: Form) -> Iterator[Reading]:
+def _read(
+    file: BinaryIO, at: Cursor, reader: Reader, form: Form
+) -> Iterator[ParsedItem]:
     file.seek(at.offset)
     offset, number = at.offset, at.line
     torn = False
     for count, raw in enumerate(_lines(file), 1):
         if raw is None:
             size = f"{MAX_RECORD_BYTES // 1024**2} MB"
-            yield Refused(f"a line longer than {size}", number + 1)
+            yield InvalidRecord(f"a line longer than {size}", number + 1)
             offset = file.tell()
         else:
             whole = len(raw) if raw.endswith(b"\n") else form.whole(raw)
             for record in form.records(raw[:whole], number + 1) if whole else ():
-                if isinstance(record, Refused):
+                if isinstance(record, InvalidRecord):
                     yield record
                 else:
                     yield from taken(reader, record)
@@ -125,23 +127,23 @@ def _read(file: BinaryIO, at: Cursor, reader: Reader, form: Form) -> Iterator[Re
                 break
         if raw is None or raw.endswith(b"\n"):
             number += 1
-        if count % RECORDS_AT_ONCE == 0:
+        if count % RECORDS_PER_CURSOR == 0:
             # The state is taken now: what reads on changes it.
             yield Cursor(offset, number, _fingerprint(file, offset), reader.state())
             file.seek(offset)
     yield from reader.rest()
     if torn:
-        yield Awaited("the last line is cut off", number + 1)
+        yield PendingRecord("the last line is cut off", number + 1)
     print_ = _fingerprint(file, offset)
     yield Cursor(offset, number, print_, reader.state(), reader.is_held)
 
 
-def taken(reader: Reader, record: Record) -> Iterator[Reading]:
+def taken(reader: Reader, record: Record) -> Iterator[ParsedItem]:
     """Read one record, or say that it is nested too deeply for that."""
     try:
         yield from reader.take(record)
     except RecursionError:
-        yield Refused(TOO_DEEP, record.line)
+        yield InvalidRecord(TOO_DEEP, record.line)
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
@@ -170,28 +172,30 @@ def _fingerprint(file: BinaryIO, offset: int) -> str:
     Whoever rewrites the middle of a file nearly always moves what comes after it.
     """
     file.seek(0)
-    digest = hashlib.blake2b(file.read(min(PRINT_BYTES, offset)), digest_size=16)
-    file.seek(max(0, offset - PRINT_BYTES))
-    digest.update(file.read(min(PRINT_BYTES, offset)))
+    digest = hashlib.blake2b(file.read(min(FINGERPRINT_BYTES, offset)), digest_size=16)
+    file.seek(max(0, offset - FINGERPRINT_BYTES))
+    digest.update(file.read(min(FINGERPRINT_BYTES, offset)))
     return digest.hexdigest()
 
 
-def head(path: Path, limit: int) -> list[Record]:
+def read_head(path: Path, limit: int) -> list[Record]:
     """The records among the first lines of a file, for telling its format.
 
     Raises:
         OSError: The file cannot be read.
     """
     found: list[Record] = []
-    with regular(path).open("rb") as file:
+    with require_regular_file(path).open("rb") as file:
         for number, raw in enumerate(_lines(file), 1):
-            found += [r for r in of_line(raw or b"", number) if isinstance(r, Record)]
+            found += [
+                r for r in parse_line(raw or b"", number) if isinstance(r, Record)
+            ]
             if number >= limit:
                 break
     return found
 
 
-def regular(path: Path) -> Path:
+def require_regular_file(path: Path) -> Path:
     """A path that is safe to open: reading a pipe would wait for its writer.
 
     Raises:
@@ -225,59 +229,59 @@ def _after(text: str, at: int) -> int:
     return at
 
 
-def of_line(raw: bytes, number: int) -> Iterator[Record | Refused]:
+def parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
     """Read the objects of one line."""
     text = _plain(raw)
     while text:
         try:
             value, end = _DECODER.raw_decode(text)
         except (ValueError, RecursionError):
-            yield Refused("not valid JSON", number)
+            yield InvalidRecord("not valid JSON", number)
             return
         text = text[end:].lstrip(_BETWEEN)
         if isinstance(value, dict):
             yield Record(number, value)
         else:
-            yield Refused("not a JSON object", number)
+            yield InvalidRecord("not a JSON object", number)
 
 
-JSON_LINES = Form(of_line, _whole)
+JSON_LINES = Form(parse_line, _whole)
 
 
-def of_payload(raw: bytes) -> Iterator[Record | Refused]:
+def parse_payload(raw: bytes) -> Iterator[Record | InvalidRecord]:
     """Read what a hook was given: objects, pretty or not, an array, or JSON lines."""
     values = _values(_plain(raw))
     if values is None and b"\n" in raw.strip():
         yield from _of_lines(raw)
     elif values is None:
-        yield Refused("not valid JSON", 1)
+        yield InvalidRecord("not valid JSON", 1)
     elif not values:
-        yield Refused("nothing in it", 1)
+        yield InvalidRecord("nothing in it", 1)
     for number, item in enumerate(values or (), 1):
         if isinstance(item, dict):
             yield Record(number, item)
         else:
-            yield Refused("not a JSON object", number)
+            yield InvalidRecord("not a JSON object", number)
 
 
-def _of_lines(raw: bytes) -> Iterator[Record | Refused]:
+def _of_lines(raw: bytes) -> Iterator[Record | InvalidRecord]:
     """Read a payload by its lines; if no object says anything, it is one fault."""
-    refused: list[Refused] = []
+    refused: list[InvalidRecord] = []
     is_any = False
     for number, line in enumerate(raw.splitlines(keepends=True), 1):
-        for one in of_line(line, number):
+        for one in parse_line(line, number):
             if isinstance(one, Record) and one.fields and not is_any:
                 is_any = True
                 yield from refused
             if is_any:
                 yield one
-            elif isinstance(one, Refused):
+            elif isinstance(one, InvalidRecord):
                 refused.append(one)
     if not is_any:
-        yield Refused("not valid JSON", 1)
+        yield InvalidRecord("not valid JSON", 1)
 
 
-def values_of(raw: bytes) -> list[object] | None:
+def payload_values(raw: bytes) -> list[object] | None:
     """The JSON values of a payload, arrays taken apart; None if some is no JSON."""
     return _values(_plain(raw))
 

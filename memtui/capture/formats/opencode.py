@@ -24,14 +24,14 @@ from memtui.capture.formats import jsonl
 from memtui.capture.formats.base import (
     TRANSCRIPT,
     Cursor,
-    Left,
-    Reading,
+    FileReplaced,
+    InvalidRecord,
+    ParsedItem,
     Record,
-    Refused,
-    Restarted,
-    Source,
-    text_of,
-    time_of,
+    SkippedRecord,
+    SourceFormat,
+    as_text,
+    parse_time,
 )
 from memtui.capture.formats.opencode_messages import (
     AGENT,
@@ -64,13 +64,15 @@ def beside(path: Path) -> Iterator[Path]:
         yield path.parents[2] / "part" / latest.stem
 
 
-def read_folder(path: Path, start: Cursor | None, now: datetime) -> Iterator[Reading]:
+def read_folder(
+    path: Path, start: Cursor | None, now: datetime
+) -> Iterator[ParsedItem]:
     """Read one session, all of it; what was given before is not given again."""
     raw = path.read_bytes()
     fields = object_of(raw)
     sessions = Sessions(now, start.state if start else {}, remembered=None)
     if fields is None:
-        yield Refused("not a JSON object")
+        yield InvalidRecord("not a JSON object")
     else:
         folder = _Folder(path.parents[2])
         row = folder.row(path, fields)
@@ -78,7 +80,7 @@ def read_folder(path: Path, start: Cursor | None, now: datetime) -> Iterator[Rea
         for message in folder.messages(row.name):
             yield from sessions.take(message)
         yield from sessions.rest(0)
-    yield Cursor(len(raw), state=sessions.state(), is_held=sessions.is_held)
+    yield Cursor(len(raw), state=sessions.state(), needs_reread=sessions.is_held)
 
 
 @dataclass(slots=True)
@@ -90,14 +92,14 @@ class _Folder:
         """The session of a file."""
         time = fields.get("time")
         created = time.get("created") if isinstance(time, dict) else None
-        project = text_of(fields.get("projectID"))
+        project = as_text(fields.get("projectID"))
         held = _object(self.storage / "project" / f"{_name(project)}.json")
         return Row(
-            name=text_of(fields.get("id")) or path.stem,
-            parent=text_of(fields.get("parentID")),
-            directory=text_of(fields.get("directory")),
-            title=text_of(fields.get("title")),
-            worktree=text_of((held or {}).get("worktree")),
+            name=as_text(fields.get("id")) or path.stem,
+            parent=as_text(fields.get("parentID")),
+            directory=as_text(fields.get("directory")),
+            title=as_text(fields.get("title")),
+            worktree=as_text((held or {}).get("worktree")),
             created=created,
         )
 
@@ -119,7 +121,7 @@ class _Folder:
         """The messages of a session, in their order."""
         for file in sorted((self.storage / "message" / _name(session)).glob("*.json")):
             fields = _object(file)
-            name = text_of((fields or {}).get("id")) or file.stem
+            name = as_text((fields or {}).get("id")) or file.stem
             parts = [self._part(part) for part in self._files(name)]
             changed_ms = max(map(_latest_ms, (fields, *(p.fields for p in parts))))
             yield Message(name, session, fields, parts, changed_ms=changed_ms)
@@ -131,18 +133,18 @@ class _Folder:
         if self._loose is None:
             self._loose = {}
             for file in sorted((self.storage / "part").glob("*.json")):
-                whose = text_of((_object(file) or {}).get("messageID"))
+                whose = as_text((_object(file) or {}).get("messageID"))
                 self._loose.setdefault(whose, []).append(file)
         return self._loose.get(message, [])
 
     def _part(self, file: Path) -> Part:
         fields = _object(file)
-        return Part(text_of((fields or {}).get("id")) or file.stem, fields)
+        return Part(as_text((fields or {}).get("id")) or file.stem, fields)
 
 
 def _object(file: Path) -> dict[str, object] | None:
     try:
-        return object_of(jsonl.regular(file).read_bytes())
+        return object_of(jsonl.require_regular_file(file).read_bytes())
     except (OSError, ValueError):
         return None
 
@@ -158,7 +160,7 @@ def _latest_ms(fields: dict[str, object] | None) -> int:
     for held in (fields, (fields or {}).get("state")):
         time = held.get("time") if isinstance(held, dict) else None
         found += time.values() if isinstance(time, dict) else []
-    return max((to_ms(at) for at in map(time_of, found) if at), default=0)
+    return max((to_ms(at) for at in map(parse_time, found) if at), default=0)
 
 
 Ask = Callable[[str, tuple[object, ...]], list[Any]]
@@ -208,7 +210,7 @@ def late_messages(
                 f" AND {_MADE} > ? AND {changed} <= ? AND id IS NOT NULL ORDER BY 1",
                 (name, since, to),
             )
-            found += [text_of(message) for (message,) in rows]
+            found += [as_text(message) for (message,) in rows]
     return found
 
 
@@ -282,7 +284,7 @@ def _refusal(error: sqlite3.Error, path: Path) -> OSError:
 def columns(database: sqlite3.Connection, table: str) -> set[str]:
     """The columns of a table; none if there is no such table."""
     found = database.execute(f'SELECT name FROM pragma_table_info("{table}")')
-    return {text_of(name) for (name,) in found}
+    return {as_text(name) for (name,) in found}
 
 
 def _select(database: sqlite3.Connection, table: str, *names: str) -> str:
@@ -316,28 +318,28 @@ def find_late_messages(
     return late, of(ask, kept)
 
 
-def count_unread(database: sqlite3.Connection) -> Iterator[Reading]:
+def count_unread(database: sqlite3.Connection) -> Iterator[ParsedItem]:
     """What no reading of messages meets: other tables, and parts without a message."""
     for table in _UNREAD:
         if (
             columns(database, table)
             and database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
         ):
-            yield Left(f"unknown record type {table}")
+            yield SkippedRecord(f"unknown record type {table}")
     parts = _select(database, "part", "id", "message_id")
     messages = _select(database, "message", "id")
     (lost,) = database.execute(
         f"SELECT count(*) FROM ({parts}) WHERE ifnull(message_id, '') "
         f"NOT IN (SELECT id FROM ({messages}) WHERE id IS NOT NULL)"
     ).fetchone()
-    yield from [Refused("a part without its message")] * lost
+    yield from [InvalidRecord("a part without its message")] * lost
 
 
 def read_rows(database: sqlite3.Connection) -> list[Row]:
     """All sessions."""
     query = _select(database, "project", "id", "worktree")
     worktrees = {
-        text_of(_plain(name)): text_of(_plain(at))
+        as_text(_plain(name)): as_text(_plain(at))
         for name, at in database.execute(query)
     }
     names = ("id", "parent_id", "directory", "title", "agent", "model", "project_id")
@@ -345,10 +347,10 @@ def read_rows(database: sqlite3.Connection) -> list[Row]:
     found = []
     for *texts, created, changed in database.execute(query):
         name, parent, directory, title, agent, model, project = (
-            text_of(_plain(text)) for text in texts
+            as_text(_plain(text)) for text in texts
         )
         known = object_of(model) or {}
-        model = text_of(known.get("id") or known.get("modelID"))
+        model = as_text(known.get("id") or known.get("modelID"))
         worktree = worktrees.get(project, "")
         about = (directory, title, agent, model, worktree, _plain(created))
         found.append(Row(name, parent, *about, number(changed)))
@@ -390,7 +392,7 @@ def _chosen(database: sqlite3.Connection) -> str:
 def _marked(
     database: sqlite3.Connection, row: Sequence[object]
 ) -> tuple[Message, tuple[int, str]]:
-    return _message(database, row), (number(row[3]), text_of(row[0]))
+    return _message(database, row), (number(row[3]), as_text(row[0]))
 
 
 def _message(database: sqlite3.Connection, row: Sequence[object]) -> Message:
@@ -401,10 +403,10 @@ def _message(database: sqlite3.Connection, row: Sequence[object]) -> Message:
         " WHERE message_id = ? ORDER BY 1",
         (name,),
     ).fetchall()
-    parts = [Part(text_of(part), object_of(data)) for part, _, data in found]
+    parts = [Part(as_text(part), object_of(data)) for part, _, data in found]
     return Message(
-        text_of(name),
-        text_of(_plain(session)),
+        as_text(name),
+        as_text(_plain(session)),
         object_of(raw),
         parts,
         _plain(created),
@@ -462,22 +464,22 @@ def _beside(path: Path) -> Iterator[Path]:
 
 def read(
     path: Path, start: Cursor | None, *, agent: str, now: datetime
-) -> Iterator[Reading]:
+) -> Iterator[ParsedItem]:
     """Read all that is new; see ``memtui.sources.source.Read``."""
     if path.suffix == ".json":
         return read_folder(path.absolute(), start, now)
     return _database(path, start, now)
 
 
-SOURCE = Source(AGENT, "OpenCode", TRANSCRIPT, _may_be, fits, read, _beside)
+SOURCE = SourceFormat(AGENT, "OpenCode", TRANSCRIPT, _may_be, fits, read, _beside)
 
 
-def _database(path: Path, start: Cursor | None, now: datetime) -> Iterator[Reading]:
+def _database(path: Path, start: Cursor | None, now: datetime) -> Iterator[ParsedItem]:
     state: Mapping[str, object] = start.state if start else {}
     latest = number(state.get("latest"))
     with opened(path) as database:
         if start and latest > latest_ms(database):
-            yield Restarted("the database is older than it was")
+            yield FileReplaced("the database is older than it was")
             state, latest, start = {}, 0, None
         unread = [] if start else list(count_unread(database))
         mark = (latest - OVERLAP_MS, "")
@@ -506,10 +508,10 @@ def _database(path: Path, start: Cursor | None, now: datetime) -> Iterator[Readi
         yield Cursor(size, state=told | sessions.state())
     yield from sessions.rest(told_ms)
     told["sessions"] = max([told_ms, *(row.changed_ms for row in rows)])
-    yield Cursor(size, state=told | sessions.state(), is_held=sessions.is_held)
+    yield Cursor(size, state=told | sessions.state(), needs_reread=sessions.is_held)
 
 
-def _late(path: Path, sessions: Sessions, names: list[str]) -> Iterator[Reading]:
+def _late(path: Path, sessions: Sessions, names: list[str]) -> Iterator[ParsedItem]:
     """Read messages that came with an earlier time than what was read before."""
     for at in range(0, len(names), MESSAGES_AT_ONCE):
         with opened(path) as database:

@@ -17,18 +17,18 @@ from datetime import datetime, timedelta
 
 from memtui.capture.formats import base
 from memtui.capture.formats.base import (
-    Awaited,
-    Left,
-    Reading,
-    Refused,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
     ahead,
-    text_of,
-    time_of,
+    as_text,
+    parse_time,
 )
 from memtui.capture.formats.jsonl import TOO_DEEP
 from memtui.model import events
 from memtui.model.events import EventRefused, EventRole, EventType
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 PATIENCE = timedelta(seconds=20)
 """How long after the last word of a prompt its parts are waited for."""
@@ -48,7 +48,7 @@ class Part:
     @property
     def kind(self) -> str:
         """What part it is: a ``text``, a ``tool``, a ``file`` and so on."""
-        return text_of((self.fields or {}).get("type"))
+        return as_text((self.fields or {}).get("type"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Message:
     def at(self) -> datetime | None:
         """When it was made."""
         made = inner(self.fields, "time").get("created")
-        return time_of(self.created if made is None else made)
+        return parse_time(self.created if made is None else made)
 
     def is_finished(self, now: datetime) -> bool:
         """Whether nothing more of it is awaited."""
@@ -88,12 +88,12 @@ class Message:
 
 def file(fields: Mapping[str, object]) -> str:
     """What stands for a file: its type, name and size, never its bytes."""
-    mime = text_of(fields.get("mime")) or "unknown type"
-    url = text_of(fields.get("url"))
+    mime = as_text(fields.get("mime")) or "unknown type"
+    url = as_text(fields.get("url"))
     size = ""
     if url.startswith("data:"):
         size = f"{len(url.partition(',')[2]) * 3 // 4 // 1024 or 1} kB"
-    about = (mime, text_of(fields.get("filename")), size)
+    about = (mime, as_text(fields.get("filename")), size)
     kind = "image" if mime.startswith("image/") else "file"
     return f"[{kind}: {', '.join(filter(None, about))}]"
 
@@ -143,24 +143,24 @@ class _Told:
     number: int = 0
 
 
-def read(message: Message, owner: Owner, now: datetime) -> Iterator[Reading]:
+def read(message: Message, owner: Owner, now: datetime) -> Iterator[ParsedItem]:
     """Tell one message: its events and thoughts, and what of it was not taken."""
     fields, at = message.fields, message.at
-    role = text_of((fields or {}).get("role"))
-    refusal: Reading | None = None
+    role = as_text((fields or {}).get("role"))
+    refusal: ParsedItem | None = None
     if fields is None:
-        refusal = Refused("not a JSON object")
+        refusal = InvalidRecord("not a JSON object")
     elif not role:
-        refusal = Refused("a record without type")
+        refusal = InvalidRecord("a record without type")
     elif role not in ("user", "assistant"):
-        refusal = Left(f"unknown record type {role}")
+        refusal = SkippedRecord(f"unknown record type {role}")
     elif at is None:
         known = inner(fields, "time").get("created", message.created) is not None
-        refusal = Refused("a bad timestamp" if known else "no timestamp")
-    elif events.is_too_late(at, now):
+        refusal = InvalidRecord("a bad timestamp" if known else "no timestamp")
+    elif events.is_in_future(at, now):
         refusal = ahead(at)
     if refusal or fields is None or at is None:
-        yield from [refusal or Refused("no timestamp")] * (1 + len(message.parts))
+        yield from [refusal or InvalidRecord("no timestamp")] * (1 + len(message.parts))
         return
     told = _Told(message, owner, at, now, fields)
     yield from (_user if role == "user" else _assistant)(told)
@@ -169,18 +169,18 @@ def read(message: Message, owner: Owner, now: datetime) -> Iterator[Reading]:
         yield from _other(told, part)
 
 
-def _user(told: _Told) -> Iterator[Reading]:
+def _user(told: _Told) -> Iterator[ParsedItem]:
     said: dict[str, list[str]] = {"": [], "synthetic": [], "subtask": []}
     for part in told.message.parts:
         fields = part.fields or {}
         if part.kind == "text":
             is_injected = fields.get("synthetic") or fields.get("ignored")
             kind = "synthetic" if is_injected else ""
-            said[kind].append(text_of(fields.get("text")))
+            said[kind].append(as_text(fields.get("text")))
         elif part.kind == "file":
             said[""].append(file(fields))
         elif part.kind == "subtask":
-            said["subtask"].append(text_of(fields.get("prompt")))
+            said["subtask"].append(as_text(fields.get("prompt")))
     is_empty = True
     for kind, texts in said.items():
         text = joined(texts)
@@ -192,17 +192,17 @@ def _user(told: _Told) -> Iterator[Reading]:
             yield _event(told, told.at, event_type, text, role, about, key=key)
             is_empty = False
     if is_empty:
-        yield Left("a message without text")
+        yield SkippedRecord("a message without text")
 
 
-def _assistant(told: _Told) -> Iterator[Reading]:
+def _assistant(told: _Told) -> Iterator[ParsedItem]:
     texts, at = [], None
     for part in told.message.parts:
         fields = part.fields or {}
         if part.kind == "text":
-            texts.append(text_of(fields.get("text")))
+            texts.append(as_text(fields.get("text")))
             began = inner(fields, "time").get("start")
-            at = at or (time_of(began) if texts[-1].strip() else None)
+            at = at or (parse_time(began) if texts[-1].strip() else None)
         elif part.kind == "file":
             texts.append(file(fields))
     error, text = inner(told.fields, "error"), joined(texts)
@@ -218,7 +218,7 @@ def _assistant(told: _Told) -> Iterator[Reading]:
     if text:
         yield _event(told, at or told.at, event_type, text, role, about)
     else:
-        yield Left("a message without text")
+        yield SkippedRecord("a message without text")
 
 
 def _trouble(error: Mapping[str, object]) -> dict[str, str]:
@@ -227,15 +227,15 @@ def _trouble(error: Mapping[str, object]) -> dict[str, str]:
         return {}
     if error.get("name") == _ABORTED:
         return {"is_broken_off": "true"}
-    said = text_of(inner(error, "data").get("message")) or text_of(error.get("name"))
+    said = as_text(inner(error, "data").get("message")) or as_text(error.get("name"))
     return {"is_error": "true", "error": said or "an error"}
 
 
-def _other(told: _Told, part: Part) -> Iterator[Reading]:
+def _other(told: _Told, part: Part) -> Iterator[ParsedItem]:
     """What a part is beside the text of its message."""
     kind, fields = part.kind, part.fields
     if fields is None:
-        yield Refused("not a JSON object")
+        yield InvalidRecord("not a JSON object")
     elif kind == "tool":
         yield from _tool(told, part, fields)
     elif kind == "reasoning":
@@ -245,23 +245,23 @@ def _other(told: _Told, part: Part) -> Iterator[Reading]:
         about = {"source": "compact"}
         yield _event(told, told.at, event_type, "", role, about, key=part.name)
     elif kind in _LEFT:
-        yield Left(kind)
+        yield SkippedRecord(kind)
     elif not kind:
-        yield Refused("a part without type")
+        yield InvalidRecord("a part without type")
     elif kind not in ("text", "file", "subtask"):
-        yield Left(f"unknown record type {kind}")
+        yield SkippedRecord(f"unknown record type {kind}")
 
 
-def _tool(told: _Told, part: Part, fields: dict[str, object]) -> Iterator[Reading]:
+def _tool(told: _Told, part: Part, fields: dict[str, object]) -> Iterator[ParsedItem]:
     state = inner(fields, "state")
     given, times = state.get("input"), inner(state, "time")
-    began = time_of(times.get("start")) or told.at
-    status = text_of(state.get("status"))
-    at = time_of(times.get("end")) or began
-    key, name = text_of(fields.get("callID")), text_of(fields.get("tool"))
+    began = parse_time(times.get("start")) or told.at
+    status = as_text(state.get("status"))
+    at = parse_time(times.get("end")) or began
+    key, name = as_text(fields.get("callID")), as_text(fields.get("tool"))
     call = base.call(key or part.name, name, given)
     is_error = status == "error"
-    answer = text_of(state.get("error") if is_error else state.get("output"))
+    answer = as_text(state.get("error") if is_error else state.get("output"))
     files = state.get("attachments")
     shown = (
         [file(f) for f in files if isinstance(f, dict)]
@@ -272,30 +272,30 @@ def _tool(told: _Told, part: Part, fields: dict[str, object]) -> Iterator[Readin
         is_error="true" if is_error else "",
         is_broken_off="" if status in _ENDED else "true",
     )
-    if events.is_too_late(at, told.now):
+    if events.is_in_future(at, told.now):
         yield ahead(at)
         return
     text = call.text(joined([answer, *shown]))
     event_type, role = EventType.TOOL_RESULT, EventRole.TOOL
     yield _event(told, at, event_type, text, role, metadata, key=call.key)
-    helper = text_of(inner(state, "metadata").get("sessionId"))
+    helper = as_text(inner(state, "metadata").get("sessionId"))
     if name == "task" and helper:
-        yield Helper(
+        yield SubagentMetadata(
             agent=AGENT,
             session_id=told.owner.session_id,
             subagent=helper,
-            kind=text_of(inner(state, "input").get("subagent_type")),
+            kind=as_text(inner(state, "input").get("subagent_type")),
             started_by=call.key,
-            task=text_of(inner(state, "input").get("description")),
+            task=as_text(inner(state, "input").get("description")),
         )
 
 
-def _thought(told: _Told, part: Part, fields: dict[str, object]) -> Reading:
-    text = text_of(fields.get("text"))
-    at = time_of(inner(fields, "time").get("start")) or told.at
+def _thought(told: _Told, part: Part, fields: dict[str, object]) -> ParsedItem:
+    text = as_text(fields.get("text"))
+    at = parse_time(inner(fields, "time").get("start")) or told.at
     if not text.strip():
-        return Left("thinking that says nothing")
-    if events.is_too_late(at, told.now):
+        return SkippedRecord("thinking that says nothing")
+    if events.is_in_future(at, told.now):
         return ahead(at)
     try:
         return events.make_thought(
@@ -307,7 +307,7 @@ def _thought(told: _Told, part: Part, fields: dict[str, object]) -> Reading:
             subagent=told.owner.subagent,
         )
     except EventRefused as refusal:
-        return Refused(str(refusal))
+        return InvalidRecord(str(refusal))
 
 
 def _event(
@@ -319,8 +319,8 @@ def _event(
     metadata: dict[str, str],
     *,
     key: str = "",
-) -> Reading:
-    if events.is_too_late(at, told.now):
+) -> ParsedItem:
+    if events.is_in_future(at, told.now):
         return ahead(at)
     try:
         return events.make(
@@ -337,7 +337,7 @@ def _event(
             origin=_origin(told, at, role, text),
         )
     except EventRefused as refusal:
-        return Refused(str(refusal))
+        return InvalidRecord(str(refusal))
 
 
 def _origin(told: _Told, at: datetime, role: EventRole, text: str) -> str:
@@ -423,7 +423,7 @@ class Sessions:
         """Learn which sessions there are now."""
         self._rows = {row.name: row for row in rows}
 
-    def take(self, message: Message) -> Iterator[Reading]:
+    def take(self, message: Message) -> Iterator[ParsedItem]:
         """Read a message, unless it was given before or is not finished."""
         if message.name in self._given:
             return
@@ -439,21 +439,21 @@ class Sessions:
         try:
             yield from read(message, self._owner(message), self._now)
         except RecursionError:
-            yield Refused(TOO_DEEP)
+            yield InvalidRecord(TOO_DEEP)
 
     def gone(self, names: Iterable[str]) -> None:
         """Forget messages that were held back and are not there any more."""
         for name in names:
             self._held.pop(name, None)
 
-    def rest(self, since_ms: int) -> Iterator[Reading]:
+    def rest(self, since_ms: int) -> Iterator[ParsedItem]:
         """Say what is still being written, and what is known of each session.
 
         Args:
             since_ms: Sessions that changed since then are told of, and those met.
         """
         for _ in self._held:
-            yield Awaited("a message that is still being written")
+            yield PendingRecord("a message that is still being written")
         for row in self._rows.values():
             if row.changed_ms >= since_ms or row.name in self._met:
                 yield from self._told(row)
@@ -462,7 +462,7 @@ class Sessions:
         fields = message.fields or {}
         held = fields.get("model")
         within = held.get("modelID") if isinstance(held, dict) else None
-        model = text_of(fields.get("modelID") or within)
+        model = as_text(fields.get("modelID") or within)
         if model:
             self._models[message.session_id] = model
 
@@ -480,30 +480,30 @@ class Sessions:
             seen.add(name)
         return name
 
-    def _introduced(self, name: str) -> Iterator[Reading]:
+    def _introduced(self, name: str) -> Iterator[ParsedItem]:
         """Tell of a session once: its folder must be known with its first event."""
         row = self._rows.get(name)
         if row and name not in self._met:
             self._met.add(name)
             yield from self._told(row)
 
-    def _told(self, row: Row) -> Iterator[Reading]:
+    def _told(self, row: Row) -> Iterator[ParsedItem]:
         top = self._top(row.name)
         title = "" if _UNTITLED.fullmatch(row.title) else " ".join(row.title.split())
         if top == row.name or top not in self._rows:
             is_own = top == row.name
-            yield SessionFacts(
+            yield SessionMetadata(
                 agent=AGENT,
                 session_id=top,
                 cwd=row.directory,
                 root="" if row.worktree == "/" else row.worktree,
                 title=title if is_own else "",
                 model=(self._models.get(top) or row.model) if is_own else "",
-                at=time_of(row.created),
+                at=parse_time(row.created),
             )
         if top != row.name:
             named = _HELPERS_TITLE.fullmatch(title)
-            yield Helper(
+            yield SubagentMetadata(
                 agent=AGENT,
                 session_id=top,
                 subagent=row.name,

@@ -17,14 +17,14 @@ from memtui.capture.formats.base import (
     JSONL,
     TRANSCRIPT,
     Cursor,
-    Left,
-    Reading,
+    InvalidRecord,
+    ParsedItem,
     Record,
-    Refused,
-    Source,
+    SkippedRecord,
+    SourceFormat,
     ahead,
-    text_of,
-    time_of,
+    as_text,
+    parse_time,
 )
 from memtui.model import events
 from memtui.model.events import (
@@ -32,13 +32,13 @@ from memtui.model.events import (
     EventRefused,
     EventRole,
     EventType,
-    Kept,
-    Telling,
+    Provenance,
+    SourceCopy,
     Thought,
     clean,
     is_event_id,
 )
-from memtui.model.sessions import Helper, SessionFacts
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 Fields = dict[str, object]
 
@@ -64,31 +64,31 @@ _TYPE_OF_ROLE = {
 _ROUTES = frozenset({HOOK, JSONL, TRANSCRIPT})
 
 
-def read_event(record: Record, agent: str, now: datetime) -> Event | Refused:
+def read_event(record: Record, agent: str, now: datetime) -> Event | InvalidRecord:
     """The event a record is, under the id it says or, by default, the one it has."""
     fields = record.fields
     at = _at(record, now)
-    if isinstance(at, Refused):
+    if isinstance(at, InvalidRecord):
         return at
     try:
-        role = EventRole(text_of(fields["role"])) if fields.get("role") else None
+        role = EventRole(as_text(fields["role"])) if fields.get("role") else None
         kind = _type(fields, role)
     except ValueError as error:
         return _refused(record, str(error))
     metadata = fields.get("metadata")
     try:
         told = events.make(
-            agent=text_of(fields.get("agent")) or agent,
-            session_id=text_of(fields.get("session_id")),
+            agent=as_text(fields.get("agent")) or agent,
+            session_id=as_text(fields.get("session_id")),
             timestamp=at,
             event_type=kind,
-            text=text_of(fields.get("text")),
-            key=text_of(fields.get("key")),
+            text=as_text(fields.get("text")),
+            key=as_text(fields.get("key")),
             role=role,
-            metadata={k: text_of(v) for k, v in metadata.items()}
+            metadata={k: as_text(v) for k, v in metadata.items()}
             if isinstance(metadata, dict)
             else {},
-            subagent=text_of(fields.get("subagent")),
+            subagent=as_text(fields.get("subagent")),
             ordinal=_number(fields.get("ordinal")),
         )
     except EventRefused as refusal:
@@ -96,21 +96,21 @@ def read_event(record: Record, agent: str, now: datetime) -> Event | Refused:
     return _as_kept(told, record) if fields.get("id") else told
 
 
-def _as_kept(told: Event, record: Record) -> Event | Refused:
+def _as_kept(told: Event, record: Record) -> Event | InvalidRecord:
     """An event as the memory kept it that wrote the record."""
     fields = record.fields
-    name, route = text_of(fields.get("id")), text_of(fields.get("route"))
+    name, route = as_text(fields.get("id")), as_text(fields.get("route"))
     tokens = _number(fields.get("tokens"))
     if not is_event_id(name):
         return _refused(record, NO_ID)
     is_counted = tokens is not None and tokens >= 0
-    counter = clean(text_of(fields.get("counter"))) if is_counted else ""
+    counter = clean(as_text(fields.get("counter"))) if is_counted else ""
     return replace(
         told,
         event_id=name,
         tokens=tokens if tokens and counter else 0,
         counter=counter,
-        kept=Kept(
+        kept=Provenance(
             route=route if route in _ROUTES else JSONL,
             origin=_hash(fields.get("origin")),
             told=tuple(_tellings(fields.get("told"))),
@@ -118,18 +118,18 @@ def _as_kept(told: Event, record: Record) -> Event | Refused:
     )
 
 
-def _tellings(told: object) -> Iterator[Telling]:
+def _tellings(told: object) -> Iterator[SourceCopy]:
     for one in told if isinstance(told, list) else ():
-        if isinstance(one, dict) and is_event_id(text_of(one.get("id"))):
-            route = text_of(one.get("route"))
+        if isinstance(one, dict) and is_event_id(as_text(one.get("id"))):
+            route = as_text(one.get("route"))
             route = route if route in _ROUTES else JSONL
-            session_id = clean(text_of(one.get("session_id")))
-            yield Telling(text_of(one.get("id")), route, session_id)
+            session_id = clean(as_text(one.get("session_id")))
+            yield SourceCopy(as_text(one.get("id")), route, session_id)
 
 
 def _hash(said: object) -> bytes | None:
     try:
-        found = bytes.fromhex(text_of(said))
+        found = bytes.fromhex(as_text(said))
     except ValueError:
         return None
     return found if len(found) == _ORIGIN_BYTES else None
@@ -141,40 +141,40 @@ def _number(said: object) -> int | None:
     return said if abs(said) < MOST else None
 
 
-def thought(record: Record, agent: str, now: datetime) -> Thought | Refused:
+def thought(record: Record, agent: str, now: datetime) -> Thought | InvalidRecord:
     """The thought a record is."""
     fields, at = record.fields, _at(record, now)
-    if isinstance(at, Refused):
+    if isinstance(at, InvalidRecord):
         return at
     try:
         told = events.make_thought(
-            agent=text_of(fields.get("agent")) or agent,
-            session_id=text_of(fields.get("session_id")),
+            agent=as_text(fields.get("agent")) or agent,
+            session_id=as_text(fields.get("session_id")),
             at=at,
-            text=text_of(fields.get("text")),
-            key=text_of(fields.get("key")),
-            subagent=text_of(fields.get("subagent")),
+            text=as_text(fields.get("text")),
+            key=as_text(fields.get("key")),
+            subagent=as_text(fields.get("subagent")),
         )
     except EventRefused as refusal:
         return _refused(record, str(refusal))
-    name = text_of(fields.get("id"))
+    name = as_text(fields.get("id"))
     if name and not is_event_id(name):
         return _refused(record, NO_ID)
     return replace(told, thought_id=name) if name else told
 
 
-def _at(record: Record, now: datetime) -> datetime | Refused:
+def _at(record: Record, now: datetime) -> datetime | InvalidRecord:
     said = record.fields.get("timestamp")
-    at = time_of(said)
+    at = parse_time(said)
     if at is None:
         return _refused(record, "no timestamp" if said is None else "a bad timestamp")
-    if events.is_too_late(at, now):
+    if events.is_in_future(at, now):
         return ahead(at, record.line)
     return at
 
 
 def _type(fields: dict[str, object], role: EventRole | None) -> EventType:
-    named = text_of(fields.get("event_type"))
+    named = as_text(fields.get("event_type"))
     if named:
         return EventType(named)
     if role not in _TYPE_OF_ROLE:
@@ -182,26 +182,26 @@ def _type(fields: dict[str, object], role: EventRole | None) -> EventType:
     return _TYPE_OF_ROLE[role]
 
 
-def subagent(record: Record, agent: str) -> Helper | Refused:
+def subagent(record: Record, agent: str) -> SubagentMetadata | InvalidRecord:
     """What a record says of a subagent."""
     said = {
-        name: text_of(record.fields.get(name))
+        name: as_text(record.fields.get(name))
         for name in ("session_id", "subagent", "kind", "started_by", "task")
     }
     for name in ("session_id", "subagent"):
         if not said[name].strip():
             return _refused(record, f"no {name.replace('_', ' ')}")
-    return Helper(agent=text_of(record.fields.get("agent")) or agent, **said)
+    return SubagentMetadata(agent=as_text(record.fields.get("agent")) or agent, **said)
 
 
-def session(record: Record, agent: str) -> SessionFacts | Refused:
+def session(record: Record, agent: str) -> SessionMetadata | InvalidRecord:
     """What a record says of a session."""
     fields = record.fields
-    said = {name: clean(text_of(fields.get(name))) for name in _OF_SESSIONS}
+    said = {name: clean(as_text(fields.get(name))) for name in _OF_SESSIONS}
     if not said["session_id"].strip():
         return _refused(record, "no session id")
-    named = clean(text_of(fields.get("agent"))) or agent
-    return SessionFacts(agent=named, at=time_of(fields.get("timestamp")), **said)
+    named = clean(as_text(fields.get("agent"))) or agent
+    return SessionMetadata(agent=named, at=parse_time(fields.get("timestamp")), **said)
 
 
 _OF_SESSIONS = (
@@ -210,11 +210,13 @@ _OF_SESSIONS = (
 )
 
 
-def facts(event: Event, fields: Fields, before: SessionFacts | None) -> SessionFacts:
+def facts(
+    event: Event, fields: Fields, before: SessionMetadata | None
+) -> SessionMetadata:
     """What is known of an event's session, and what its record says besides."""
-    known = before or SessionFacts(event.agent, event.session_id, at=event.timestamp)
-    known = replace(known, title=text_of(fields.get("title")) or known.title)
-    cwd, project = text_of(fields.get("cwd")), text_of(fields.get("project"))
+    known = before or SessionMetadata(event.agent, event.session_id, at=event.timestamp)
+    known = replace(known, title=as_text(fields.get("title")) or known.title)
+    cwd, project = as_text(fields.get("cwd")), as_text(fields.get("project"))
     is_placed = bool(known.cwd or known.project)
     is_later = known.at is not None and known.at <= event.timestamp
     if not (cwd or project) or (is_placed and is_later):
@@ -222,7 +224,7 @@ def facts(event: Event, fields: Fields, before: SessionFacts | None) -> SessionF
     return replace(known, cwd=cwd, project=project, at=event.timestamp)
 
 
-def joined(before: SessionFacts | None, told: SessionFacts) -> SessionFacts:
+def joined(before: SessionMetadata | None, told: SessionMetadata) -> SessionMetadata:
     """What is known of a session after another word on it.
 
     The latest word counts, but of the place the earliest, and of the maker the first.
@@ -243,8 +245,8 @@ def joined(before: SessionFacts | None, told: SessionFacts) -> SessionFacts:
     )
 
 
-def _refused(record: Record, reason: str) -> Refused:
-    return Refused(reason, record.line)
+def _refused(record: Record, reason: str) -> InvalidRecord:
+    return InvalidRecord(reason, record.line)
 
 
 SESSION, SUBAGENT, THOUGHT = "session", "subagent", "thought"
@@ -255,17 +257,19 @@ _NOT_GUESSED = frozenset({"tokens", "ordinal"})
 """Numbers that are said even where they are nothing."""
 
 
-def line(told: SessionFacts | Event | Helper | Thought) -> str:
+def line(told: SessionMetadata | Event | SubagentMetadata | Thought) -> str:
     """One line, with its end."""
     return f"{json.dumps(fields(told), ensure_ascii=False)}\n"
 
 
-def fields(told: SessionFacts | Event | Helper | Thought) -> dict[str, Any]:
+def fields(
+    told: SessionMetadata | Event | SubagentMetadata | Thought,
+) -> dict[str, Any]:
     """What a line says."""
     match told:
-        case SessionFacts():
+        case SessionMetadata():
             said = _session(told)
-        case Helper():
+        case SubagentMetadata():
             said = _subagent(told)
         case Thought():
             said = _thought(told)
@@ -274,7 +278,7 @@ def fields(told: SessionFacts | Event | Helper | Thought) -> dict[str, Any]:
     return {name: v for name, v in said.items() if v or name in _NOT_GUESSED}
 
 
-def _session(facts: SessionFacts) -> dict[str, Any]:
+def _session(facts: SessionMetadata) -> dict[str, Any]:
     return {
         "record": SESSION,
         "session_id": facts.session_id,
@@ -292,7 +296,7 @@ def _session(facts: SessionFacts) -> dict[str, Any]:
     }
 
 
-def _subagent(helper: Helper) -> dict[str, Any]:
+def _subagent(helper: SubagentMetadata) -> dict[str, Any]:
     return {
         "record": SUBAGENT,
         "session_id": helper.session_id,
@@ -364,7 +368,7 @@ def _fits(fields: Mapping[str, object]) -> bool:
 
 def read(
     path: Path, start: Cursor | None, *, agent: str, now: datetime
-) -> Iterator[Reading]:
+) -> Iterator[ParsedItem]:
     """Read a file of the plain format; see ``memtui.sources.source.Read``."""
     return jsonl.read(path, start, partial(_Reader, agent, now))
 
@@ -376,10 +380,10 @@ class _Reader:
 
     def __init__(self, agent: str, now: datetime, state: Mapping[str, object]) -> None:
         self._agent, self._now = agent, now
-        self._facts: dict[Key, SessionFacts] = {}
+        self._facts: dict[Key, SessionMetadata] = {}
         self._met: set[Key] = set()
         """The sessions of which this reading has given an event."""
-        self._told: dict[Key, SessionFacts] = {}
+        self._told: dict[Key, SessionMetadata] = {}
         """What a record of their own said of sessions last: their events need not."""
         self._last: Key | None = None
         before = state.get("sessions")
@@ -387,7 +391,7 @@ class _Reader:
             for _ in self._session(Record(0, fields)):
                 pass
 
-    def take(self, record: Record) -> Iterator[Reading]:
+    def take(self, record: Record) -> Iterator[ParsedItem]:
         match record.fields.get("record"):
             case None:
                 yield from self._event(record)
@@ -398,9 +402,9 @@ class _Reader:
             case "thought":
                 yield thought(record, self._agent, self._now)
             case other:
-                yield Left(f"record {text_of(other)}", record.line)
+                yield SkippedRecord(f"record {as_text(other)}", record.line)
 
-    def _event(self, record: Record) -> Iterator[Reading]:
+    def _event(self, record: Record) -> Iterator[ParsedItem]:
         event = read_event(record, self._agent, self._now)
         if not isinstance(event, Event):
             yield event
@@ -418,15 +422,15 @@ class _Reader:
             # What was said before there was any event of it was said too early.
             yield self._facts[key]
 
-    def _session(self, record: Record) -> Iterator[Reading]:
+    def _session(self, record: Record) -> Iterator[ParsedItem]:
         facts = session(record, self._agent)
-        if isinstance(facts, SessionFacts):
+        if isinstance(facts, SessionMetadata):
             key = facts.agent, facts.session_id
             self._facts[key] = joined(self._facts.get(key), facts)
             self._told[key] = facts
         yield facts
 
-    def rest(self) -> Iterator[Reading]:
+    def rest(self) -> Iterator[ParsedItem]:
         yield from self._facts.values()
 
     def state(self) -> Mapping[str, object]:
@@ -436,4 +440,4 @@ class _Reader:
         return {"sessions": held} if held else {}
 
 
-SOURCE = Source("plain", "plain JSONL", JSONL, _may_be, fits, read)
+SOURCE = SourceFormat("plain", "plain JSONL", JSONL, _may_be, fits, read)

@@ -12,7 +12,7 @@ from memtui.memory import times
 from memtui.memory.times import Period
 from memtui.model import filters
 from memtui.model.filters import Filters
-from memtui.model.hits import Understood
+from memtui.model.hits import ReadDate
 from memtui.search import query
 
 GAIN = 1.5
@@ -33,7 +33,9 @@ _BESIDE = re.compile(
 )
 
 
-_KEPT = re.compile(rf'"[^"]*"|\b(?:{"|".join(filters.NAMES)}):(?:"[^"]*"|\S+)', re.I)
+_KEPT = re.compile(
+    rf'"[^"]*"|\b(?:{"|".join(filters.FILTER_FIELDS)}):(?:"[^"]*"|\S+)', re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +46,14 @@ class Timely:
     """What remains to be looked up."""
     periods: tuple[Period, ...] = ()
 
-    def understood(self, found: Collection[datetime]) -> tuple[Understood, ...]:
+    def understood(self, found: Collection[datetime]) -> tuple[ReadDate, ...]:
         """What was understood, to be shown.
 
         Args:
             found: When that was which was found.
         """
         return tuple(
-            Understood(period.said, any(_lies_in(at, period) for at in found))
+            ReadDate(period.said, any(_lies_in(at, period) for at in found))
             for period in self.periods
         )
 

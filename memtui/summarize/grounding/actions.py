@@ -11,7 +11,13 @@ from functools import lru_cache
 
 from memtui.model.events import Event, EventType
 from memtui.model.segments import counted_text
-from memtui.model.verdicts import Features, Quote, Support, Verdict, hashed
+from memtui.model.verdicts import (
+    SourceQuote,
+    Support,
+    Verdict,
+    VerdictFeatures,
+    hash_quote,
+)
 from memtui.summarize import tool_actions
 from memtui.summarize.grounding import details, matching, negation
 from memtui.text import analyzer
@@ -338,7 +344,7 @@ def _proved(kind: str, thing: str, source: _Source) -> Verdict | None:
     if passage is None:
         return None
     text = source.passages.text(passage)
-    quote = Quote(passage.place, passage.start, passage.end, hashed(text))
+    quote = SourceQuote(passage.place, passage.start, passage.end, hash_quote(text))
     return _sure(thing, quote)
 
 
@@ -353,12 +359,12 @@ def _names(call: str, thing: str, wanted: Sequence[str], *, is_file: bool) -> bo
 
 def _shown(act: Act, thing: str) -> Verdict:
     quoted = act.call[:PASSAGE_CHARS]
-    return _sure(thing, Quote(act.place, 0, len(quoted), hashed(quoted)))
+    return _sure(thing, SourceQuote(act.place, 0, len(quoted), hash_quote(quoted)))
 
 
-def _sure(thing: str, quote: Quote) -> Verdict:
+def _sure(thing: str, quote: SourceQuote) -> Verdict:
     wanted = tuple(analyzer.needed(thing))
-    features = Features(1.0, len(wanted), details.of(thing))
+    features = VerdictFeatures(1.0, len(wanted), details.of(thing))
     return Verdict(Support.SUPPORTED, features, wanted, (quote,))
 
 
@@ -469,5 +475,5 @@ def _committed(subject: str, source: _Source) -> Verdict:
     if passage is None or SAYS["committed"].search(subject):
         return _unproved("committed", subject, source)
     quoted = source.passages.text(passage)
-    quote = Quote(passage.place, passage.start, passage.end, hashed(quoted))
+    quote = SourceQuote(passage.place, passage.start, passage.end, hash_quote(quoted))
     return _sure(subject, quote)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from memtui.model.events import Event
 from memtui.model.grips import Grip, grip_id
 from memtui.model.segments import counted_text
-from memtui.model.summaries import Claim
+from memtui.model.summaries import DraftBullet
 from memtui.text.passages import Fits
 from memtui.text.prose import excerpt
 
@@ -62,7 +62,7 @@ class Place:
     """The share of the piece's weight that the range holds: 0 to 1."""
 
 
-def find(claims: Sequence[Claim], fits: Fits) -> list[tuple[Place, ...]]:
+def find(claims: Sequence[DraftBullet], fits: Fits) -> list[tuple[Place, ...]]:
     """Find where each bullet of a summary stands.
 
     Args:
@@ -82,7 +82,7 @@ def find(claims: Sequence[Claim], fits: Fits) -> list[tuple[Place, ...]]:
     ]
 
 
-def nearest(claims: Sequence[Claim], fits: Fits) -> list[Place | None]:
+def nearest(claims: Sequence[DraftBullet], fits: Fits) -> list[Place | None]:
     """The place that fits each whole bullet best, however little of it is said there.
 
     Args:
@@ -106,7 +106,7 @@ _OUR_VERBS = re.compile(
 """How a bullet tells a deed: a word of the bullet's own, that no call's text holds."""
 
 
-def _told(claim: Claim) -> str:
+def _told(claim: DraftBullet) -> str:
     return _OUR_VERBS.sub(r"\1", claim.text)
 
 
@@ -190,7 +190,7 @@ def _nearby(around: Sequence[tuple[float, Mapping[int, float]]], at: int) -> flo
 
 
 def anchor(
-    claims: Sequence[Claim], events: Sequence[Event], *, node_id: str, source: str
+    claims: Sequence[DraftBullet], events: Sequence[Event], *, node_id: str, source: str
 ) -> list[tuple[Grip, ...]]:
     """Find what each bullet rests on.
 

@@ -13,8 +13,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memtui.model.events import Event
-from memtui.model.summaries import Claim
-from memtui.model.verdicts import SAID, Features, Quote, Span, Support, Verdict, hashed
+from memtui.model.summaries import DraftBullet
+from memtui.model.verdicts import (
+    SUPPORTED,
+    EventQuote,
+    SourceQuote,
+    Support,
+    Verdict,
+    VerdictFeatures,
+    hash_quote,
+)
 from memtui.summarize.grounding import actions, details, matching
 from memtui.summarize.grounding.actions import Record
 from memtui.text import analyzer
@@ -41,13 +49,13 @@ class Below:
     """A child's bullet, as its parent's are held against it."""
 
     text: str
-    verdict: Verdict = SAID
+    verdict: Verdict = SUPPORTED
     """What its own audit found."""
     leaves: tuple[Event, ...] = ()
     """The events behind its grips; needed only for bullets that word it otherwise."""
 
 
-def of_events(claims: Sequence[Claim], events: Sequence[Event]) -> list[Verdict]:
+def of_events(claims: Sequence[DraftBullet], events: Sequence[Event]) -> list[Verdict]:
     """Audit a segment's bullets.
 
     Args:
@@ -64,18 +72,18 @@ def of_events(claims: Sequence[Claim], events: Sequence[Event]) -> list[Verdict]
 def spanned(verdict: Verdict, events: Sequence[Event]) -> Verdict:
     """A verdict with its quotes as stretches of these events, its source."""
     spans = (
-        Span(events[one.place].event_id, one.start, one.end, one.text_hash)
+        EventQuote(events[one.place].event_id, one.start, one.end, one.text_hash)
         for one in verdict.quotes
     )
     return replace(verdict, spans=tuple(spans))
 
 
-def of_texts(claims: Sequence[Claim], source: Passages) -> list[Verdict]:
+def of_texts(claims: Sequence[DraftBullet], source: Passages) -> list[Verdict]:
     """Audit bullets against any texts, their ``refs`` being places in these."""
     return [_audited(claim, source) for claim in claims]
 
 
-def of_children(claims: Sequence[Claim], below: Sequence[Below]) -> list[Verdict]:
+def of_children(claims: Sequence[DraftBullet], below: Sequence[Below]) -> list[Verdict]:
     """Audit a parent's bullets: against its children's, and against what these cite.
 
     Args:
@@ -106,25 +114,25 @@ def _says(below: Sequence[Below], at: int, text: str) -> bool:
 
 def _taken_over(below: Sequence[Below], at: int) -> Verdict:
     text = below[at].text
-    quote = Quote(at, 0, len(text), hashed(text))
+    quote = SourceQuote(at, 0, len(text), hash_quote(text))
     return replace(below[at].verdict, quotes=(quote,), is_repaired=False)
 
 
-def _reworded(claim: Claim, row: Passages, below: Sequence[Below]) -> Verdict:
+def _reworded(claim: DraftBullet, row: Passages, below: Sequence[Below]) -> Verdict:
     verdict = _audited(claim, row)
     rests_on = [below[place] for place in sorted({q.place for q in verdict.quotes})]
     found = [verdict.support, *(one.verdict.support for one in rests_on)]
     spans = [span for one in rests_on for span in one.verdict.spans]
     leaves = list({e.event_id: e for one in rests_on for e in one.leaves}.values())
     if leaves:
-        (held,) = of_events([Claim(claim.text)], leaves)
+        (held,) = of_events([DraftBullet(claim.text)], leaves)
         found.append(held.support)
         spans = list(held.spans) or spans
     support = matching.worst(found)
     return replace(verdict, support=support, spans=tuple(dict.fromkeys(spans)))
 
 
-def _audited(claim: Claim, source: Passages) -> Verdict:
+def _audited(claim: DraftBullet, source: Passages) -> Verdict:
     anywhere = _anywhere(claim.text, source)
     cited = {at for at in claim.refs if 0 <= at < len(source.texts)}
     if not cited or {quote.place for quote in anywhere.quotes} <= cited:
@@ -177,8 +185,8 @@ def _quoted(
         return None
     place, start, end = found
     matched = analyzer.terms(text)
-    told = Features(1.0, len(set(matched)), details.of(text))
-    quote = Quote(place, start, end, hashed(source.texts[place][start:end]))
+    told = VerdictFeatures(1.0, len(set(matched)), details.of(text))
+    quote = SourceQuote(place, start, end, hash_quote(source.texts[place][start:end]))
     return Verdict(told.support, told, tuple(sorted(set(matched))), (quote,))
 
 

@@ -6,7 +6,7 @@ What is said is about wording alone: whether a bullet is true nobody has looked 
 from collections.abc import Iterator, Sequence
 
 from memtui.model.nodes import Bullet
-from memtui.model.verdicts import SUPPORTED_SHARE, WEAK_SHARE, Features, Support
+from memtui.model.verdicts import SUPPORTED_SHARE, WEAK_SHARE, Support, VerdictFeatures
 from memtui.text import analyzer
 
 MOST = 2
@@ -59,12 +59,12 @@ def _otherwise(bullet: Bullet) -> str:
     return "not all of it is in the source"
 
 
-def _too_little(features: Features) -> Iterator[str]:
+def _too_little(features: VerdictFeatures) -> Iterator[str]:
     if features.covered < SUPPORTED_SHARE:
         yield f"{_percent(features)} of its wording is in the source"
 
 
-def _nothing(features: Features) -> str:
+def _nothing(features: VerdictFeatures) -> str:
     if not features.covered:
         return "the source says nothing of it"
     if features.covered < WEAK_SHARE:
@@ -72,7 +72,7 @@ def _nothing(features: Features) -> str:
     return "a part of it is not in the source"
 
 
-def _percent(features: Features) -> str:
+def _percent(features: VerdictFeatures) -> str:
     return f"{int(features.covered * 100)} %"
 
 

@@ -3,7 +3,13 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from memtui.model.verdicts import Features, Quote, Support, Verdict, hashed
+from memtui.model.verdicts import (
+    SourceQuote,
+    Support,
+    Verdict,
+    VerdictFeatures,
+    hash_quote,
+)
 from memtui.summarize.grounding import details, negation
 from memtui.text.passages import Passage, Passages
 
@@ -33,7 +39,7 @@ def by_passage(
     passage = source.best(text, places)
     if passage is None:
         hard = details.of(text)
-        return Verdict(Support.UNSUPPORTED, Features(hard=hard, missing=hard))
+        return Verdict(Support.UNSUPPORTED, VerdictFeatures(hard=hard, missing=hard))
     features = _features(text, passage, source)
     return Verdict(
         support=features.support,
@@ -50,7 +56,7 @@ def joined(parts: Sequence[Verdict]) -> Verdict:
     covered = sum(one.covered * one.terms for one in every) / (terms or 1)
     return Verdict(
         support=worst([part.support for part in parts]),
-        features=Features(
+        features=VerdictFeatures(
             covered=covered,
             terms=terms,
             hard=tuple(token for one in every for token in one.hard),
@@ -63,10 +69,10 @@ def joined(parts: Sequence[Verdict]) -> Verdict:
     )
 
 
-def _features(text: str, passage: Passage, source: Passages) -> Features:
+def _features(text: str, passage: Passage, source: Passages) -> VerdictFeatures:
     quoted, hard = source.text(passage), details.of(text)
     sentences = source.sentences(passage)
-    features = Features(
+    features = VerdictFeatures(
         covered=passage.covered,
         terms=len(source.weights(text)),
         hard=hard,
@@ -80,5 +86,5 @@ def _features(text: str, passage: Passage, source: Passages) -> Features:
     return replace(features, missing=added) if added else features
 
 
-def _quote(passage: Passage, quoted: str) -> Quote:
-    return Quote(passage.place, passage.start, passage.end, hashed(quoted))
+def _quote(passage: Passage, quoted: str) -> SourceQuote:
+    return SourceQuote(passage.place, passage.start, passage.end, hash_quote(quoted))

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui.model import calendar
-from memtui.model.calendar import Span, Year
+from memtui.model.calendar import CalendarYear, DateRange
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse
 from memtui.tui import commands, format, workers
@@ -43,8 +43,8 @@ class YearData(NamedTuple):
     """What one load returns."""
 
     scope: Scope
-    span: Span | None
-    years: Sequence[Year]
+    span: DateRange | None
+    years: Sequence[CalendarYear]
     counts: Sequence[int]
 
 

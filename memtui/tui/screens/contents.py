@@ -17,7 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from memtui.model import calendar
-from memtui.model.model_state import Promise
+from memtui.model.model_state import RewriteOutlook
 from memtui.model.nodes import TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.tui import commands, format
@@ -112,7 +112,7 @@ class ContentsScreen(BaseScreen[None]):
         self,
         workspace: "Workspace",
         now: Callable[[], datetime],
-        promise: Callable[[], Promise],
+        promise: Callable[[], RewriteOutlook],
         *,
         scope: Scope = ALL,
     ) -> None:
@@ -190,7 +190,7 @@ class ContentsScreen(BaseScreen[None]):
 
     def _update_crumbs(self) -> None:
         further = ("Source",) if self._pane == "source" else ()
-        self.query_one(Breadcrumbs).show(self._tree.pointed_at, self._zone, *further)
+        self.query_one(Breadcrumbs).show(self._tree.current, self._zone, *further)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Follow the focus, whether a click or a key has moved it."""
@@ -249,9 +249,9 @@ class ContentsScreen(BaseScreen[None]):
         """Show the next source; if the source pane was hidden, only show that."""
         if self._show_hidden_source():
             return
-        if self._source.release_target() and self._page.bullets.show_again():
+        if self._source.release_target() and self._page.bullets.request_source():
             return
-        if not self._page.bullets.step(1):
+        if not self._page.bullets.step_grip(1):
             self.notify("This is the last source of this page.", markup=False)
 
     def action_previous_source(self) -> None:
@@ -259,7 +259,7 @@ class ContentsScreen(BaseScreen[None]):
         if self._show_hidden_source():
             return
         self._source.release_target()
-        if not self._page.bullets.step(-1):
+        if not self._page.bullets.step_grip(-1):
             self.notify("This is the first source of this page.", markup=False)
 
     def _show_hidden_source(self) -> bool:
@@ -279,7 +279,7 @@ class ContentsScreen(BaseScreen[None]):
 
     def action_show_withheld(self) -> None:
         """Show or hide the bullets that no source supports."""
-        if self._page.bullets.turn_withheld() and not self._page.region:
+        if self._page.bullets.toggle_withheld() and not self._page.region:
             self._focus_pane("page")
 
     def action_copy_citation(self) -> None:
@@ -309,7 +309,7 @@ class ContentsScreen(BaseScreen[None]):
     @property
     def location(self) -> Location | None:
         """The current location; None if the contents are empty."""
-        line = self._tree.pointed_at
+        line = self._tree.current
         if line is None:
             return None
         grip_id = self._page.bullets.grip_id
@@ -321,7 +321,7 @@ class ContentsScreen(BaseScreen[None]):
     @property
     def day(self) -> date | None:
         """The day of the selected node, if it is a day or a segment."""
-        line = self._tree.pointed_at
+        line = self._tree.current
         if line is None or line.level not in (TocLevel.DAY, TocLevel.SEGMENT):
             return None
         return calendar.period(line.node_id).first
@@ -357,10 +357,10 @@ class ContentsScreen(BaseScreen[None]):
             self._focus_pane(location.pane)
 
     def action_older_sibling(self) -> None:
-        self._tree.seek_peer(1)
+        self._tree.seek_sibling(1)
 
     def action_newer_sibling(self) -> None:
-        self._tree.seek_peer(-1)
+        self._tree.seek_sibling(-1)
 
     def action_teleport(self) -> None:
         from memtui.tui.screens.search import (
@@ -394,7 +394,7 @@ class ContentsScreen(BaseScreen[None]):
         """Show the versions of the selected node."""
         from memtui.tui.screens.versions import VersionsScreen
 
-        line = self._tree.pointed_at
+        line = self._tree.current
         if line is None:
             self.notify("Select a line of the contents first.", markup=False)
             return
@@ -420,8 +420,8 @@ class ContentsScreen(BaseScreen[None]):
 
     def _set_scope(self, scope: Scope) -> None:
         self._scope = scope
-        self._tree.narrow(scope)
-        self._page.narrow(scope)
+        self._tree.set_scope(scope)
+        self._page.set_scope(scope)
         self.query_one(StatusLine).scope = scope
         self._update_empty_text()
 
@@ -438,8 +438,8 @@ class ContentsScreen(BaseScreen[None]):
     def reload(self) -> None:
         """Load again the nodes that have changed."""
         changed, self._changed = self._changed, set()
-        self._tree.look_again(changed)
-        self._page.look_again(changed)
+        self._tree.refresh_nodes(changed)
+        self._page.refresh_nodes(changed)
 
     def _update_empty_text(self) -> None:
         progress = self._last.progress if self._last is not None else None
@@ -452,19 +452,19 @@ class ContentsScreen(BaseScreen[None]):
 
     @on(NotRead)
     def show_unreadable(self) -> None:
-        self.query_one(StatusLine).is_read = False
+        self.query_one(StatusLine).can_read = False
 
     @on(PageRead)
     @on(BranchesRead)
     @on(NodeRead)
     def show_readable(self) -> None:
-        self.query_one(StatusLine).is_read = True
+        self.query_one(StatusLine).can_read = True
 
     @on(PageRead)
     @on(BranchesRead)
     def show_size(self) -> None:
         """Show how many segments there are, or that the contents are empty."""
-        total = self._tree.segments
+        total = self._tree.segment_count
         is_empty = not self._tree.root.children
         pane = self.query_one("#contents", Vertical)
         was_empty = pane.has_class("-empty")
@@ -474,7 +474,7 @@ class ContentsScreen(BaseScreen[None]):
             self._source.clear()
         elif was_empty:
             self._focus_pane("tree")
-        if line := self._tree.pointed_at:
+        if line := self._tree.current:
             # A filter may have put another line under the cursor.
             self._page.open(line.node_id)
         self._update_crumbs()

@@ -14,7 +14,7 @@ from memtui.tui.screens.base import Dialog
 from memtui.tui.widgets.text_block import Paragraph, TextBlock
 
 if TYPE_CHECKING:
-    from memtui.tui.palette import Able
+    from memtui.tui.palette import AvailableCommand
 
 PANE, SCREEN, EVERYWHERE, MOVING = (
     "In this pane",
@@ -76,24 +76,26 @@ class HelpScreen(Dialog[None]):
         Binding("q", "app.quit", "quit"),
     ]
 
-    def __init__(self, able: "Sequence[Able]", pane: str, *, with_marks: bool) -> None:
+    def __init__(
+        self, available: "Sequence[AvailableCommand]", pane: str, *, with_marks: bool
+    ) -> None:
         """Make the page.
 
         Args:
-            able: The commands that can be used.
+            available: The commands that can be used.
             pane: The name of the focused pane, if it has one.
             with_marks: Whether to explain the marks of bullets.
         """
         super().__init__()
-        self._able, self._pane = able, pane or PANE
+        self._available, self._pane = available, pane or PANE
         self._with_marks = with_marks
 
     def compose_dialog(self) -> ComposeResult:
-        moves = [one for one in self._able if one.command.group is Group.MOVE]
-        rest = [one for one in self._able if one not in moves]
+        moves = [one for one in self._available if one.command.group is Group.MOVE]
+        rest = [one for one in self._available if one not in moves]
         parts = [
-            (heading, [_row(one) for one in rest if one.near == near])
-            for near, heading in enumerate((self._pane, SCREEN, EVERYWHERE))
+            (heading, [_row(one) for one in rest if one.level == level])
+            for level, heading in enumerate((self._pane, SCREEN, EVERYWHERE))
         ]
         parts.append((MOVING, [_row(one) for one in moves]))
         if self._with_marks:
@@ -105,8 +107,8 @@ class HelpScreen(Dialog[None]):
         self.query_one("#help").scroll_relative(y=step, animate=False)
 
 
-def _row(one: "Able") -> Paragraph:
-    return _hanging(one.command.shown, one.says)
+def _row(one: "AvailableCommand") -> Paragraph:
+    return _hanging(one.command.shown, one.help)
 
 
 def _hanging(key: str, text: str) -> Paragraph:

@@ -20,10 +20,10 @@ from memtui.tui.messages import WorkReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
 from memtui.tui.widgets import job_list, model_status
 from memtui.tui.widgets.detail_pane import DetailPane
-from memtui.tui.widgets.job_list import JobList, Seen, Told
+from memtui.tui.widgets.job_list import JobList, JobListState, StageActivity
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.status_line import ELSEWHERE, StatusLine
+from memtui.tui.widgets.status_line import OTHER_PROCESS, StatusLine
 
 if TYPE_CHECKING:
     from memtui.pipeline.progress import Model
@@ -67,7 +67,7 @@ class JobsScreen(ListDetailScreen[None]):
         super().__init__()
         self._jobs, self._zone, self._now = jobs, zone, now
         self._is_demo = is_demo
-        self._state = Told()
+        self._state = JobListState()
         self._last: WorkReported | None = None
 
     def compose(self) -> ComposeResult:
@@ -115,20 +115,22 @@ class JobsScreen(ListDetailScreen[None]):
         return self._last.progress.model if self._last and self._is_ours else None
 
     def _update(self) -> None:
-        lack = model_status.lack(self._model, self._no_model, self._state.work)
-        self._state = replace(self._state, lack=lack, is_ours=self._is_ours)
+        lack = model_status.explain_missing_model(
+            self._model, self._no_model, self._state.work
+        )
+        self._state = replace(self._state, missing_model=lack, is_ours=self._is_ours)
         self._list.show(self._state)
         self._update_model()
         self.show_details()
 
     @on(OptionList.OptionHighlighted)
     def show_details(self) -> None:
-        name = self._list.pointed_at
-        details = job_list.about(name, self._state, self._zone, self._now())
+        name = self._list.current
+        details = job_list.describe_row(name, self._state, self._zone, self._now())
         self.query_one("#job", Static).update(details)
 
     def _update_model(self) -> None:
-        content = model_status.told(
+        content = model_status.describe_model(
             self._model, self._no_model, self._state.work, self._now()
         )
         self.query_one("#model", Static).update(content)
@@ -155,12 +157,12 @@ class JobsScreen(ListDetailScreen[None]):
         progress = message.progress
         if self._is_ours != was_ours:
             self.refresh_bindings()
-        for seen in self._state.seen.values():
+        for seen in self._state.activity.values():
             seen.is_busy = False
         if progress.stage in job_list.STAGES:
-            seen = self._state.seen.setdefault(progress.stage, Seen())
+            seen = self._state.activity.setdefault(progress.stage, StageActivity())
             seen.error, seen.is_busy = progress.error, not progress.error
-            seen.done, seen.at = seen.done + progress.done, self._now()
+            seen.done, seen.worked_at = seen.done + progress.done, self._now()
         self._update()
         self.request_reload()
 
@@ -173,31 +175,35 @@ class JobsScreen(ListDetailScreen[None]):
 
     def _selected_job(self, command: str) -> Job | None:
         """Return the selected job; notify and return None if it cannot be changed."""
-        name, problem = self._list.pointed_at, ""
+        name, problem = self._list.current, ""
         if name in job_list.STAGES:
             problem = STAGES_RUN_ALONE
         elif self._no_model:
             problem = self._no_model
         elif not self._is_ours:
             shell = f"memtui jobs {command} {name}"
-            problem = f"{ELSEWHERE.capitalize()}. Do it there, or in a shell: {shell}"
+            problem = (
+                f"{OTHER_PROCESS.capitalize()}. Do it there, or in a shell: {shell}"
+            )
         if problem:
             self.notify(problem, markup=False)
         return None if problem else Job(name)
 
     def action_pause_job(self) -> None:
         """Pause the selected job, or resume it if it is paused."""
-        name = self._list.pointed_at
-        one = self._state.status(Job(name)) if name not in job_list.STAGES else None
+        name = self._list.current
+        one = self._state.job_status(Job(name)) if name not in job_list.STAGES else None
         is_paused = one is not None and one.is_paused
         job = self._selected_job("resume" if is_paused else "pause")
         if job is None:
             return
         if is_paused:
-            change, text = self._jobs.resume, f"{job_list.JOBS[job]}: resumed."
+            change, text = self._jobs.resume, f"{job_list.JOB_TITLES[job]}: resumed."
         else:
             change = self._jobs.pause
-            text = f"{job_list.JOBS[job]}: paused. A running call is finished first."
+            text = (
+                f"{job_list.JOB_TITLES[job]}: paused. A running call is finished first."
+            )
         self.run_thread(partial(change, job), lambda _: self._confirm(text), "change")
 
     def action_run_now(self) -> None:
@@ -206,8 +212,12 @@ class JobsScreen(ListDetailScreen[None]):
             self.run_thread(partial(self._jobs.ask, job), confirm, "change")
 
     def _confirm_run(self, job: Job, promise: str) -> None:
-        when = "It will run once a model is available." if self._state.lack else promise
-        self._confirm(f"{job_list.JOBS[job]}: requested. {when}")
+        when = (
+            "It will run once a model is available."
+            if self._state.missing_model
+            else promise
+        )
+        self._confirm(f"{job_list.JOB_TITLES[job]}: requested. {when}")
 
     def _confirm(self, text: str) -> None:
         self.notify(text, markup=False)

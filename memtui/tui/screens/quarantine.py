@@ -25,7 +25,7 @@ from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.quarantine_list import QuarantineList, how_much, place
-from memtui.tui.widgets.status_line import Failures, StatusLine
+from memtui.tui.widgets.status_line import FailureLog, StatusLine
 
 if TYPE_CHECKING:
     from memtui.services.quarantine import Dropped, Entry, Outcome, Page, Retried, Shown
@@ -106,7 +106,7 @@ class QuarantineScreen(ListDetailScreen[None]):
         self,
         workspace: "Workspace",
         now: Callable[[], datetime],
-        failures: Failures,
+        failures: FailureLog,
     ) -> None:
         """Make the screen.
 
@@ -154,7 +154,7 @@ class QuarantineScreen(ListDetailScreen[None]):
         self.reload()
 
     def _show_failures(self) -> None:
-        content = self._failures.told(self._zone)
+        content = self._failures.describe(self._zone)
         line = self.query_one("#failures", Static)
         line.update(content)
         line.display = bool(content)
@@ -252,9 +252,12 @@ class QuarantineScreen(ListDetailScreen[None]):
             self.notify("There is nothing to retry.", markup=False)
             return
         self._returning = entry.name
-        self._workspace.retry(
-            None if is_all else [entry.name], partial(self.call_later, self._await)
-        )
+
+        def report(retried: "Retried") -> None:
+            # Called on the thread of the retry.
+            self.call_later(self._await, retried)
+
+        self._workspace.retry(None if is_all else [entry.name], report)
 
     def _await(self, retried: "Retried") -> None:
         """Wait for the outcome of a retry, and show what could not be retried."""

@@ -19,8 +19,8 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui.model import sessions
-from memtui.model.events import Place
-from memtui.model.sessions import Resume
+from memtui.model.events import EventPosition
+from memtui.model.sessions import ResumeCommand
 from memtui.search import combined
 from memtui.services import conversation, export
 from memtui.services.conversation import (
@@ -80,7 +80,7 @@ GONE = "This session was deleted meanwhile.\n\nPress esc to go back."
 
 
 class LoadedTurns(NamedTuple):
-    """A part of the conversation, rendered for a layout and a set of expanded events."""
+    """A part of the conversation, rendered for a layout and expanded events."""
 
     turns: TurnRange
     rendered: list[RenderedTurn]
@@ -291,7 +291,7 @@ class ReaderScreen(BaseScreen[None]):
         read = partial(conversation.measure, self.whose, place)
         self.load(read, partial(self._show_measure, place), MEASURE)
 
-    def _show_measure(self, place: Place | None, measure: Measure) -> None:
+    def _show_measure(self, place: EventPosition | None, measure: Measure) -> None:
         self._total = measure.total
         self.view.set_measure(measure, place)
 
@@ -387,7 +387,7 @@ class ReaderScreen(BaseScreen[None]):
 
     # Rendering
 
-    def _look(self) -> TurnLayout:
+    def _turn_layout(self) -> TurnLayout:
         calls = tuple(
             (one.started_by, one.subagent)
             for one in (self.about.helpers if self.about else ())
@@ -487,14 +487,14 @@ class ReaderScreen(BaseScreen[None]):
             read = partial(conversation.question, self.whose, here, step)
             self.load(read, partial(self._go_to_prompt, step), "prompt")
 
-    def _go_to_prompt(self, step: int, place: Place | None) -> None:
+    def _go_to_prompt(self, step: int, place: EventPosition | None) -> None:
         if place is not None:
             self._go_to(place)
         else:
             which = "last" if step > 0 else "first"
             self.notify(f"This is your {which} prompt.", markup=False)
 
-    def _go_to(self, place: Place) -> None:
+    def _go_to(self, place: EventPosition) -> None:
         number = self.view.start_jump()
         if not self.view.go_to(place):
             self.post_message(_around(place, number))
@@ -512,12 +512,12 @@ class ReaderScreen(BaseScreen[None]):
         """Find words in the whole session."""
         words = message.words
 
-        def read() -> "tuple[Place, ...]":
+        def read() -> "tuple[EventPosition, ...]":
             return tuple(conversation.holding(self.whose, words)) if words else ()
 
         self.load(read, partial(self._show_found, words), FIND)
 
-    def _show_found(self, words: str, places: "tuple[Place, ...]") -> None:
+    def _show_found(self, words: str, places: "tuple[EventPosition, ...]") -> None:
         """Mark the matches, and go to the first from where finding began."""
         line = self._find_line
         if not line.takes(words, places):
@@ -527,7 +527,7 @@ class ReaderScreen(BaseScreen[None]):
         self._restore(line.first(here) if line.found else None)
         self.number()
 
-    def _restore(self, place: Place | None = None) -> None:
+    def _restore(self, place: EventPosition | None = None) -> None:
         """Go back to where finding began, or to a place from there."""
         spot, expanded = self._before_find
         self._expanded = {*expanded}
@@ -656,7 +656,7 @@ class ReaderScreen(BaseScreen[None]):
         """Ask whether to resume the session in its agent."""
         if (about := self._loaded_session()) is None:
             return
-        resume = sessions.of(about.session)
+        resume = sessions.resume_command(about.session)
 
         def answer(is_yes: bool | None) -> None:
             if is_yes:
@@ -664,7 +664,7 @@ class ReaderScreen(BaseScreen[None]):
 
         self.app.push_screen(ResumeScreen(resume), answer)
 
-    def _resume(self, resume: Resume) -> None:
+    def _resume(self, resume: ResumeCommand) -> None:
         if problem := terminal.run(self.app, resume.argv, resume.folder):
             self.notify(problem, severity="warning", markup=False)
 
@@ -723,7 +723,7 @@ def _load_turns(
 def _load_news(
     whose: Whose,
     shown: Shown,
-    here: Place,
+    here: EventPosition,
     known: RenderedTurns,
     layout: TurnLayout,
     expanded: frozenset[str],
@@ -731,13 +731,12 @@ def _load_news(
     about = conversation.about(whose)
     news = conversation.news(whose, shown, here, MAX_TURNS)
     turns = news.stretch.turns if news else ()
-    return LoadedNews(
-        about, news, turn_rendering.render_turns(turns, layout, expanded, known), layout
-    )
+    rendered = turn_rendering.render_turns(turns, layout, expanded, known)
+    return LoadedNews(about, news, rendered, layout)
 
 
 def _around(
-    place: Place, number: int = 0, spot: TranscriptPosition | None = None
+    place: EventPosition, number: int = 0, spot: TranscriptPosition | None = None
 ) -> TurnsWanted:
     return TurnsWanted(Where.AROUND, place, number=number, spot=spot)
 

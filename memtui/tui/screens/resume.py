@@ -12,14 +12,14 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from memtui.model.sessions import Resume
+from memtui.model.sessions import ResumeCommand
 from memtui.tui import workers
 from memtui.tui.screens.base import Dialog
 
 CHECKING = "Checking whether it can be run here…"
 
 
-def find_problem(resume: Resume) -> str:
+def find_problem(resume: ResumeCommand) -> str:
     """Return why the command cannot be run on this machine, or an empty string."""
     if resume.why_not:
         return resume.why_not
@@ -28,7 +28,7 @@ def find_problem(resume: Resume) -> str:
     return find_folder_problem(resume)
 
 
-def find_folder_problem(resume: Resume) -> str:
+def find_folder_problem(resume: ResumeCommand) -> str:
     if not resume.folder or Path(resume.folder).is_dir():
         return ""
     return (
@@ -48,7 +48,7 @@ class ResumeScreen(Dialog[bool]):
         Binding("q", "app.quit", "quit"),
     ]
 
-    def __init__(self, resume: Resume) -> None:
+    def __init__(self, resume: ResumeCommand) -> None:
         super().__init__()
         self._resume = resume
         self._problem = CHECKING if resume.argv else find_problem(resume)

@@ -26,14 +26,15 @@ from memtui.services import browse
 from memtui.services.browse import Parts
 from memtui.tui import format, workers
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS
-from memtui.tui.widgets import results, search_head
+from memtui.tui.widgets import search_head
 from memtui.tui.widgets.result_list import ResultList
 from memtui.tui.widgets.results import (
     JumpTarget,
-    ResultSheet,
     SearchFunction,
     SearchResult,
+    SearchResults,
     SearchView,
+    to_results,
 )
 from memtui.tui.widgets.search_head import SearchBar
 
@@ -150,7 +151,7 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         self._history = history
         self._views = [view for view in SearchView if view in finders]
         self.view = history.view if history.view in self._views else self._views[0]
-        self.sheet = ResultSheet()
+        self.found = SearchResults()
         self._pause: Timer | None = None
         self._searching: tuple[SearchView, str] | None = None
         self._opens_first = False
@@ -158,9 +159,9 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         self._opening: JumpTarget | None = None
 
     @property
-    def lines(self) -> tuple[SearchResult, ...]:
+    def results(self) -> tuple[SearchResult, ...]:
         """The hits that are shown, the best first."""
-        return self.sheet.lines
+        return self.found.results
 
     @property
     def is_waiting(self) -> bool:
@@ -224,22 +225,22 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         """Search what is typed; a running search does so when it ends."""
         self._stop_pause()
         if not self._typed.strip():
-            self._show(ResultSheet(), [])
+            self._show(SearchResults(), [])
         elif self._searching is None:
             view, query = searching = self._searching = self.view, self._typed
             self.set_timer(workers.SLOW_S, partial(self._show_slow, searching))
             find, show = self._finders[view], partial(self.show_result, view, query)
-            workers.run(self, lambda: results.of(find(query)), show, SEARCH)
+            workers.run(self, lambda: to_results(find(query)), show, SEARCH)
 
     def _show_slow(self, searching: tuple[SearchView, str]) -> None:
         if self._searching is searching:
             self._head.show_count("searching…")
 
-    def show_result(self, view: SearchView, query: str, sheet: ResultSheet) -> None:
+    def show_result(self, view: SearchView, query: str, found: SearchResults) -> None:
         """Show a result, unless another search has started since."""
         if self._is_current(view, query):
-            notes = search_head.compose_notes(sheet, query, view, self._zone)
-            self._show(sheet, notes)
+            notes = search_head.compose_notes(found, query, view, self._zone)
+            self._show(found, notes)
 
     def _is_current(self, view: SearchView, query: str) -> bool:
         """Whether a result belongs to the input; if not, search what is typed."""
@@ -251,30 +252,30 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
             self._search()
         return False
 
-    def _show(self, sheet: ResultSheet, notes: list[str]) -> None:
-        self.sheet = sheet
-        self._list.show(sheet, self._now())
+    def _show(self, found: SearchResults, notes: list[str]) -> None:
+        self.found = found
+        self._list.show(found, self._now())
         is_unasked = not self._typed.strip()
         bar = self.query_one("#teleport")
-        bar.set_class(bool(sheet.lines), "-found").set_class(is_unasked, "-unasked")
-        self._head.show_count("" if is_unasked else search_head.count_hits(sheet))
+        bar.set_class(bool(found.results), "-found").set_class(is_unasked, "-unasked")
+        self._head.show_count("" if is_unasked else search_head.count_hits(found))
         self._show_notes(notes)
-        if sheet.is_passing:
-            self.set_timer(RETRY_S, partial(self._search_again, sheet))
+        if found.is_incomplete:
+            self.set_timer(RETRY_S, partial(self._search_again, found))
         if self._opens_first:
             self._opens_first = False
             self._open(0)
 
-    def _search_again(self, sheet: ResultSheet) -> None:
+    def _search_again(self, found: SearchResults) -> None:
         """Search once more, unless the hits have been used or replaced since."""
-        if self.sheet is sheet and not self.is_waiting and not self._list.highlighted:
+        if self.found is found and not self.is_waiting and not self._list.highlighted:
             self._search()
 
     def _show_notes(self, sentences: list[str]) -> None:
         note = self.query_one("#note", Static)
         most = (
             search_head.MAX_NOTE_LINES
-            if self.lines
+            if self.results
             else search_head.MAX_NOTE_LINES_ALONE
         )
         note.update(search_head.SearchNotes(sentences, most))
@@ -288,9 +289,9 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         if event.worker.group == SEARCH and self._searching is not None:
             if self._is_current(*self._searching):
                 text = f"The search failed: {reason}. Press esc for the contents."
-                self._show(ResultSheet(), [text])
+                self._show(SearchResults(), [text])
                 self._head.show_count("")
-                self.set_timer(RETRY_S, partial(self._search_again, self.sheet))
+                self.set_timer(RETRY_S, partial(self._search_again, self.found))
         elif event.worker.group == LANDING:
             self._show_notes([f"This could not be opened: {reason}"])
 
@@ -318,8 +319,8 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         self._head.set_text(self._history.step(step, self._typed))
 
     def action_use_suggestion(self) -> None:
-        if self.sheet.suggestion:
-            self._head.set_text(self.sheet.suggestion)
+        if self.found.suggestion:
+            self._head.set_text(self.found.suggestion)
 
     # Opening a hit
 
@@ -344,9 +345,9 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         self._open(event.option_index)
 
     def _open(self, place: int) -> None:
-        if place >= len(self.lines):
+        if place >= len(self.results):
             return
-        target = self._opening = self.lines[place].target
+        target = self._opening = self.results[place].target
         if target.node_id:
             self._leave(target)
             return

@@ -24,7 +24,7 @@ from memtui.tui.widgets import session_list
 from memtui.tui.widgets.find_line import WordsInput
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.session_list import PAGE, SessionList
+from memtui.tui.widgets.session_list import SESSIONS_PAGE, SessionList
 from memtui.tui.widgets.status_line import StatusLine
 
 PAGE_GROUP = "page "
@@ -99,8 +99,8 @@ class SessionsScreen(BaseScreen[None]):
 
     def on_resize(self) -> None:
         """Show the headings of the columns that fit."""
-        columns = session_list.session_columns(self.size.width - 1)
-        self.query_one("#columns", Static).update(session_list.head(columns))
+        columns = session_list.fit_columns(self.size.width - 1)
+        self.query_one("#columns", Static).update(session_list.column_headings(columns))
 
     # Loading
 
@@ -115,8 +115,8 @@ class SessionsScreen(BaseScreen[None]):
 
     def reload(self) -> None:
         """Load the list again, around the selected session."""
-        session, place = self._list.pointed_at, self._list.cursor
-        read = partial(sessions.around, self.listing, session, place, 2 * PAGE)
+        session, place = self._list.current, self._list.cursor
+        read = partial(sessions.around, self.listing, session, place, 2 * SESSIONS_PAGE)
         self.load(read, partial(self._show_reloaded, place), "list")
 
     def _show_reloaded(self, place: int, loaded: SessionRange) -> None:
@@ -133,7 +133,7 @@ class SessionsScreen(BaseScreen[None]):
     def _show_page(self, loaded: SessionRange) -> None:
         if loaded.listing == self.listing and loaded.total != self._list.total:
             # The list has changed since: these may be the wrong rows.
-            self._list.ask_again(loaded.offset)
+            self._list.request_again(loaded.offset)
             return
         self._show(loaded, is_reload=False)
 
@@ -166,13 +166,15 @@ class SessionsScreen(BaseScreen[None]):
             return
         reason = format.why(event.worker.error)
         if event.worker.group.startswith(PAGE_GROUP):
-            self._list.fail(int(event.worker.group.removeprefix(PAGE_GROUP)), reason)
-            self.set_timer(self.RELOAD_INTERVAL_S, self._list.try_again)
+            self._list.show_error(
+                int(event.worker.group.removeprefix(PAGE_GROUP)), reason
+            )
+            self.set_timer(self.RELOAD_INTERVAL_S, self._list.retry_failed)
             return
         self._loading = None
-        self._list.stay()
+        self._list.mark_current()
         self.retry_reload()
-        if self._list.known:
+        if self._list.sessions:
             self.query_one(PaneTitle).measure = f"✗ not loaded: {reason}"
         else:
             text = f"✗ The sessions could not be read: {reason}"
@@ -209,8 +211,8 @@ class SessionsScreen(BaseScreen[None]):
 
     def _change_listing(self, listing: Listing) -> None:
         self.listing = listing
-        self._list.to_top()
-        read = partial(sessions.around, listing, None, 0, 2 * PAGE)
+        self._list.reset()
+        read = partial(sessions.around, listing, None, 0, 2 * SESSIONS_PAGE)
         self.load(read, partial(self._show_reloaded, 0), "list")
         self._show_slow_load()
 

@@ -23,7 +23,7 @@ from memtui.tui.widgets.setting_list import SettingList
 from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from memtui.model.setting import Entry, SettingsSheet
+    from memtui.model.setting import SettingsSheet
     from memtui.settings_file import SettingsEditor
 
 
@@ -38,7 +38,10 @@ class SettingScreen(Dialog["Entry | None"]):
     ]
 
     def __init__(
-        self, entry: "Entry", file: str, change: "Callable[[str, str], Entry]"
+        self,
+        entry: "SettingEntry",
+        file: str,
+        change: "Callable[[str, str], SettingEntry]",
     ) -> None:
         """Make the dialog.
 
@@ -103,7 +106,7 @@ class SettingScreen(Dialog["Entry | None"]):
         change = partial(self._change, self._entry.setting.name, event.value)
         workers.load(self, change, self._leave_saved, "save")
 
-    def _leave_saved(self, entry: "Entry") -> None:
+    def _leave_saved(self, entry: "SettingEntry") -> None:
         self.app.post_message(SettingWritten(entry))
         self.dismiss(entry)
 
@@ -254,7 +257,7 @@ class SettingsScreen(ListDetailScreen[None]):
         screen = SettingScreen(entry, file, self._settings.change)
         self.app.push_screen(screen, self._confirm)
 
-    def _confirm(self, entry: "Entry | None") -> None:
+    def _confirm(self, entry: "SettingEntry | None") -> None:
         if entry is None:
             return
         name, value = entry.setting.name, entry.text or setting_list.EMPTY

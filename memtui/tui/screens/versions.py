@@ -17,8 +17,8 @@ from textual.widgets import OptionList, Static
 from textual.worker import Worker, WorkerState
 
 from memtui.model import calendar
-from memtui.model.model_state import Promise
-from memtui.model.nodes import TocEdition, TocHistory, TocLine, TocNode
+from memtui.model.model_state import RewriteOutlook
+from memtui.model.nodes import TocEntry, TocHistory, TocNode, TocVersion
 from memtui.services import versions
 from memtui.tui import commands, format
 from memtui.tui.messages import WorkReported
@@ -51,10 +51,10 @@ class VersionsScreen(ListDetailScreen[bool]):
 
     def __init__(
         self,
-        line: TocLine,
+        line: TocEntry,
         zone: tzinfo,
         now: Callable[[], datetime],
-        promise: Callable[[], Promise],
+        promise: Callable[[], RewriteOutlook],
         *,
         is_demo: bool = False,
     ) -> None:
@@ -149,7 +149,7 @@ class VersionsScreen(ListDetailScreen[bool]):
             page.update(Content(GONE))
         else:
             page.update(version_list.Whole(node, one, self._zone, self._now()))
-        standing = ", ".join(version_list.standing(one, self._line.status))
+        standing = ", ".join(version_list.states(one, self._line.status))
         title = self.query_one("#detail-pane PaneTitle", PaneTitle)
         title.say(f"Version {one.version}", standing)
         self._details.scroll_home(animate=False)
@@ -193,7 +193,7 @@ class VersionsScreen(ListDetailScreen[bool]):
         else:
             self.run_thread(partial(self._pin, one), self._confirm, "change")
 
-    def _pin(self, one: TocEdition) -> str:
+    def _pin(self, one: TocVersion) -> str:
         versions.pin(
             self._line.node_id,
             one.version,
@@ -235,7 +235,7 @@ class VersionsScreen(ListDetailScreen[bool]):
         self.dismiss(self._is_changed)
 
 
-def _title(line: TocLine, zone: tzinfo) -> str:
+def _title(line: TocEntry, zone: tzinfo) -> str:
     """Return the name of a node in full."""
     if title := calendar.title(line.node_id):
         return title

@@ -13,14 +13,15 @@ from textual.content import Content
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
+from memtui.model.sessions import AgentHistory
 from memtui.tui import commands, format
 from memtui.tui.messages import WorkReported
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.key_line import KeyLine
-from memtui.tui.widgets.status_line import IMPORT_THERE, StatusLine
+from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE, StatusLine
 
 if TYPE_CHECKING:
-    from memtui.model.sessions import History
+    from memtui.model.sessions import AgentHistory
     from memtui.workspace import Workspace
 
 DEMO = "demo"
@@ -69,7 +70,7 @@ OTHER_CHOICES = (
 class ImportChoice:
     """What the user chose to import."""
 
-    histories: "Sequence[History]"
+    histories: "Sequence[AgentHistory]"
     is_watched: bool
     """Whether to import what is added later, too."""
 
@@ -94,7 +95,7 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
         """
         super().__init__()
         self._workspace, self._is_first = workspace, is_first
-        self._found: Sequence[History] | None = None
+        self._found: Sequence[AgentHistory] | None = None
         self._is_ours = True
 
     def compose(self) -> ComposeResult:
@@ -113,7 +114,7 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
     def _offer(self, *parts: str | tuple[str, str]) -> Content:
         return Content.assemble((EMPTY if self._is_first else "", "bold"), *parts)
 
-    def _show(self, histories: "Sequence[History]") -> None:
+    def _show(self, histories: "Sequence[AgentHistory]") -> None:
         self._found = [one for one in histories if one.sessions]
         self.refresh_bindings()
         if not self._found:
@@ -134,7 +135,7 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
             return
         what = f" to import {_describe(self._found)} and watch for new messages."
         parts = ("Press ", ("i", "bold $accent"), what)
-        offer = self._offer(*(parts if self._is_ours else (IMPORT_THERE,)))
+        offer = self._offer(*(parts if self._is_ours else (IMPORT_ELSEWHERE,)))
         choices = [one for one in CHOICES if self._is_ours or one[0] != "I"]
         self.query_one("#offer", Static).update(offer)
         self.query_one("#choices", Static).update(_key_list(choices))
@@ -170,7 +171,7 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
 
     def _import(self, *, is_watched: bool) -> None:
         if not self._is_ours:
-            self.notify(IMPORT_THERE, markup=False)
+            self.notify(IMPORT_ELSEWHERE, markup=False)
         elif self._found is None:
             self.notify("Still searching.", markup=False)
         elif not self._found:
@@ -188,7 +189,7 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
         self.dismiss(None)
 
 
-def _describe(found: "Sequence[History]") -> str:
+def _describe(found: "Sequence[AgentHistory]") -> str:
     agents = sorted({_agent(one) for one in found})
     total = sum(one.sessions for one in found)
     agent = f"{agents[0]} " if len(agents) == 1 else ""
@@ -196,7 +197,7 @@ def _describe(found: "Sequence[History]") -> str:
     return f"the {format.count(total)} {agent}{noun} found on this machine"
 
 
-def _history(one: "History") -> Content:
+def _history(one: "AgentHistory") -> Content:
     return Content.assemble(
         f"  {_agent(one):<12} ",
         f"{format.counted(one.sessions, 'session'):>16}",
@@ -204,7 +205,7 @@ def _history(one: "History") -> Content:
     )
 
 
-def _agent(one: "History") -> str:
+def _agent(one: "AgentHistory") -> str:
     return AGENT_NAMES.get(one.agent, one.agent)
 
 

@@ -8,7 +8,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from memtui.model import calendar
-from memtui.model.nodes import TocLevel, TocLine
+from memtui.model.nodes import TocEntry, TocLevel
 from memtui.tui import format
 
 SEPARATOR = " › "
@@ -19,7 +19,7 @@ class Breadcrumbs(Widget):
 
     steps: reactive[tuple[str, ...]] = reactive(("Contents",))
 
-    def show(self, line: TocLine | None, zone: tzinfo, *panes: str) -> None:
+    def show(self, line: TocEntry | None, zone: tzinfo, *panes: str) -> None:
         """Show the path to a node and the panes entered from there."""
         path = _path(line, zone) if line is not None else ()
         self.steps = ("Contents", *path, *panes)
@@ -35,7 +35,7 @@ class Breadcrumbs(Widget):
         )
 
 
-def _path(line: TocLine, zone: tzinfo) -> Iterator[str]:
+def _path(line: TocEntry, zone: tzinfo) -> Iterator[str]:
     for node_id in calendar.path(line.node_id):
         period = calendar.period(node_id)
         match period.level:

@@ -154,9 +154,9 @@ class BulletList(ItemList, inherit_bindings=False):
 
     def action_show_withheld(self) -> None:
         """Show what a model claimed and no source says, or hide it again."""
-        self.turn_withheld()
+        self.toggle_withheld()
 
-    def turn_withheld(self) -> bool:
+    def toggle_withheld(self) -> bool:
         """Show what a model claimed and no source says, or hide it; if there is any."""
         if not self._withheld:
             self.notify("Nothing is hidden on this page.", markup=False)
@@ -169,7 +169,7 @@ class BulletList(ItemList, inherit_bindings=False):
             return True
         self.bullets = self.bullets[:first]
         self._open = {at for at in self._open if at < first}
-        place = self.place or (0, -1)
+        place = self.position or (0, -1)
         self._draw(*(place if place[0] < first else (max(first - 1, 0), -1)))
         return True
 
@@ -225,7 +225,7 @@ class BulletList(ItemList, inherit_bindings=False):
         self.scroll_to_highlight()
 
     @property
-    def place(self) -> Place | None:
+    def position(self) -> Place | None:
         """Where the cursor is."""
         return self._places[self.highlighted] if self.highlighted is not None else None
 
@@ -264,7 +264,7 @@ class BulletList(ItemList, inherit_bindings=False):
             wanted = SourceWanted("", 0, 0, WHY_NO_SOURCE, bullet=bullet + 1)
         self.post_message(wanted)
 
-    def step(self, by: int) -> bool:
+    def step_grip(self, by: int) -> bool:
         """Go to the next grip or the one before; False when there is none."""
         grips = [
             (at, grip)
@@ -278,7 +278,7 @@ class BulletList(ItemList, inherit_bindings=False):
         self._go(ahead[0] if by > 0 else ahead[-1])
         return True
 
-    def show_again(self) -> bool:
+    def request_source(self) -> bool:
         """Show the source that belongs to where the cursor is; False for no bullet."""
         if not self.bullets:
             return False
@@ -318,7 +318,7 @@ class BulletList(ItemList, inherit_bindings=False):
         """Show the quotes under their bullet."""
         if message.node_id == self.node_id and message.bullet in self._open:
             self._quotes[message.bullet] = message.quotes
-            self._draw(*(self.place or (0, -1)))
+            self._draw(*(self.position or (0, -1)))
 
     @on(Worker.StateChanged)
     def say_why(self, event: Worker.StateChanged) -> None:
@@ -334,9 +334,9 @@ class BulletList(ItemList, inherit_bindings=False):
 
     def action_fold(self) -> None:
         """Show the quotes of the bullet, or fold them away."""
-        if self.place is None:
+        if self.position is None:
             return
-        bullet = self.place[0]
+        bullet = self.position[0]
         if not self.bullets[bullet].grip_ids:
             self.notify("No source says this: there is no quote.", markup=False)
             return
@@ -348,7 +348,7 @@ class BulletList(ItemList, inherit_bindings=False):
 
     def action_deeper(self) -> None:
         """Show the quotes; where they are shown, open the source."""
-        place = self.place
+        place = self.position
         if place is None or place[1] >= 0 or place[0] in self._open:
             self.action_open()
         elif self.bullets[place[0]].grip_ids:
@@ -358,7 +358,7 @@ class BulletList(ItemList, inherit_bindings=False):
 
     def action_outward(self) -> None:
         """From a quote to its bullet; fold the bullet; then leave for the contents."""
-        place = self.place
+        place = self.position
         if place is not None and place[1] >= 0:
             self.highlighted = self._places.index((place[0], -1))
         elif place is not None and place[0] in self._open:
@@ -368,7 +368,7 @@ class BulletList(ItemList, inherit_bindings=False):
 
     def action_open(self) -> None:
         """Open the source."""
-        place = self.place
+        place = self.position
         if place is None:
             self.notify("Nothing is claimed here yet.", markup=False)
         elif not self.bullets[place[0]].grip_ids:

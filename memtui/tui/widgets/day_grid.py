@@ -19,7 +19,7 @@ from textual.widget import Widget
 
 from memtui.memory.times import since
 from memtui.model import calendar
-from memtui.model.calendar import Day, Span, Year
+from memtui.model.calendar import CalendarDay, CalendarYear, DateRange
 from memtui.tui import commands, format
 from memtui.tui.messages import DayChosen, DayPointedAt, YearsShown
 
@@ -111,9 +111,9 @@ class DayGrid(Widget, can_focus=True):
         super().__init__()
         self.set_reactive(DayGrid.cursor, cursor)
         self._today = today
-        self._top = calendar.year_of(cursor)
-        self.span: Span | None = None
-        self.years: dict[int, Year] = {}
+        self._top = calendar.iso_year(cursor)
+        self.span: DateRange | None = None
+        self.years: dict[int, CalendarYear] = {}
         self.shades = Shades.among(())
 
     # What is shown
@@ -128,11 +128,11 @@ class DayGrid(Widget, can_focus=True):
 
     @property
     def _newest(self) -> int:
-        return calendar.year_of(self._latest)
+        return calendar.iso_year(self._latest)
 
     @property
     def _oldest(self) -> int:
-        return calendar.year_of(self._earliest)
+        return calendar.iso_year(self._earliest)
 
     @property
     def _latest(self) -> date:
@@ -142,24 +142,27 @@ class DayGrid(Widget, can_focus=True):
     def _earliest(self) -> date:
         """The Monday of the first year: days before its first one can be visited."""
         first = self.span.first if self.span else self._today
-        return calendar.first_of(calendar.year_of(first))
+        return calendar.first_day(calendar.iso_year(first))
 
     @property
-    def pointed_at(self) -> Day | None:
+    def pointed_at(self) -> CalendarDay | None:
         """What is kept of the day the cursor is on."""
         return self._found(self.cursor)
 
     @property
     def is_read(self) -> bool:
         """Whether it is known what is kept of the day the cursor is on."""
-        return calendar.year_of(self.cursor) in self.years
+        return calendar.iso_year(self.cursor) in self.years
 
-    def _found(self, day: date) -> Day | None:
-        year = self.years.get(calendar.year_of(day))
+    def _found(self, day: date) -> CalendarDay | None:
+        year = self.years.get(calendar.iso_year(day))
         return year.days.get(day) if year else None
 
     def show(
-        self, span: Span | None, years: Iterable[Year], counts: Iterable[int]
+        self,
+        span: DateRange | None,
+        years: Iterable[CalendarYear],
+        counts: Iterable[int],
     ) -> None:
         """Show these years; the cursor stays where it is.
 
@@ -184,7 +187,7 @@ class DayGrid(Widget, can_focus=True):
 
     def watch_cursor(self) -> None:
         """Bring its year into sight, and tell of it."""
-        year = calendar.year_of(self.cursor)
+        year = calendar.iso_year(self.cursor)
         if year not in (shown := self.shown):
             self._top = year if year > shown[0] else year + len(shown) - 1
         self._look()
@@ -242,7 +245,7 @@ class DayGrid(Widget, can_focus=True):
         Args:
             step: 1 for the year after, -1 for the year before.
         """
-        year = calendar.year_of(self.cursor) + step
+        year = calendar.iso_year(self.cursor) + step
         if self._oldest <= year <= self._newest:
             self.point_at(calendar.same_day(self.cursor, year))
         elif self.span is None and not self.is_read:
@@ -270,11 +273,11 @@ class DayGrid(Widget, can_focus=True):
         if not 1 <= row <= len(NAMES) or block >= len(self.shown) or week < 0:
             return
         day = (
-            calendar.first_of(self.shown[block])
+            calendar.first_day(self.shown[block])
             + week * calendar.WEEK
             + (row - 1) * DAY
         )
-        if week < calendar.weeks_of(self.shown[block]):
+        if week < calendar.week_count(self.shown[block]):
             self._go(day)
             if event.chain == 2 and self.cursor == day:
                 self.action_open()
@@ -300,12 +303,12 @@ class DayGrid(Widget, can_focus=True):
     def _months(self, year: int) -> list[tuple[str, Style]]:
         """The year, and each month over its first week."""
         cells, named = self._cells, ""
-        for week in range(calendar.weeks_of(year)):
-            thursday = calendar.first_of(year) + week * calendar.WEEK + 3 * DAY
+        for week in range(calendar.week_count(year)):
+            thursday = calendar.first_day(year) + week * calendar.WEEK + 3 * DAY
             if thursday.day <= calendar.WEEK.days:
                 named = f"{named:<{week * cells}}{thursday:%b}"
         bold = Style(bold=True)
-        is_here = year == calendar.year_of(self.cursor)
+        is_here = year == calendar.iso_year(self.cursor)
         name = self._ink("name")
         return [
             (f"{year:<{LEAD_CELLS}}", bold if is_here else name),
@@ -313,12 +316,12 @@ class DayGrid(Widget, can_focus=True):
         ]
 
     def _weekday(self, year: int, weekday: int) -> list[tuple[str, Style]]:
-        first = calendar.first_of(year) + weekday * DAY
+        first = calendar.first_day(year) + weekday * DAY
         is_here = self.cursor.weekday() == weekday
-        is_here = is_here and calendar.year_of(self.cursor) == year
+        is_here = is_here and calendar.iso_year(self.cursor) == year
         mark, name = (">", Style(bold=True)) if is_here else (" ", self._ink("name"))
         drawn = [(f"{mark}{NAMES[weekday]}".ljust(LEAD_CELLS), name)]
-        for week in range(calendar.weeks_of(year)):
+        for week in range(calendar.week_count(year)):
             drawn.append(self._cell(first + week * calendar.WEEK))
         return drawn
 
@@ -327,7 +330,7 @@ class DayGrid(Widget, can_focus=True):
         if found is not None:
             step = self.shades.step(found.messages)
             text, ink = GLYPHS[step] * cells, f"step{step}"
-        elif day > self._latest or calendar.year_of(day) not in self.years:
+        elif day > self._latest or calendar.iso_year(day) not in self.years:
             text, ink = " " * cells, "none"
         else:
             text, ink = GLYPHS[0].ljust(cells), "none"
@@ -358,7 +361,7 @@ def dated(day: date, today: date) -> str:
     return f"{format.day(day)}, {away(day, today)}"
 
 
-def told(day: date, found: Day | None, today: date) -> Content:
+def told(day: date, found: CalendarDay | None, today: date) -> Content:
     """What is known of a day, in lines.
 
     Args:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from textual.suggester import Suggester
 
-from memtui.model.filters import NAMES
+from memtui.model.filters import FILTER_FIELDS
 from memtui.services.browse import Parts
 
 LEAST_CHARS = 3
@@ -30,16 +30,18 @@ class FilterSuggester(Suggester):
         """What is typed with its last filter whole; None if it is no filter's."""
         word = value.rpartition(" ")[2]
         name, colon, begun = word.partition(":")
-        if colon and name.lower() in NAMES:
+        if colon and name.lower() in FILTER_FIELDS:
             # Of several with commas between them the last is unfinished.
             last = begun.rpartition(",")[2]
-            values = NAMES[name.lower()].values or self._known.get(name.lower(), ())
+            values = FILTER_FIELDS[name.lower()].values or self._known.get(
+                name.lower(), ()
+            )
             # What has a blank in it stands in quotes.
             simple = (one for one in values if " " not in one)
             return _completed(value, last, simple)
         if len(word) < LEAST_CHARS:
             return None
-        return _completed(value, word, (f"{known}:" for known in NAMES))
+        return _completed(value, word, (f"{known}:" for known in FILTER_FIELDS))
 
 
 def _completed(typed: str, begun: str, values: Iterable[str]) -> str | None:

@@ -16,7 +16,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from memtui.model.events import Place
+from memtui.model.events import EventPosition
 from memtui.tui import format
 from memtui.tui.messages import WordsAsked
 from memtui.tui.workers import SLOW_S
@@ -44,7 +44,7 @@ class FindLine(Horizontal):
     def __init__(self) -> None:
         super().__init__(id="finding")
         self.words = ""
-        self.found: Sequence[Place] = ()
+        self.found: Sequence[EventPosition] = ()
         self._asking: str | None = None
 
     def compose(self) -> ComposeResult:
@@ -94,7 +94,7 @@ class FindLine(Horizontal):
         self._input.value = ""
         self._say("")
 
-    def takes(self, words: str, found: Sequence[Place]) -> bool:
+    def takes(self, words: str, found: Sequence[EventPosition]) -> bool:
         """Take what was found, unless other words stand here by now."""
         self._asking = None
         if words != self.typed:
@@ -108,12 +108,12 @@ class FindLine(Horizontal):
         self._asking, self.words, self.found = None, "", ()
         self._say("not looked through")
 
-    def first(self, here: Place | None) -> Place:
+    def first(self, here: EventPosition | None) -> EventPosition:
         """The first match from here on, or the first of all."""
         at = bisect_left(self.found, here) if here else 0
         return self.found[at % len(self.found)]
 
-    def beyond(self, here: Place, by: int) -> Place | None:
+    def beyond(self, here: EventPosition, by: int) -> EventPosition | None:
         """The next match after here, or the one before; None at either end."""
         at = (
             bisect_right(self.found, here)
@@ -122,7 +122,7 @@ class FindLine(Horizontal):
         )
         return self.found[at] if 0 <= at < len(self.found) else None
 
-    def number(self, here: Place | None) -> None:
+    def number(self, here: EventPosition | None) -> None:
         """Say which of the matches this is, once it is known."""
         if self.is_looking:
             return

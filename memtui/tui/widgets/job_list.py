@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets.option_list import Option
 
-from memtui.model.jobs import Job, Reason, Result, Run
+from memtui.model.jobs import Job, JobRun, RunReason, RunResult
 from memtui.tui import commands, format
 from memtui.tui.widgets.item_list import ItemList
 
@@ -30,7 +30,7 @@ STAGES = {
 """Each stage in its order: its name, what it does, and what waits for it."""
 
 
-JOBS = {
+JOB_TITLES = {
     Job.SEGMENTS: "Model: segments",
     Job.DAY: "Model: days",
     Job.WEEK: "Model: weeks",
@@ -40,11 +40,11 @@ JOBS = {
 
 
 REASONS = {
-    Reason.SCHEDULE: "on schedule",
-    Reason.ASKED: "asked for",
-    Reason.MISSED: "made up for",
-    Reason.DRAINED: "after the segments",
-    Reason.WAITING: "segments waited",
+    RunReason.SCHEDULE: "on schedule",
+    RunReason.ASKED: "asked for",
+    RunReason.MISSED: "made up for",
+    RunReason.DRAINED: "after the segments",
+    RunReason.WAITING: "segments waited",
 }
 
 
@@ -59,41 +59,41 @@ NAME_CELLS = 17
 
 
 @dataclass(slots=True)
-class Seen:
+class StageActivity:
     """What was heard of a stage since the screen was opened."""
 
     done: int = 0
-    at: datetime | None = None
+    worked_at: datetime | None = None
     error: str = ""
     is_busy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class JobListState:
     """All that words are made of: what was read, and what was heard."""
 
     work: "Work | None" = None
-    seen: dict[str, Seen] = field(default_factory=dict)
-    lack: str = ""
+    activity: dict[str, StageActivity] = field(default_factory=dict)
+    missing_model: str = ""
     """What jobs lack for want of a model, in a sentence; "" if they lack none."""
     is_ours: bool = True
     """Whether this memtui works, so that a stage of which nothing is heard rests."""
 
-    def status(self, job: Job) -> "Status | None":
+    def job_status(self, job: Job) -> "Status | None":
         """How a job stands."""
         some = self.work.jobs if self.work else ()
         return next((one for one in some if one.job is job), None)
 
 
-def job_row(name: str, told: Told, zone: tzinfo) -> Content:
+def job_row(name: str, told: JobListState, zone: tzinfo) -> Content:
     """A line of the list: what it is, what it does, and what waits."""
     title, does = _stage(name, told) if name in STAGES else _job(Job(name), told, zone)
     return Content(f"{title:<{NAME_CELLS}}") + does
 
 
-def _stage(name: str, told: Told) -> tuple[str, Content]:
+def _stage(name: str, told: JobListState) -> tuple[str, Content]:
     title, _, of = STAGES[name]
-    seen, queued = told.seen.get(name, Seen()), _queued(name, told)
+    seen, queued = told.activity.get(name, StageActivity()), _queued(name, told)
     if seen.error:
         return title, Content.styled(f"✗ {seen.error}", "$error")
     waits = f"{format.counted(queued, of)} queued" if queued else ""
@@ -105,31 +105,31 @@ def _stage(name: str, told: Told) -> tuple[str, Content]:
     return title, Content.styled(at_rest, "$context")
 
 
-def _queued(name: str, told: Told) -> int:
+def _queued(name: str, told: JobListState) -> int:
     return told.work.queues.get(name, 0) if told.work else 0
 
 
-def _job(job: Job, told: Told, zone: tzinfo) -> tuple[str, Content]:
-    one = told.status(job)
+def _job(job: Job, told: JobListState, zone: tzinfo) -> tuple[str, Content]:
+    one = told.job_status(job)
     if one is None or told.work is None:
-        return JOBS[job], Content("")
+        return JOB_TITLES[job], Content("")
     parts = [_state(one, told, zone)]
     if waiting := told.work.waiting.get(job):
         parts.append(f"{format.count(waiting)} wait")
     said = Content(" · ".join(parts))
-    if one.last is not None and one.last.result is Result.FAILED:
+    if one.last is not None and one.last.result is RunResult.FAILED:
         said += " · " + Content.styled("✗ failed", "$error")
-    return JOBS[job], said
+    return JOB_TITLES[job], said
 
 
-def _state(one: "Status", told: Told, zone: tzinfo) -> str:
+def _state(one: "Status", told: JobListState, zone: tzinfo) -> str:
     if one.is_running:
         return "● runs, then paused" if one.is_paused else "● runs"
     if one.asked_at:
         return "asked for"
     if one.is_paused:
         return "paused"
-    if told.lack:
+    if told.missing_model:
         return "no model"
     if one.is_overdue:
         return "overdue"
@@ -138,24 +138,24 @@ def _state(one: "Status", told: Told, zone: tzinfo) -> str:
     return one.schedule
 
 
-def about(name: str, told: Told, zone: tzinfo, now: datetime) -> Content:
+def describe_row(name: str, told: JobListState, zone: tzinfo, now: datetime) -> Content:
     """All there is to say of a stage or a job."""
     if name in STAGES:
         return _about_stage(name, told, now)
     return _about_job(Job(name), told, zone, now)
 
 
-def _about_stage(name: str, told: Told, now: datetime) -> Content:
+def _about_stage(name: str, told: JobListState, now: datetime) -> Content:
     title, does, of = STAGES[name]
-    seen, queued = told.seen.get(name, Seen()), _queued(name, told)
+    seen, queued = told.activity.get(name, StageActivity()), _queued(name, told)
     lines = [Content.styled(title, "bold"), Content(f"It {does}.")]
     if of:
         waits = f"{format.counted(queued, of)} {'waits' if queued == 1 else 'wait'}."
         lines.append(Content(waits if queued else "Nothing waits for it."))
     if not told.is_ours:
         lines.append(Content(TOLD_THERE))
-    if seen.at:
-        lines.append(Content(f"It last worked {format.ago(seen.at, now)}."))
+    if seen.worked_at:
+        lines.append(Content(f"It last worked {format.ago(seen.worked_at, now)}."))
     if name in ("summarize", "rollup") and told.work and told.work.failing:
         failing = f"✗ {told.work.failing:,} failed, and wait for another try."
         lines.append(Content.styled(failing, "$error"))
@@ -165,15 +165,17 @@ def _about_stage(name: str, told: Told, now: datetime) -> Content:
     return Content("\n").join(lines)
 
 
-def _about_job(job: Job, told: Told, zone: tzinfo, now: datetime) -> Content:
-    one, work = told.status(job), told.work
+def _about_job(job: Job, told: JobListState, zone: tzinfo, now: datetime) -> Content:
+    one, work = told.job_status(job), told.work
     if one is None or work is None:
         return Content("")
     lines = [
-        Content.styled(JOBS[job], "bold"),
+        Content.styled(JOB_TITLES[job], "bold"),
         Content(f"Its times: {one.schedule}{f' ({one.cron})' if one.cron else ''}."),
-        Content(f"{_waiting(job, work)}{'' if told.lack else _next(one, zone)}."),
-        *([Content(told.lack)] if told.lack else ()),
+        Content(
+            f"{_waiting(job, work)}{'' if told.missing_model else _next(one, zone)}."
+        ),
+        *([Content(told.missing_model)] if told.missing_model else ()),
     ]
     if one.is_paused:
         lines.append(Content("Paused: space resumes it, x runs it this once."))
@@ -195,13 +197,13 @@ def _next(one: "Status", zone: tzinfo) -> str:
     return f" · next {_at(one.next_at, zone)}" if one.next_at else ""
 
 
-def _history(runs: Sequence[Run], zone: tzinfo, now: datetime) -> list[Content]:
+def _history(runs: Sequence[JobRun], zone: tzinfo, now: datetime) -> list[Content]:
     if not runs:
         return [Content.styled("It has not run yet.", "$context")]
     lines = [Content.styled("Its runs, the latest first:", "$context")]
     for run in runs:
         result = run.result.value if run.result else "runs still"
-        is_bad = run.result in (Result.FAILED, Result.BROKEN_OFF)
+        is_bad = run.result in (RunResult.FAILED, RunResult.BROKEN_OFF)
         until = run.ended_at or now
         lasted = format.took(max(0.0, (until - run.began_at).total_seconds()))
         line = (
@@ -214,7 +216,7 @@ def _history(runs: Sequence[Run], zone: tzinfo, now: datetime) -> list[Content]:
     return lines
 
 
-def _counts(run: Run) -> str:
+def _counts(run: JobRun) -> str:
     said = [f"{run.made:,} made"]
     said += [f"{run.rejected:,} rejected"] if run.rejected else []
     said += [f"{run.failed:,} failed"] if run.failed else []
@@ -246,15 +248,15 @@ class JobList(ItemList, inherit_bindings=False):
         for name in NAMES:
             if name == Job.SEGMENTS:
                 self.add_option(None)
-            self.add_option(Option(job_row(name, Told(), zone), id=name))
+            self.add_option(Option(job_row(name, JobListState(), zone), id=name))
         self.highlighted = 0
 
     @property
-    def pointed_at(self) -> str:
+    def current(self) -> str:
         """The name of the stage or the job the cursor is on."""
         return str(NAMES[self.highlighted or 0])
 
-    def show(self, told: Told) -> None:
+    def show(self, told: JobListState) -> None:
         """Show how all of them stand; the cursor stays where it is."""
         for name in NAMES:
             row = job_row(name, told, self._zone)

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from memtui.model import calendar
-from memtui.model.model_state import Condition, Doing, Health, Phase
+from memtui.model.model_state import (
+    ModelCondition,
+    ModelHealth,
+    ModelPhase,
+    ModelProgress,
+)
 from memtui.model.nodes import TocLevel
 from memtui.tui import format
 
@@ -23,11 +28,11 @@ if TYPE_CHECKING:
 
 
 PHASES = {
-    Phase.WAITING: "waiting",
-    Phase.LOADING: "loading",
-    Phase.READING: "reading",
-    Phase.WRITING: "writing",
-    Phase.AUDITING: "checking",
+    ModelPhase.WAITING: "waiting",
+    ModelPhase.LOADING: "loading",
+    ModelPhase.READING: "reading",
+    ModelPhase.WRITING: "writing",
+    ModelPhase.AUDITING: "checking",
 }
 """What a model does, as the reader would say it."""
 
@@ -41,21 +46,21 @@ NAME_CELLS = 20
 
 
 WANTED = {
-    Condition.OFFLINE: (
+    ModelCondition.OFFLINE: (
         "✗ no Ollama answers: start it, or install it from ollama.com",
         "✗ no Ollama answers: memtui doctor",
     ),
-    Condition.REFUSED: ("✗ the model may not be asked: memtui doctor",),
-    Condition.UNWELL: ("✗ the model is unwell: memtui doctor",),
+    ModelCondition.REFUSED: ("✗ the model may not be asked: memtui doctor",),
+    ModelCondition.UNWELL: ("✗ the model is unwell: memtui doctor",),
 }
 """What is said where a model was asked for and there is none."""
 
 
 GONE = {
-    Condition.OFFLINE: "Ollama does not answer any more",
-    Condition.MODEL_MISSING: "the model is gone",
-    Condition.REFUSED: "the model may not be asked any more: memtui doctor",
-    Condition.UNWELL: "the model is unwell: memtui doctor",
+    ModelCondition.OFFLINE: "Ollama does not answer any more",
+    ModelCondition.MODEL_MISSING: "the model is gone",
+    ModelCondition.REFUSED: "the model may not be asked any more: memtui doctor",
+    ModelCondition.UNWELL: "the model is unwell: memtui doctor",
 }
 """What is said of a model that was there before."""
 
@@ -81,7 +86,7 @@ def _widest(model: "Model") -> "Model":
     if model.doing is None:
         return model
     most = model.doing.most or USUAL_TOKENS
-    doing = replace(model.doing, phase=Phase.WRITING, written=most, most=most)
+    doing = replace(model.doing, phase=ModelPhase.WRITING, written=most, most=most)
     return model.at(doing)
 
 
@@ -105,8 +110,8 @@ def forms(model: "Model") -> list[str]:
     ]
 
 
-def _measured(word: str, doing: Doing) -> str:
-    if doing.phase is not Phase.WRITING or not doing.most:
+def _measured(word: str, doing: ModelProgress) -> str:
+    if doing.phase is not ModelPhase.WRITING or not doing.most:
         return word
     most = format.count(doing.most)
     return f"{word} {format.count(doing.written).rjust(len(most))} of {most}"
@@ -116,25 +121,28 @@ def _left(count: int) -> str:
     return f" · {format.count(count)} to go" if count else ""
 
 
-def _at_rest(model: "Model", health: "Health | None") -> list[str]:
+def _at_rest(model: "Model", health: "ModelHealth | None") -> list[str]:
     """Why nothing is written; nothing while nothing is to be."""
-    is_tired = health is not None and health.condition is Condition.RESTING
+    is_tired = health is not None and health.condition is ModelCondition.RESTING
     if health is not None and model.is_missed and not (is_tired and model.paused):
         return _away(model, health)
     return [f"paused{_left(model.paused)}", "paused"] if model.paused else []
 
 
-def _away(model: "Model", health: "Health") -> list[str]:
+def _away(model: "Model", health: "ModelHealth") -> list[str]:
     """Why a model cannot be asked that should be there."""
-    if health.condition is Condition.RESTING:
+    if health.condition is ModelCondition.RESTING:
         until = f" until {model.until:%H:%M}" if model.until else ""
         rest, left = f"resting{until}", _left(model.waiting)
         return [f"{_name(health.model)}: {rest}{left}", rest + left, rest, "resting"]
-    is_told = health.condition in (Condition.REFUSED, Condition.UNWELL) and health.says
+    is_told = (
+        health.condition in (ModelCondition.REFUSED, ModelCondition.UNWELL)
+        and health.says
+    )
     reasons = [f"{health.says}: memtui doctor", health.says] if is_told else []
     if not model.is_wanted:
         said = [*reasons, GONE[health.condition]]
-    elif health.condition is Condition.MODEL_MISSING:
+    elif health.condition is ModelCondition.MODEL_MISSING:
         said = [f"✗ {health.says}: {health.cure}", f"✗ no model: {health.cure}"]
     else:
         said = [*(f"✗ {why}" for why in reasons), *WANTED[health.condition]]
@@ -153,8 +161,8 @@ def _name(model: str) -> str:
 
 
 CURES = {
-    Condition.OFFLINE: "Ollama is not running: start it with “ollama serve”",
-    Condition.REFUSED: "The model may not be asked: see “memtui doctor”",
+    ModelCondition.OFFLINE: "Ollama is not running: start it with “ollama serve”",
+    ModelCondition.REFUSED: "The model may not be asked: see “memtui doctor”",
 }
 """What is said where a cure is known to be the same for all."""
 
@@ -172,7 +180,7 @@ LATER = (
 """What is said of a job for which there is no model."""
 
 
-def lack(state: "Model | None", note: str, work: "Work | None") -> str:
+def explain_missing_model(state: "Model | None", note: str, work: "Work | None") -> str:
     """What a job lacks for want of a model, in a sentence; "" if it lacks none.
 
     Args:
@@ -185,11 +193,11 @@ def lack(state: "Model | None", note: str, work: "Work | None") -> str:
     found = work.found if work else None
     health = state.health if state is not None else None
     condition = health.condition if health else (found.condition if found else None)
-    is_there = condition in (None, Condition.READY, Condition.RESTING)
+    is_there = condition in (None, ModelCondition.READY, ModelCondition.RESTING)
     return "" if is_there else LATER
 
 
-def told(
+def describe_model(
     state: "Model | None", note: str, work: "Work | None", now: datetime
 ) -> Content:
     """How the model is, with its cure, and what it does now.
@@ -206,29 +214,32 @@ def told(
         found = work.found if work else None
         if found is None:
             return Content("Nobody has looked for a model yet.")
-        health = Health(found.condition, found.says)
+        health = ModelHealth(found.condition, found.says)
         seen = f" (looked at {format.ago(found.at, now)})"
         is_ready = Content("✓ A model can be asked.")
         how = is_ready if health.is_ready else _health(health, paused=0)
         return how + Content.styled(seen, "$context")
     if not state.node_id:
         how = _health(state.health, paused=state.paused)
-        if state.health.condition in (Condition.OFFLINE, Condition.MODEL_MISSING):
+        if state.health.condition in (
+            ModelCondition.OFFLINE,
+            ModelCondition.MODEL_MISSING,
+        ):
             how += Content.styled(f"\n  {LOOKED_FOR}", "$context")
         return how
     return _call(state, now)
 
 
-def _health(health: Health, *, paused: int) -> Content:
+def _health(health: ModelHealth, *, paused: int) -> Content:
     if health.is_ready:
         name = health.model or "The model"
         rest = f"{format.counted(paused, 'segment')} paused" if paused else "at rest"
         return Content(f"✓ {name} is there, {rest}.")
-    if health.condition is Condition.RESTING:
+    if health.condition is ModelCondition.RESTING:
         return Content(f"{_sentence(health.says or 'It rests')}.")
     says = CURES.get(health.condition) or _sentence(health.says or "No model answers")
     cure = health.cure
-    if health.condition is Condition.MODEL_MISSING:
+    if health.condition is ModelCondition.MODEL_MISSING:
         cure = f"“{cure or 'ollama pull qwen3:4b'}”"
     end = "." if health.condition in CURES or not cure else f": {cure}"
     return Content.styled(f"✗ {says}{end}", "$error")

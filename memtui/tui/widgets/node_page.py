@@ -12,8 +12,8 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui.model import nodes
-from memtui.model.activity import Part
-from memtui.model.nodes import Status, TocLevel, TocNode
+from memtui.model.activity import ScopedNode
+from memtui.model.nodes import NodeStatus, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse, versions
 from memtui.text.tokens import estimate
@@ -27,15 +27,15 @@ NOTHING_CHOSEN = "Choose a line of the contents to read it here."
 
 
 NO_BULLETS = {
-    Status.PENDING: "Not summarised yet: that happens by itself, in a while.",
-    Status.PROVISIONAL: "Nothing worth a bullet was said here.",
-    Status.CURRENT: "Nothing worth a bullet was said here.",
-    Status.STALE: "Being brought up to date: the bullets come by themselves.",
+    NodeStatus.PENDING: "Not summarised yet: that happens by itself, in a while.",
+    NodeStatus.PROVISIONAL: "Nothing worth a bullet was said here.",
+    NodeStatus.CURRENT: "Nothing worth a bullet was said here.",
+    NodeStatus.STALE: "Being brought up to date: the bullets come by themselves.",
 }
 """What stands in the place of the bullets when there are none."""
 
 
-NONE_STANDS = "No source says anything of what the model claimed here."
+ALL_WITHHELD = "No source says anything of what the model claimed here."
 """The same where all there are are hidden."""
 
 
@@ -65,9 +65,9 @@ class NodePage(Vertical):
         super().__init__(id=id)
         self.zone, self.now, self._count = zone, now, count
         self.node: TocNode | None = None
-        self.of = ALL
+        self.scope = ALL
         """What part of the memory is shown; ``narrow`` changes it."""
-        self._part: Part | None = None
+        self._part: ScopedNode | None = None
         self._is_refused = False
         self._wanted = self._awaited = ""
         self._grip_to_open = ""
@@ -114,33 +114,33 @@ class NodePage(Vertical):
         )
         self.bullets.clear()
 
-    def narrow(self, of: Scope) -> None:
+    def set_scope(self, of: Scope) -> None:
         """Show no more of a node than what a part of the memory has of it."""
-        if of != self.of:
-            self.of = of
+        if of != self.scope:
+            self.scope = of
             if self._wanted:
                 self._load()
 
-    def look_again(self, changed: Collection[str]) -> None:
+    def refresh_nodes(self, changed: Collection[str]) -> None:
         """Read the node again if it may have changed."""
         if self._wanted in changed:
             self._load()
 
     def _load(self) -> None:
-        workers.ask(self, partial(self._read, self._wanted, self.of), "node")
+        workers.ask(self, partial(self._read, self._wanted, self.scope), "node")
 
     def _read(self, node_id: str, of: Scope) -> None:
         part = browse.part(node_id, of)
         is_refused = part is not None and versions.is_refused(node_id)
         workers.tell(self, NodeRead(node_id, of, part, is_refused=is_refused))
         if part is not None:
-            tokens = self._count(nodes.of_node(part.node))
+            tokens = self._count(nodes.node_text(part.node))
             workers.tell(self, NodeCosted(part.node, tokens))
 
     @on(NodeRead)
     def show(self, message: NodeRead) -> None:
         """Show the node, unless another one has been asked for since."""
-        if (message.node_id, message.of) != (self._wanted, self.of):
+        if (message.node_id, message.of) != (self._wanted, self.scope):
             return
         self._awaited = ""
         read, known = (message.part, message.is_refused), (self._part, self._is_refused)
@@ -175,7 +175,7 @@ class NodePage(Vertical):
             self.bullets.go_to_grip(self._grip_to_open)
             self._grip_to_open = ""
 
-    def _head(self, part: Part) -> Content:
+    def _head(self, part: ScopedNode) -> Content:
         node = part.node
         lines: list[Content | None] = []
         headline = node.headline or (
@@ -193,9 +193,9 @@ class NodePage(Vertical):
         if node.keywords:
             lines.append(Content.styled(" · ".join(node.words), "$accent"))
         if not part.is_all:
-            lines.append(Content.styled(_share(part, self.of), "$evidence"))
+            lines.append(Content.styled(_share(part, self.scope), "$evidence"))
         if not node.bullets:
-            told = NONE_STANDS if node.withheld else NO_BULLETS[node.status]
+            told = ALL_WITHHELD if node.withheld else NO_BULLETS[node.status]
             told = OF_OTHERS if part.hidden else told
             lines += [Content(""), Content(told)]
         return Content("\n").join(line for line in lines if line is not None)
@@ -223,13 +223,13 @@ class NodePage(Vertical):
             self._awaited, why = "", format.why(event.worker.error)
             told = f"This page could not be read: {why}\n{workers.TRIED_AGAIN}"
             self._show_none(told)
-            again = partial(self.look_again, {self._wanted})
+            again = partial(self.refresh_nodes, {self._wanted})
             self.set_timer(workers.AGAIN_S, again)
 
 
 def _size(node: TocNode) -> str:
     """How much it covers; nothing while none of that is known."""
-    is_known = node.tally.events or node.status is not Status.PENDING
+    is_known = node.tally.events or node.status is not NodeStatus.PENDING
     return format.tally(node.tally, node.level) if is_known else ""
 
 
@@ -244,7 +244,7 @@ def _grounds(node: TocNode, *, is_refused: bool) -> list[str]:
     ]
 
 
-def _share(part: Part, of: Scope) -> str:
+def _share(part: ScopedNode, of: Scope) -> str:
     """How much of a node is shown, where that is not all of it."""
     mine, whole = part.node.tally.segments, part.whole.segments
     count = f"{format.count(mine)} of {format.counted(whole, 'segment')}"

@@ -12,17 +12,17 @@ from enum import StrEnum
 from memtui.model import calendar
 from memtui.model import hits as model_hits
 from memtui.model.hits import (
-    NOTHING_SAID,
-    Answer,
-    Findings,
+    NO_SNIPPET,
+    CombinedHit,
+    CombinedResult,
     Hit,
     HitKind,
-    Layer,
+    HitSource,
     MessageHit,
-    MessageSearch,
-    Moment,
-    Said,
+    MessageResult,
     Snippet,
+    TeleportResult,
+    WindowMessage,
 )
 from memtui.model.nodes import TocLevel
 from memtui.text import analyzer
@@ -71,7 +71,7 @@ def _way(hit: Hit) -> list[str]:
         return []
 
 
-SearchFunction = Callable[[str], Answer | Findings | MessageSearch]
+SearchFunction = Callable[[str], TeleportResult | CombinedResult | MessageResult]
 """Who answers in one view what was typed; any string is legal."""
 
 
@@ -79,10 +79,10 @@ UNTITLED = "A session without a title"
 
 
 LAYERS = {
-    Layer.MESSAGES: "messages",
-    Layer.NODES: "summaries",
-    Layer.GRIPS: "quotes",
-    Layer.TITLES: "title",
+    HitSource.MESSAGES: "messages",
+    HitSource.NODES: "summaries",
+    HitSource.GRIPS: "quotes",
+    HitSource.TITLES: "title",
 }
 """What the layers of the memory are called on the screen, in this order."""
 
@@ -110,7 +110,7 @@ class JumpTarget:
     """The source to open there, if any."""
     event_id: str = ""
     """The message to open there, if no source."""
-    snippet: Snippet = NOTHING_SAID
+    snippet: Snippet = NO_SNIPPET
     """What of the message was shown."""
     agent: str = ""
     session_id: str = ""
@@ -185,7 +185,7 @@ class SearchResults:
         return any("index" in note for note in self.notes)
 
 
-def to_results(found: Answer | Findings | MessageSearch) -> SearchResults:
+def to_results(found: TeleportResult | CombinedResult | MessageResult) -> SearchResults:
     """What one of the searches found."""
     sheet = replace(_sheet(found), is_recent=found.is_listed)
     if not found.is_listed:
@@ -194,16 +194,16 @@ def to_results(found: Answer | Findings | MessageSearch) -> SearchResults:
     return replace(sheet, results=tuple(replace(x, band="") for x in sheet.results))
 
 
-def _sheet(found: Answer | Findings | MessageSearch) -> SearchResults:
+def _sheet(found: TeleportResult | CombinedResult | MessageResult) -> SearchResults:
     match found:
-        case Answer():
+        case TeleportResult():
             return SearchResults(
                 tuple(_of_hits(found.hits)),
                 tuple(filter(None, (found.note, *found.hints))),
                 found.suggestion,
                 found.took_ms,
             )
-        case Findings():
+        case CombinedResult():
             return SearchResults(
                 tuple(map(_of_moment, found.hits)),
                 found.notes,
@@ -212,7 +212,7 @@ def _sheet(found: Answer | Findings | MessageSearch) -> SearchResults:
                 _times(found),
                 (found.messages, found.summaries),
             )
-        case MessageSearch():
+        case MessageResult():
             return SearchResults(
                 tuple(map(_of_message, found.hits)),
                 found.notes,
@@ -221,7 +221,7 @@ def _sheet(found: Answer | Findings | MessageSearch) -> SearchResults:
             )
 
 
-def _times(found: Findings | MessageSearch) -> tuple[str, ...]:
+def _times(found: CombinedResult | MessageResult) -> tuple[str, ...]:
     """The times that were understood, and what follows from each."""
     return tuple(map(str, found.times))
 
@@ -251,7 +251,7 @@ def _of_hit(hit: Hit) -> SearchResult:
     )
 
 
-def _of_moment(moment: Moment) -> SearchResult:
+def _of_moment(moment: CombinedHit) -> SearchResult:
     is_said = moment.role is not None and bool(moment.event_id)
     level = TocLevel.SEGMENT
     if not moment.session_id:
@@ -270,7 +270,7 @@ def _of_moment(moment: Moment) -> SearchResult:
             at=moment.at,
             grip_id="" if is_said else moment.grip_id,
             event_id=moment.event_id,
-            snippet=moment.snippet if is_said else NOTHING_SAID,
+            snippet=moment.snippet if is_said else NO_SNIPPET,
             agent=moment.agent,
             session_id=moment.session_id,
         ),
@@ -288,14 +288,14 @@ def _of_message(hit: MessageHit) -> SearchResult:
         at=at,
         level=None,
         title=session.title or UNTITLED,
-        band=model_hits.of(hit.score).value,
+        band=model_hits.score_band(hit.score).value,
         kind="message" if said else "session",
         match=_turn(said, session.agent) or ResultSnippet("", hit.about),
         target=JumpTarget(
             node_id="",
             at=at,
             event_id=hit.event_id,
-            snippet=said.snippet if said else NOTHING_SAID,
+            snippet=said.snippet if said else NO_SNIPPET,
             agent=session.agent,
             session_id=session.session_id,
         ),
@@ -305,7 +305,9 @@ def _of_message(hit: MessageHit) -> SearchResult:
     )
 
 
-def _beside(window: Sequence[Said]) -> tuple[Said | None, Said | None]:
+def _beside(
+    window: Sequence[WindowMessage],
+) -> tuple[WindowMessage | None, WindowMessage | None]:
     """What was said just before the match, and just after it."""
     at = next((at for at, said in enumerate(window) if said.is_match), None)
     if at is None:
@@ -314,7 +316,7 @@ def _beside(window: Sequence[Said]) -> tuple[Said | None, Said | None]:
     return window[at - 1] if at else None, after
 
 
-def _turn(said: Said | None, agent: str) -> ResultSnippet | None:
+def _turn(said: WindowMessage | None, agent: str) -> ResultSnippet | None:
     return ResultSnippet(format.voice(said.role, agent), said.snippet) if said else None
 
 

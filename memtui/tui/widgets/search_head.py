@@ -8,7 +8,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from memtui.model.filters import EVERYTHING, NAMES
+from memtui.model.filters import EVERYTHING, FILTER_FIELDS
 from memtui.search import query as search_query
 from memtui.search.nodes import NO_WORD
 from memtui.search.recent import LISTED
@@ -182,7 +182,7 @@ class SearchHelp(TextBlock):
     def lay_out(self, width: int) -> Content:
         """The examples, and beside each what it finds."""
         rows = [*TYPED]
-        for name, known in NAMES.items():
+        for name, known in FILTER_FIELDS.items():
             example = EXAMPLES.get(name) or (known.values or ("2025",))[-1]
             rows.append((f"{name}:{example}", known.takes))
         lines = []

@@ -56,7 +56,7 @@ WHEN, LONG_WHEN, AGO, MESSAGES, LENGTH = 11, 17, 13, 6, 7
 """Their widths in cells: "Thu 18 Jan", with the time, "11 months ago", "12,345"."""
 
 
-def session_columns(width: int) -> Columns:
+def fit_columns(width: int) -> Columns:
     """The columns of a list that is so many cells wide."""
     is_wide, is_roomy = width >= 110, width >= 150
     when = LONG_WHEN if is_wide else WHEN
@@ -70,7 +70,7 @@ def session_columns(width: int) -> Columns:
     return Columns(when, ago, agent, project, max(room, 8), length, messages)
 
 
-def head(of: Columns) -> Content:
+def column_headings(of: Columns) -> Content:
     """What the columns are called."""
     cells = [
         _left("started", of.when),
@@ -135,7 +135,7 @@ def _right(text: str, cells: int) -> str:
     return f"{text:>{cells}}"[-max(cells, len(text)) :] if cells else ""
 
 
-PAGE = 200
+SESSIONS_PAGE = 200
 """How many sessions are read at once."""
 
 
@@ -152,7 +152,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self, zone: tzinfo, now: Callable[[], datetime]) -> None:
         super().__init__(id="sessions")
         self._zone, self._now = zone, now
-        self.known: dict[int, Session] = {}
+        self.sessions: dict[int, Session] = {}
         self.total = 0
         self.cursor = 0
         self._asked: set[int] = set()
@@ -160,9 +160,9 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self._is_old, self._is_wanted = True, False
 
     @property
-    def pointed_at(self) -> Session | None:
+    def current(self) -> Session | None:
         """The session the cursor is on, if it has been read."""
-        return self.known.get(self.cursor)
+        return self.sessions.get(self.cursor)
 
     def show(self, stretch: SessionRange, *, is_anew: bool, shift: int = 0) -> None:
         """Take a stretch of the list.
@@ -175,39 +175,39 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         """
         top = self.scroll_offset.y
         if is_anew:
-            self.known, self._asked, self._failed = {}, set(), {}
+            self.sessions, self._asked, self._failed = {}, set(), {}
             self.cursor += shift
         self.total = stretch.total
         self.cursor = max(0, min(self.cursor, self.total - 1))
-        self.known |= dict(enumerate(stretch.sessions, stretch.offset))
+        self.sessions |= dict(enumerate(stretch.sessions, stretch.offset))
         self.virtual_size = Size(self.scrollable_content_region.width, self.total)
         if is_anew:
             self.scroll_to(y=max(0, top + shift), animate=False)
             if self._is_wanted:
                 self.call_later(self.action_open)
-            self.stay()
+            self.mark_current()
         self.refresh()
 
-    def stay(self) -> None:
+    def mark_current(self) -> None:
         """Let what stands here be what is opened: nothing else is to come."""
         self._is_old = self._is_wanted = False
 
-    def fail(self, offset: int, why: str) -> None:
+    def show_error(self, offset: int, why: str) -> None:
         """Say where it belongs that a page could not be read."""
-        self._failed[offset // PAGE] = why
+        self._failed[offset // SESSIONS_PAGE] = why
         self.refresh()
 
-    def try_again(self) -> None:
+    def retry_failed(self) -> None:
         """Ask once more for what could not be read, where it is in sight."""
         self._asked -= {*self._failed}
         self.refresh()
 
-    def ask_again(self, offset: int) -> None:
+    def request_again(self, offset: int) -> None:
         """Ask once more for a page, where it is in sight."""
-        self._asked.discard(offset // PAGE)
+        self._asked.discard(offset // SESSIONS_PAGE)
         self.refresh()
 
-    def to_top(self) -> None:
+    def reset(self) -> None:
         """Go to the first line before something else is listed."""
         self.cursor = 0
         self._is_old, self._is_wanted = True, False
@@ -236,11 +236,11 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         is_chosen = place == self.cursor and self.total > 0
         if is_chosen:
             style += self.get_visual_style("session-list--cursor")
-        one = self.known.get(place)
+        one = self.sessions.get(place)
         if one is None:
             self._ask_for(place)
             return self._unread(place, width, style)
-        now, columns = self._now(), session_columns(width)
+        now, columns = self._now(), fit_columns(width)
         said = row(one, columns, now, self._zone, is_chosen=is_chosen)
         line = said.truncate(width)
         (strip,) = Visual.to_strips(self, line, width, 1, style, pad=True)
@@ -248,7 +248,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _unread(self, place: int, width: int, style: Style) -> Strip:
         """A blank line; where it could not be read, why that is."""
-        why = self._failed.get(place // PAGE)
+        why = self._failed.get(place // SESSIONS_PAGE)
         if why is None or place >= self.total:
             return Strip.blank(width, style.rich_style)
         words = f"  ✗ Not read, tried again soon: {why}"
@@ -257,10 +257,10 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         return strip
 
     def _ask_for(self, place: int) -> None:
-        page = place // PAGE
+        page = place // SESSIONS_PAGE
         if place < self.total and page not in self._asked:
             self._asked.add(page)
-            self.post_message(StretchWanted(page * PAGE, PAGE))
+            self.post_message(StretchWanted(page * SESSIONS_PAGE, SESSIONS_PAGE))
 
     async def _on_click(self, event: events.Click) -> None:
         """Put the cursor there; on the line it is on, open it."""
@@ -275,7 +275,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self._is_wanted = self._is_old
         if self._is_old:
             return
-        one = self.pointed_at
+        one = self.current
         if one is not None:
             self.post_message(SessionWanted(one.agent, one.session_id))
 

@@ -8,11 +8,12 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from memtui.model.setting import SettingEntry
 from memtui.tui import commands
 from memtui.tui.widgets.item_list import ItemList
 
 if TYPE_CHECKING:
-    from memtui.model.setting import Entry
+    from memtui.model.setting import SettingEntry
 
 
 NAME_CELLS, VALUE_CELLS = 18, 24
@@ -41,7 +42,7 @@ def heading(section: str) -> Content:
     return Content.styled(SECTIONS.get(section, section.capitalize()), "bold $accent")
 
 
-def row(entry: "Entry") -> Content:
+def row(entry: "SettingEntry") -> Content:
     """A setting in a line: its name, its value, and who set it."""
     key = entry.setting.name.partition(".")[2]
     value = _value(entry.text)
@@ -54,7 +55,7 @@ def row(entry: "Entry") -> Content:
     )
 
 
-def _short_origin(entry: "Entry") -> str:
+def _short_origin(entry: "SettingEntry") -> str:
     origin = entry.origin
     if origin.startswith("MEMTUI_"):
         origin = "environment"
@@ -63,18 +64,18 @@ def _short_origin(entry: "Entry") -> str:
     return f"{origin}, next start" if is_waiting(entry) else origin
 
 
-def is_waiting(entry: "Entry") -> bool:
+def is_waiting(entry: "SettingEntry") -> bool:
     """Whether it was changed, and takes effect at the next start."""
     return entry.text != entry.running and not entry.setting.when
 
 
-def effect(entry: "Entry") -> str:
+def effect(entry: "SettingEntry") -> str:
     """When a change of it takes effect, or for what."""
     setting = entry.setting
     return setting.when or ("at once" if setting.is_at_once else "at the next start")
 
 
-def told(entry: "Entry") -> Content:
+def told(entry: "SettingEntry") -> Content:
     """All there is to say of a setting."""
     setting = entry.setting
     lines = [Content(setting.says), Content("")]
@@ -93,7 +94,7 @@ def told(entry: "Entry") -> Content:
     return Content("\n").join(lines)
 
 
-def _how(entry: "Entry") -> str:
+def _how(entry: "SettingEntry") -> str:
     """Which key changes it and when that takes effect, or why none does."""
     if entry.fixed:
         return f"{entry.fixed}."
@@ -127,19 +128,19 @@ class SettingList(ItemList, inherit_bindings=False):
 
     def __init__(self) -> None:
         super().__init__(id="entries", markup=False)
-        self._entries: Sequence[Entry] = ()
+        self._entries: Sequence[SettingEntry] = ()
         self._sought: tuple[str, ...] = ()
         self.listed = 0
         """How many settings hold what is looked for."""
 
     @property
-    def pointed_at(self) -> "Entry | None":
+    def pointed_at(self) -> "SettingEntry | None":
         """The setting the cursor is on."""
         at = self.highlighted
         name = None if at is None else self.get_option_at_index(at).id
         return next((e for e in self._entries if e.setting.name == name), None)
 
-    def show(self, entries: "Sequence[Entry]") -> None:
+    def show(self, entries: "Sequence[SettingEntry]") -> None:
         """List these; the cursor stays on its setting."""
         self._entries = entries
         self._list()
@@ -167,7 +168,7 @@ class SettingList(ItemList, inherit_bindings=False):
             if kept is found[0]:
                 self.scroll_home(animate=False)
 
-    def _holds(self, entry: "Entry") -> bool:
+    def _holds(self, entry: "SettingEntry") -> bool:
         setting = entry.setting
         text = f"{setting.name} {setting.says} {setting.unit} {entry.text}".lower()
         return all(word in text for word in self._sought)

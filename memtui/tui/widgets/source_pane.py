@@ -1,7 +1,14 @@
-"""The source of a bullet, or a message that was found, between what is around it."""
+"""The source of a bullet, or a message that was found, with the events around it.
 
-from collections.abc import Callable
-from datetime import datetime, tzinfo
+The events that a bullet rests on have a bar at their left, a broad one beside quoted
+lines. The quoted text is marked, and within it the words it shares with the bullet; the
+events around are dim.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, tzinfo
 from functools import partial
 from typing import ClassVar
 
@@ -13,32 +20,46 @@ from textual.content import Content
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
+from memtui.model.events import Event, EventRole
 from memtui.model.grips import Expansion
-from memtui.model.verdicts import Support, Verdict
+from memtui.model.verdicts import SUPPORTED, EventQuote, Support, Verdict
 from memtui.services import sources
+from memtui.text import analyzer
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import SessionWanted, SourceRead, SourceWanted
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.results import JumpTarget
-from memtui.tui.widgets.transcript import SourceExcerpt
+from memtui.tui.widgets.text_block import TextBlock
+from memtui.tui.widgets.turn_rendering import (
+    EXCERPT_CHARS,
+    MARKED,
+    SIDE_BY_SIDE,
+    TextSpan,
+    cut_excerpt,
+    render_markdown,
+)
 
 STEP = 3
 """How many more or fewer events one key shows on each side."""
 
-
-MOST = 60
+MAX_CONTEXT = 60
 """The most events shown on each side."""
 
+PLACEHOLDER = "The source of the selected bullet is shown here, word for word."
 
-NOTHING_CHOSEN = "What a bullet rests on is shown here, word for word."
+NOT_FOUND = "This source no longer exists: its conversation may have been deleted."
+
+NO_SOURCE = "There is no source here."
+
+TEXT_CHANGED = "This text has changed since it was checked: nothing is marked."
 
 
 class SourcePane(Vertical):
-    """Shows one grip at a time; reads it off the thread that draws."""
+    """Reads a source on a worker thread and shows it."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        open="Read the session this source stands in, from there."
+        open="Open the session at this source."
     )
     CALLED = "In the source"
 
@@ -46,93 +67,80 @@ class SourcePane(Vertical):
         super().__init__(id=id)
         self.zone, self.now = zone, now
         self.expansion = Expansion()
-        self._wanted: SourceWanted | None = None
-        self._awaited: SourceWanted | None = None
-        self._around = sources.BEFORE
-        self._held: JumpTarget | None = None
-
-    @property
-    def shown_target(self) -> JumpTarget | None:
-        """The message that was found and is shown; None for a bullet's source."""
-        return self._held
+        self.shown_target: JumpTarget | None = None
+        """The search result that is shown; None for the source of a bullet."""
+        self._requested: SourceWanted | None = None
+        self._loading: SourceWanted | None = None
+        self._context_size = sources.BEFORE
 
     def compose(self) -> ComposeResult:
-        """A title and the text under it."""
+        """Yield a title and the text under it."""
         yield PaneTitle("Source")
         with DetailPane():
-            yield Static(Content.styled(NOTHING_CHOSEN, "$context"), id="transcript")
+            yield Static(Content.styled(PLACEHOLDER, "$context"), id="transcript")
 
-    def show_target(self, landing: JumpTarget) -> None:
-        """Show a message that was found; no bullet's source takes its place unasked."""
-        self.release_target()
-        verdict = Verdict(Support.SUPPORTED, matched=landing.matched)
-        event_id, excerpt = landing.event_id, landing.excerpt
-        wanted = SourceWanted("", 0, 0, "", verdict, event_id=event_id, excerpt=excerpt)
-        self.request(wanted)
-        self._held = landing
-
-    def release_target(self) -> bool:
-        """Let any bullet's source take the place of a message that was found.
-
-        Returns:
-            Whether there was one.
-        """
-        was_held, self._held = self._held, None
-        return was_held is not None
+    # What is shown
 
     def request(self, wanted: SourceWanted) -> None:
-        """Show another source, or say why there is none.
+        """Show the source of a bullet, or why it has none.
 
-        A message that was found stays until it is let go.
+        A search result stays until it is released.
         """
-        if self._held is not None:
+        if self.shown_target is not None:
             return
-        self._wanted = wanted
-        # What is still in sight is no longer what is cited or opened.
+        self._requested = wanted
+        # The text still on screen must no longer be copied or opened.
         self.expansion = Expansion()
         if wanted.grip_id or wanted.event_id:
-            self._awaited = wanted
-            self.set_timer(workers.SLOW_S, partial(self._say_slow, wanted))
+            self._loading = wanted
+            self.set_timer(workers.SLOW_S, partial(self._show_loading, wanted))
             self._load()
             return
-        self._awaited = None
-        self.query_one(PaneTitle).say(_title(wanted))
-        self._say(wanted.why_none)
+        self._loading = None
+        self._show_text(_title(wanted), wanted.why_none)
 
-    def _say_slow(self, wanted: SourceWanted) -> None:
-        """Show no longer what was wanted before, if this is still to come."""
-        if self._awaited is wanted:
-            self.query_one(PaneTitle).say(_title(wanted))
-            self._say("Reading…")
+    def show_target(self, target: JumpTarget) -> None:
+        """Show a message that was found, until ``release_target``."""
+        self.release_target()
+        verdict = Verdict(Support.SUPPORTED, matched=target.matched)
+        event_id, excerpt = target.event_id, target.excerpt
+        wanted = SourceWanted("", 0, 0, "", verdict, event_id=event_id, excerpt=excerpt)
+        self.request(wanted)
+        self.shown_target = target
+
+    def release_target(self) -> bool:
+        """Let sources of bullets replace a search result; False if there is none."""
+        had_target, self.shown_target = self.shown_target is not None, None
+        return had_target
 
     def clear(self) -> None:
-        """Show no source: no bullet is pointed at."""
-        self.request(SourceWanted("", 0, 0, NOTHING_CHOSEN))
+        """Show no source."""
+        self.request(SourceWanted("", 0, 0, PLACEHOLDER))
 
     def change_context(self, more: bool) -> None:
         """Show more or fewer events around the source."""
         if not self.expansion.excerpt_events:
-            self.notify("There is no source here to show more around.", markup=False)
-        elif more and self._all_is_shown():
-            self.notify(
-                "Nothing more was said within an hour of it in this session.",
-                markup=False,
-            )
-        elif not more and self._around == 0:
+            self.notify(NO_SOURCE, markup=False)
+        elif more and self._is_all_shown():
+            self.notify("There is nothing more within an hour of it.", markup=False)
+        elif not more and self._context_size == 0:
             self.notify("Only the source itself is shown.", markup=False)
         else:
             step = STEP if more else -STEP
-            self._around = min(MOST, max(0, self._around + step))
+            self._context_size = min(MAX_CONTEXT, max(0, self._context_size + step))
             self._load()
 
-    def _all_is_shown(self) -> bool:
-        around = len(self.expansion.events_before), len(self.expansion.events_after)
-        return max(around) < self._around or self._around == MOST
+    def _is_all_shown(self) -> bool:
+        before, after = self.expansion.events_before, self.expansion.events_after
+        shown = max(len(before), len(after))
+        return shown < self._context_size or self._context_size == MAX_CONTEXT
+
+    # Reading
 
     def _load(self) -> None:
-        if self._wanted is None:
+        if self._requested is None:
             return
-        reading = partial(self._read, self._wanted, self._around)
+        reading = partial(self._read, self._requested, self._context_size)
         workers.ask(self, reading, "source")
 
     def _read(self, wanted: SourceWanted, context: int) -> None:
@@ -145,97 +153,320 @@ class SourcePane(Vertical):
 
     @on(SourceRead)
     def show(self, message: SourceRead) -> None:
-        """Show the events, the evidence a third of the way down."""
-        wanted = self._wanted
+        """Show the events, the quoted ones a third of the way down."""
+        wanted = self._requested
         if wanted is None or message.wanted is not wanted:
             return
-        self._awaited = None
+        self._loading = None
         self.expansion = message.expansion
         if not message.expansion.excerpt_events:
-            self.query_one(PaneTitle).say(_title(wanted))
-            self._say(
-                "This source is no longer kept: the conversation it was taken from"
-                " may have been deleted."
-            )
+            self._show_text(_title(wanted), NOT_FOUND)
             return
-        self.query_one(PaneTitle).say(_title(wanted), self._whose())
+        self.query_one(PaneTitle).say(_title(wanted), self._describe_session())
         self.query_one("#transcript", Static).update(
             SourceExcerpt(message.expansion, self.zone, self.now(), wanted.verdict)
         )
         self.call_after_refresh(self._scroll_to_evidence)
 
-    def _whose(self) -> str:
+    def _show_loading(self, wanted: SourceWanted) -> None:
+        if self._loading is wanted:
+            self._show_text(_title(wanted), "Reading…")
+
+    @on(Worker.StateChanged)
+    def show_error(self, event: Worker.StateChanged) -> None:
+        """Show why the source could not be read, and try again."""
+        if event.state is WorkerState.ERROR:
+            event.stop()
+            self.expansion, self._loading = Expansion(), None
+            why = format.why(event.worker.error)
+            text = f"This source could not be read: {why}\n{workers.TRIED_AGAIN}"
+            title = _title(self._requested) if self._requested else "Source"
+            self._show_text(title, text)
+            self.set_timer(workers.AGAIN_S, partial(self._retry, self._requested))
+
+    def _retry(self, wanted: SourceWanted | None) -> None:
+        if self._requested is wanted:
+            self._load()
+
+    def _show_text(self, title: str, text: str) -> None:
+        self.query_one(PaneTitle).say(title)
+        self.query_one("#transcript", Static).update(Content.styled(text, "$context"))
+        self.query_one(DetailPane).scroll_home(animate=False)
+
+    def _describe_session(self) -> str:
         session = self.expansion.session
         if session is None:
             return ""
-        told = (session.agent, session.project, f"session {session.session_id[:8]}")
-        return " · ".join(part for part in told if part)
-
-    def _say(self, words: str) -> None:
-        self.query_one("#transcript", Static).update(Content.styled(words, "$context"))
-        self.query_one(DetailPane).scroll_home(animate=False)
+        parts = (session.agent, session.project, f"session {session.session_id[:8]}")
+        return " · ".join(part for part in parts if part)
 
     def on_resize(self) -> None:
-        """Keep the evidence in sight where the lines break otherwise."""
+        """Keep the quoted lines in view."""
         self.call_after_refresh(self._scroll_to_evidence)
 
     def _scroll_to_evidence(self) -> None:
-        static, reader = (
-            self.query_one("#transcript", Static),
-            self.query_one(DetailPane),
-        )
+        static, pane = self.query_one("#transcript", Static), self.query_one(DetailPane)
         if isinstance(static.visual, SourceExcerpt) and static.content_size.width:
-            _, line = static.visual.lay_out(static.content_size.width)
-            reader.scroll_to(y=line - reader.size.height // 3, animate=False)
+            line = static.visual.evidence_line(static.content_size.width)
+            pane.scroll_to(y=line - pane.size.height // 3, animate=False)
 
-    @on(Worker.StateChanged)
-    def say_why(self, event: Worker.StateChanged) -> None:
-        """Say why a source could not be read."""
-        if event.state is WorkerState.ERROR:
-            event.stop()
-            self.expansion, self._awaited = Expansion(), None
-            why = format.why(event.worker.error)
-            self._say(f"This source could not be read: {why}\n{workers.TRIED_AGAIN}")
-            self.set_timer(workers.AGAIN_S, partial(self._try_again, self._wanted))
-
-    def _try_again(self, wanted: SourceWanted | None) -> None:
-        if self._wanted is wanted:
-            self._load()
+    # Opening and copying
 
     def action_open(self) -> None:
-        """Read the session where the source stands in it."""
+        """Open the session at the source."""
         session, own = self.expansion.session, self.expansion.excerpt_events
         if session is None or not own:
-            self.notify("There is no source here to go to.", markup=False)
+            self.notify(NO_SOURCE, markup=False)
             return
         event, mine = own[0], (session.agent, session.session_id)
-        named = {"event_id": event.event_id, "subagent": event.subagent}
-        self.post_message(SessionWanted(*mine, **named))
+        place = {"event_id": event.event_id, "subagent": event.subagent}
+        self.post_message(SessionWanted(*mine, **place))
 
     def citation(self) -> str:
-        """The quote, its session, its time and its event; empty for no source."""
+        """Return the quote with session, time and event; "" without a source."""
         grip, session = self.expansion.grip, self.expansion.session
         if grip is None or session is None:
             return ""
         at = grip.timestamp.astimezone(self.zone)
-        where = (session.agent, session.project, f"session {session.session_id}")
-        told = ", ".join(part for part in where if part)
-        named = f"event {grip.event_id_start}"
+        parts = (session.agent, session.project, f"session {session.session_id}")
+        where = ", ".join(part for part in parts if part)
+        ids = f"event {grip.event_id_start}"
         if grip.grip_id:
-            named = f"{named}, {grip.grip_id}"
-        return f"“{grip.excerpt}” — {told}, {at:%Y-%m-%d %H:%M} ({named})"
+            ids = f"{ids}, {grip.grip_id}"
+        return f"“{grip.excerpt}” — {where}, {at:%Y-%m-%d %H:%M} ({ids})"
 
 
 def _title(wanted: SourceWanted) -> str:
-    """What a source is called: whose bullet's it is, and which of how many."""
     if wanted.event_id:
-        return "What was said"
+        return "Message"
     if not wanted.bullet:
         return "Source"
-    whose = f"Bullet {wanted.bullet}"
+    bullet = f"Bullet {wanted.bullet}"
     if not wanted.among:
-        return f"{whose}, no source"
+        return f"{bullet}, no source"
     verdict = wanted.verdict
-    is_said = verdict is None or verdict.support is not Support.UNSUPPORTED
-    what = "source" if is_said else "closest words"
-    return f"{whose}, {what} {wanted.place} of {wanted.among}"
+    is_source = verdict is None or verdict.support is not Support.UNSUPPORTED
+    kind = "source" if is_source else "closest words"
+    return f"{bullet}, {kind} {wanted.place} of {wanted.among}"
+
+
+# Marks
+
+MATCHED_CHARS = 4_000
+"""How much of a quoted span is searched for the words of the bullet, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMarks:
+    """What to mark in the shown text of an event."""
+
+    quoted: tuple[TextSpan, ...] = ()
+    matched: tuple[TextSpan, ...] = ()
+    """The words of the bullet within the quoted spans."""
+    has_changed: bool = False
+    """Whether the text is no longer the one that was quoted."""
+
+
+def find_marks(
+    events: Sequence[Event], verdict: Verdict | None, excerpt: str
+) -> dict[str, SourceMarks]:
+    """Return the marks of the events of a grip, by event id.
+
+    Args:
+        events: The events.
+        verdict: The verdict on the bullet, if known.
+        excerpt: The excerpt of the grip, marked where the verdict quotes no event.
+    """
+    verdict = verdict or SUPPORTED
+    event_ids = {event.event_id for event in events}
+    spans = [span for span in verdict.spans if span.event_id in event_ids]
+    marks = {}
+    for event in events:
+        text = format.said(event)
+        own = [span for span in spans if span.event_id == event.event_id]
+        if not spans:
+            found = find_excerpt(text, excerpt)
+            quoted = [found] if found else []
+        elif all(span.stands_in(event.text) for span in own):
+            quoted = _shown_spans(own, event.text, len(text))
+        else:
+            marks[event.event_id] = SourceMarks(has_changed=True)
+            continue
+        matched = _matched_spans(text, quoted, verdict.matched)
+        marks[event.event_id] = SourceMarks(tuple(sorted(quoted)), matched)
+    return marks
+
+
+def find_excerpt(text: str, excerpt: str) -> TextSpan | None:
+    """Return where an excerpt is in a text, even with other line breaks."""
+    wanted = excerpt.strip().strip("…").strip()
+    if not wanted:
+        return None
+    start = text.find(wanted)
+    if start >= 0:
+        return start, start + len(wanted)
+    pattern = r"\s+".join(re.escape(word) for word in wanted.split())
+    match = re.search(pattern, text)
+    return match.span() if match else None
+
+
+def _shown_spans(spans: Sequence[EventQuote], text: str, length: int) -> list[TextSpan]:
+    """Move spans of an event's text to the shown text, without its leading newlines."""
+    by = len(text) - len(text.lstrip("\n"))
+    return [(max(s.start - by, 0), min(s.end - by, length)) for s in spans]
+
+
+def _matched_spans(
+    text: str, quoted: Sequence[TextSpan], terms: Collection[str]
+) -> tuple[TextSpan, ...]:
+    return tuple(
+        (start + first, start + last)
+        for start, end in quoted
+        for first, last in analyzer.spans(
+            text[start : min(end, start + MATCHED_CHARS)], terms
+        )
+    )
+
+
+# Drawing
+
+BAR, QUOTE_BAR = "┃ ", "▌ "
+"""Before the lines of the source, and before quoted lines."""
+
+MATCHED = "bold"
+"""The style of the words of the bullet within quoted text."""
+
+GUTTER = 2 + 5 + 1 + format.SPEAKER_CELLS + 1
+"""The width of bar, time and speaker with the spaces after them, in cells."""
+
+TOOL_CHARS, TOOL_LINES = 400, 5
+"""How much of a tool's output is shown around the source."""
+
+
+class SourceExcerpt(TextBlock):
+    """The events of a source and those around them."""
+
+    def __init__(
+        self,
+        expansion: Expansion,
+        zone: tzinfo,
+        now: datetime,
+        verdict: Verdict | None = None,
+    ) -> None:
+        """Create the text.
+
+        Args:
+            expansion: The events.
+            zone: The time zone of the store.
+            now: The current time.
+            verdict: The verdict on the bullet they belong to, if known.
+        """
+        self.expansion, self.zone, self.now = expansion, zone, now
+        excerpt = expansion.grip.excerpt if expansion.grip is not None else ""
+        self._marks = find_marks(expansion.excerpt_events, verdict, excerpt)
+        self._evidence_line = 0
+
+    def evidence_line(self, width: int) -> int:
+        """Return the first quoted line at a width, else the first of the source."""
+        self.lay_out(width)
+        return self._evidence_line
+
+    def compose_lines(self, width: int) -> Content:
+        """Compose the lines for a width in cells."""
+        lines: list[Content] = []
+        first_evidence = first_quoted = 0
+        for is_evidence, chunk in self._chunks(width):
+            if is_evidence and not first_evidence:
+                first_evidence = len(lines)
+            for number, line in enumerate(chunk):
+                if not first_quoted and _is_quoted(line):
+                    first_quoted = len(lines) + number
+            lines += chunk
+        self._evidence_line = first_quoted or first_evidence
+        return Content("\n").join(lines)
+
+    def _chunks(self, width: int) -> Iterator[tuple[bool, list[Content]]]:
+        expansion = self.expansion
+        previous: date | None = None
+        parts = (
+            (False, expansion.events_before),
+            (True, expansion.excerpt_events),
+            (False, expansion.events_after),
+        )
+        for is_evidence, events in parts:
+            for event in events:
+                day = event.timestamp.astimezone(self.zone).date()
+                if day != previous:
+                    yield False, [self._day_line(day, event.timestamp, width)]
+                previous = day
+                yield is_evidence, self._event_lines(event, is_evidence, width)
+
+    def _day_line(self, day: date, at: datetime, width: int) -> Content:
+        text = f"  {format.day(day)} · {format.ago(at, self.now)}"
+        return Content.styled(text, "$context").truncate(width, ellipsis=True)
+
+    def _event_lines(
+        self, event: Event, is_evidence: bool, width: int
+    ) -> list[Content]:
+        bar = Content.styled(BAR, "$evidence") if is_evidence else Content("  ")
+        style = "" if is_evidence else "$context"
+        time = format.clock(event.timestamp, self.zone)
+        speaker = format.speaker(event)
+        marks = self._marks[event.event_id] if is_evidence else None
+        text = _event_text(event, marks).stylize_before(style)
+        if width < SIDE_BY_SIDE:
+            head = bar + Content.styled(f"{time} {speaker}", "$context")
+            body = text.wrap(max(1, width - 2))
+            return [head, *(_bar_of(line, bar) + line for line in body)]
+        head = Content.assemble(
+            (f"{time} ", "$context"),
+            (
+                f"{speaker:<{format.SPEAKER_CELLS}} ",
+                f"{style} bold" if is_evidence else style,
+            ),
+        )
+        first, *rest = text.wrap(width - GUTTER)
+        blank = Content(" " * (GUTTER - 2))
+        return [
+            _bar_of(first, bar) + head + first,
+            *(_bar_of(line, bar) + blank + line for line in rest),
+        ]
+
+
+def _is_quoted(line: Content) -> bool:
+    return any(span.style == MARKED for span in line.spans)
+
+
+def _bar_of(line: Content, bar: Content) -> Content:
+    return Content.styled(QUOTE_BAR, "$evidence") if _is_quoted(line) else bar
+
+
+def _event_text(event: Event, marks: SourceMarks | None) -> Content:
+    """Return the shown part of an event's text with its marks; None for context."""
+    whole = format.said(event)
+    limit = EXCERPT_CHARS
+    if marks is None and event.role in (EventRole.TOOL, EventRole.SYSTEM):
+        limit = len("\n".join(whole[:TOOL_CHARS].split("\n")[:TOOL_LINES]))
+    marks = marks or SourceMarks()
+    excerpt = cut_excerpt(whole, next(iter(marks.quoted), None), limit)
+    text = _markdown(excerpt.text) if event.is_message else Content(excerpt.text)
+    for style, spans in ((MARKED, marks.quoted), (MATCHED, marks.matched)):
+        for start, end in spans:
+            start, end = start - excerpt.left_before, end - excerpt.left_before
+            if end > 0 and start < len(excerpt.text):
+                text = text.stylize(style, max(start, 0), end)
+    if excerpt.left_before:
+        text = _omission(f"… {format.size(excerpt.left_before)} before\n") + text
+    if excerpt.left_after:
+        text += _omission(f"\n… {format.size(excerpt.left_after)} more")
+    return _omission(f"{TEXT_CHANGED}\n") + text if marks.has_changed else text
+
+
+def _markdown(text: str) -> Content:
+    """Style a message, unless tabs in it would move the marks."""
+    styled = render_markdown(text)
+    return styled if styled.plain == text else Content(text)
+
+
+def _omission(text: str) -> Content:
+    return Content.styled(text, "italic $context")

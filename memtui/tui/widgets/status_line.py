@@ -43,14 +43,14 @@ NARROWED_CELLS = 30
 """How much of what is shown alone is said even where there is little room."""
 
 
-ELSEWHERE = "another memtui is at work here"
+OTHER_PROCESS = "another memtui is at work here"
 """What is said where this one reads, and does what a person asks, but works nothing."""
 
 
 IDLE, UNREAD = "idle", "✗ the memory cannot be read"
 
 
-IMPORT_THERE = f"{ELSEWHERE.capitalize()}: import there."
+IMPORT_ELSEWHERE = f"{OTHER_PROCESS.capitalize()}: import there."
 
 
 SEPARATOR = " · "
@@ -87,7 +87,7 @@ def _stages(progress: "Progress") -> tuple[Content, bool]:
     if progress.is_gone:
         return Content.styled(f"✗ {progress.error}", "$error"), False
     if not progress.is_ours:
-        return Content(ELSEWHERE), False
+        return Content(OTHER_PROCESS), False
     if fault := _fault(progress):
         return Content.styled(f"✗ {fault}", "$error"), False
     if progress.stage == "import" and progress.done < progress.total:
@@ -133,7 +133,7 @@ class StatusLine(Widget):
     scope: reactive[Scope | None] = reactive(None)
     """What part of the memory is shown; None where that is no matter."""
 
-    is_read = reactive(True)
+    can_read = reactive(True)
     """Whether the screen could read what it shows."""
 
     work = reactive(Content("starting"))
@@ -175,7 +175,7 @@ class StatusLine(Widget):
     def _write(self) -> None:
         if self._calm.shown is not None:
             work = state(self._calm.shown, self._room or 80)
-            is_told = self.is_read or work.plain != IDLE
+            is_told = self.can_read or work.plain != IDLE
             self.work = work if is_told else Content.styled(UNREAD, "$error")
 
     @property
@@ -213,7 +213,9 @@ KEPT = 3
 """How many failures are remembered."""
 
 
-NOW = "memtui tries again by itself; nothing is lost. More of it stands in memtui.log."
+RETRIES_ITSELF = (
+    "memtui tries again by itself; nothing is lost. More of it stands in memtui.log."
+)
 
 
 THEN = "it has worked since"
@@ -230,13 +232,13 @@ class Failure:
     """When work went on; None while it does not."""
 
 
-class Failures:
+class FailureLog:
     """The last of them, as the reports tell."""
 
     def __init__(self) -> None:
         self.known: tuple[Failure, ...] = ()
 
-    def note(self, progress: "Progress", now: datetime) -> None:
+    def record(self, progress: "Progress", now: datetime) -> None:
         """Take a report; of a stage that fails, whatever it says, there is one."""
         failing = dict(progress.failing)
         if progress.error:
@@ -249,7 +251,7 @@ class Failures:
         least = max(0, KEPT - len(on))
         self.known = (*over[max(0, len(over) - least) :], *on)
 
-    def told(self, zone: tzinfo) -> Content:
+    def describe(self, zone: tzinfo) -> Content:
         """The newest first; stages that fail alike are told of together."""
         alike: dict[tuple[str, bool], list[Failure]] = {}
         for one in reversed(self.known):
@@ -282,7 +284,7 @@ def _told(some: Sequence[Failure], zone: tzinfo) -> Content:
     error, ends = some[0].error, [one.until for one in some if one.until is not None]
     if not ends:
         what = f"✗ Failing since {since}, {doing}: {error}."
-        return Content.assemble((what, "$error"), f" {NOW}")
+        return Content.assemble((what, "$error"), f" {RETRIES_ITSELF}")
     until = format.clock(max(ends), zone)
     said = f"  Failed at {since}, {doing}: {error}; {THEN}, from {until} on."
     return Content.styled(said, "$context")

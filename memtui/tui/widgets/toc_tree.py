@@ -20,7 +20,7 @@ from textual.widgets.tree import TreeNode
 from textual.worker import Worker, WorkerState
 
 from memtui.model import calendar
-from memtui.model.nodes import Status, TocLevel, TocLine
+from memtui.model.nodes import NodeStatus, TocEntry, TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse
 from memtui.services.browse import PAGE
@@ -41,11 +41,11 @@ NOT_FOUND = "This node is not in the contents."
 
 OUT_OF_SCOPE = "This node is outside {}. Press F F to show everything."
 
-MOST_UNFOLDED = 500
+MAX_EXPANDED = 500
 """How many rows are expanded at once."""
 
 PARTLY_EXPANDED = (
-    f"Only the first {MOST_UNFOLDED} rows were expanded. Press * on a row to continue."
+    f"Only the first {MAX_EXPANDED} rows were expanded. Press * on a row to continue."
 )
 
 LOAD_GROUP, SEEK_GROUP, REFRESH_GROUP, EXPAND_GROUP, SIBLING_GROUP = (
@@ -58,14 +58,14 @@ INDENT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class More:
+class MoreRow:
     """The last row of a branch that is not fully loaded; opening it loads more."""
 
     offset: int
     text: str = "more…"
 
 
-TocRow = TocLine | More
+TocRow = TocEntry | MoreRow
 
 
 class TocTree(Tree[TocRow], inherit_bindings=False):
@@ -113,16 +113,16 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         self.root.expand()
 
     @property
-    def pointed_at(self) -> TocLine | None:
+    def current(self) -> TocEntry | None:
         """The node under the cursor."""
         row = self.cursor_node
-        return row.data if row is not None and isinstance(row.data, TocLine) else None
+        return row.data if row is not None and isinstance(row.data, TocEntry) else None
 
     @property
-    def segments(self) -> int:
+    def segment_count(self) -> int:
         """The number of segments in the loaded years."""
         years = (row.data for row in self.root.children)
-        return sum(y.tally.segments for y in years if isinstance(y, TocLine))
+        return sum(y.tally.segments for y in years if isinstance(y, TocEntry))
 
     # Loading branches
 
@@ -141,7 +141,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     def _show_loading(self, node_id: str) -> None:
         branch = self._branch(node_id)
         if node_id in self._loading and branch is not None and not branch.children:
-            self._add_more(branch, More(0, workers.READING))
+            self._add_more(branch, MoreRow(0, workers.READING))
 
     def _read_page(self, scope: Scope, node_id: str, offset: int) -> None:
         lines = browse.at_a_glance(_children(node_id, scope, offset=offset), scope)
@@ -173,7 +173,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             for line in message.lines:
                 self._add(branch, line)
             if len(message.lines) == PAGE:
-                self._add_more(branch, More(message.offset + PAGE))
+                self._add_more(branch, MoreRow(message.offset + PAGE))
         if was_on_more and message.lines:
             self._move_to(self._rows[message.lines[0].node_id])
         elif self.cursor_node is None and self.root.children and not self._path:
@@ -202,7 +202,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             if more is not None:
                 more.remove()
             text = f"Could not be read (enter: try again): {reason}"
-            self._add_more(branch, More(offset, text))
+            self._add_more(branch, MoreRow(offset, text))
             if has_cursor:
                 self._move_to(branch.children[-1])
 
@@ -212,7 +212,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         return self._rows.get(node_id) if node_id else self.root
 
     def _add(
-        self, branch: TreeNode[TocRow], line: TocLine, index: int | None = None
+        self, branch: TreeNode[TocRow], line: TocEntry, index: int | None = None
     ) -> None:
         self._rows[line.node_id] = branch.add(
             _label(line),
@@ -221,17 +221,17 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             allow_expand=line.level is not TocLevel.SEGMENT,
         )
 
-    def _add_more(self, branch: TreeNode[TocRow], more: More) -> None:
+    def _add_more(self, branch: TreeNode[TocRow], more: MoreRow) -> None:
         branch.add_leaf(_label(more), more)
 
-    def _update_row(self, line: TocLine) -> None:
+    def _update_row(self, line: TocEntry) -> None:
         row = self._rows.get(line.node_id)
         if row is not None and row.data != line:
             row.data = line
             row.set_label(_label(line))
 
     def _update_branch(
-        self, branch: TreeNode[TocRow], lines: Sequence[TocLine]
+        self, branch: TreeNode[TocRow], lines: Sequence[TocEntry]
     ) -> None:
         """Make a branch show these lines, its first ones; rows that stay keep open."""
         more = _more_row(branch)
@@ -239,7 +239,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             more.remove()
         shown = {line.node_id for line in lines}
         for child in list(branch.children):
-            if isinstance(child.data, TocLine) and child.data.node_id not in shown:
+            if isinstance(child.data, TocEntry) and child.data.node_id not in shown:
                 self._remove(child)
         for index, line in enumerate(lines):
             if line.node_id in self._rows:
@@ -247,7 +247,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             else:
                 self._add(branch, line, index)
         if len(lines) and len(lines) % PAGE == 0:
-            self._add_more(branch, More(len(lines)))
+            self._add_more(branch, MoreRow(len(lines)))
 
     def _remove(self, row: TreeNode[TocRow]) -> None:
         """Remove a row and all below it; the cursor goes to its parent."""
@@ -262,7 +262,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     def _forget(self, row: TreeNode[TocRow]) -> None:
         for child in row.children:
             self._forget(child)
-        if isinstance(row.data, TocLine):
+        if isinstance(row.data, TocEntry):
             self._rows.pop(row.data.node_id, None)
 
     def _move_to(self, row: TreeNode[TocRow]) -> None:
@@ -287,7 +287,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self.notify(PARTLY_EXPANDED, markup=False)
 
     def _read_all(self, scope: Scope, node_id: str) -> None:
-        found = browse.under(node_id, limit=MOST_UNFOLDED, of=scope)
+        found = browse.under(node_id, limit=MAX_EXPANDED, of=scope)
         workers.tell(self, AllRead(node_id, found, scope))
 
     # Going to a node
@@ -321,7 +321,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self._rows[node_id].expand()
         self._path = []
         self._move_to(row)
-        if isinstance(row.data, TocLine):
+        if isinstance(row.data, TocEntry):
             self.post_message(Revealed(row.data.node_id))
 
     def _load_towards(self, branch: TreeNode[TocRow]) -> None:
@@ -332,7 +332,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             return
         if node_id not in self._loaded:
             self._load(node_id)
-        elif more is not None and isinstance(more.data, More):
+        elif more is not None and isinstance(more.data, MoreRow):
             self._load(node_id, more.data.offset)
         else:
             self._path = []
@@ -340,9 +340,9 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             text = OUT_OF_SCOPE.format(self.scope) if is_narrow else NOT_FOUND
             self.notify(text, markup=False)
 
-    def seek_peer(self, step: int) -> None:
+    def seek_sibling(self, step: int) -> None:
         """Go to the next older (1) or newer (-1) node of the level of the current."""
-        line = self.pointed_at
+        line = self.current
         if line is None:
             self.notify("Choose a row of the contents first.", markup=False)
             return
@@ -363,7 +363,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
 
     # Changes of the scope and of the store
 
-    def narrow(self, scope: Scope) -> None:
+    def set_scope(self, scope: Scope) -> None:
         """Show another scope; branches stay expanded, and the cursor where it can."""
         if scope == self.scope:
             return
@@ -382,7 +382,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         self._stale_branches, self._stale_rows = {}, {}
         self._refresh_rows((), {"": PAGE, **expanded})
 
-    def look_again(self, changed: Collection[str]) -> None:
+    def refresh_nodes(self, changed: Collection[str]) -> None:
         """Read again the rows of changed nodes and the expanded branches above them."""
         rows = [node_id for node_id in self._rows if node_id in changed]
         parents = {calendar.parent_id(node_id) or "" for node_id in changed}
@@ -439,7 +439,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     def action_open(self) -> None:
         """Open the page of the node, or load more rows."""
         row = self.cursor_node
-        if row is not None and isinstance(row.data, More) and row.parent is not None:
+        if row is not None and isinstance(row.data, MoreRow) and row.parent is not None:
             self._load(_id_of(row.parent), row.data.offset)
         elif row is not None:
             self.post_message(NodeOpened())
@@ -496,7 +496,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     @on(Tree.NodeSelected)
     def load_more(self, event: Tree.NodeSelected[TocRow]) -> None:
         """Load more rows on a click on "more…"."""
-        if isinstance(event.node.data, More):
+        if isinstance(event.node.data, MoreRow):
             self.action_open()
 
     def on_click(self, event: events.Click) -> None:
@@ -507,7 +507,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     @on(Tree.NodeHighlighted)
     def announce(self, event: Tree.NodeHighlighted[TocRow]) -> None:
         """Post the node under the cursor."""
-        if isinstance(event.node.data, TocLine):
+        if isinstance(event.node.data, TocEntry):
             self.post_message(NodePointedAt(event.node.data))
 
     # Drawing
@@ -524,7 +524,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         if node.allow_expand:
             mark = self.ICON_NODE_EXPANDED if node.is_expanded else self.ICON_NODE
             text.append(mark, base_style + Style(meta={"toggle": True}))
-        if isinstance(node.data, TocLine):
+        if isinstance(node.data, TocEntry):
             room = self.scrollable_content_region.width - _indent(node) - len(mark)
             text.append_text(
                 draw_line(
@@ -535,7 +535,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                     styles=self._styles(),
                 )
             )
-        elif isinstance(node.data, More):
+        elif isinstance(node.data, MoreRow):
             text.append(f"  {node.data.text}", self._styles().quiet)
         text.stylize_before(style, len(mark))
         return text
@@ -550,17 +550,17 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
 
 def _id_of(row: TreeNode[TocRow]) -> str:
     """Return the node id of a row, "" for the root."""
-    return row.data.node_id if isinstance(row.data, TocLine) else ""
+    return row.data.node_id if isinstance(row.data, TocEntry) else ""
 
 
 def _label(row: TocRow) -> Text:
     """Return a label as ``Text``: a plain string would be read as markup."""
-    return Text(row.text if isinstance(row, More) else row.headline or row.title)
+    return Text(row.text if isinstance(row, MoreRow) else row.headline or row.title)
 
 
 def _more_row(branch: TreeNode[TocRow]) -> TreeNode[TocRow] | None:
     last = branch.children[-1] if branch.children else None
-    return last if last is not None and isinstance(last.data, More) else None
+    return last if last is not None and isinstance(last.data, MoreRow) else None
 
 
 def _loaded_limit(branch: TreeNode[TocRow]) -> int:
@@ -583,7 +583,7 @@ def _indent(row: TreeNode[TocRow]) -> int:
 
 def _children(
     node_id: str, scope: Scope, *, offset: int = 0, limit: int = PAGE
-) -> Sequence[TocLine]:
+) -> Sequence[TocEntry]:
     """Return the nodes below a node, or the years for ""."""
     if node_id:
         return browse.children(node_id, offset=offset, limit=limit, of=scope)
@@ -642,7 +642,7 @@ class TocStyles:
 
 
 def draw_line(
-    line: TocLine, *, width: int, zone: tzinfo, is_expanded: bool, styles: TocStyles
+    line: TocEntry, *, width: int, zone: tzinfo, is_expanded: bool, styles: TocStyles
 ) -> Text:
     """Draw a node in exactly so many cells, the expand mark not included."""
     is_segment = line.level is TocLevel.SEGMENT
@@ -677,28 +677,28 @@ def sparkline(counts: Sequence[int]) -> str:
     )
 
 
-def _headline(line: TocLine) -> str:
+def _headline(line: TocEntry) -> str:
     text = line.headline or (line.title if line.level is TocLevel.SEGMENT else "")
-    if not text and line.status is Status.PENDING:
+    if not text and line.status is NodeStatus.PENDING:
         return format.standing(line.status)
     return text
 
 
-def _count(line: TocLine) -> str:
-    is_known = line.tally.segments or line.status is not Status.PENDING
+def _count(line: TocEntry) -> str:
+    is_known = line.tally.segments or line.status is not NodeStatus.PENDING
     return format.count(line.tally.segments) if is_known else ""
 
 
-def _state(line: TocLine) -> str:
+def _state(line: TocEntry) -> str:
     """Return the mark of a summary that will change, or else of its author."""
-    if line.status is Status.STALE and not line.is_pinned:
+    if line.status is NodeStatus.STALE and not line.is_pinned:
         return format.BEHIND
-    if line.status is Status.PROVISIONAL:
+    if line.status is NodeStatus.PROVISIONAL:
         return format.PASSING
     return format.MODELS if line.is_models else " "
 
 
-def _mark(line: TocLine, is_expanded: bool) -> str:
+def _mark(line: TocEntry, is_expanded: bool) -> str:
     """Return the verdict of a segment, or the mark of a live one in a closed branch."""
     is_segment = line.level is TocLevel.SEGMENT
     if line.is_live and not is_segment and not is_expanded:

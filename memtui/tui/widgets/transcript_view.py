@@ -19,7 +19,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
 
-from memtui.model.events import Place
+from memtui.model.events import EventPosition
 from memtui.services import conversation
 from memtui.services.conversation import Measure, Turn, TurnRange, Whose
 from memtui.tui import commands
@@ -42,7 +42,7 @@ PREFETCH_LINES = 40
 
 WHEEL_LINES = 3
 
-Anchor = tuple[Place, int, int]
+Anchor = tuple[EventPosition, int, int]
 """A visible turn, which of its lines, and on which line of the screen that is."""
 
 
@@ -50,7 +50,7 @@ Anchor = tuple[Place, int, int]
 class TranscriptPosition:
     """The cursor and the scroll position, to return to."""
 
-    cursor: Place | None
+    cursor: EventPosition | None
     anchor: Anchor
 
 
@@ -117,7 +117,7 @@ class TurnBuffer:
         index = self.at_line(self.lines_before + inside)
         return -1 if index is None else index
 
-    def find(self, place: Place) -> int | None:
+    def find(self, place: EventPosition) -> int | None:
         """Return the index of the turn at a place, None if it is not loaded."""
         low, high = 0, len(self.turns)
         while low < high:
@@ -214,7 +214,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self) -> None:
         super().__init__(id="turns")
         self.buffer = TurnBuffer()
-        self.cursor: Place | None = None
+        self.cursor: EventPosition | None = None
         self.jump_count = 0
         """The number of jumps; only the answer to the last one counts."""
         self._is_waiting = False
@@ -259,7 +259,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         loaded: TurnRange,
         rendered: Sequence[RenderedTurn],
         measure: Measure,
-        place: Place | None,
+        place: EventPosition | None,
     ) -> None:
         """Show only these turns.
 
@@ -322,7 +322,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self.buffer.update(rendered)
         self._hold(anchor)
 
-    def set_measure(self, measure: Measure, place: Place | None) -> None:
+    def set_measure(self, measure: Measure, place: EventPosition | None) -> None:
         """Take over how many turns there are, and how many before a place."""
         index = self.buffer.find(place) if place else 0
         if index is not None:
@@ -383,7 +383,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     # The scroll position
 
     @property
-    def anchor_place(self) -> Place | None:
+    def anchor_place(self) -> EventPosition | None:
         """The place of the turn that keeps its line of the screen on changes."""
         anchor = self._anchor()
         return anchor and anchor[0]
@@ -436,7 +436,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     # Moving the cursor
 
-    def go_to(self, place: Place, *, line: int | None = None) -> bool:
+    def go_to(self, place: EventPosition, *, line: int | None = None) -> bool:
         """Go to a turn, or to a line of it; False if it is not loaded."""
         index = self.buffer.find(place)
         if index is None:

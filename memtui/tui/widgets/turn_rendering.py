@@ -70,7 +70,7 @@ class RenderedTurn:
 
     lines: tuple[Content, ...]
     body: int
-    """The index of the first line of the turn itself, after the day and the thinking."""
+    """The index of the first line of the turn itself, after day and thinking."""
     found_lines: frozenset[int] = frozenset()
     """The indexes of the lines that hold the words to find."""
     has_match: bool = False

@@ -9,9 +9,9 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from memtui.model.model_state import Promise
-from memtui.model.nodes import Bullet, Status, TocEdition, TocHistory, TocNode
-from memtui.model.summaries import Facts
+from memtui.model.model_state import RewriteOutlook
+from memtui.model.nodes import Bullet, NodeStatus, TocHistory, TocNode, TocVersion
+from memtui.model.summaries import GenerationStats
 from memtui.model.verdicts import Support
 from memtui.summarize.grounding import explain
 from memtui.tui import commands, format
@@ -32,7 +32,7 @@ WITHHELD = "Withheld, since no source says it:"
 _BLANK = Content("")
 
 
-def row(edition: TocEdition, status: Status, zone: tzinfo) -> Paragraph:
+def row(edition: TocVersion, status: NodeStatus, zone: tzinfo) -> Paragraph:
     """A version in a few lines: who wrote it and how it stands, when, and what holds.
 
     Args:
@@ -41,7 +41,7 @@ def row(edition: TocEdition, status: Status, zone: tzinfo) -> Paragraph:
         zone: The store's time zone.
     """
     mark = Content.styled(f"{edition.version:>3}  ", "bold")
-    how = Content.styled(", ".join(standing(edition, status)), "$accent")
+    how = Content.styled(", ".join(states(edition, status)), "$accent")
     at = f"{edition.created_at.astimezone(zone):%Y-%m-%d %H:%M}"
     under = [Content.styled(f"{at} · {counts(edition)}", "$context")]
     if edition.rejected:
@@ -49,7 +49,7 @@ def row(edition: TocEdition, status: Status, zone: tzinfo) -> Paragraph:
     return Paragraph(mark, Content(who(edition)), how, under)
 
 
-def who(edition: TocEdition) -> str:
+def who(edition: TocVersion) -> str:
     """Who wrote a version."""
     facts = edition.facts
     if not facts.model:
@@ -57,18 +57,18 @@ def who(edition: TocEdition) -> str:
     return f"{facts.model} {facts.digest[:DIGEST_CHARS]}".strip()
 
 
-def standing(edition: TocEdition, status: Status) -> Iterator[str]:
+def states(edition: TocVersion, status: NodeStatus) -> Iterator[str]:
     """Whether a version is shown, by whose wish, and whether it is the last word."""
     if not edition.is_shown:
         return
     yield "pinned" if edition.is_pinned else "shown"
-    if status is Status.STALE:
+    if status is NodeStatus.STALE:
         yield "out of date"
-    elif status is Status.PROVISIONAL:
+    elif status is NodeStatus.PROVISIONAL:
         yield "provisional"
 
 
-def counts(edition: TocEdition) -> str:
+def counts(edition: TocVersion) -> str:
     """How many of its bullets are supported, weak, unsupported."""
     said = [
         (edition.supported, Support.SUPPORTED),
@@ -82,7 +82,7 @@ def counts(edition: TocEdition) -> str:
 
 
 def note(
-    history: TocHistory, now: datetime, promise: Promise, *, is_written: bool
+    history: TocHistory, now: datetime, promise: RewriteOutlook, *, is_written: bool
 ) -> str:
     """What there is to know before choosing among the versions of a node.
 
@@ -98,7 +98,7 @@ def note(
     said = []
     if shown.is_pinned:
         said.append(f"You pinned version {shown.version}: P on it lets it go.")
-        if history.line.status is Status.STALE:
+        if history.line.status is NodeStatus.STALE:
             said.append("Something has changed since it was made.")
     elif len(history.editions) == 1:
         said.append("There is only this version.")
@@ -117,7 +117,7 @@ class Whole(TextBlock):
     """A version whole, at any width: what it says, and what is known of its making."""
 
     def __init__(
-        self, node: TocNode, edition: TocEdition, zone: tzinfo, now: datetime
+        self, node: TocNode, edition: TocVersion, zone: tzinfo, now: datetime
     ) -> None:
         self.node, self.edition, self.zone, self.now = node, edition, zone, now
         self._laid: tuple[int, Content] | None = None
@@ -150,7 +150,7 @@ class Whole(TextBlock):
             yield Content("Nothing worth a bullet was said here.")
 
 
-def _cost(facts: Facts) -> str:
+def _cost(facts: GenerationStats) -> str:
     """What it took; "" where no model was asked."""
     if not facts.model:
         return ""
@@ -178,10 +178,10 @@ class VersionList(ItemList, inherit_bindings=False):
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="editions")
         self._zone = zone
-        self.editions: tuple[TocEdition, ...] = ()
+        self.editions: tuple[TocVersion, ...] = ()
 
     @property
-    def pointed_at(self) -> TocEdition | None:
+    def pointed_at(self) -> TocVersion | None:
         """The version the cursor is on."""
         at = self.highlighted
         return None if at is None or at >= len(self.editions) else self.editions[at]
