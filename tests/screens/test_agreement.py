@@ -167,7 +167,7 @@ async def test_help_tells_first_what_the_focused_pane_does(
     async with app.run_test(size=(200, 60)) as pilot:
         await settle(pilot)
         for keys, heading, first in (
-            ((), "In the contents", "Open the page of this line."),
+            ((), "In the contents", "Open the page of this row."),
             (("tab",), "On the page", "Open the source of this bullet."),
             (("s",), "In the list of sessions", "Read this session."),
         ):

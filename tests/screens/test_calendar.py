@@ -19,7 +19,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import WorkReported
 from memtui.tui.screens.calendar import CalendarScreen
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.widgets.day_grid import DayGrid, Shades
+from memtui.tui.widgets.day_grid import ActivityScale, DayGrid
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
 
@@ -81,7 +81,7 @@ async def test_the_cursor_moves_by_day_week_and_year_and_tells_where_it_is(
         assert told(app).endswith("nothing is kept")
         await pilot.press("down", "l", "right_square_bracket")
         assert grid(app).cursor == date(2023, 2, 7)
-        assert grid(app).shown == [2024, 2023]
+        assert grid(app).visible_years == [2024, 2023]
         await pilot.press("right_square_bracket", *["left_square_bracket"] * 2)
         assert grid(app).cursor == LAST
         await pilot.press("home")
@@ -146,14 +146,17 @@ async def test_only_the_days_of_what_the_app_is_narrowed_to_are_shown(
 ) -> None:
     async with app.run_test(size=(80, 17)) as pilot:
         await steps(settle, "c")(pilot)
-        whole = grid(app).shades
-        assert len(grid(app).shown) == 1, "and the scale is that of both years"
-        assert whole == Shades.among(browse.counts()) and len(browse.counts()) > 3
+        whole = grid(app).scale
+        assert len(grid(app).visible_years) == 1, "and the scale is that of both years"
+        assert (
+            whole == ActivityScale.from_counts(browse.counts())
+            and len(browse.counts()) > 3
+        )
         app.narrow(Scope(agent="codex"))
         await steps(settle, "enter")(pilot)
         assert grid(app).cursor == date(2024, 1, 22)
         assert notices(app)[0].startswith("Nothing of codex is kept of ")
-        assert grid(app).shades == Shades.among(browse.counts(app.scope))
+        assert grid(app).scale == ActivityScale.from_counts(browse.counts(app.scope))
         assert {*grid(app).years[2024].days} == {date(2024, 1, 22)}
         app.narrow(ALL)
         await settle(pilot)
@@ -175,7 +178,7 @@ async def test_days_that_cannot_be_read_say_why_and_come_once_they_can_be(
                 "✗ The days could not be read:\nthe disk is full\n"
                 "It is tried again by itself; esc goes back."
             )
-        while not grid(app).is_read:
+        while not grid(app).is_loaded:
             await settle(pilot)
         assert not told(app).startswith("✗")
 

@@ -18,7 +18,7 @@ from memtui.store import database, problems
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import WorkReported
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.screens.quarantine import DropScreen, QuarantineScreen
+from memtui.tui.screens.quarantine import DismissScreen, QuarantineScreen
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.quarantine_list import QuarantineList
 from memtui.tui.widgets.status_line import RETRIES_ITSELF, StatusLine
@@ -207,7 +207,7 @@ async def test_nothing_is_dropped_before_it_is_agreed_to(
         await opened(pilot, settle)
         await pilot.press("down", "D")
         await settle(pilot)
-        assert isinstance(refused.screen, DropScreen)
+        assert isinstance(refused.screen, DismissScreen)
         question = str(refused.screen.query_one("#question", Static).visual)
         assert question.startswith("Delete this hook's file for good, 0 bytes?")
         await pilot.press("escape")
@@ -278,12 +278,12 @@ async def test_what_is_refused_meanwhile_comes_into_the_list(
         await opened(pilot, settle)
         await pilot.press("down", "down")
         await settle(pilot)
-        before = entries(refused).pointed_at
+        before = entries(refused).current
         leave(refusing, "1710.json", b"{", at_s=400)
         assert refusing.works.until_idle(lambda _: None) == []
         refused.post_message(WorkReported(Progress("")))
         await until(pilot, settle, lambda: "1710.json" in names(refused))
-        assert entries(refused).pointed_at == before
+        assert entries(refused).current == before
         assert entries(refused).highlighted == 3
 
 

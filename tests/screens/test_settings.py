@@ -107,7 +107,7 @@ async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
         measure = app.screen.query_one("#listed PaneTitle", PaneTitle).measure
         assert measure == str(len(BY_NAME))
         await opened(settle, *["slash", *"pause longer", "enter"])(pilot)
-        assert entries(app).listed == 1
+        assert entries(app).listed_count == 1
         assert told(app).split("\n") == [
             "A pause longer than this ends a segment.",
             "",
@@ -119,7 +119,7 @@ async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
             "enter changes it; that takes effect at the next start.",
         ]
         await pilot.press("escape")
-        assert entries(app).listed == len(BY_NAME)
+        assert entries(app).listed_count == len(BY_NAME)
         assert entries(app).has_focus
         await pilot.press("tab", "escape", "escape")
         assert isinstance(app.screen, ContentsScreen)

@@ -33,7 +33,7 @@ from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_tree import TocTree
-from memtui.tui.widgets.version_list import VersionList, Whole
+from memtui.tui.widgets.version_list import VersionList, VersionText
 from memtui.workspace import Workspace
 from tests import modelled
 from tests.conftest import HISTORY, NOW, OWN
@@ -152,8 +152,8 @@ def about(app: MemtuiApp) -> str:
 
 def said(app: MemtuiApp) -> str:
     visual = app.screen.query_one("#edition", Static).visual
-    assert isinstance(visual, Whole | Content)
-    return visual.lay_out(80).plain if isinstance(visual, Whole) else visual.plain
+    assert isinstance(visual, VersionText | Content)
+    return visual.lay_out(80).plain if isinstance(visual, VersionText) else visual.plain
 
 
 def title(app: MemtuiApp) -> tuple[str, str]:

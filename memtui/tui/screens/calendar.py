@@ -117,7 +117,7 @@ class CalendarScreen(BaseScreen[str]):
         self.set_timer(workers.SLOW_S, self._show_loading)
 
     def _show_loading(self) -> None:
-        if not self._grid.is_read and not self.has_class("-failing"):
+        if not self._grid.is_loaded and not self.has_class("-failing"):
             self.query_one(PaneTitle).measure = workers.READING
 
     # Loading
@@ -125,7 +125,9 @@ class CalendarScreen(BaseScreen[str]):
     @on(YearsShown)
     def load_visible(self) -> None:
         """Load the visible years that are not loaded yet."""
-        missing = [year for year in self._grid.shown if year not in self._grid.years]
+        missing = [
+            year for year in self._grid.visible_years if year not in self._grid.years
+        ]
         self._load_years(missing, self._show, "years")
 
     def _load_years(
@@ -137,7 +139,7 @@ class CalendarScreen(BaseScreen[str]):
     def change_scope(self, message: Narrowed) -> None:
         """Show the days of another scope; the cursor stays."""
         self._scope = self.query_one(StatusLine).scope = message.scope
-        self._grid.forget()
+        self._grid.reload()
 
     def _show(self, data: YearData) -> None:
         if data.scope != self._scope:
@@ -147,18 +149,18 @@ class CalendarScreen(BaseScreen[str]):
         self._grid.show(data.span, data.years, data.counts)
         if data.span is not None and not self._is_placed:
             self._is_placed = True
-            self._grid.point_at(self._day or data.span.last)
+            self._grid.go_to(self._day or data.span.last)
         self._show_day()
 
     @on(DayPointedAt)
     def _show_day(self) -> None:
         """Describe the day under the cursor, and its year."""
         grid = self._grid
-        if not grid.is_read:
+        if not grid.is_loaded:
             return
-        day = day_grid.told(grid.cursor, grid.pointed_at, self._today)
+        day = day_grid.describe_day(grid.cursor, grid.current, self._today)
         self.query_one("#day", Static).update(day)
-        legend = day_grid.legend(grid.shades)
+        legend = day_grid.describe_scale(grid.scale)
         self.query_one("#legend", Static).update(legend)
         year = grid.years[grid.cursor.isocalendar().year]
         messages = sum(one.messages for one in year.days.values())
@@ -175,7 +177,7 @@ class CalendarScreen(BaseScreen[str]):
             self.add_class("-failing")
             content = Content.styled(text, "$error") + f"\n{AGAIN}"
             self.query_one("#day", Static).update(content)
-            self._changed |= {*self._grid.shown}
+            self._changed |= {*self._grid.visible_years}
             self.retry_reload()
 
     # Live changes
@@ -191,7 +193,10 @@ class CalendarScreen(BaseScreen[str]):
 
     def reload(self) -> None:
         """Load again the years in which something has changed."""
-        self._reloading |= self._changed & {*self._grid.years, *self._grid.shown}
+        self._reloading |= self._changed & {
+            *self._grid.years,
+            *self._grid.visible_years,
+        }
         self._changed = set()
         self._load_years(sorted(self._reloading), self._show_reloaded, "changed")
 
@@ -212,9 +217,9 @@ class CalendarScreen(BaseScreen[str]):
     def open(self) -> None:
         """Open the day in the contents, or find the nearest with conversations."""
         grid = self._grid
-        if grid.pointed_at is not None:
-            self.dismiss(grid.pointed_at.node_id)
-        elif grid.is_read:
+        if grid.current is not None:
+            self.dismiss(grid.current.node_id)
+        elif grid.is_loaded:
             wanted = calendar.day_id(grid.cursor)
             find = partial(browse.nearest, wanted, self._zone, self._scope)
             self.load(find, partial(self._go_to_nearest, grid.cursor), "nearest")
@@ -224,7 +229,7 @@ class CalendarScreen(BaseScreen[str]):
         if not found:
             return
         day = calendar.period(found).first
-        self._grid.point_at(day)
+        self._grid.go_to(day)
         scope = f" of {self._scope}" if self._scope.is_narrow else ""
         text = (
             f"No conversations{scope} on {format.day(wanted)}."
@@ -235,7 +240,7 @@ class CalendarScreen(BaseScreen[str]):
     def action_go_to_date(self) -> None:
         def arrive(node_id: str | None) -> None:
             if node_id:
-                self._grid.point_at(calendar.period(node_id).first)
+                self._grid.go_to(calendar.period(node_id).first)
 
         self.app.push_screen(DateScreen(self._now().astimezone(self._zone)), arrive)
 

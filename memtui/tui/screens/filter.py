@@ -16,7 +16,7 @@ from memtui.services.browse import Parts
 from memtui.tui import format, workers
 from memtui.tui.screens.base import Dialog
 from memtui.tui.widgets import part_list
-from memtui.tui.widgets.part_list import PartList
+from memtui.tui.widgets.part_list import ScopeList
 
 CLEAR = "F"
 """Shows everything, while nothing is typed."""
@@ -53,7 +53,7 @@ class FilterScreen(Dialog[Scope | None]):
         with Vertical(id="filter"):
             yield Static(id="chosen")
             yield FilterInput(placeholder="agent, project or keyword", compact=True)
-            yield PartList()
+            yield ScopeList()
             yield Static(Content(workers.READING), id="note")
 
     def on_mount(self) -> None:
@@ -84,8 +84,8 @@ class FilterScreen(Dialog[Scope | None]):
 
     def _update_list(self) -> None:
         typed = self.query_one(Input).value
-        choices = part_list.choices(self._parts, typed, self._draft, self._current)
-        self.query_one(PartList).show(choices)
+        choices = part_list.list_choices(self._parts, typed, self._draft, self._current)
+        self.query_one(ScopeList).show(choices)
 
     @on(Input.Changed)
     def filter_list(self) -> None:
@@ -97,13 +97,13 @@ class FilterScreen(Dialog[Scope | None]):
     def apply(self, event: Input.Submitted | OptionList.OptionSelected) -> None:
         """Return the scope of the highlighted choice."""
         event.stop()
-        choice = self.query_one(PartList).chosen
+        choice = self.query_one(ScopeList).current
         if choice is not None:
             self.dismiss(choice.scope)
 
     def action_add(self) -> None:
         """Add the highlighted choice, to be combined with another one."""
-        choice = self.query_one(PartList).chosen
+        choice = self.query_one(ScopeList).current
         if choice is None:
             return
         self._draft = choice.scope
@@ -117,7 +117,7 @@ class FilterScreen(Dialog[Scope | None]):
             self.dismiss(ALL)
 
     def action_choose(self, step: int) -> None:
-        self.query_one(PartList).choose(step)
+        self.query_one(ScopeList).move(step)
 
     def action_leave(self) -> None:
         self.dismiss(None)

@@ -24,7 +24,7 @@ from memtui.tui.widgets import quarantine_list
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.quarantine_list import QuarantineList, how_much, place
+from memtui.tui.widgets.quarantine_list import QuarantineList, describe_amount, location
 from memtui.tui.widgets.status_line import FailureLog, StatusLine
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ class DismissScreen(Dialog[str]):
     def _question(self) -> Content:
         entry = self._entry
         if entry.file:
-            question = f"Dismiss this entry ({how_much(entry)})?\n\n"
-            effect = f"\n\n{place(entry)} is not changed."
+            question = f"Dismiss this entry ({describe_amount(entry)})?\n\n"
+            effect = f"\n\n{location(entry)} is not changed."
         else:
-            question = f"Delete this hook file for good ({how_much(entry)})?\n\n"
+            question = f"Delete this hook file for good ({describe_amount(entry)})?\n\n"
             effect = "\n\nThere is no other copy of it."
         if self._total > 1:
             effect += f" a dismisses all {format.count(self._total)} entries."
@@ -202,14 +202,14 @@ class QuarantineScreen(ListDetailScreen[None]):
 
     @on(OptionList.OptionHighlighted)
     def load_entry(self) -> None:
-        if entry := self._list.pointed_at:
+        if entry := self._list.current:
             show = self._workspace.quarantine.show
             self.load(partial(show, entry.name, SHOWN_BYTES), self._show_entry, "show")
 
     def _show_entry(self, shown: "Shown") -> None:
-        entry = self._list.pointed_at
+        entry = self._list.current
         if entry is not None and entry.name == shown.entry.name:
-            content = quarantine_list.told(shown, self._zone, self._now())
+            content = quarantine_list.describe_entry(shown, self._zone, self._now())
             self._show_text(entry.name, content)
 
     def _show_text(self, title: str, content: Content) -> None:
@@ -247,7 +247,7 @@ class QuarantineScreen(ListDetailScreen[None]):
         self._retry(is_all=True)
 
     def _retry(self, *, is_all: bool) -> None:
-        entry = self._list.pointed_at
+        entry = self._list.current
         if entry is None:
             self.notify("There is nothing to retry.", markup=False)
             return
@@ -279,7 +279,7 @@ class QuarantineScreen(ListDetailScreen[None]):
 
     def action_dismiss_entry(self) -> None:
         """Ask whether to dismiss the selected entry, or all."""
-        entry = self._list.pointed_at
+        entry = self._list.current
         if entry is None:
             self.notify("There is nothing to dismiss.", markup=False)
             return

@@ -21,7 +21,7 @@ from memtui.tui import commands, format, workers
 from memtui.tui.messages import Narrowed, StretchWanted, WorkReported
 from memtui.tui.screens.base import AGAIN, LAYOUTS, BaseScreen
 from memtui.tui.widgets import session_list
-from memtui.tui.widgets.find_line import WordsInput
+from memtui.tui.widgets.find_line import FindInput
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.session_list import SESSIONS_PAGE, SessionList
@@ -77,7 +77,7 @@ class SessionsScreen(BaseScreen[None]):
         yield PaneTitle("Sessions")
         with Horizontal(id="finding"):
             yield Static("/", id="slash", markup=False)
-            yield WordsInput("title, project or agent")
+            yield FindInput("title, project or agent")
         yield Static(id="columns", markup=False)
         yield SessionList(self._zone, self._now)
         yield Static(id="nothing", markup=False)
@@ -88,8 +88,8 @@ class SessionsScreen(BaseScreen[None]):
         return self.query_one(SessionList)
 
     @property
-    def _input(self) -> WordsInput:
-        return self.query_one(WordsInput)
+    def _input(self) -> FindInput:
+        return self.query_one(FindInput)
 
     def on_mount(self) -> None:
         self.query_one(StatusLine).scope = self.listing.of

@@ -215,7 +215,7 @@ class SettingsScreen(ListDetailScreen[None]):
 
     @on(Input.Changed, "#find")
     def filter(self, event: Input.Changed) -> None:
-        self._list.seek(event.value)
+        self._list.filter(event.value)
         self._show_count()
 
     @on(Input.Submitted, "#find")
@@ -224,7 +224,7 @@ class SettingsScreen(ListDetailScreen[None]):
 
     def _show_count(self) -> None:
         total = len(self._sheet.entries) if self._sheet else 0
-        listed = self._list.listed
+        listed = self._list.listed_count
         count = f"{listed} of {total}" if listed != total else f"{total}"
         self.query_one("#list-pane PaneTitle", PaneTitle).measure = (
             count if total else ""
@@ -235,8 +235,8 @@ class SettingsScreen(ListDetailScreen[None]):
 
     @on(OptionList.OptionHighlighted)
     def show_details(self) -> None:
-        if entry := self._list.pointed_at:
-            self._show_text(entry.setting.name, setting_list.told(entry))
+        if entry := self._list.current:
+            self._show_text(entry.setting.name, setting_list.describe_setting(entry))
 
     def _show_text(self, title: str, content: Content) -> None:
         self.query_one("#detail-pane PaneTitle", PaneTitle).what = title
@@ -247,7 +247,7 @@ class SettingsScreen(ListDetailScreen[None]):
 
     def open_option(self) -> None:
         """Ask for a new value, or show why the setting cannot be changed."""
-        entry, sheet = self._list.pointed_at, self._sheet
+        entry, sheet = self._list.current, self._sheet
         if entry is None or sheet is None:
             return
         if sheet.problem or entry.fixed:
@@ -260,9 +260,9 @@ class SettingsScreen(ListDetailScreen[None]):
     def _confirm(self, entry: "SettingEntry | None") -> None:
         if entry is None:
             return
-        name, value = entry.setting.name, entry.text or setting_list.EMPTY
-        is_later = setting_list.is_waiting(entry) or entry.setting.when
-        effect = setting_list.effect(entry) if is_later else "now"
+        name, value = entry.setting.name, entry.text or setting_list.EMPTY_VALUE
+        is_later = setting_list.needs_restart(entry) or entry.setting.when
+        effect = setting_list.effect_time(entry) if is_later else "now"
         self.notify(f"{name} is {value}; takes effect {effect}.", markup=False)
 
     def action_back(self) -> None:

@@ -108,7 +108,7 @@ class VersionsScreen(ListDetailScreen[bool]):
         self._show_note()
         if history is None:
             self._list.clear_options()
-            self._list.editions = ()
+            self._list.versions = ()
             self.add_class("-empty")
             return
         self._line = history.line
@@ -120,7 +120,7 @@ class VersionsScreen(ListDetailScreen[bool]):
     def _show_note(self) -> None:
         note = GONE
         if self._history is not None:
-            note = version_list.note(
+            note = version_list.describe_choice(
                 self._history,
                 self._now(),
                 self._promise(),
@@ -136,19 +136,19 @@ class VersionsScreen(ListDetailScreen[bool]):
     @on(OptionList.OptionHighlighted)
     def load_version(self) -> None:
         self._confirming = 0
-        if one := self._list.pointed_at:
+        if one := self._list.current:
             read = partial(versions.edition, self._line.node_id, one.version)
             self.load(read, partial(self._show_version, one.version), "version")
 
     def _show_version(self, version: int, node: TocNode | None) -> None:
-        one = self._list.pointed_at
+        one = self._list.current
         if one is None or one.version != version:
             return
         page = self.query_one("#edition", Static)
         if node is None:
             page.update(Content(GONE))
         else:
-            page.update(version_list.Whole(node, one, self._zone, self._now()))
+            page.update(version_list.VersionText(node, one, self._zone, self._now()))
         standing = ", ".join(version_list.states(one, self._line.status))
         title = self.query_one("#detail-pane PaneTitle", PaneTitle)
         title.say(f"Version {one.version}", standing)
@@ -178,9 +178,9 @@ class VersionsScreen(ListDetailScreen[bool]):
 
     def action_pin(self) -> None:
         """Pin the selected version, or unpin it; confirm a rejected one first."""
-        one = self._list.pointed_at
+        one = self._list.current
         if one is None:
-            self.notify(version_list.PENDING, markup=False)
+            self.notify(version_list.NOT_SUMMARIZED, markup=False)
         elif one.is_pinned:
             self.run_thread(self._unpin, self._confirm, "change")
         elif one.rejected and self._confirming != one.version:
@@ -209,8 +209,8 @@ class VersionsScreen(ListDetailScreen[bool]):
 
     def action_regenerate(self) -> None:
         """Request a new version by a model."""
-        if self._list.pointed_at is None:
-            self.notify(version_list.PENDING, markup=False)
+        if self._list.current is None:
+            self.notify(version_list.NOT_SUMMARIZED, markup=False)
         else:
             self.run_thread(self._request_version, self._confirm, "change")
 
