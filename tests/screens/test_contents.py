@@ -188,7 +188,7 @@ async def test_the_keys_of_a_source_bring_it_into_sight(
         await settle(pilot)
         source = app.screen.query_one(SourcePane)
         assert source.region and source.query_one(DetailPane).has_focus
-        assert source.query_one(PaneTitle).what.startswith("Bullet 1, source 1 of")
+        assert source.query_one(PaneTitle).title.startswith("Bullet 1, source 1 of")
 
 
 async def test_plus_and_minus_show_more_and_less_around_the_source(
@@ -366,7 +366,7 @@ async def test_the_contents_say_how_much_they_hold(
         await settle(pilot)
         total = sum(line.tally.segments for line in browse.years())
         title = app.screen.query_one("#contents PaneTitle", PaneTitle)
-        assert title.measure == f"{total} segments"
+        assert title.info == f"{total} segments"
 
 
 async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
@@ -459,7 +459,7 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
         node = page(pilot).node
         assert node is not None
         tokens = estimate(nodes.node_text(node))
-        measure = page(pilot).query_one(PaneTitle).measure
+        measure = page(pilot).query_one(PaneTitle).info
         assert f" · ~{tokens} tokens · " in measure
         assert page(pilot).size.width == SIZE[0] and not tree(pilot).region.area
         await press(pilot, settle, "z")

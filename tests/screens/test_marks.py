@@ -238,7 +238,7 @@ async def test_of_a_claim_no_source_says_the_closest_words_are_shown_as_such(
         await steps(settle, *TO_THE_PAGE, "u")(pilot)
         assert rows(pilot)[-1].split("\n")[0].endswith("closest words 1 ▸")
         title = pilot.app.screen.query_one("#source PaneTitle", PaneTitle)
-        assert title.what == "Bullet 2, closest words 1 of 1"
+        assert title.title == "Bullet 2, closest words 1 of 1"
         assert marked(source(pilot)) == "Bash: pytest -q tests/test_sessions.py"
 
 

@@ -2,12 +2,12 @@
 
 from memtui.tui import rendering
 from memtui.tui.widgets import day_grid
-from memtui.tui.widgets.day_grid import Shades
+from memtui.tui.widgets.day_grid import ActivityScale
 
 
 def test_each_step_holds_a_quarter_of_the_days() -> None:
-    steps = Shades.among(range(1, 101))
-    assert [steps.step(count) for count in (1, 25, 26, 51, 76, 100)] == [
+    steps = ActivityScale.from_counts(range(1, 101))
+    assert [steps.level(count) for count in (1, 25, 26, 51, 76, 100)] == [
         1,
         1,
         2,
@@ -25,10 +25,10 @@ def test_each_step_holds_a_quarter_of_the_days() -> None:
 
 
 def test_days_that_are_all_alike_are_one_step() -> None:
-    steps = Shades.among([7, 7, 7])
-    assert steps.step(7) == 4
+    steps = ActivityScale.from_counts([7, 7, 7])
+    assert steps.level(7) == 4
     assert steps.ranges() == [(0, "none"), (1, "1–6"), (4, "7 or more")]
-    assert Shades.among([]).ranges() == [(0, "none"), (4, "1 or more")]
+    assert ActivityScale.from_counts([]).ranges() == [(0, "none"), (4, "1 or more")]
 
 
 def test_the_steps_are_told_apart_in_plain_letters_too() -> None:

@@ -95,4 +95,4 @@ def test_a_damaged_store_is_said_with_what_to_do() -> None:
 @pytest.mark.parametrize("days", [2, 8, 20, 45, 70, 526, 800])
 def test_a_day_is_as_long_ago_as_what_was_said_on_it(days: int) -> None:
     said = format.ago(NOW - timedelta(days=days), NOW)
-    assert day_grid.away(NOW.date() - timedelta(days=days), NOW.date()) == said
+    assert day_grid.relative_day(NOW.date() - timedelta(days=days), NOW.date()) == said

@@ -28,14 +28,14 @@ GLYPHS = "·░▒▓█"
 
 
 @dataclass(frozen=True, slots=True)
-class Shades:
+class ActivityScale:
     """Which step a number of messages is, among those in sight."""
 
     cuts: tuple[int, int, int]
     """From how many on the second, the third and the fourth step begin."""
 
     @classmethod
-    def among(cls, counts: Iterable[int]) -> "Shades":
+    def from_counts(cls, counts: Iterable[int]) -> "ActivityScale":
         """Steps that hold a quarter of these counts each.
 
         Args:
@@ -45,7 +45,7 @@ class Shades:
         one, two, three = (ordered[len(ordered) * part // 4] for part in (1, 2, 3))
         return cls((one, two, three))
 
-    def step(self, count: int) -> int:
+    def level(self, count: int) -> int:
         """The step of a day on which something was said, 1 to 4."""
         return 1 + sum(max(1, count) >= cut for cut in self.cuts)
 
@@ -114,12 +114,12 @@ class DayGrid(Widget, can_focus=True):
         self._top = calendar.iso_year(cursor)
         self.span: DateRange | None = None
         self.years: dict[int, CalendarYear] = {}
-        self.shades = Shades.among(())
+        self.scale = ActivityScale.from_counts(())
 
     # What is shown
 
     @property
-    def shown(self) -> list[int]:
+    def visible_years(self) -> list[int]:
         """The years in sight, the newest first."""
         blocks = max(1, (self.size.height + 1) // BLOCK_LINES)
         newest, oldest = self._newest, self._oldest
@@ -145,12 +145,12 @@ class DayGrid(Widget, can_focus=True):
         return calendar.first_day(calendar.iso_year(first))
 
     @property
-    def pointed_at(self) -> CalendarDay | None:
+    def current(self) -> CalendarDay | None:
         """What is kept of the day the cursor is on."""
         return self._found(self.cursor)
 
     @property
-    def is_read(self) -> bool:
+    def is_loaded(self) -> bool:
         """Whether it is known what is kept of the day the cursor is on."""
         return calendar.iso_year(self.cursor) in self.years
 
@@ -172,23 +172,23 @@ class DayGrid(Widget, can_focus=True):
             counts: The messages of each day there is: a shade means the same in
                 every year.
         """
-        self.span, self.shades = span, Shades.among(counts)
+        self.span, self.scale = span, ActivityScale.from_counts(counts)
         self.years |= {year.number: year for year in years}
         self._look()
 
-    def forget(self) -> None:
+    def reload(self) -> None:
         """Ask anew for all that is in sight."""
         self.years.clear()
         self._look()
 
-    def point_at(self, day: date) -> None:
+    def go_to(self, day: date) -> None:
         """Put the cursor on a day, as near as there is one to point at."""
         self.cursor = min(max(day, self._earliest), self._latest)
 
     def watch_cursor(self) -> None:
         """Bring its year into sight, and tell of it."""
         year = calendar.iso_year(self.cursor)
-        if year not in (shown := self.shown):
+        if year not in (shown := self.visible_years):
             self._top = year if year > shown[0] else year + len(shown) - 1
         self._look()
         self.post_message(DayPointedAt(self.cursor))
@@ -199,8 +199,8 @@ class DayGrid(Widget, can_focus=True):
 
     def _look(self) -> None:
         """Draw anew what is in sight, and ask for what is not read of it."""
-        some = [self.years[year] for year in self.shown if year in self.years]
-        if len(some) < len(self.shown):
+        some = [self.years[year] for year in self.visible_years if year in self.years]
+        if len(some) < len(self.visible_years):
             self.post_message(YearsShown())
         self.refresh()
 
@@ -247,8 +247,8 @@ class DayGrid(Widget, can_focus=True):
         """
         year = calendar.iso_year(self.cursor) + step
         if self._oldest <= year <= self._newest:
-            self.point_at(calendar.same_day(self.cursor, year))
-        elif self.span is None and not self.is_read:
+            self.go_to(calendar.same_day(self.cursor, year))
+        elif self.span is None and not self.is_loaded:
             self.notify("Which years there are is not known yet.", markup=False)
         else:
             end = "earliest" if step < 0 else "latest"
@@ -256,11 +256,11 @@ class DayGrid(Widget, can_focus=True):
 
     def action_first(self) -> None:
         """Go to the first day of which anything is kept."""
-        self.point_at(self.span.first if self.span else self.cursor)
+        self.go_to(self.span.first if self.span else self.cursor)
 
     def action_last(self) -> None:
         """Go to the last day of which anything is kept."""
-        self.point_at(self.span.last if self.span else self.cursor)
+        self.go_to(self.span.last if self.span else self.cursor)
 
     def action_open(self) -> None:
         """Open the day the cursor is on."""
@@ -270,14 +270,14 @@ class DayGrid(Widget, can_focus=True):
         """Go to the day that is clicked; a double click opens it."""
         block, row = divmod(event.y, BLOCK_LINES)
         week = (event.x - LEAD_CELLS) // self._cells
-        if not 1 <= row <= len(NAMES) or block >= len(self.shown) or week < 0:
+        if not 1 <= row <= len(NAMES) or block >= len(self.visible_years) or week < 0:
             return
         day = (
-            calendar.first_day(self.shown[block])
+            calendar.first_day(self.visible_years[block])
             + week * calendar.WEEK
             + (row - 1) * DAY
         )
-        if week < calendar.week_count(self.shown[block]):
+        if week < calendar.week_count(self.visible_years[block]):
             self._go(day)
             if event.chain == 2 and self.cursor == day:
                 self.action_open()
@@ -291,7 +291,7 @@ class DayGrid(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """Draw one line: of months, of a weekday, or a blank one."""
         block, row = divmod(y, BLOCK_LINES)
-        shown = self.shown
+        shown = self.visible_years
         width, base = self.size.width, self.rich_style
         if block >= len(shown) or row > len(NAMES):
             return Strip.blank(width, base)
@@ -328,7 +328,7 @@ class DayGrid(Widget, can_focus=True):
     def _cell(self, day: date) -> tuple[str, Style]:
         found, cells = self._found(day), self._cells
         if found is not None:
-            step = self.shades.step(found.messages)
+            step = self.scale.level(found.messages)
             text, ink = GLYPHS[step] * cells, f"step{step}"
         elif day > self._latest or calendar.iso_year(day) not in self.years:
             text, ink = " " * cells, "none"
@@ -346,7 +346,7 @@ class DayGrid(Widget, can_focus=True):
 GAP = "   "
 
 
-def away(day: date, today: date) -> str:
+def relative_day(day: date, today: date) -> str:
     """How far a day is from today: "today", "3 days ago", "5 weeks ago"."""
     days = (today - day).days
     if days in (0, 1):
@@ -358,10 +358,10 @@ def away(day: date, today: date) -> str:
 
 def dated(day: date, today: date) -> str:
     """A date in full and how far it is: "Tue 10 March 2026, yesterday"."""
-    return f"{format.day(day)}, {away(day, today)}"
+    return f"{format.day(day)}, {relative_day(day, today)}"
 
 
-def told(day: date, found: CalendarDay | None, today: date) -> Content:
+def describe_day(day: date, found: CalendarDay | None, today: date) -> Content:
     """What is known of a day, in lines.
 
     Args:
@@ -391,7 +391,7 @@ def told(day: date, found: CalendarDay | None, today: date) -> Content:
     return Content("\n").join(line for line in lines if line)
 
 
-def legend(shades: Shades) -> Content:
+def describe_scale(shades: ActivityScale) -> Content:
     """What the glyphs stand for, in messages a day."""
     parts = [f"{GLYPHS[step]} {said}" for step, said in shades.ranges()]
     of = " messages a day, in any year"

@@ -22,7 +22,7 @@ from memtui.tui.messages import WordsAsked
 from memtui.tui.workers import SLOW_S
 
 
-class WordsInput(Input):
+class FindInput(Input):
     """Leaves enter and escape to the screen, at once: the next key finds it done."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,13 +44,13 @@ class FindLine(Horizontal):
     def __init__(self) -> None:
         super().__init__(id="finding")
         self.words = ""
-        self.found: Sequence[EventPosition] = ()
+        self.matches: Sequence[EventPosition] = ()
         self._asking: str | None = None
 
     def compose(self) -> ComposeResult:
         """A line to type in, and what was found at its end."""
         yield Static("/", id="slash", markup=False)
-        yield WordsInput("words in this session")
+        yield FindInput("words in this session")
         yield Static(id="told", markup=False)
 
     @property
@@ -58,29 +58,29 @@ class FindLine(Horizontal):
         return self.query_one("#words", Input)
 
     @property
-    def typed(self) -> str:
+    def text(self) -> str:
         """The words that stand here."""
         return self._input.value.strip()
 
     @property
-    def is_typed_in(self) -> bool:
+    def has_input_focus(self) -> bool:
         """Whether the keys go here."""
         return self._input.has_focus
 
     @property
-    def is_looking(self) -> bool:
+    def is_searching(self) -> bool:
         """Whether words are looked for just now."""
         return self._asking is not None
 
-    def ask(self) -> None:
+    def focus_input(self) -> None:
         """Have words typed."""
         self._input.focus()
 
     @on(Input.Changed)
-    def look(self) -> None:
+    def search(self) -> None:
         """Have them looked for, unless others are: then they are next."""
-        if self._asking is None and self.words != self.typed:
-            words = self._asking = self.typed
+        if self._asking is None and self.words != self.text:
+            words = self._asking = self.text
             self.set_timer(SLOW_S, partial(self._say_slow, words))
             self.post_message(WordsAsked(words))
 
@@ -88,53 +88,53 @@ class FindLine(Horizontal):
         if self._asking == words:
             self._say("looking…")
 
-    def let_go(self) -> None:
+    def reset(self) -> None:
         """Look for nothing any more."""
-        self.words, self.found = "", ()
+        self.words, self.matches = "", ()
         self._input.value = ""
         self._say("")
 
-    def takes(self, words: str, found: Sequence[EventPosition]) -> bool:
+    def accept(self, words: str, found: Sequence[EventPosition]) -> bool:
         """Take what was found, unless other words stand here by now."""
         self._asking = None
-        if words != self.typed:
-            self.look()
+        if words != self.text:
+            self.search()
             return False
-        self.words, self.found = words, found
+        self.words, self.matches = words, found
         return True
 
-    def fail(self) -> None:
+    def show_error(self) -> None:
         """Nothing is known of these words: enter asks once more."""
-        self._asking, self.words, self.found = None, "", ()
+        self._asking, self.words, self.matches = None, "", ()
         self._say("not looked through")
 
-    def first(self, here: EventPosition | None) -> EventPosition:
+    def first_match(self, here: EventPosition | None) -> EventPosition:
         """The first match from here on, or the first of all."""
-        at = bisect_left(self.found, here) if here else 0
-        return self.found[at % len(self.found)]
+        at = bisect_left(self.matches, here) if here else 0
+        return self.matches[at % len(self.matches)]
 
-    def beyond(self, here: EventPosition, by: int) -> EventPosition | None:
+    def next_match(self, here: EventPosition, by: int) -> EventPosition | None:
         """The next match after here, or the one before; None at either end."""
         at = (
-            bisect_right(self.found, here)
+            bisect_right(self.matches, here)
             if by > 0
-            else bisect_left(self.found, here) - 1
+            else bisect_left(self.matches, here) - 1
         )
-        return self.found[at] if 0 <= at < len(self.found) else None
+        return self.matches[at] if 0 <= at < len(self.matches) else None
 
-    def number(self, here: EventPosition | None) -> None:
+    def show_position(self, here: EventPosition | None) -> None:
         """Say which of the matches this is, once it is known."""
-        if self.is_looking:
+        if self.is_searching:
             return
-        if not self.found:
+        if not self.matches:
             self._say("nowhere in this session" if self.words else "")
             return
-        total = format.count(len(self.found))
-        at = bisect_left(self.found, here) if here else len(self.found)
-        is_one = at < len(self.found) and self.found[at] == here
+        total = format.count(len(self.matches))
+        at = bisect_left(self.matches, here) if here else len(self.matches)
+        is_one = at < len(self.matches) and self.matches[at] == here
         which = f"{format.count(at + 1)} of {total}" if is_one else f"in {total}"
         typing, moving = "enter stays · esc goes back", "n next · p previous"
-        self._say(f"{which} · {typing if self.is_typed_in else moving}")
+        self._say(f"{which} · {typing if self.has_input_focus else moving}")
 
     def _say(self, words: str) -> None:
         self.query_one("#told", Static).update(Content(words))

@@ -108,7 +108,7 @@ class NodePage(Vertical):
     def close(self) -> None:
         """Show no node: there is none to point at."""
         self.node, self._part, self._wanted, self._awaited = None, None, "", ""
-        self.query_one(PaneTitle).say("Page")
+        self.query_one(PaneTitle).show("Page")
         self.query_one("#head", Static).update(
             Content.styled(NOTHING_CHOSEN, "$context")
         )
@@ -151,7 +151,7 @@ class NodePage(Vertical):
         if message.part is None or self.node is None:
             self._say("This is no longer in the contents. Choose another line.")
             return
-        self.query_one(PaneTitle).say(
+        self.query_one(PaneTitle).show(
             _title(self.node, self.zone),
             _size(self.node),
         )
@@ -168,7 +168,7 @@ class NodePage(Vertical):
             first, dot, others = _size(message.node).partition(" · ")
             cost = f"~{format.counted(message.tokens, 'token')}"
             told = f"{first} · {cost}{dot}{others}" if first else ""
-            self.query_one(PaneTitle).measure = told
+            self.query_one(PaneTitle).info = told
 
     def _go_to_grip(self) -> None:
         if self._grip_to_open:
@@ -206,11 +206,13 @@ class NodePage(Vertical):
             return ""
         if node.level is TocLevel.DAY:
             days = (node.start_time, self.now())
-            return day_grid.away(*(at.astimezone(self.zone).date() for at in days))
+            return day_grid.relative_day(
+                *(at.astimezone(self.zone).date() for at in days)
+            )
         return format.ago(node.start_time, self.now())
 
     def _say(self, words: str) -> None:
-        self.query_one(PaneTitle).say("Page")
+        self.query_one(PaneTitle).show("Page")
         self.query_one("#head", Static).update(Content(words))
         self.bullets.clear()
 

@@ -18,21 +18,21 @@ class PaneTitle(Widget):
     first; the last ones are left out where the pane is narrow.
     """
 
-    what = reactive("")
-    measure = reactive("")
+    title = reactive("")
+    info = reactive("")
 
     def __init__(self, what: str = "", measure: str = "") -> None:
         super().__init__()
-        self.set_reactive(PaneTitle.what, what)
-        self.set_reactive(PaneTitle.measure, measure)
+        self.set_reactive(PaneTitle.title, what)
+        self.set_reactive(PaneTitle.info, measure)
 
-    def say(self, what: str, measure: str = "") -> None:
+    def show(self, what: str, measure: str = "") -> None:
         """Change title and measure."""
-        self.what, self.measure = what, measure
+        self.title, self.info = what, measure
 
     def render(self) -> Content:
         """Draw title and measure with the rule between them."""
-        title, measure = fit_title(self.what, self.measure, self.size.width)
+        title, measure = fit_title(self.title, self.info, self.size.width)
         left = Content("─").stylize("$rule") + Content(f" {title} ")
         right = Content(f" {measure} " if measure else "")
         rule = self.size.width - left.cell_length - right.cell_length - 1

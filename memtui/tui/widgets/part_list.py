@@ -28,7 +28,7 @@ COUNTED = {"agent": "session", "project": "session", "keyword": "day"}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ScopeChoice:
     """A line: what the app would be narrowed to."""
 
     scope: Scope
@@ -41,7 +41,9 @@ class Choice:
     is_chosen: bool = False
 
 
-def choices(parts: Parts, typed: str, draft: Scope, current: Scope) -> list[Choice]:
+def list_choices(
+    parts: Parts, typed: str, draft: Scope, current: Scope
+) -> list[ScopeChoice]:
     """What can be chosen, in the order of its lines.
 
     Args:
@@ -51,13 +53,13 @@ def choices(parts: Parts, typed: str, draft: Scope, current: Scope) -> list[Choi
         current: What the app shows now.
     """
     wanted = typed.strip().casefold()
-    found: list[Choice] = []
+    found: list[ScopeChoice] = []
     if not wanted and draft != current:
         found.append(
-            Choice(draft, f"Show {draft if draft.is_narrow else 'everything'}")
+            ScopeChoice(draft, f"Show {draft if draft.is_narrow else 'everything'}")
         )
     if not wanted and draft.is_narrow:
-        found.append(Choice(ALL, "Show everything", end="F"))
+        found.append(ScopeChoice(ALL, "Show everything", end="F"))
     kinds = {"agent": parts.agents, "project": parts.projects}
     for kind, there in (kinds | {"keyword": parts.keywords}).items():
         found += _of(kind, there, wanted, draft)
@@ -65,13 +67,13 @@ def choices(parts: Parts, typed: str, draft: Scope, current: Scope) -> list[Choi
     if wanted and wanted not in known:
         scope = replace(draft, keyword=typed.strip())
         told = "as a keyword, if any page has it"
-        found.append(Choice(scope, typed.strip(), "keyword", told))
+        found.append(ScopeChoice(scope, typed.strip(), "keyword", told))
     return found
 
 
 def _of(
     kind: str, there: Sequence[tuple[str, int]], wanted: str, draft: Scope
-) -> Iterator[Choice]:
+) -> Iterator[ScopeChoice]:
     """Those of a kind that hold what is typed, first what begins with it."""
     chosen = getattr(draft, kind)
     held = [(name, n) for name, n in there if wanted in name.casefold()]
@@ -81,23 +83,23 @@ def _of(
         is_chosen = name.casefold() == chosen.casefold()
         scope = replace(draft, **{kind: "" if is_chosen else name})
         counted = format.counted(number, COUNTED[kind])
-        yield Choice(scope, name, kind, counted, is_chosen)
+        yield ScopeChoice(scope, name, kind, counted, is_chosen)
 
 
-class PartList(ItemList, can_focus=False):
+class ScopeList(ItemList, can_focus=False):
     """Shows what can be chosen under headings; the cursor stands on a line of these."""
 
     def __init__(self) -> None:
         super().__init__(id="parts", markup=False)
-        self._choices: list[Choice | None] = []
+        self._choices: list[ScopeChoice | None] = []
 
     @property
-    def chosen(self) -> Choice | None:
+    def current(self) -> ScopeChoice | None:
         """What the cursor is on."""
         at = self.highlighted
         return self._choices[at] if at is not None else None
 
-    def show(self, found: Sequence[Choice]) -> None:
+    def show(self, found: Sequence[ScopeChoice]) -> None:
         """Show these, with the cursor on the first."""
         options: list[Option] = []
         self._choices, before = [], ""
@@ -115,7 +117,7 @@ class PartList(ItemList, can_focus=False):
         if any(self._choices):
             self.highlighted = next(at for at, one in enumerate(self._choices) if one)
 
-    def choose(self, step: int) -> None:
+    def move(self, step: int) -> None:
         """Move the cursor, round the ends."""
         if self._choices and self.highlighted is not None:
             at = self.highlighted

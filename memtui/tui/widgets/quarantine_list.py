@@ -33,19 +33,19 @@ def row(entry: "Entry", zone: tzinfo) -> Content:
     )
 
 
-def place(entry: "Entry") -> str:
+def location(entry: "Entry") -> str:
     """The file and line of a transcript's record."""
     return f"{entry.file}:{entry.line}" if entry.line else entry.file
 
 
-def how_much(entry: "Entry") -> str:
+def describe_amount(entry: "Entry") -> str:
     """How long a hook's file is, or how many records of a transcript are meant."""
     if entry.file:
         return format.counted(entry.count, "record")
     return format.size(entry.size).replace("characters", "bytes")
 
 
-def told(shown: "Shown", zone: tzinfo, now: datetime) -> Content:
+def describe_entry(shown: "Shown", zone: tzinfo, now: datetime) -> Content:
     """What an entry says, under what is known of it."""
     text = Content(shown.text) if shown.text else Content.styled(shown.note, "$context")
     more = f"\n\nThere is more: memtui quarantine show {shown.entry.name}"
@@ -58,9 +58,9 @@ def _head(entry: "Entry", zone: tzinfo, now: datetime) -> Content:
     at = entry.at.astimezone(zone)
     agent = entry.agent or "agent not named"
     about = [f"{at:%Y-%m-%d %H:%M} ({format.ago(entry.at, now)})", agent, entry.event]
-    lines = [" · ".join([*filter(None, about), how_much(entry)])]
+    lines = [" · ".join([*filter(None, about), describe_amount(entry)])]
     if entry.file:
-        lines.append(place(entry))
+        lines.append(location(entry))
     return Content.assemble(
         ("\n".join(lines), "$context"), ("\n" + "\n".join(entry.reasons), "$error")
     )
@@ -86,7 +86,7 @@ class QuarantineList(ItemList, inherit_bindings=False):
         self.total = 0
 
     @property
-    def pointed_at(self) -> "Entry | None":
+    def current(self) -> "Entry | None":
         """The entry the cursor is on."""
         at = self.highlighted
         return None if at is None or at >= len(self.entries) else self.entries[at]
@@ -102,7 +102,7 @@ class QuarantineList(ItemList, inherit_bindings=False):
         self.total = total
         if list(entries) == self.entries:
             return
-        before, at = self.pointed_at, self.highlighted or 0
+        before, at = self.current, self.highlighted or 0
         self.entries = list(entries)
         names = [entry.name for entry in entries]
         for name in (returning, before.name if before else ""):

@@ -20,7 +20,7 @@ NAME_CELLS, VALUE_CELLS = 18, 24
 """How wide the columns of a line are."""
 
 
-EMPTY = "(empty)"
+EMPTY_VALUE = "(empty)"
 """What an empty value is called."""
 
 
@@ -61,26 +61,26 @@ def _short_origin(entry: "SettingEntry") -> str:
         origin = "environment"
     elif entry.is_set and origin != "command line":
         origin = "file"
-    return f"{origin}, next start" if is_waiting(entry) else origin
+    return f"{origin}, next start" if needs_restart(entry) else origin
 
 
-def is_waiting(entry: "SettingEntry") -> bool:
+def needs_restart(entry: "SettingEntry") -> bool:
     """Whether it was changed, and takes effect at the next start."""
     return entry.text != entry.running and not entry.setting.when
 
 
-def effect(entry: "SettingEntry") -> str:
+def effect_time(entry: "SettingEntry") -> str:
     """When a change of it takes effect, or for what."""
     setting = entry.setting
     return setting.when or ("at once" if setting.is_at_once else "at the next start")
 
 
-def told(entry: "SettingEntry") -> Content:
+def describe_setting(entry: "SettingEntry") -> Content:
     """All there is to say of a setting."""
     setting = entry.setting
     lines = [Content(setting.says), Content("")]
     lines.append(_fact("value", _with_unit(entry.text, setting.unit)))
-    if is_waiting(entry):
+    if needs_restart(entry):
         running = _with_unit(entry.running, setting.unit)
         lines.append(_fact("in effect", f"{running}, until memtui is started again"))
     lines.append(_fact("set by", entry.origin))
@@ -98,7 +98,7 @@ def _how(entry: "SettingEntry") -> str:
     """Which key changes it and when that takes effect, or why none does."""
     if entry.fixed:
         return f"{entry.fixed}."
-    return f"enter changes it; that takes effect {effect(entry)}."
+    return f"enter changes it; that takes effect {effect_time(entry)}."
 
 
 def _fact(name: str, said: str) -> Content:
@@ -110,7 +110,7 @@ def _with_unit(text: str, unit: str) -> str:
 
 
 def _value(text: str) -> str:
-    return text or EMPTY
+    return text or EMPTY_VALUE
 
 
 def _listed(choices: tuple[str, ...]) -> str:
@@ -130,11 +130,11 @@ class SettingList(ItemList, inherit_bindings=False):
         super().__init__(id="entries", markup=False)
         self._entries: Sequence[SettingEntry] = ()
         self._sought: tuple[str, ...] = ()
-        self.listed = 0
+        self.listed_count = 0
         """How many settings hold what is looked for."""
 
     @property
-    def pointed_at(self) -> "SettingEntry | None":
+    def current(self) -> "SettingEntry | None":
         """The setting the cursor is on."""
         at = self.highlighted
         name = None if at is None else self.get_option_at_index(at).id
@@ -145,20 +145,20 @@ class SettingList(ItemList, inherit_bindings=False):
         self._entries = entries
         self._list()
 
-    def seek(self, words: str) -> None:
+    def filter(self, words: str) -> None:
         """List those alone that hold all these words."""
         self._sought = tuple(words.lower().split())
         self._list()
 
     def _list(self) -> None:
-        before, section, lines = self.pointed_at, "", []
+        before, section, lines = self.current, "", []
         found = [entry for entry in self._entries if self._holds(entry)]
         for entry in found:
             if (of := entry.setting.name.partition(".")[0]) != section:
                 section = of
                 lines.append(Option(heading(of), disabled=True))
             lines.append(Option(row(entry), id=entry.setting.name))
-        self.listed = len(found)
+        self.listed_count = len(found)
         with self.prevent(OptionList.OptionHighlighted):
             self.clear_options()
             self.add_options(lines)

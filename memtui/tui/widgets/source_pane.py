@@ -162,7 +162,7 @@ class SourcePane(Vertical):
         if not message.expansion.excerpt_events:
             self._show_text(_title(wanted), NOT_FOUND)
             return
-        self.query_one(PaneTitle).say(_title(wanted), self._describe_session())
+        self.query_one(PaneTitle).show(_title(wanted), self._describe_session())
         self.query_one("#transcript", Static).update(
             SourceExcerpt(message.expansion, self.zone, self.now(), wanted.verdict)
         )
@@ -189,7 +189,7 @@ class SourcePane(Vertical):
             self._load()
 
     def _show_text(self, title: str, text: str) -> None:
-        self.query_one(PaneTitle).say(title)
+        self.query_one(PaneTitle).show(title)
         self.query_one("#transcript", Static).update(Content.styled(text, "$context"))
         self.query_one(DetailPane).scroll_home(animate=False)
 

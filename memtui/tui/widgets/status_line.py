@@ -145,7 +145,7 @@ class StatusLine(Widget):
         self._calm = Calm["Progress"](_kind, time.monotonic)
         self._later: Timer | None = None
 
-    def say(self, progress: "Progress") -> None:
+    def show(self, progress: "Progress") -> None:
         """Show what a worker has reported; beside a model, what lasts of it."""
         at_once = progress.model.health is None
         self._show(self._calm.put(progress, at_once=at_once))

@@ -23,7 +23,7 @@ DIGEST_CHARS = 12
 """How much of a model's digest is shown."""
 
 
-PENDING = "Not summarised yet: that happens by itself, in a while."
+NOT_SUMMARIZED = "Not summarised yet: that happens by itself, in a while."
 
 
 WITHHELD = "Withheld, since no source says it:"
@@ -81,7 +81,7 @@ def counts(edition: TocVersion) -> str:
     return " · ".join(told) or "no bullets"
 
 
-def note(
+def describe_choice(
     history: TocHistory, now: datetime, promise: RewriteOutlook, *, is_written: bool
 ) -> str:
     """What there is to know before choosing among the versions of a node.
@@ -94,7 +94,7 @@ def note(
     """
     shown = history.shown
     if shown is None:
-        return PENDING
+        return NOT_SUMMARIZED
     said = []
     if shown.is_pinned:
         said.append(f"You pinned version {shown.version}: P on it lets it go.")
@@ -113,7 +113,7 @@ def note(
     return " ".join(said)
 
 
-class Whole(TextBlock):
+class VersionText(TextBlock):
     """A version whole, at any width: what it says, and what is known of its making."""
 
     def __init__(
@@ -178,18 +178,18 @@ class VersionList(ItemList, inherit_bindings=False):
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="editions")
         self._zone = zone
-        self.editions: tuple[TocVersion, ...] = ()
+        self.versions: tuple[TocVersion, ...] = ()
 
     @property
-    def pointed_at(self) -> TocVersion | None:
+    def current(self) -> TocVersion | None:
         """The version the cursor is on."""
         at = self.highlighted
-        return None if at is None or at >= len(self.editions) else self.editions[at]
+        return None if at is None or at >= len(self.versions) else self.versions[at]
 
     def show(self, history: TocHistory) -> None:
         """List these; the cursor stays on its version, at first on the one shown."""
-        before = self.pointed_at or history.shown
-        self.editions = history.editions
+        before = self.current or history.shown
+        self.versions = history.editions
         status = history.line.status
         rows = [row(one, status, self._zone) for one in history.editions]
         with self.prevent(OptionList.OptionHighlighted):
