@@ -15,6 +15,7 @@ from memtui.model.events import clean
 
 if TYPE_CHECKING:
     from memtui.agents.questions import AgentQuestions
+    from memtui.model.schedule import Schedules
     from memtui.text.tokens import Counter
 
 

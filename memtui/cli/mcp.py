@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memtui.agents.questions import AgentQuestions
+    from memtui.model.schedule import Schedules
     from memtui.text.tokens import Counter
     from memtui.workspace import Workspace
 

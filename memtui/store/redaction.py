@@ -11,9 +11,9 @@ from memtui.store.database import db
 from memtui.store.problems import Count, Kind
 from memtui.store.schema import (
     CursorRow,
-    SubagentRow,
     ProblemRow,
     SessionRow,
+    SubagentRow,
     ThoughtRow,
 )
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from memtui.model.events import Event, Thought, clean, from_ms, to_ms
 from memtui.store.database import db, writing
-from memtui.store.schema import UnlockRow, MetaRow, TombstoneRow
+from memtui.store.schema import MetaRow, TombstoneRow, UnlockRow
 
 TWIN_MS = 600_000
 """How far apart two source_copies of one event may be, in milliseconds."""

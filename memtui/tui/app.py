@@ -38,6 +38,7 @@ from memtui.tui.themes import DARK, THEMES, stylesheets
 
 if TYPE_CHECKING:
     from memtui.integrations.hooks import HooksEditor
+    from memtui.model.model_state import RewriteOutlook
     from memtui.pipeline.progress import Progress
     from memtui.settings_file import SettingsEditor
     from memtui.tui.screens.contents import ContentsScreen

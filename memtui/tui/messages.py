@@ -9,9 +9,12 @@ from textual.message import Message
 if TYPE_CHECKING:
     from datetime import date
 
+    from memtui.model.activity import ScopedNode
+    from memtui.model.events import EventPosition
     from memtui.model.grips import Expansion
-    from memtui.model.nodes import TocNode
+    from memtui.model.nodes import TocEntry, TocNode
     from memtui.model.scope import Scope
+    from memtui.model.setting import SettingEntry
     from memtui.model.verdicts import Verdict
     from memtui.pipeline.progress import Progress
     from memtui.services.browse import Branches

@@ -18,7 +18,7 @@ from memtui.services import sessions
 from memtui.settings import Settings
 from memtui.store import backup as store_backup
 from memtui.store import database, tombstones
-from memtui.store.schema import EventRow, SubagentRow, SessionRow, SourceCopyRow
+from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, SubagentRow
 from memtui.store.tombstones import Kind, Tombstone
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY

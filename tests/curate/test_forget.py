@@ -19,9 +19,9 @@ from memtui.settings import Settings
 from memtui.store import cursors, database, meta, tombstones
 from memtui.store.schema import (
     EventRow,
-    SubagentRow,
     SessionRow,
     SourceCopyRow,
+    SubagentRow,
     ThoughtRow,
     TombstoneRow,
     VersionRow,

@@ -13,7 +13,7 @@ from memtui.paths import in_home
 from memtui.services.redact import Redact, Redacted
 from memtui.settings import Settings
 from memtui.store import cursors, database, meta, problems
-from memtui.store.schema import EventRow, SubagentRow, SessionRow, ThoughtRow
+from memtui.store.schema import EventRow, SessionRow, SubagentRow, ThoughtRow
 from memtui.text import secrets
 from memtui.text.vocabulary import counter
 from memtui.workspace import Workspace

@@ -120,13 +120,13 @@ async def test_a_page_tells_of_what_is_shown_alone_and_says_what_it_hides(
         page = pilot.app.screen.query_one(NodePage)
         title = pilot.app.screen.query_one("#contents PaneTitle", PaneTitle)
         whole = page.node
-        assert whole is not None and "segments" in title.measure
+        assert whole is not None and "segments" in title.info
         app.narrow(Scope("claude-code"))
         await settle(pilot)
         mine, (line, *_) = page.node, browse.years(of=app.scope)
         assert mine is not None and mine.tally == line.tally != whole.tally
         total = sum(one.tally.segments for one in browse.years(of=app.scope))
-        assert title.measure == f"{total} segments"
+        assert title.info == f"{total} segments"
         head = str(page.query_one("#head", Static).visual)
         count = f"{mine.tally.segments} of {whole.tally.segments} segments"
         assert f"Of claude-code alone: {count}" in head

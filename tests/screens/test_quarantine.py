@@ -300,7 +300,7 @@ async def test_ten_thousand_are_read_a_page_at_a_time(
         await opened(pilot, settle)
         assert len(names(app)) == 200
         assert (
-            str(app.screen.query_one("#listed PaneTitle", PaneTitle).measure)
+            str(app.screen.query_one("#listed PaneTitle", PaneTitle).info)
             == "10,000 entries"
         )
         for shown in (400, 600):

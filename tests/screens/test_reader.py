@@ -295,8 +295,8 @@ async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle, event_at(3))
         title = app.screen.query_one(PaneTitle)
-        assert title.what == "Grinding [b]grain[/b]"
-        assert title.measure.endswith("1 thought hidden: t")
+        assert title.title == "Grinding [b]grain[/b]"
+        assert title.info.endswith("1 thought hidden: t")
         shown = "\n".join(lines(app))
         assert "▸ Edit: mill_3.py  +2 −1" in shown
         assert "wheel 3" not in shown and "stone" not in shown
@@ -333,7 +333,7 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
         assert any("enter: open subagent" in line for line in lines(app))
         await press(pilot, settle, "enter")
         title = app.screen.query_one(PaneTitle)
-        assert title.what == "subagent helper-1 of Grinding [b]grain[/b]"
+        assert title.title == "subagent helper-1 of Grinding [b]grain[/b]"
         turns = view(app).buffer.turns
         assert [turn.event.subagent for turn in turns] == ["helper-1"] * 4
         await press(pilot, settle, "escape")

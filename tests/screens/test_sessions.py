@@ -77,7 +77,7 @@ def titles(app: MemtuiApp) -> list[str]:
 
 def heading(app: MemtuiApp) -> tuple[str, str]:
     title = app.screen.query_one(PaneTitle)
-    return title.what, title.measure
+    return title.title, title.info
 
 
 async def opened(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> None:
@@ -230,18 +230,18 @@ async def test_a_list_that_is_slow_to_read_says_that_it_is_being_read(
     async with app.run_test() as pilot:
         await settle(pilot)
         await pilot.press("s")
-        while app.screen.query_one(PaneTitle).measure != "reading…":
+        while app.screen.query_one(PaneTitle).info != "reading…":
             await pilot.pause()
         go_on.set()
         await settle(pilot)
-        assert app.screen.query_one(PaneTitle).measure == "6"
+        assert app.screen.query_one(PaneTitle).info == "6"
         go_on.clear()
         await pilot.press("S")
-        while app.screen.query_one(PaneTitle).measure != "reading…":
+        while app.screen.query_one(PaneTitle).info != "reading…":
             await pilot.pause()
         go_on.set()
         await settle(pilot)
-        assert app.screen.query_one(PaneTitle).measure == "6"
+        assert app.screen.query_one(PaneTitle).info == "6"
 
 
 async def test_what_cannot_be_read_says_why(

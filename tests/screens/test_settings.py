@@ -104,7 +104,7 @@ async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(settle)(pilot)
         assert isinstance(app.screen, SettingsScreen)
-        measure = app.screen.query_one("#listed PaneTitle", PaneTitle).measure
+        measure = app.screen.query_one("#listed PaneTitle", PaneTitle).info
         assert measure == str(len(BY_NAME))
         await opened(settle, *["slash", *"pause longer", "enter"])(pilot)
         assert entries(app).listed_count == 1

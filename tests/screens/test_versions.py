@@ -158,7 +158,7 @@ def said(app: MemtuiApp) -> str:
 
 def title(app: MemtuiApp) -> tuple[str, str]:
     pane = app.screen.query_one("#chosen PaneTitle", PaneTitle)
-    return pane.what, pane.measure
+    return pane.title, pane.info
 
 
 def notices(app: MemtuiApp) -> list[str]:

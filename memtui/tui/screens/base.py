@@ -49,7 +49,7 @@ class BaseScreen(Screen[ScreenResultType]):
 
     @on(WorkReported)
     def _show_progress(self, message: WorkReported) -> None:
-        self.query_one(StatusLine).say(message.progress)
+        self.query_one(StatusLine).show(message.progress)
 
     def reload(self) -> None:
         """Load again what is shown; by default there is nothing to load."""

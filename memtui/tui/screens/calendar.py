@@ -118,7 +118,7 @@ class CalendarScreen(BaseScreen[str]):
 
     def _show_loading(self) -> None:
         if not self._grid.is_loaded and not self.has_class("-failing"):
-            self.query_one(PaneTitle).measure = workers.READING
+            self.query_one(PaneTitle).info = workers.READING
 
     # Loading
 
@@ -168,7 +168,7 @@ class CalendarScreen(BaseScreen[str]):
             f"{year.number}: {format.counted(len(year.days), 'day')}"
             f" · {format.counted(messages, 'message')}"
         )
-        self.query_one(PaneTitle).measure = measure if year.days else ""
+        self.query_one(PaneTitle).info = measure if year.days else ""
 
     @on(Worker.StateChanged)
     def show_error(self, event: Worker.StateChanged) -> None:

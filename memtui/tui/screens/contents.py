@@ -478,6 +478,6 @@ class ContentsScreen(BaseScreen[None]):
             # A filter may have put another line under the cursor.
             self._page.open(line.node_id)
         self._update_crumbs()
-        self.query_one("#contents PaneTitle", PaneTitle).measure = (
+        self.query_one("#contents PaneTitle", PaneTitle).info = (
             format.counted(total, "segment") if total else ""
         )

@@ -120,7 +120,7 @@ class HooksScreen(BaseScreen[None]):
         self._change = change
         verb = "remove the hooks from" if change.is_removal else "add the hooks to"
         lines = change.diff()[DIFF_HEAD:]
-        self._title.say(
+        self._title.show(
             f"ctrl+s: {verb} {format.short_path(change.file)}", f"{len(lines)} lines"
         )
         self.query_one("#change", Static).update(
@@ -156,7 +156,7 @@ class HooksScreen(BaseScreen[None]):
     def _clear(self, text: str) -> None:
         self._change = None
         self.refresh_bindings()
-        self._title.say("Change")
+        self._title.show("Change")
         self.query_one("#change", Static).update(Content(text))
 
     def action_page_down(self) -> None:

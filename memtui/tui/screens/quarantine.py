@@ -190,7 +190,7 @@ class QuarantineScreen(ListDetailScreen[None]):
         measure = format.counted(page.total, "entry", "entries")
         if page.records > page.total:
             measure += f" · {format.counted(page.records, 'record')}"
-        self.query_one("#list-pane PaneTitle", PaneTitle).measure = (
+        self.query_one("#list-pane PaneTitle", PaneTitle).info = (
             measure if page.total else ""
         )
         if not page.total:
@@ -216,7 +216,7 @@ class QuarantineScreen(ListDetailScreen[None]):
         if (title, content.plain) == self._shown:
             return
         self._shown = title, content.plain
-        self.query_one("#detail-pane PaneTitle", PaneTitle).what = title
+        self.query_one("#detail-pane PaneTitle", PaneTitle).title = title
         self.query_one("#refusal", Static).update(content)
         self._details.scroll_home(animate=False)
 

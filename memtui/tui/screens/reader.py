@@ -189,7 +189,7 @@ class ReaderScreen(BaseScreen[None]):
 
     def _show_loading(self) -> None:
         if self.about is None and not self.has_class("-empty"):
-            self.query_one(PaneTitle).measure = workers.READING
+            self.query_one(PaneTitle).info = workers.READING
 
     def notify(
         self,
@@ -313,7 +313,7 @@ class ReaderScreen(BaseScreen[None]):
             thinking = f"t: {verb} thinking ({format.count(about.thoughts)})"
         parts = [session.agent, session.project, "" if subagent else messages, thinking]
         what = f"{subagent} of {title}" if subagent else title
-        self.query_one(PaneTitle).say(what, " · ".join(filter(None, parts)))
+        self.query_one(PaneTitle).show(what, " · ".join(filter(None, parts)))
 
     @on(Worker.StateChanged)
     def show_error(self, event: Worker.StateChanged) -> None:
@@ -324,7 +324,7 @@ class ReaderScreen(BaseScreen[None]):
             self._is_jumping = False
             self.view.end_request()
         if group == FIND:
-            self._find_line.fail()
+            self._find_line.show_error()
             self._render_again()
         if group in (PLACE, WRITE):
             self.notify(format.why(error), severity="error", markup=False)
@@ -505,7 +505,7 @@ class ReaderScreen(BaseScreen[None]):
         self._before_find = self.view.position, frozenset(self._expanded)
         self.app.clear_notifications()  # They would cover the input.
         self.set_class(True, "-finding")
-        self._find_line.ask()
+        self._find_line.focus_input()
 
     @on(WordsAsked)
     def find(self, message: WordsAsked) -> None:
@@ -520,11 +520,11 @@ class ReaderScreen(BaseScreen[None]):
     def _show_found(self, words: str, places: "tuple[EventPosition, ...]") -> None:
         """Mark the matches, and go to the first from where finding began."""
         line = self._find_line
-        if not line.takes(words, places):
+        if not line.accept(words, places):
             return
         spot, _ = self._before_find
         here = spot.cursor if spot else None
-        self._restore(line.first(here) if line.found else None)
+        self._restore(line.first_match(here) if line.matches else None)
         self.number()
 
     def _restore(self, place: EventPosition | None = None) -> None:
@@ -558,8 +558,8 @@ class ReaderScreen(BaseScreen[None]):
 
     def action_keep_words(self) -> None:
         """Go from the input to the matches; without words, stop finding."""
-        self._find_line.look()
-        if self._find_line.typed:
+        self._find_line.search()
+        if self._find_line.text:
             self.set_focus(self.view)
         else:
             self._stop_finding()
@@ -572,13 +572,13 @@ class ReaderScreen(BaseScreen[None]):
 
     def _step_match(self, by: int) -> None:
         here, line = self.view.cursor, self._find_line
-        if line.is_looking:
+        if line.is_searching:
             self.notify("Searching…", markup=False)
-        elif line.words and not line.found:
+        elif line.words and not line.matches:
             self.notify("No match in this session.", markup=False)
-        elif not line.found or here is None:
+        elif not line.matches or here is None:
             self.notify("Press / to find words first.", markup=False)
-        elif place := line.beyond(here, by):
+        elif place := line.next_match(here, by):
             self._go_to(place)
             self._show_match()
         else:
@@ -589,18 +589,18 @@ class ReaderScreen(BaseScreen[None]):
     @on(DescendantFocus)
     def number(self) -> None:
         """Show the number of the match under the cursor."""
-        self._find_line.number(self.view.cursor)
+        self._find_line.show_position(self.view.cursor)
 
     def _stop_finding(self) -> None:
         self.set_class(False, "-finding")
-        self._find_line.let_go()
+        self._find_line.reset()
         self._render_again()
         self.set_focus(self.view)
 
     def action_back(self) -> None:
         """Stop finding, or leave; from the input, also go back to the old position."""
         if self.has_class("-finding"):
-            if self._find_line.is_typed_in:
+            if self._find_line.has_input_focus:
                 self._restore()
             self._stop_finding()
         else:

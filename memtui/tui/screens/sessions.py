@@ -109,7 +109,7 @@ class SessionsScreen(BaseScreen[None]):
 
         def show() -> None:
             if self._loading is listing:
-                self.query_one(PaneTitle).measure = workers.READING
+                self.query_one(PaneTitle).info = workers.READING
 
         self.set_timer(workers.SLOW_S, show)
 
@@ -145,7 +145,7 @@ class SessionsScreen(BaseScreen[None]):
         measure = format.count(loaded.total)
         if loaded.total != loaded.kept:
             measure = f"{measure} of {format.count(loaded.kept)}"
-        self.query_one(PaneTitle).say(f"Sessions, {loaded.listing.order}", measure)
+        self.query_one(PaneTitle).show(f"Sessions, {loaded.listing.order}", measure)
         if not loaded.total:
             self._show_text(Content(self._why_empty() if loaded.kept else EMPTY))
         self.set_class(not loaded.total, "-empty")
@@ -175,7 +175,7 @@ class SessionsScreen(BaseScreen[None]):
         self._list.mark_current()
         self.retry_reload()
         if self._list.sessions:
-            self.query_one(PaneTitle).measure = f"✗ not loaded: {reason}"
+            self.query_one(PaneTitle).info = f"✗ not loaded: {reason}"
         else:
             text = f"✗ The sessions could not be read: {reason}"
             self._show_text(Content.styled(text, "$error") + f"\n\n{AGAIN}")

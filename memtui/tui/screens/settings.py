@@ -23,7 +23,7 @@ from memtui.tui.widgets.setting_list import SettingList
 from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from memtui.model.setting import SettingsSheet
+    from memtui.model.setting import SettingEntry, SettingsSheet
     from memtui.settings_file import SettingsEditor
 
 
@@ -226,9 +226,7 @@ class SettingsScreen(ListDetailScreen[None]):
         total = len(self._sheet.entries) if self._sheet else 0
         listed = self._list.listed_count
         count = f"{listed} of {total}" if listed != total else f"{total}"
-        self.query_one("#list-pane PaneTitle", PaneTitle).measure = (
-            count if total else ""
-        )
+        self.query_one("#list-pane PaneTitle", PaneTitle).info = count if total else ""
         self.set_class(not listed and bool(total), "-none")
         if total and not listed:
             self._show_text("Setting", Content(""))
@@ -239,7 +237,7 @@ class SettingsScreen(ListDetailScreen[None]):
             self._show_text(entry.setting.name, setting_list.describe_setting(entry))
 
     def _show_text(self, title: str, content: Content) -> None:
-        self.query_one("#detail-pane PaneTitle", PaneTitle).what = title
+        self.query_one("#detail-pane PaneTitle", PaneTitle).title = title
         self.query_one("#details", Static).update(content)
         self._details.scroll_home(animate=False)
 

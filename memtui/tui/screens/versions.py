@@ -113,7 +113,7 @@ class VersionsScreen(ListDetailScreen[bool]):
             return
         self._line = history.line
         count = format.counted(len(history.editions), "version")
-        self.query_one("#list-pane PaneTitle", PaneTitle).measure = count
+        self.query_one("#list-pane PaneTitle", PaneTitle).info = count
         self.set_class(not history.editions, "-empty")
         self._list.show(history)
 
@@ -151,7 +151,7 @@ class VersionsScreen(ListDetailScreen[bool]):
             page.update(version_list.VersionText(node, one, self._zone, self._now()))
         standing = ", ".join(version_list.states(one, self._line.status))
         title = self.query_one("#detail-pane PaneTitle", PaneTitle)
-        title.say(f"Version {one.version}", standing)
+        title.show(f"Version {one.version}", standing)
         self._details.scroll_home(animate=False)
 
     @on(Worker.StateChanged)
