@@ -6,7 +6,6 @@ from datetime import datetime, tzinfo
 
 from memtui.agents import memories as agents_memories
 from memtui.agents.memories import LIMIT, Line, Memory
-from memtui.memory.times import since
 from memtui.model import citations
 from memtui.model.events import from_ms
 from memtui.model.filters import EVERYTHING, Filters
@@ -18,7 +17,7 @@ from memtui.search.query import Query
 from memtui.search.quotes import Quoting
 from memtui.store import database, events, segments, surprise
 from memtui.store import nodes as store_nodes
-from memtui.text import analyzer
+from memtui.text import analyzer, date_format
 
 MOST = 20
 """The most memories there are in an answer."""
@@ -123,7 +122,7 @@ class Retrieval:
             score=moment.score,
             surprise=None,
             at=ended,
-            when=since.ago(ended, now, self._zone),
+            when=date_format.calendar_age(ended, now, self._zone),
             summary=_summary(moment, node, asked),
             cite=_cite(moment, node),
             node_id=moment.node_id,

@@ -7,6 +7,7 @@ from memtui.agents.replies import Plain, Reply
 from memtui.model.scope import ALL, Scope
 from memtui.search import resolve_filters
 from memtui.services import sessions
+from memtui.text import date_format
 from memtui.text.fencing import line as neutral
 
 SEE_SESSIONS = "Those there are: list_sessions."
@@ -59,7 +60,7 @@ class Accounts:
             return nobody("about", error)
         one = known.session
         about = formatting.session(one, self._zone) | {
-            "began": formatting.clock(one.created_at, self._zone),
+            "began": date_format.iso_minute(one.created_at, self._zone),
             "branch": neutral(one.branch),
             "model": neutral(one.model),
             "events": known.events,

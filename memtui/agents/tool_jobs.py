@@ -8,6 +8,7 @@ from memtui.model import jobs as model_jobs
 from memtui.model.jobs import Job
 from memtui.services import jobs
 from memtui.services.jobs import Status
+from memtui.text import date_format
 from memtui.text.fencing import line
 
 
@@ -62,9 +63,9 @@ def _plain(one: Status, memory: Memory) -> Plain:
         "is_asked": one.asked_at is not None,
     }
     if one.next_at:
-        told["next"] = f"{one.next_at.astimezone(zone):%Y-%m-%d %H:%M}"
+        told["next"] = date_format.iso_minute(one.next_at, zone)
     if last and last.result:
-        told["last"] = f"{last.began_at.astimezone(zone):%Y-%m-%d %H:%M}"
+        told["last"] = date_format.iso_minute(last.began_at, zone)
         told |= {"result": last.result.value, "made": last.made}
         told |= {"error": line(last.error)} if last.error else {}
     return told

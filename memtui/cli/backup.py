@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -25,6 +25,7 @@ from memtui.settings import Settings
 from memtui.store import backup as store_backup
 from memtui.store import database
 from memtui.store.backup import Outline
+from memtui.text import date_format
 from memtui.text.secrets import RULES_VERSION
 from memtui.workspace import Workspace
 
@@ -91,7 +92,11 @@ def outlined(found: Outline) -> str:
     """What is in a store, in a line."""
     sessions = output.number_of(found.sessions, "session")
     events = output.number_of(found.events, "event")
-    last = f", the last of {found.last_at:%Y-%m-%d %H:%M} UTC" if found.last_at else ""
+    last = (
+        f", the last of {date_format.moment(found.last_at, UTC)} UTC"
+        if found.last_at
+        else ""
+    )
     return f"{events} in {sessions}{last}"
 
 

@@ -32,6 +32,7 @@ from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.cursors import Seen
 from memtui.store.problems import Kind, Problem
+from memtui.text import date_format
 
 WIDTH = 80
 """How wide the lines are, in characters."""
@@ -257,9 +258,9 @@ def _heard(report: Report) -> Iterator[str]:
         width = max(len(one.agent) for one in report.heard) + 2
     for one in sorted(report.heard, key=lambda one: (one.agent, one.source)):
         way = "hooks" if one.source == "hooks" else "transcripts"
-        at = output.date(one.last_event_at, report.zone)
+        at = date_format.moment(one.last_event_at, report.zone)
         events = output.number_of(one.events, "event").rjust(16)
-        yield f"    {one.agent:<{width}}{way:<13}{at}{events}"
+        yield f"    {one.agent:<{width}}{way:<13}{at:<21}{events}"
 
 
 def _table(title: str, rows: Sequence[tuple[str, int]]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from memtui.services.forget import Forget, Forgotten, Places
 from memtui.services.redact import Redact, Redacted
 from memtui.store import cursors, database, tombstones
 from memtui.store.tombstones import Kind, Tombstone
-from memtui.text import vocabulary
+from memtui.text import date_format, vocabulary
 from memtui.workspace import Workspace
 
 BUSY = (
@@ -201,7 +201,8 @@ def forgotten(house: Workspace, *, as_json: bool) -> int:
     if not stones:
         output.lines(["Nothing was forgotten."])
     output.bounded(
-        f"{output.date(at, house.zone)}  {stone.kind:<8} {named(stone, house.zone)}"
+        f"{date_format.moment(at, house.zone):<21}  {stone.kind:<8}"
+        f" {named(stone, house.zone)}"
         for stone, at in stones
     )
     return 0

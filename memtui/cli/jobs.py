@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from memtui import workspace
 from memtui.cli import output
@@ -10,6 +10,7 @@ from memtui.errors import UsageError
 from memtui.model.jobs import Job, JobRun, RunReason, find_job, find_jobs
 from memtui.services import jobs
 from memtui.services.jobs import Status
+from memtui.text import date_format
 from memtui.workspace import Workspace
 
 REASONS = {
@@ -20,9 +21,6 @@ REASONS = {
     RunReason.WAITING: "segments waited",
 }
 """Why a job ran, in words."""
-
-
-_MINUTE_S, _HOUR_S = 60, 3600
 
 
 def run(house: Workspace, given: argparse.Namespace) -> int:
@@ -69,7 +67,7 @@ def _told(one: Status, zone: tzinfo) -> Iterator[str]:
     if one.last is None:
         yield "    has not run yet"
     elif one.is_running:
-        began = output.date(one.last.began_at, zone)
+        began = date_format.moment(one.last.began_at, zone)
         yield f"    runs since {began} ({REASONS[one.last.reason]})"
         yield f"    {_counts(one.last)}"
     else:
@@ -78,19 +76,21 @@ def _told(one: Status, zone: tzinfo) -> Iterator[str]:
     if one.last and one.last.error:
         yield f"    error: {one.last.error}"
     if one.asked_at:
-        yield f"    asked for at {output.date(one.asked_at, zone)}, not begun yet"
+        asked = date_format.moment(one.asked_at, zone)
+        yield f"    asked for at {asked}, not begun yet"
     if one.is_overdue:
         yield "    next as soon as a memtui works: its time has passed"
     elif one.next_at:
-        yield f"    next {output.date(one.next_at, zone)}"
+        yield f"    next {date_format.moment(one.next_at, zone)}"
 
 
 def _line(run: JobRun, zone: tzinfo) -> str:
     """When a run was, why, how long it took and how it ended."""
-    began, why = output.date(run.began_at, zone), REASONS[run.reason]
+    began, why = date_format.moment(run.began_at, zone), REASONS[run.reason]
     if run.result is None:
         return f"{began} ({why}), still runs"
-    return f"{began} ({why}), {_took(run.took_s)}, {run.result}"
+    took = date_format.duration(timedelta(seconds=run.took_s))
+    return f"{began} ({why}), {took}, {run.result}"
 
 
 def _counts(run: JobRun) -> str:
@@ -99,15 +99,6 @@ def _counts(run: JobRun) -> str:
     if run.skipped:
         told.append(f"{output.number_of(run.skipped, 'time')} skipped")
     return " · ".join(told)
-
-
-def _took(seconds: float) -> str:
-    if seconds < _MINUTE_S:
-        return f"{seconds:.0f} s"
-    if seconds < _HOUR_S:
-        return f"{seconds // _MINUTE_S:.0f} min {seconds % _MINUTE_S:.0f} s"
-    hours, rest_s = divmod(seconds, _HOUR_S)
-    return f"{hours:.0f} h {rest_s // _MINUTE_S:.0f} min"
 
 
 def tell(house: Workspace, job: Job | None, limit: int, *, as_json: bool) -> int:

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -148,16 +148,6 @@ def plain_text(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [plain_text(item) for item in value]
     return value
-
-
-def clock(at: datetime, zone: tzinfo) -> str:
-    """A time of day: ``10:05``."""
-    return at.astimezone(zone).strftime("%H:%M")
-
-
-def date(at: datetime, zone: tzinfo) -> str:
-    """A date and time of day: ``2024-01-18 10:05``."""
-    return at.astimezone(zone).strftime("%Y-%m-%d %H:%M")
 
 
 def number_of(count: int, one: str, many: str = "") -> str:

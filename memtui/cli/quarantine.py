@@ -16,6 +16,7 @@ from memtui.services.quarantine import (
     Retried,
     Shown,
 )
+from memtui.text import date_format
 from memtui.workspace import Workspace
 
 MOST_REASONS = 3
@@ -88,7 +89,7 @@ def _about(entry: Entry, zone: tzinfo) -> str:
     if entry.kind is EntryKind.TRANSCRIPT:
         how_much = output.number_of(entry.count, "record")
     agent = entry.agent or "agent not named"
-    said = [output.date(entry.at, zone), agent, entry.event, how_much]
+    said = [date_format.moment(entry.at, zone), agent, entry.event, how_much]
     return " · ".join(part for part in said if part)
 
 

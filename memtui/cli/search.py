@@ -16,6 +16,7 @@ from memtui.model.hits import (
     ReadDate,
 )
 from memtui.model.scope import Scope
+from memtui.text import date_format
 from memtui.workspace import Workspace
 
 LINE_CHARS = 200
@@ -78,7 +79,7 @@ def _moments(found: CombinedResult, of: Scope, zone: tzinfo) -> Iterator[str]:
         yield f"Did you mean: {found.suggestion}"
     for hit in found.hits:
         fit = "" if found.is_listed else f"{hit.score:.2f} {hit.band:<9}  "
-        yield f"{fit}{output.date(hit.at, zone)}  {hit.title}"
+        yield f"{fit}{date_format.moment(hit.at, zone):<21}  {hit.title}"
         said = output.mark(hit.snippet.text, hit.snippet.marks)
         yield f"      {f'{hit.role}: ' if hit.role else ''}{said}"
         yield f"      {_where(hit)}"
@@ -100,11 +101,11 @@ def _messages(found: MessageResult, of: Scope, zone: tzinfo) -> Iterator[str]:
         if hit.match is None and hit.about.text != hit.session.title:
             yield f"      {output.mark(hit.about.text, hit.about.marks)}"
         for said in hit.window:
-            when = output.date(said.at, zone)
+            when = date_format.moment(said.at, zone)
             text = output.mark(said.snippet.text, said.snippet.marks)
             bar = "┃" if said.is_match else " "
             line = " ".join(text.split())[:LINE_CHARS]
-            yield f"    {bar} {said.msg_idx:>4}  {when}  {said.role:<9}  {line}"
+            yield f"    {bar} {said.msg_idx:>4}  {when:<21}  {said.role:<9}  {line}"
 
 
 def _titled(hit: MessageHit) -> str:

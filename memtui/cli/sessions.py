@@ -15,6 +15,7 @@ from memtui.model.sessions import Session
 from memtui.search import resolve_filters
 from memtui.services import sessions
 from memtui.services.sessions import Facts, Listed, Page
+from memtui.text import date_format
 from memtui.text.fencing import line as neutral
 from memtui.workspace import Workspace
 
@@ -56,7 +57,12 @@ def _listed(of: Scope, span: dict[str, int], zone: tzinfo) -> Iterable[str]:
 def _list(found: Listed, zone: tzinfo) -> Iterator[str]:
     for one in found.sessions:
         messages = output.number_of(one.message_count, "message")
-        about = [output.date(one.updated_at, zone), one.agent, one.project, messages]
+        about = [
+            date_format.moment(one.updated_at, zone),
+            one.agent,
+            one.project,
+            messages,
+        ]
         yield " · ".join(part for part in about if part)
         title = one.title or "(without a title)"
         if len(title) > TITLE_CHARS:
@@ -172,8 +178,8 @@ def _rows(known: Facts, one: Session, zone: tzinfo) -> list[tuple[str, str]]:
         ("model", one.model),
         ("summary", " ".join(one.summary.split())),
         ("made by", one.created_by),
-        ("began", output.date(one.created_at, zone)),
-        ("last heard", output.date(one.updated_at, zone)),
+        ("began", date_format.moment(one.created_at, zone)),
+        ("last heard", date_format.moment(one.updated_at, zone)),
         ("length", f"{messages}, {output.number_of(known.events, 'event')}"),
         ("goes on", forked),
     ]
@@ -183,8 +189,9 @@ def _page(page: Page, what: str, zone: tzinfo) -> Iterator[str]:
     thoughts = list(page.thoughts)
     day = ""
     for event in page.events:
-        if (date := output.date(event.timestamp, zone)[:10]) != day:
-            day = date
+        on = date_format.day(event.timestamp.astimezone(zone).date())
+        if on != day:
+            day = on
             yield f"── {day}"
         while thoughts and thoughts[0].at <= event.timestamp:
             yield from _thought(thoughts.pop(0), zone)
@@ -203,4 +210,4 @@ def _thought(thought: Thought, zone: tzinfo) -> Iterator[str]:
     text = " ".join(thought.text.split())
     if len(text) > THOUGHT_CHARS:
         text = f"{text[:THOUGHT_CHARS]}…"
-    yield f"~ {output.clock(thought.at, zone)} {'thought':<9} {text}"
+    yield f"~ {date_format.clock(thought.at, zone)} {'thought':<9} {text}"

@@ -15,6 +15,7 @@ from memtui.model.verdicts import Support
 from memtui.services import browse, status
 from memtui.services.sources import expand as expanded
 from memtui.summarize.grounding import explain
+from memtui.text import date_format
 from memtui.text.fencing import line as neutral
 from memtui.workspace import Workspace
 
@@ -127,8 +128,8 @@ def _page(
         if node.headline != node.title:
             yield node.headline
         if node.level is TocLevel.SEGMENT:
-            span = f"{output.date(node.start_time, zone)} – "
-            yield f"{span}{output.clock(node.end_time, zone)} · {_of(node)}"
+            span = f"{date_format.moment(node.start_time, zone)} – "
+            yield f"{span}{date_format.clock(node.end_time, zone)} · {_of(node)}"
         if node.keywords:
             yield " · ".join(node.words)
         if node.is_pinned:
@@ -162,7 +163,7 @@ def _pinned(node: TocNode) -> str:
 def _made(node: TocNode, zone: tzinfo) -> Iterator[str]:
     """Which version of a node this is, by whom, and why it is not shown."""
     by = node.facts.model or node.summarizer
-    at = f", {output.date(node.created_at, zone)}" if node.created_at else ""
+    at = f", {date_format.moment(node.created_at, zone)}" if node.created_at else ""
     yield f"Version {node.version}, by {by}{at}"
     if node.rejected:
         yield f"Rejected: {node.rejected}"
@@ -171,7 +172,7 @@ def _made(node: TocNode, zone: tzinfo) -> Iterator[str]:
 def _line(line: TocEntry, zone: tzinfo) -> str:
     live = "● " if line.is_live else ""
     if line.level is TocLevel.SEGMENT:
-        name = f"{output.clock(line.start_time, zone)}  {live}{line.headline}"
+        name = f"{date_format.clock(line.start_time, zone)}  {live}{line.headline}"
         return f"{line.node_id}  {name}{_mark(line)}"
     count = output.number_of(line.tally.segments, "segment")
     said = f": {line.headline}" if line.headline else ""
@@ -223,7 +224,7 @@ def event_lines(event: Event, bar: str, zone: tzinfo) -> Iterator[str]:
     if len(text) > EVENT_CHARS:
         text = f"{text[:EVENT_CHARS]}… ({len(text) - EVENT_CHARS:,} characters more)"
     first, *others = text.splitlines() or [str(event.event_type)]
-    yield f"{bar} {output.clock(event.timestamp, zone)} {event.role:<9} {first}"
+    yield f"{bar} {date_format.clock(event.timestamp, zone)} {event.role:<9} {first}"
     for line in others:
         yield f"{bar} {'':15} {line}"
 
@@ -237,7 +238,10 @@ def stats(house: Workspace, *, as_json: bool) -> int:
     span = "nothing yet"
     if kept.first_at and kept.last_at:
         zone = house.zone
-        first, last = output.date(kept.first_at, zone), output.date(kept.last_at, zone)
+        first, last = (
+            date_format.moment(kept.first_at, zone),
+            date_format.moment(kept.last_at, zone),
+        )
         span = f"{first} – {last}"
     rows = [
         ("sessions", f"{kept.sessions:,}"),

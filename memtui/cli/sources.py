@@ -10,6 +10,7 @@ from memtui.services import capture_sources
 from memtui.services.capture_sources import Origin, Wish
 from memtui.settings import AGENTS, ASKED, EVERY, Settings
 from memtui.store.cursors import Seen
+from memtui.text import date_format
 from memtui.workspace import Workspace
 
 
@@ -61,7 +62,7 @@ def _told(one: Origin, zone: tzinfo) -> Iterator[str]:
 
 
 def _when(seen: Seen, zone: tzinfo) -> str:
-    return output.date(seen.last_event_at, zone)
+    return date_format.moment(seen.last_event_at, zone)
 
 
 def agree(

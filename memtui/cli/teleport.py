@@ -11,6 +11,7 @@ from memtui.cli import ask, output
 from memtui.memory.queries.whys import Why, WhyTerm
 from memtui.model.hits import TeleportResult
 from memtui.model.scope import Scope
+from memtui.text import date_format
 from memtui.text.fencing import line as neutral
 from memtui.workspace import Workspace
 
@@ -61,9 +62,9 @@ def _lines(
     if answer.suggestion:
         yield f"Did you mean: {answer.suggestion}"
     for hit in answer.hits:
-        when = output.date(hit.at, zone)
+        when = date_format.moment(hit.at, zone)
         fit = "" if answer.is_listed else f"{hit.score:.2f} {hit.band:<9}  "
-        yield f"{fit}{when}  {hit.title}  [{hit.level}]"
+        yield f"{fit}{when:<21}  {hit.title}  [{hit.level}]"
         yield f"      {output.mark(hit.snippet.text, hit.snippet.marks)}"
         leads = hit.leads_to if hit.leads_to != hit.target_id else ""
         yield f"      {hit.target_id}{f' → {leads}' if leads else ''}"

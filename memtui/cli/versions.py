@@ -11,7 +11,7 @@ from memtui.errors import MemtuiError, UsageError
 from memtui.model.nodes import NodeStatus, TocHistory, TocNode, TocVersion
 from memtui.model.summaries import GenerationStats
 from memtui.services import versions
-from memtui.text import fencing
+from memtui.text import date_format, fencing
 from memtui.workspace import Workspace
 
 DIGEST_CHARS = 12
@@ -86,14 +86,14 @@ def _list(found: TocHistory, zone: tzinfo, promise: str) -> Iterator[str]:
     for one in found.editions:
         about = [
             f"{one.version:>3}",
-            output.date(one.created_at, zone),
+            f"{date_format.moment(one.created_at, zone):<21}",
             who(one),
             counts(one),
             "; ".join(standing(one, found.line.status)),
         ]
         yield "  ".join(filter(None, [*about, cost(one.facts)]))
     if found.asked_at:
-        at = output.date(found.asked_at, zone)
+        at = date_format.moment(found.asked_at, zone)
         yield f"A new one was asked for at {at} and is not made yet. {promise}"
 
 
