@@ -203,7 +203,7 @@ def in_one(house: Workspace, answer: Answer, asked: Sought) -> int:
 
 def baselines(house: Workspace, questions: Sequence[Sought]) -> None:
     """What reading the sessions costs, and looking for one word."""
-    with database.connected():
+    with database.connection():
         rows = EventRow.select().order_by(EventRow.id)
         said = [
             (row.session.name, row.session.project, row.text, row.tokens)

@@ -70,7 +70,7 @@ def measure(paths: Paths, runs: int = RUNS) -> dict[str, list[float]]:
     }
     taken: dict[str, list[float]] = {way: [] for way in ways}
     number = 0
-    with database.connected():
+    with database.connection():
         for _ in range(max(1, runs // IN_TURN)):
             for way, behind in ways.items():
                 with behind():
@@ -89,7 +89,7 @@ def found_ms(paths: Paths, runs: int) -> list[float]:
     """
     find = asking.finder(paths)
     taken = []
-    with database.connected():
+    with database.connection():
         for number in range(NEVER_SAID, NEVER_SAID + runs):
             began_s = time.perf_counter()
             event = message(number, f"unheardof{number}")
@@ -116,7 +116,7 @@ def message(number: int, said: str = TEXT) -> Event:
 def keep_ms(event: Event) -> float:
     """Keep a message; the milliseconds that took."""
     began_s = time.perf_counter()
-    with database.writing():
+    with database.transaction():
         store_events.add([event], route="hook")
     return (time.perf_counter() - began_s) * 1000
 
@@ -139,7 +139,7 @@ def on_thread(paths: Paths) -> Iterator[None]:
     listen = Listen(MessageIndex(paths.messages))
 
     def follow() -> None:
-        with database.connected():
+        with database.connection():
             while not ended.is_set():
                 if not listen.step():
                     ended.wait(REST_S)

@@ -156,13 +156,13 @@ def _write(paths: Paths, messages: int) -> None:
             _keep(batch, told)
             batch, told = [], []
     _keep(batch, told)
-    with database.writing():
+    with database.transaction():
         outbox.clear(outbox.UPDATE_TOC)
     database.close()
 
 
 def _keep(batch: list[Event], told: list[SessionMetadata]) -> None:
-    with database.writing():
+    with database.transaction():
         store_events.add(batch, route="transcript")
         for facts in told:
             sessions.learn(facts)

@@ -66,7 +66,7 @@ def _digest(paths: Paths, messages: int) -> None:
     begun_s = told_s = time.monotonic()
     try:
         _keep_long(min(messages // LONG_SHARE, LONGEST))
-        with database.writing():
+        with database.transaction():
             _estimate()
             rows = database.db.execute_sql(
                 "SELECT '', min(at_ms), session_id FROM events GROUP BY session_id"
@@ -84,7 +84,7 @@ def _digest(paths: Paths, messages: int) -> None:
         house.works.claim.take()
         if errors := house.works.until_idle(tell):
             raise errors[-1]
-        with database.connected():
+        with database.connection():
             assert not outbox.length()
             assert not segments.waiting(to_ms(datetime.max.replace(tzinfo=UTC)), 1)
     finally:
@@ -114,7 +114,7 @@ def _keep_long(length: int) -> None:
     )
     said = long.said(random.Random(conversations.SEED))
     while batch := list(islice(said, conversations.AT_ONCE)):
-        with database.writing():
+        with database.transaction():
             events.add(batch, route="transcript")
             sessions.learn(long.facts)
 

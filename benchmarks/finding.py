@@ -194,7 +194,7 @@ def summaries(house: Workspace) -> Ask:
 
     def ask(question: Question) -> list[str]:
         answer = house.teleport.find(question.text, of=Scope("", question.project))
-        with database.connected():
+        with database.connection():
             owners = segments.sessions_of(hit.leads_to for hit in answer.hits)
             known = store_sessions.of_numbers(set(owners.values()))
         led = (owners.get(hit.leads_to) for hit in answer.hits)

@@ -58,7 +58,7 @@ def _make(_: Summarize, work: OfSegment) -> tuple[Made, Told]:
         bullets=bullets,
         keywords=keywords.of_words(found),
         status=NodeStatus.PROVISIONAL if work.stretch.is_open else NodeStatus.CURRENT,
-        tally=NodeCounts(1, work.stretch.events, work.stretch.messages),
+        counts=NodeCounts(1, work.stretch.events, work.stretch.messages),
         agents=(work.agent,),
         projects=(work.project,),
         summarizer=IDENTITY,

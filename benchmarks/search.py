@@ -75,7 +75,7 @@ def share(taken: Sequence[float], of: float) -> float:
 def texts(every: int = 1) -> Iterator[tuple[int, str]]:
     """All that was said, or one of so many messages, with the numbers of their rows."""
     asked = "SELECT rowid, text FROM events WHERE rowid % ? = 0"
-    with database.connected():
+    with database.connection():
         yield from database.db.execute_sql(asked, (every,))
 
 
@@ -83,7 +83,7 @@ def show_store(paths: Paths) -> None:
     """Print what is searched."""
     index = MessageIndex(paths.messages)
     counted = "SELECT count(*), sum(length(text)) FROM events"
-    with database.connected():
+    with database.connection():
         messages, chars = database.db.execute_sql(counted).fetchone()
         (sessions,) = database.db.execute_sql(
             "SELECT count(*) FROM sessions"
@@ -133,7 +133,7 @@ def asked(
     # What measures is not to be looked through for garbage at its expense.
     gc.collect()
     gc.freeze()
-    with database.connected():
+    with database.connection():
         for _, question in every[:: max(1, len(every) // WARMED)]:
             engines["memtui"](question)
         for turn in range(turns):

@@ -57,7 +57,7 @@ def rebuild(paths: Paths) -> dict[str, float]:
     index.remove()
     listen = Listen(index)
     began_s = time.perf_counter()
-    with database.connected():
+    with database.connection():
         while listen.step():
             pass
     return {
@@ -71,7 +71,7 @@ def rebuild(paths: Paths) -> dict[str, float]:
 def opened(paths: Paths, question: str) -> dict[str, float]:
     """Ask a first question; the milliseconds it took, and what was imported for it."""
     began_s = time.perf_counter()
-    with database.connected():
+    with database.connection():
         asking.finder(paths)(question)
     return {
         "imported_ms": (IMPORTED_S - BEGUN_S) * 1000,
@@ -81,7 +81,7 @@ def opened(paths: Paths, question: str) -> dict[str, float]:
 
 def ask(paths: Paths, questions: list[str]) -> dict[str, float]:
     """Ask some questions."""
-    with database.connected():
+    with database.connection():
         find = asking.finder(paths)
         for question in questions:
             find(question)
@@ -98,7 +98,7 @@ def follow(paths: Paths) -> dict[str, float]:
     pass
 
     listen = Listen(MessageIndex(paths.messages))
-    with database.connected():
+    with database.connection():
         while listen.step():
             pass
         print("ready", flush=True)

@@ -92,7 +92,7 @@ def opened(home: Path, *folders: Path) -> Iterator[Workspace]:
     settings = {"capture.folders": Held(tuple(map(str, folders)), "bench")}
     house = Workspace(in_home(home), Settings(settings if folders else {}))
     try:
-        with database.connected():
+        with database.connection():
             yield house
     finally:
         house.stop()

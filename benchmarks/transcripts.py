@@ -49,7 +49,9 @@ def stretches() -> list[Stretch]:
     return [
         one
         for (agent, session), events in sorted(told.items())
-        for one in _cut(agent, session, sorted(events.values(), key=lambda e: e.order))
+        for one in _cut(
+            agent, session, sorted(events.values(), key=lambda e: e.position)
+        )
     ]
 
 

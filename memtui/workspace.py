@@ -180,7 +180,7 @@ def resolve_zone() -> tzinfo:
     Raises:
         StoreError: This machine does not know it.
     """
-    with database.connected():
+    with database.connection():
         name = meta.time_zone()
     try:
         return ZoneInfo(name)
@@ -212,7 +212,7 @@ class Workspace(Errands):
             MemtuiError: It cannot be opened; the message says why.
         """
         self.project, paths = settled(paths, settings, is_demo=is_demo)
-        with database.files_said_plainly(paths.store):
+        with database.translated_file_errors(paths.store):
             paths.make()
         zone = settings.time_zone or machine_zone()
         store_module.open_at(paths.store, time_zone=zone)
@@ -412,7 +412,7 @@ class Workspace(Errands):
         if self.is_demo:
             return {}
         settings, places = self.settings, transcripts()
-        with database.connected():
+        with database.connection():
             agreed = meta.watched() or ()
         names = set(settings.sources) | (
             set(agreed) if ASKED in settings.sources else set()
@@ -428,7 +428,7 @@ class Workspace(Errands):
             names: The agents.
             watched: Whether they are, from now on.
         """
-        with database.writing():
+        with database.transaction():
             before = set(meta.watched() or ())
             meta.set_watched(before | {*names} if watched else before - {*names})
 
@@ -617,7 +617,7 @@ def ollama(settings: Settings, tell: Callable[[ModelProgress], None]) -> Summari
         settings: What is wanted of it.
         tell: Told how far a summary has come, on the thread that asks.
     """
-    with database.connected():
+    with database.connection():
         known = [Capability(s, d, Mode(mode)) for s, d, mode in meta.capabilities()]
         spent = [(time.time() - at / 1000, took) for at, took in meta.spent()]
     return Ollama(
@@ -655,7 +655,7 @@ def wishes(settings: Settings) -> Wishes:
 
 
 def _keep(found: Capability) -> None:
-    with database.writing():
+    with database.transaction():
         meta.add_capability(found.server, found.digest, found.mode.value)
 
 
@@ -663,7 +663,7 @@ def _keep_spent(spent: Spent) -> None:
     now = time.time()
     rows = [(round((now - ago) * 1000), round(took, 3)) for ago, took in spent]
     # It is told while a request ends, which may be why it ends; it is known here too.
-    with suppress(StoreError), database.writing():
+    with suppress(StoreError), database.transaction():
         meta.set_spent(rows)
 
 

@@ -223,7 +223,7 @@ def tree_of(settings: Settings) -> TreeOf:
 
 def _events() -> dict[str, Any]:
     columns = (SessionRow.name, SessionRow.message_count, SessionRow.event_count)
-    with database.connected():
+    with database.connection():
         rows = EventRow.select().order_by(EventRow.id).dicts()
         events = [(row["id"], row["text"], row["tokens"]) for row in rows]
         sessions = SessionRow.select(

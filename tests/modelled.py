@@ -61,7 +61,7 @@ def add(
         held: Bullets that are withheld.
         with_weak: The words of a weak bullet, the first of it.
     """
-    with database.writing():
+    with database.transaction():
         before = nodes.node(node_id)
         assert before is not None
         sound = [b for b in before.bullets if b.support is Support.SUPPORTED]
@@ -75,8 +75,8 @@ def add(
             withheld=held,
             summarizer=f"ollama-1 {MODEL} {DIGEST[:12]}",
             input_hash=hashing.content_hash(MODEL, headline, before.input_hash),
-            facts=FACTS,
-            rejected=rejected,
+            generation=FACTS,
+            rejection=rejected,
         )
         versions.put_models(node, to_ms(AT))
         NodeRow.update(needs_model=False).where(NodeRow.node_id == node_id).execute()

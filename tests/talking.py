@@ -47,14 +47,14 @@ def line(
 
 def keep(*said: Event, route: str = "transcript") -> None:
     """Keep what was said."""
-    with database.writing():
+    with database.transaction():
         store_events.add(said, route=route)
 
 
 def name(session: str, *, title: str = "", project: str = "") -> None:
     """Say what a session is called and where it was held."""
     facts = SessionMetadata("claude-code", session, title=title, project=project)
-    with database.writing():
+    with database.transaction():
         sessions.learn(facts)
 
 

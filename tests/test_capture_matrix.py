@@ -299,7 +299,7 @@ def test_every_message_a_hook_told_is_kept(
 
 
 def check(name: str, source: str, found: Found, row: Row) -> None:
-    with database.connected():
+    with database.connection():
         kept = Counter(EventRow.select(EventRow.type, EventRow.role).tuples())
         thoughts = ThoughtRow.select().count()
     left = status.left_out()

@@ -62,7 +62,7 @@ def test_the_sessions_of_every_query_say_what_is_quoted(
     for _ in house.works.importer().run([shared / name for name in AGENTS.values()]):
         pass
     said = defaultdict(list)
-    with database.connected():
+    with database.connection():
         for row in EventRow.select().where(EventRow.type.endswith("_message")):
             said[row.session.agent, row.session.name].append(folded(row.text))
     for query in queries:

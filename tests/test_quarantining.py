@@ -42,7 +42,7 @@ def home(tmp_path: Path) -> Path:
 def test_the_list_names_what_lies_there_and_why(home: Path) -> None:
     told = memtui(home, "quarantine").stdout
     assert f"{home.parent}/t.jsonl:2\n    not valid JSON\n" in told
-    assert f"{NAME}\n    2023-11-14 22:13 · codex · Stop · 5" in told
+    assert f"{NAME}\n    Tue 14 Nov 2023 22:13 · codex · Stop · 5" in told
     assert "line 1: unknown hook event 'Novelty'" in told
     assert told == memtui(home, "quarantine", "list").stdout
 

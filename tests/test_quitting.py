@@ -205,6 +205,6 @@ def test_what_was_killed_is_shown_as_broken_off_and_done_by_the_next(
         done, broken = bench.runs(Job.SEGMENTS)
         assert broken.result is RunResult.BROKEN_OFF
         assert (done.result, done.made) == (RunResult.DONE, 2)
-        assert all(bench.node(name).is_models for name in bench.segments())
+        assert all(bench.node(name).is_by_model for name in bench.segments())
         bench.sound()
         house.stop()

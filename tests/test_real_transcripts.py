@@ -88,7 +88,7 @@ def test_every_message_is_in_the_store_once(
     assert sum(wanted.values()) > 700
 
     got: Counter[tuple[str, str, str]] = Counter()
-    with database.connected():
+    with database.connection():
         rows = EventRow.select().where(EventRow.type.endswith("_message"))
         for row in rows:
             if row.role in ("user", "assistant"):
@@ -117,7 +117,7 @@ def test_every_grip_of_every_level_expands_to_its_excerpt(
         assert node.headline
         for bullet in node.bullets:
             assert bullet.text
-            levels[node.level] += bullet.stands
+            levels[node.level] += bullet.has_support
             for grip_id in bullet.grip_ids:
                 found = expand(grip_id)
                 assert found.grip is not None
@@ -147,13 +147,13 @@ def test_a_parents_bullets_and_keywords_come_from_its_children(
         }
         assert {(analyzer.fold(k.word), k.origin) for k in node.keywords} <= below
         assert set(node.words) <= {word for child in children for word in child.words}
-        assert node.tally.segments == sum(child.tally.segments for child in children)
+        assert node.counts.segments == sum(child.counts.segments for child in children)
 
 
 def test_what_every_session_of_an_agent_says_is_no_keyword(
     read_house: Workspace,
 ) -> None:
-    with database.connected():
+    with database.connection():
         metadata = [m for (m,) in EventRow.select(EventRow.metadata).tuples() if m]
     tools = {analyzer.fold(json.loads(told).get("tool_name", "")) for told in metadata}
     assert {"taskupdate", "glob"} <= tools
@@ -176,11 +176,11 @@ def test_hooks_and_transcript_of_one_session_are_one_session(
         payload = {**told["payload"], "timestamp": told["received_at"]}
         (new / f"{number:06}.json").write_text(json.dumps(payload))
     assert house.works.until_idle(lambda _: None) == []
-    with database.connected():
+    with database.connection():
         by_hooks = EventRow.select().where(EventRow.route == "hook").count()
     for _ in house.works.importer().run([shared / "claude_code" / "attio-mcp-server"]):
         pass
-    with database.connected():
+    with database.connection():
         prompts = [
             row.text
             for row in EventRow.select().where(

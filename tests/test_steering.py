@@ -33,7 +33,7 @@ def home(tmp_path: Path) -> Path:
     home.mkdir()
     (home / "config.toml").write_text('[store]\ntime_zone = "Europe/Berlin"\n')
     store.open_at(home / "memory.db", time_zone="Europe/Berlin")
-    with database.writing():
+    with database.transaction():
         jobs.keep_times([Job.DAY], to_ms(BEGAN))
         number = jobs.begin(Job.DAY, RunReason.SCHEDULE, to_ms(BEGAN))
         counts = jobs.Counts(made=1204, rejected=2, failed=1)
@@ -53,7 +53,7 @@ def test_every_job_is_listed_with_when_it_runs_and_what_came_of_it(home: Path) -
     lines = told.splitlines()
     day = lines.index("rollup_day    at 01:00 every day")
     assert lines[day + 1 : day + 5] == [
-        "    last 2024-05-03 03:00 (made up for), 1 h 2 min, failed",
+        "    last Fri 3 May 2024 03:00 (made up for), 1h 2m, failed",
         "    0 made · 0 rejected · 0 failed · 0 left",
         "    error: the model did not answer within 600 s",
         "    next as soon as a memtui works: its time has passed",
@@ -123,10 +123,10 @@ def test_without_a_model_it_is_said_that_nothing_runs(home: Path) -> None:
 def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
     told = memtui(home, "jobs", "history").stdout.splitlines()
     assert told == [
-        "rollup_day    2024-05-03 03:00 (made up for), 1 h 2 min, failed · 0 made ·"
+        "rollup_day    Fri 3 May 2024 03:00 (made up for), 1h 2m, failed · 0 made ·"
         " 0 rejected · 0 failed · 0 left",
         "    error: the model did not answer within 600 s",
-        "rollup_day    2024-05-02 03:00 (on schedule), 4 min 2 s, done · 1,204 made ·"
+        "rollup_day    Thu 2 May 2024 03:00 (on schedule), 4m, done · 1,204 made ·"
         " 2 rejected · 1 failed · 3 left · 1 time skipped",
     ]
     shorter = memtui(home, "jobs", "history", "--limit", "1").stdout.splitlines()
@@ -139,11 +139,11 @@ def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
 
 @listing
 def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> None:
-    with database.writing():
+    with database.transaction():
         jobs.begin(Job.WEEK, RunReason.ASKED, to_ms(BEGAN))
     database.close()
     told = memtui(home, "jobs").stdout
-    assert "last 2024-05-02 03:00 (asked for), 0 s, broken off" in told
+    assert "last Thu 2 May 2024 03:00 (asked for), <1m, broken off" in told
     claim = Claim(home / "work.lock")
     assert claim.take()
     try:
@@ -151,8 +151,8 @@ def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> Non
         history = memtui(home, "jobs", "history", "rollup_week").stdout
     finally:
         claim.drop()
-    assert "    runs since 2024-05-02 03:00 (asked for)\n" in told
-    assert "rollup_week   2024-05-02 03:00 (asked for), still runs" in history
+    assert "    runs since Thu 2 May 2024 03:00 (asked for)\n" in told
+    assert "rollup_week   Thu 2 May 2024 03:00 (asked for), still runs" in history
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_no_test_asks_the_store_of_the_one_before(
 ) -> None:
     with surroundings.as_found():
         Workspace(in_home(tmp_path / "home"), settings)
-        with database.connected():
+        with database.connection():
             assert not database.db.is_closed()
     assert database.db.is_closed() and database.db.database is None
 

@@ -6,7 +6,7 @@ can be and still be opened (``memory.replies.citations``).
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 from memtui.agents.replies import Plain
 from memtui.model import citations, hits
@@ -17,6 +17,7 @@ from memtui.model.nodes import Bullet, TocEntry, TocLevel
 from memtui.model.sessions import Session
 from memtui.search import snippets
 from memtui.search.title_match import Held
+from memtui.text import date_format
 from memtui.text.fencing import line as neutral
 
 TEXT_CHARS = 400
@@ -31,11 +32,6 @@ LEAD_CHARS = 120
 """How much of a message is told before what it is quoted for."""
 
 
-def clock(at: datetime, zone: tzinfo) -> str:
-    """A moment as an answer tells it: ``2025-03-14 10:05``."""
-    return f"{at.astimezone(zone):%Y-%m-%d %H:%M}"
-
-
 def named(agent: str, session_id: str) -> str:
     """What a session is asked for by: ``agent:id``."""
     return neutral(f"{agent}:{session_id}")
@@ -48,10 +44,13 @@ def node(one: TocEntry, zone: tzinfo) -> Plain:
         "level": one.level.value,
     }
     if one.level is TocLevel.SEGMENT:
-        told |= {"title": neutral(one.headline), "at": clock(one.start_time, zone)}
+        told |= {
+            "title": neutral(one.headline),
+            "at": date_format.iso_minute(one.start_time, zone),
+        }
     else:
         told |= {"title": neutral(one.title), "headline": neutral(one.headline)}
-        told["segments"] = one.tally.segments
+        told["segments"] = one.counts.segments
     if one.is_live:
         told["is_live"] = True
     return told
@@ -103,7 +102,7 @@ def hit(one: Hit, zone: tzinfo, *, is_listed: bool = False) -> Plain:
     told: Plain = {
         "id": cite(one.target_id),
         **scored(one.score, is_listed=is_listed),
-        "at": clock(one.at, zone),
+        "at": date_format.iso_minute(one.at, zone),
         "title": neutral(one.title),
         "snippet": neutral(one.snippet.text),
     }
@@ -130,7 +129,7 @@ def moment(one: CombinedHit, zone: tzinfo, *, is_listed: bool = False) -> Plain:
     told: Plain = {
         "id": cite,
         **scored(one.score, is_listed=is_listed),
-        "at": clock(one.at, zone),
+        "at": date_format.iso_minute(one.at, zone),
         "session": named(one.agent, one.session_id),
         "title": neutral(one.title),
         "snippet": neutral(one.snippet.text),
@@ -197,7 +196,7 @@ def event(
     said = short(text[start:], max(most, LEAD_CHARS + len(quote)))
     told: Plain = {
         "id": citations.cite_event(one.event_id),
-        "at": clock(one.timestamp, zone),
+        "at": date_format.iso_minute(one.timestamp, zone),
         "role": one.role.value,
         "text": f"…{said}" if start else said or f"({_plain(one.event_type)})",
     }
@@ -227,7 +226,7 @@ def session(one: Session, zone: tzinfo) -> Plain:
     """A session of a list."""
     return {
         "id": named(one.agent, one.session_id),
-        "at": clock(one.updated_at, zone),
+        "at": date_format.iso_minute(one.updated_at, zone),
         "project": neutral(one.project),
         "title": neutral(one.title)[:LEAD_CHARS],
         "messages": one.message_count,
@@ -262,7 +261,7 @@ def grip(one: Grip, zone: tzinfo) -> Plain:
     return {
         "id": citations.cite_grip(one.grip_id) if one.grip_id else "",
         "excerpt": neutral(one.excerpt),
-        "at": clock(one.timestamp, zone),
+        "at": date_format.iso_minute(one.timestamp, zone),
         "source": one.source,
         "node_id": citations.cite_node(one.toc_node_id or ""),
     }
@@ -282,7 +281,9 @@ def message_hit(
         "id": citations.cite_event(one.event_id) if one.event_id else "",
         "score": None if is_listed else round(one.score, 2),
         "session": named(one.session.agent, one.session.session_id),
-        "at": clock(match.at if match else one.session.created_at, zone),
+        "at": date_format.iso_minute(
+            match.at if match else one.session.created_at, zone
+        ),
         "title": neutral(one.session.title)[:LEAD_CHARS],
         "window": [
             _said(said, TEXT_CHARS if said.is_match else around)

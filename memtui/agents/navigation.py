@@ -16,8 +16,6 @@ from memtui.agents import formatting, replies
 from memtui.agents.replies import Plain, Reply
 from memtui.agents.sessions import nobody
 from memtui.errors import MemtuiError
-from memtui.memory import times
-from memtui.memory.times import Period
 from memtui.model import calendar, citations
 from memtui.model.activity import ScopedNode
 from memtui.model.events import Event, is_event_id, to_ms
@@ -33,7 +31,8 @@ from memtui.services.sources import AFTER, BEFORE
 from memtui.services.sources import expand as expanded
 from memtui.store import database, shares
 from memtui.store import nodes as store_nodes
-from memtui.text import analyzer, stemmer
+from memtui.text import analyzer, date_format, dates, stemmer
+from memtui.text.dates import Period
 from memtui.text.fencing import line as neutral
 
 LIMIT = 10
@@ -77,13 +76,13 @@ def get_toc_root(*, of: Scope = ALL) -> list[TocEntry]:
 
 def get_node(node_id: str) -> TocNode | None:
     """The latest version of a node with bullets, grips and children's ids."""
-    with database.connected():
+    with database.connection():
         return store_nodes.node(store_nodes.cited_node(node_id))
 
 
 def part(node_id: str, of: Scope = ALL) -> ScopedNode | None:
     """A node with no more than what a scope has of it."""
-    with database.connected():
+    with database.connection():
         found = store_nodes.node(store_nodes.cited_node(node_id))
         return shares.part(found, of) if found else None
 
@@ -105,7 +104,7 @@ def browse_toc(
         of: Whose work.
     """
     offset, limit = locate(token) or 0, max(1, limit)
-    with database.connected():
+    with database.connection():
         parent = store_nodes.cited_node(parent_id) if parent_id else None
         found = shares.lines_under(parent, offset, limit + 1, of)
     has_more = len(found) > limit
@@ -121,7 +120,7 @@ def locate(token: str | None) -> int | None:
 
 def is_seen(token: str | None) -> bool:
     """Whether a token names an event, a page of events having ended with it."""
-    with database.connected():
+    with database.connection():
         return bool(_last_seen(token or ""))
 
 
@@ -161,7 +160,7 @@ def get_events(
     if session:
         agent, session = resolve_filters.find(session)
         of = replace(of, agent=agent)
-    with database.connected():
+    with database.connection():
         after = _last_seen(token or "")
         found = store_nodes.events_in(
             to_ms(start) if start else None,
@@ -191,7 +190,7 @@ def in_range(
         of: Whose work.
     """
     kept: list[str] = []
-    with database.connected():
+    with database.connection():
         partly: Sequence[str] | None = None
         while partly is None or partly:
             names, partly = store_nodes.under(partly, of), []
@@ -285,7 +284,7 @@ def search_children(
     asked = search_query.read(query, zone)
     if asked.is_empty:
         return HeldPage()
-    with database.connected():
+    with database.connection():
         above = [store_nodes.cited_node(parent_id)] if parent_id else None
         names = store_nodes.under(above, of)[:WIDE]
         held = _held(store_nodes.nodes(names), asked, frozenset(fields))
@@ -313,7 +312,7 @@ def by_keyword(
     wanted = {*analyzer.needed(keyword[: search_query.CAP_CHARS])}
     if not wanted:
         return HeldPage()
-    with database.connected():
+    with database.connection():
         begun = [stemmer.heads(term) for term in wanted]
         above = store_nodes.cited_node(under) if under else None
         said = store_nodes.keywords(above, of, begun=begun)
@@ -446,8 +445,8 @@ class Walks:
             "headline": neutral(node.headline),
             "status": node.status.value,
             "version": node.version,
-            "start": formatting.clock(node.start_time, self._zone),
-            "end": formatting.clock(node.end_time, self._zone),
+            "start": date_format.iso_minute(node.start_time, self._zone),
+            "end": date_format.iso_minute(node.end_time, self._zone),
             "keywords": [neutral(word) for word in node.words],
             **({"surprise": browse.surprise(node.node_id)} if is_leaf else {}),
             "bullets": len(node.bullets),
@@ -511,14 +510,14 @@ class Walks:
         Of several times the first one counts; where none is understood, the reply is
         empty and says so.
         """
-        read = times.meant(when, self._clock(), self._zone)
+        read = dates.read_exact(when, self._clock(), self._zone)
         if when.strip() and not read:
             return Reply("events", (), formatting.dated_event_line, notes=(NO_TIME,))
         start, end = (read[0].start, read[0].end) if read else (None, None)
         found = self.get_events(
             start, end, limit=limit, token=token, of=of, session=session
         )
-        said, why = [neutral(one.said) for one in read[:1]], found.notes
+        said, why = [neutral(one.label) for one in read[:1]], found.notes
         # Why there is nothing comes before how the time was understood.
         return replace(found, notes=[*said, *why] if found.items else [*why, *said])
 
@@ -623,12 +622,12 @@ class Walks:
             when: "last week", "in March", "Q1 2025", "2025-03-14", "since Monday" ….
             of: Whose work.
         """
-        read = times.meant(when, self._clock(), self._zone)
+        read = dates.read_exact(when, self._clock(), self._zone)
         found: dict[str, TocEntry] = {}
         for one in read:
             lines = in_range(one.start, one.end, self._zone, of=of)
             found |= {line.node_id: line for line in lines}
-        notes = [neutral(one.said) for one in read] or [NO_TIME]
+        notes = [neutral(one.label) for one in read] or [NO_TIME]
         if read and not found:
             notes.append("Nothing is kept of it.")
         told = [self._node(one) for one in found.values()]
@@ -648,7 +647,7 @@ def _placed_line(told: Plain) -> str:
 
 def _understood(one: Period) -> Plain:
     start, end = (at.isoformat() if at else None for at in (one.start, one.end))
-    return {"said": neutral(one.said), "start": start, "end": end}
+    return {"said": neutral(one.label), "start": start, "end": end}
 
 
 NO_VERSION = "Not summarised yet: that happens by itself, as soon as a memtui works."
@@ -662,12 +661,12 @@ class Editions(Walks):
         found = versions.history(node_id)
         if found is None:
             return Reply("versions", (), edition_line, notes=(NO_NODE,))
-        notes = [] if found.editions else [NO_VERSION]
-        if found.asked_at:
-            at = formatting.clock(found.asked_at, self._zone)
+        notes = [] if found.versions else [NO_VERSION]
+        if found.requested_at:
+            at = date_format.iso_minute(found.requested_at, self._zone)
             notes.append(f"A new one was asked for at {at} and is not made yet.")
-        told = [edition(one, self._zone) for one in found.editions]
-        node = self._node(found.line)
+        told = [edition(one, self._zone) for one in found.versions]
+        node = self._node(found.entry)
         lead = (formatting.node_line(node),)
         return Reply("versions", told, edition_line, {"node": node}, lead, notes)
 
@@ -683,7 +682,7 @@ class Editions(Walks):
                 f"{node_id} has no version {version}; see those there are: memtui"
                 f" versions {node_id}"
             )
-        why = f", rejected: {neutral(found.rejected)}" if found.rejected else ""
+        why = f", rejected: {neutral(found.rejection)}" if found.rejection else ""
         return replace(self.told_of(found), notes=(f"Version {version}{why}.",))
 
 
@@ -691,8 +690,8 @@ def edition(one: TocVersion, zone: tzinfo) -> Plain:
     """A version of a list."""
     told: Plain = {
         "version": one.version,
-        "at": formatting.clock(one.created_at, zone),
-        "by": neutral(one.facts.model or one.summarizer),
+        "at": date_format.iso_minute(one.created_at, zone),
+        "by": neutral(one.generation.model or one.summarizer),
         "headline": neutral(one.headline),
         "supported": one.supported,
         "weak": one.weak,
@@ -700,7 +699,7 @@ def edition(one: TocVersion, zone: tzinfo) -> Plain:
     }
     told |= {"is_shown": True} if one.is_shown else {}
     told |= {"is_pinned": True} if one.is_pinned else {}
-    return told | ({"rejected": neutral(one.rejected)} if one.rejected else {})
+    return told | ({"rejected": neutral(one.rejection)} if one.rejection else {})
 
 
 def edition_line(told: Plain) -> str:

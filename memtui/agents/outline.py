@@ -102,7 +102,7 @@ _ENVELOPE = 90
 def _worth(line: TocEntry, newest: datetime | None) -> float:
     days = (newest - line.end_time).total_seconds() / 86_400 if newest else 0.0
     recent = math.pow(0.5, max(days, 0.0) / HALF_LIFE_DAYS)
-    dense = math.log1p(line.tally.messages)
+    dense = math.log1p(line.counts.messages)
     # A year is always worth more than what lies in it.
     depth = _DEPTH[line.level]
     first = 1.0 if depth else 10.0

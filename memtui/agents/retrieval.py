@@ -85,7 +85,7 @@ class Retrieval:
         hits = found.hits[:limit]
         several = [_said(one, quoted.quotes) for one in hits]
         moments = [some[0] for some in several]
-        with database.connected():
+        with database.connection():
             names = [one.node_id for one in moments if one.node_id]
             weighed = surprise.of(names)
             nodes = {node.node_id: node for node in store_nodes.nodes(names)}
@@ -150,7 +150,7 @@ def _summary(moment: CombinedHit, node: TocNode | None, asked: Query) -> str:
     """What a memory is about, and of what its summary holds what answers."""
     about = moment.title
     told = [moment.snippet.text] if not (moment.role or moment.grip_id) else []
-    bullets = [one.text for one in node.bullets if one.stands] if node else []
+    bullets = [one.text for one in node.bullets if one.has_support] if node else []
     held = [(len(snippets.wanted_in(one, asked)), one) for one in bullets]
     told += [one for count, one in sorted(held, key=lambda it: -it[0]) if count]
     for said in (" ".join(one.split()) for one in told):

@@ -7,19 +7,18 @@ from datetime import datetime, tzinfo
 from enum import StrEnum
 
 from memtui.agents import navigation
-from memtui.memory.queries import timely
-from memtui.memory.queries.timely import Timely
-from memtui.memory.times import Period
 from memtui.model import hits as model_hits
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import CombinedHit, Hit, ReadDate, ScoreBand
 from memtui.model.nodes import TocEntry
 from memtui.model.scope import ALL, Scope
-from memtui.search import query
+from memtui.search import query, query_dates
 from memtui.search.nodes import Teleport
 from memtui.search.query import Query
+from memtui.search.query_dates import DatedQuery
 from memtui.search.quotes import Quoting
 from memtui.text import analyzer
+from memtui.text.dates import Period
 
 
 class Way(StrEnum):
@@ -96,7 +95,7 @@ def choose(asked: Query, periods: tuple[Period, ...]) -> Choice:
     """
     named = specific(asked)
     listed = ", ".join(named[:5])
-    said = "; ".join(period.said for period in periods)
+    said = "; ".join(period.label for period in periods)
     if periods and named:
         return Choice(Way.BOTH, f"It names a time ({said}) and terms: {listed}.", named)
     if periods:
@@ -191,7 +190,7 @@ class Router:
             limit: The most hits, and the most nodes; twice as many quotes.
             of: Whose work.
         """
-        read = timely.read(question, self._clock(), self._zone)
+        read = query_dates.read(question, self._clock(), self._zone)
         asked = query.read(read.rest, self._zone, replace(EVERYTHING, of=of))
         # Filters and the scope the question names itself hold for browsing too.
         choice, of = choose(asked, read.periods), asked.filters.of
@@ -202,7 +201,7 @@ class Router:
         hits, quotes, notes = self._found(choice.way, question, read, limit, of)
         elsewhere = _elsewhere(read, nodes, [*hits, *quotes])
         sureness = _sure(choice.way, nodes, hits, quotes, is_elsewhere=bool(elsewhere))
-        times = tuple(ReadDate(one.said, bool(some)) for one, some in found.items())
+        times = tuple(ReadDate(one.label, bool(some)) for one, some in found.items())
         unmet = [f"Nothing is kept of {one.said}." for one in times if not one.is_met]
         return Routed(
             question,
@@ -216,7 +215,7 @@ class Router:
         )
 
     def _found(
-        self, way: Way, question: str, read: Timely, limit: int, of: Scope
+        self, way: Way, question: str, read: DatedQuery, limit: int, of: Scope
     ) -> tuple[list[Hit], tuple[CombinedHit, ...], tuple[str, ...]]:
         """Summaries and quotes that answer: where a time has some, its own alone."""
         if way is not Way.BOTH:
@@ -228,7 +227,7 @@ class Router:
             )
         hits, notes = self._hits(way, read, SEEN * limit, of)
         mine = [one for one in hits if read.covers(one.at)][:limit]
-        held = timely.bounded(replace(EVERYTHING, of=of), read.periods)
+        held = query_dates.bounded(replace(EVERYTHING, of=of), read.periods)
         quotes = self._quotes(way, read.rest, limit, held)
         quotes = tuple(one for one in quotes if read.covers(one.at))
         if mine or quotes:
@@ -240,7 +239,7 @@ class Router:
         return navigation.in_range(one.start, one.end, self._zone, of=of)
 
     def _hits(
-        self, way: Way, read: Timely, limit: int, of: Scope
+        self, way: Way, read: DatedQuery, limit: int, of: Scope
     ) -> tuple[list[Hit], tuple[str, ...]]:
         if way not in (Way.TELEPORT, Way.BOTH):
             return [], ()
@@ -248,7 +247,9 @@ class Router:
         answer = self._teleport.find(words, limit=limit, of=of)
         hits = sorted(
             answer.hits,
-            key=lambda hit: -hit.score * (timely.GAIN if read.covers(hit.at) else 1.0),
+            key=lambda hit: (
+                -hit.score * (query_dates.BOOST if read.covers(hit.at) else 1.0)
+            ),
         )
         meant = [f"Did you mean: {answer.suggestion}"] if answer.suggestion else []
         return hits, tuple(filter(None, (answer.note, *meant)))
@@ -263,12 +264,12 @@ class Router:
 
 
 def _elsewhere(
-    read: Timely, nodes: Sequence[TocEntry], shown: Sequence[Hit | CombinedHit]
+    read: DatedQuery, nodes: Sequence[TocEntry], shown: Sequence[Hit | CombinedHit]
 ) -> tuple[str, ...]:
     """That what is shown is not of the times that were asked about."""
     if not (read.periods and shown) or any(read.covers(one.at) for one in shown):
         return ()
-    named = " and ".join(one.said.partition(":")[0] for one in read.periods)
+    named = " and ".join(one.label.partition(":")[0] for one in read.periods)
     beside = f"Nothing of {named} holds it; these" if nodes else "These"
     return (f"{beside} are of other times.",)
 

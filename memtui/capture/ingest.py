@@ -271,7 +271,7 @@ class Ingest:
             self.recount()
         self._take_up_drafts()
         names = [name for name in self._spool.names() if self._is_due(name)]
-        with database.connected():
+        with database.connection():
             taken = list(self._read(names[:FILES_AT_ONCE]))
         # What is for another project's memory is left lying for it.
         self._elsewhere.update(file.name for file in taken if file.is_elsewhere)
@@ -306,7 +306,7 @@ class Ingest:
         box = Quarantine(self._spool.folder)
         box.tidy()
         there = Tally(reason for file in box.files() for reason in box.counted(file))
-        with database.connected(), database.writing():
+        with database.connection(), database.transaction():
             counted = Tally(problems.faults_of(SOURCE))
             more = (there - counted).items()
             counts = [Count(reason, Kind.FAULT, 0, number) for reason, number in more]
@@ -359,7 +359,7 @@ class Ingest:
             return
         told = counted((e for file in taken for e in file.events), self._counter)
         now_ms = to_ms(self._clock())
-        with database.writing(durable=True):
+        with database.transaction(durable=True):
             added = store_events.add(told, route=HOOK)
             new = set(added.created)
             cursors.note_seen(SOURCE, [e for e in told if e.event_id in new], now_ms)
@@ -456,9 +456,9 @@ def counted(told: Iterable[Event], counter: Counter) -> list[Event]:
     """Events with their tokens, counted once and for all; by another memory, maybe."""
     return [
         event
-        if event.counter
+        if event.token_counter
         else replace(
-            event, tokens=counter.count(counted_text(event)), counter=counter.name
+            event, tokens=counter.count(counted_text(event)), token_counter=counter.name
         )
         for event in told
     ]

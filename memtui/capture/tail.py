@@ -140,13 +140,13 @@ class Tail:
 
     def _glance(self) -> Iterator[Path]:
         """Files that hold something back, and those that are watched by themselves."""
-        with database.connected():
+        with database.connection():
             held = cursors.holding(to_ms(self._clock() - PATIENCE))
             held += cursors.due_ahead(to_ms(self._clock()))
         yield from filter(Path.is_file, map(Path, held))
         for name, places in self._folders().items():
             for place in filter(Path.is_file, places):
-                with database.connected():
+                with database.connection():
                     known = cursors.looks_of(clean(str(place.resolve())))
                 yield from self._unlike(name, [place.resolve()], known)
 
@@ -158,7 +158,7 @@ class Tail:
         for name, places in folders.items():
             for place in filter(Path.is_dir, places):
                 whole = place.resolve()
-                with database.connected():
+                with database.connection():
                     known = cursors.looks(clean(str(whole)))
                 yield from self._unlike(name, watcher.under(whole), known)
 
@@ -167,7 +167,7 @@ class Tail:
         if self._watch is None:
             return False
         begins = self._watch.follow(places.union(self._beside))
-        with database.connected():
+        with database.connection():
             if meta.blind() != self._watch.blind:
                 meta.set_blind(self._watch.blind)
         return not begins and not self._watch.blind

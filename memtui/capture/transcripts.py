@@ -146,7 +146,7 @@ class Files:
         """
         name = clean(str(file.resolve()))
         try:
-            with database.connected():
+            with database.connection():
                 place = None if self._is_due(name) else cursors.get(name)
                 if place and not place.source and place.look == look_of(file):
                     self.imported.unreadable += 1
@@ -175,7 +175,7 @@ class Files:
         """Whether a file is to be read from its start, since its future has come."""
         if name not in cursors.due_ahead(to_ms(self._clock())):
             return False
-        with database.writing():
+        with database.transaction():
             cursors.restart_ahead(name)
         return True
 
@@ -217,7 +217,7 @@ class Files:
         """
         self.imported.unreadable += 1
         said = reason.removeprefix(f"{name} ").removeprefix(f"{name}: ")
-        with database.writing():
+        with database.transaction():
             now_ms = to_ms(self._clock())
             noted = problems.clear(name)
             problems.count_up(name, [Count(said, Kind.FAULT, 0, 1)], now_ms, noted)
@@ -262,7 +262,7 @@ class _Telling:
         files, batch, imported = self._files, self.batch, self._files.imported
         gate = self._gate
         now_ms = to_ms(files._clock())
-        with database.writing():
+        with database.transaction():
             if cursors.offset(self._name) != self._offset:
                 raise _Overtaken
             self._count(now_ms)
@@ -370,7 +370,7 @@ class Import:
         Raises:
             SourceError: A path does not exist.
         """
-        with database.connected():
+        with database.connection():
             for file in [file for path in paths for file in formats.find_files(path)]:
                 yield from self._taken(file)
                 self.imported.files += 1

@@ -44,7 +44,7 @@ def run(house: Workspace, given: argparse.Namespace) -> int:
     if given.command == "backup":
         return backup(given.file, **wish)
     if given.events == STANDARD_OUTPUT:
-        with database.connected():
+        with database.connection():
             _write(sys.stdout)
         return 0
     return export(given.events, **wish)
@@ -65,7 +65,7 @@ def backup(file: Path, *, may_replace: bool, as_json: bool) -> int:
 def export(file: Path, *, may_replace: bool, as_json: bool) -> int:
     """Write what was said into a file, in lines that can be imported."""
     with (
-        database.connected(),
+        database.connection(),
         store_backup.written(file, may_replace=may_replace) as draft,
         draft.open("w", encoding="utf-8", errors="replace") as opened,
     ):
@@ -195,7 +195,7 @@ def _asked(swap: _Swap) -> int | None:
 @contextmanager
 def _claimed(paths: Paths) -> Iterator[None]:
     """The right to work the store; nothing that was prepared is left behind."""
-    with database.files_said_plainly(paths.store):
+    with database.translated_file_errors(paths.store):
         paths.make()
     claim = Claim(paths.claim)
     if not claim.take():

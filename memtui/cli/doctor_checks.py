@@ -21,7 +21,6 @@ from memtui.errors import MemtuiError, StoreBusy, StoreError
 from memtui.integrations import hooks as integrations_hooks
 from memtui.integrations import known_agents
 from memtui.integrations.hooks import Installation
-from memtui.memory.times.since import elapsed
 from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.paths import Paths, transcripts
 from memtui.pipeline import worker_lock
@@ -31,7 +30,7 @@ from memtui.services.capture_sources import Origin
 from memtui.services.checks import Account, Opened, Step, Work, account
 from memtui.settings import EXTRACTIVE, OLLAMA, Settings
 from memtui.store.outbox import INDEX_EVENT, INDEX_NODE, INDEX_SESSION, UPDATE_TOC
-from memtui.text import vocabulary
+from memtui.text import date_format, vocabulary
 
 if TYPE_CHECKING:
     import httpx
@@ -134,7 +133,7 @@ def _waiting(found: Stand, patient: Patient) -> Finding:
     cure = ""
     if found.oldest_at:
         waiting = output.number_of(found.waiting, "event")
-        since = elapsed(found.oldest_at, patient.now)
+        since = date_format.age(found.oldest_at, patient.now)
         says = f"{waiting} of hooks waiting (oldest {since})"
         is_worked = bool(worker_lock.holder(patient.places.claim))
         is_old = patient.now - found.oldest_at > (TAKEN if is_worked else OLD)
@@ -188,7 +187,9 @@ def _unread(
     if found.doomed_at:
         files = output.number_of(found.doomed, "transcript")
         is_due = found.doomed_at <= patient.now
-        when = "at any moment" if is_due else f"from {found.doomed_at:%Y-%m-%d} on"
+        when = (
+            "at any moment" if is_due else f"from {date_format.day(found.doomed_at)} on"
+        )
         says = f"{origin.title} deletes {files} {when} that are not read here in full"
         return Finding("transcripts", is_refused, says, cure, origin.name)
     if missing := found.late if origin.is_watched else found.grown:
@@ -282,14 +283,14 @@ def _last(origin: Origin | None, newest: datetime | None) -> datetime | None:
 def _heard(
     one: Installation, last: datetime | None, found: Account | None, now: datetime
 ) -> Finding:
-    said = f"last heard {elapsed(last, now)}" if last else "nothing heard yet"
+    said = f"last heard {date_format.age(last, now)}" if last else "nothing heard yet"
     says = f"{one.title}: installed, the command runs; {said}"
     newest = found.newest_at if found else None
     since = datetime.fromtimestamp(one.file.stat().st_mtime, now.tzinfo)
     if newest and newest > max(filter(None, (last, since))) + SILENT:
         says = (
             f"{one.title}: installed, but silent: {said}, and it wrote a transcript"
-            f" {elapsed(newest, now)}"
+            f" {date_format.age(newest, now)}"
         )
         cure = f"start {one.title} anew: it reads its hooks when it starts."
         note = f" {one.note}" if one.note else ""
@@ -375,10 +376,10 @@ def at_work(patient: Patient, zone: tzinfo) -> Iterator[Finding]:
         return
     if not worker_lock.holder(patient.places.claim):
         return
-    at = f"{found.at.astimezone(zone):%H:%M}"
+    at = date_format.clock(found.at, zone)
     how, cure = found.condition.value, ""
     if found.until is not None:
-        how += f" until {found.until.astimezone(zone):%H:%M}"
+        how += f" until {date_format.clock(found.until, zone)}"
     elif found.condition is ModelCondition.UNWELL:
         cure = "another model may do better: name it in summaries.model"
     says = f"{AT_WORK}: {how}, {found.says}".rstrip(", ")
@@ -391,7 +392,7 @@ def _checking_memory_waiting(found: Work, patient: Patient) -> str:
         what = WAITS[row.action]
         one, _, work = what.partition(" ")
         many = f"{one}{'es' if one == 'batch' else 's'} {work}"
-        since = elapsed(row.oldest_at, patient.now)
+        since = date_format.age(row.oldest_at, patient.now)
         told.append(f"{output.number_of(row.count, what, many)} (oldest {since})")
     if found.segments:
         many = "segments to sum up"

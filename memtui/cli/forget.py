@@ -79,7 +79,7 @@ def forget(
 
 def remember(house: Workspace, kind: str, words: Sequence[str]) -> int:
     """Let what was forgotten be imported again."""
-    with database.writing():
+    with database.transaction():
         stones = services_forget.noted(Kind(kind), words, house.zone)
         for stone in stones:
             if not tombstones.lift(stone):
@@ -193,7 +193,7 @@ def _titles(found: Forgotten) -> Iterator[str]:
 
 def forgotten(house: Workspace, *, as_json: bool) -> int:
     """List what was forgotten and does not come back."""
-    with database.connected():
+    with database.connection():
         stones = tombstones.all_of_them()
     if as_json:
         output.as_json([{"stone": stone, "at": at} for stone, at in stones])

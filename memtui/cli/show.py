@@ -102,10 +102,10 @@ def _show_version(house: Workspace, given: argparse.Namespace) -> int:
         about = house.asking.told_of(node)
         head = about.head | {
             "made": [neutral(line) for line in made],
-            "is_models": node.is_models,
+            "is_models": node.is_by_model,
             "is_pinned": node.is_pinned,
-            "rejected": neutral(node.rejected),
-            "facts": output.plain_text(node.facts),
+            "rejected": neutral(node.rejection),
+            "facts": output.plain_text(node.generation),
         }
         lead = [*about.lead, *head["made"]]
         return Reply("parts", parts(node), _part, head, lead)
@@ -150,7 +150,7 @@ def _page(
 
 
 def _of(node: TocNode) -> str:
-    messages = output.number_of(node.tally.messages, "message")
+    messages = output.number_of(node.counts.messages, "message")
     return " · ".join([*node.projects, *node.agents, messages])
 
 
@@ -162,11 +162,11 @@ def _pinned(node: TocNode) -> str:
 
 def _made(node: TocNode, zone: tzinfo) -> Iterator[str]:
     """Which version of a node this is, by whom, and why it is not shown."""
-    by = node.facts.model or node.summarizer
+    by = node.generation.model or node.summarizer
     at = f", {date_format.moment(node.created_at, zone)}" if node.created_at else ""
     yield f"Version {node.version}, by {by}{at}"
-    if node.rejected:
-        yield f"Rejected: {node.rejected}"
+    if node.rejection:
+        yield f"Rejected: {node.rejection}"
 
 
 def _line(line: TocEntry, zone: tzinfo) -> str:
@@ -174,7 +174,7 @@ def _line(line: TocEntry, zone: tzinfo) -> str:
     if line.level is TocLevel.SEGMENT:
         name = f"{date_format.clock(line.start_time, zone)}  {live}{line.headline}"
         return f"{line.node_id}  {name}{_mark(line)}"
-    count = output.number_of(line.tally.segments, "segment")
+    count = output.number_of(line.counts.segments, "segment")
     said = f": {line.headline}" if line.headline else ""
     title = f"{live}{line.title}{said} ({count}){_mark(line)}"
     return f"{line.node_id}  {title}"

@@ -47,7 +47,7 @@ def edition(node_id: str | None, version: int) -> TocNode:
         raise UsageError("say of which node: memtui show NODE_ID --version N")
     found = versions.edition(node_id, version)
     if found is None:
-        editions = _history(node_id).editions
+        editions = _history(node_id).versions
         has = f"it has {versions.numbers(editions)}" if editions else "it has none yet"
         raise MemtuiError(f"{node_id} has no version {version}: {has}")
     return found
@@ -58,7 +58,7 @@ def show(house: Workspace, node_id: str, *, as_json: bool) -> int:
     found = _history(node_id)
     if as_json:
         notice = {"notice": fencing.NOTICE}
-        told = {"node": found.line, **_asked(found), "versions": _plain(found)}
+        told = {"node": found.entry, **_asked(found), "versions": _plain(found)}
         output.as_json(notice | told)
     else:
         promise = workspace.told(
@@ -71,35 +71,35 @@ def show(house: Workspace, node_id: str, *, as_json: bool) -> int:
 def _plain(found: TocHistory) -> list[dict[str, Any]]:
     return [
         {**output.plain_text(one), "unsupported": one.unsupported}
-        for one in found.editions
+        for one in found.versions
     ]
 
 
 def _asked(found: TocHistory) -> dict[str, datetime | None]:
-    return {"asked_at": found.asked_at}
+    return {"asked_at": found.requested_at}
 
 
 def _list(found: TocHistory, zone: tzinfo, promise: str) -> Iterator[str]:
-    yield found.line.title
-    if not found.editions:
+    yield found.entry.title
+    if not found.versions:
         yield "Not summarised yet: that happens by itself, as soon as a memtui works."
-    for one in found.editions:
+    for one in found.versions:
         about = [
             f"{one.version:>3}",
             f"{date_format.moment(one.created_at, zone):<21}",
             who(one),
             counts(one),
-            "; ".join(standing(one, found.line.status)),
+            "; ".join(standing(one, found.entry.status)),
         ]
-        yield "  ".join(filter(None, [*about, cost(one.facts)]))
-    if found.asked_at:
-        at = date_format.moment(found.asked_at, zone)
+        yield "  ".join(filter(None, [*about, cost(one.generation)]))
+    if found.requested_at:
+        at = date_format.moment(found.requested_at, zone)
         yield f"A new one was asked for at {at} and is not made yet. {promise}"
 
 
 def who(one: TocVersion) -> str:
     """Who wrote a version: ``extractive-2``, ``qwen3:4b 2bfd38a7daaf``."""
-    facts = one.facts
+    facts = one.generation
     return (
         f"{facts.model} {facts.digest[:DIGEST_CHARS]}"
         if facts.model
@@ -120,8 +120,8 @@ def standing(one: TocVersion, status: NodeStatus) -> Iterator[str]:
             yield "stale"
         elif status is NodeStatus.PROVISIONAL:
             yield "provisional"
-    if one.rejected:
-        yield f"rejected: {one.rejected}"
+    if one.rejection:
+        yield f"rejected: {one.rejection}"
 
 
 def cost(facts: GenerationStats) -> str:
@@ -150,10 +150,10 @@ def pin(
     notes = [
         f"Version {shown.version} is pinned: it is shown, whatever comes after it."
     ]
-    if shown.rejected:
-        notes.append(f"It was rejected: {shown.rejected}.")
+    if shown.rejection:
+        notes.append(f"It was rejected: {shown.rejection}.")
     found = _history(node_id)
-    if found.line.status is NodeStatus.STALE:
+    if found.entry.status is NodeStatus.STALE:
         notes.append("It is out of date: something has changed since it was made.")
     return _done(found, notes, as_json=as_json)
 
@@ -182,7 +182,7 @@ def anew(house: Workspace, node_id: str, *, as_json: bool) -> int:
 def _done(found: TocHistory, notes: list[str], *, as_json: bool) -> int:
     """Say what was done."""
     if as_json:
-        said = {"node": found.line, **_asked(found), "shown": found.shown}
+        said = {"node": found.entry, **_asked(found), "shown": found.shown}
         output.as_json({**said, "note": " ".join(notes)})
     else:
         output.lines(notes)

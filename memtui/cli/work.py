@@ -182,7 +182,7 @@ def work(house: Workspace, *, until_idle: bool, as_json: bool) -> int:
 
 
 def _waiting_for_model() -> int:
-    with database.connected():
+    with database.connection():
         return sum(rewrite_queue.count(level) for level in TocLevel)
 
 

@@ -97,7 +97,7 @@ def of_children(level: TocLevel, children: Sequence[TocNode]) -> Log:
     for child in children:
         for bullet in child.bullets:
             text = sanitised(bullet.text)
-            if bullet.stands and text:
+            if bullet.has_support and text:
                 turns.append(Turn((place,), _name(child), text))
             place += 1
     return Log(

@@ -109,7 +109,7 @@ class ScopedNode:
     @property
     def is_all(self) -> bool:
         """Whether nothing is left out."""
-        return self.node.tally == self.whole
+        return self.node.counts == self.whole
 
 
 def shares_of_level(

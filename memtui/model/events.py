@@ -30,9 +30,9 @@ class Provenance:
 
     route: str
     """The way it came."""
-    origin: bytes | None = None
+    source_hash: bytes | None = None
     """The hash by which copies of it in other sessions are known."""
-    told: tuple[SourceCopy, ...] = ()
+    copies: tuple[SourceCopy, ...] = ()
     """The other ids it was told under."""
 
 
@@ -136,12 +136,12 @@ class Event:
     """The place in the source, which orders events of the same millisecond."""
     tokens: int = 0
     """The text's length as segments count it, fixed when the event is stored."""
-    counter: str = ""
+    token_counter: str = ""
     """Which counter made that count."""
-    origin: str = ""
+    source_id: str = ""
     """The source's own name of it, when no two sessions give one name to different
     things: copies of a conversation (forks, resumed sessions) are known by it."""
-    kept: Provenance | None = None
+    provenance: Provenance | None = None
     """How another memory kept it, for one that was exported."""
 
     @property
@@ -155,7 +155,7 @@ class Event:
         return self.event_type in MESSAGES and self.role in SPEAKERS
 
     @property
-    def order(self) -> EventPosition:
+    def position(self) -> EventPosition:
         """Where it stands among the events of its session."""
         return self.timestamp_ms, self.ordinal, self.event_id
 
@@ -211,7 +211,7 @@ def make(
         agent=who,
         subagent=clean(subagent),
         ordinal=TYPE_ORDER[event_type] if ordinal is None else ordinal,
-        origin=origin,
+        source_id=origin,
     )
 
 

@@ -78,7 +78,7 @@ class Bullet:
         return self.verdict.support if self.grip_ids else Support.UNSUPPORTED
 
     @property
-    def stands(self) -> bool:
+    def has_support(self) -> bool:
         """Whether wording found in the source stands behind it, were it only some."""
         return self.support is not Support.UNSUPPORTED
 
@@ -123,20 +123,20 @@ class TocNode:
     """Who wrote it, with the version of its rules: ``extractive-2``."""
     input_hash: str = ""
     """A hash of what it was made from: equal input makes no new version."""
-    tally: NodeCounts = field(default_factory=NodeCounts)
+    counts: NodeCounts = field(default_factory=NodeCounts)
     agents: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
-    facts: GenerationStats = NO_STATS
+    generation: GenerationStats = NO_STATS
     """What was measured while a model wrote it."""
-    rejected: str = ""
+    rejection: str = ""
     """Why a model's version is not shown; "" for one that may be."""
     is_pinned: bool = False
     """Whether a person wants this version and no other."""
 
     @property
-    def is_models(self) -> bool:
+    def is_by_model(self) -> bool:
         """Whether a model wrote it."""
-        return bool(self.facts.model)
+        return bool(self.generation.model)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -157,13 +157,13 @@ class TocEntry:
     status: NodeStatus
     is_live: bool
     """Whether a segment in it is still open."""
-    tally: NodeCounts
+    counts: NodeCounts
     supported: int
     """How many of its bullets are supported."""
     weak: int
     """How many of them are weak."""
     bullets: int
-    is_models: bool
+    is_by_model: bool
     """Whether a model wrote what it says."""
     is_pinned: bool
     agents: tuple[str, ...]
@@ -184,12 +184,12 @@ class TocVersion:
     weak: int
     bullets: int
     withheld: int
-    rejected: str
+    rejection: str
     """Why a model's version is not shown; "" for one that may be."""
-    is_models: bool
+    is_by_model: bool
     is_shown: bool
     is_pinned: bool
-    facts: GenerationStats = NO_STATS
+    generation: GenerationStats = NO_STATS
     """What was measured while a model wrote it."""
 
     @property
@@ -202,17 +202,17 @@ class TocVersion:
 class TocHistory:
     """All versions of a node, and what a person wants of it."""
 
-    line: TocEntry
+    entry: TocEntry
     """The node as it is shown."""
-    asked_at: datetime | None
+    requested_at: datetime | None
     """When a new version was asked for that is not made yet."""
-    editions: tuple[TocVersion, ...]
+    versions: tuple[TocVersion, ...]
     """The latest first; none of a node that is pending."""
 
     @property
     def shown(self) -> TocVersion | None:
         """The version that is shown."""
-        return next((one for one in self.editions if one.is_shown), None)
+        return next((one for one in self.versions if one.is_shown), None)
 
 
 def node_text(node: TocNode) -> str:
@@ -227,7 +227,7 @@ def node_text(node: TocNode) -> str:
         f"projects: {projects}" if projects else "",
     ]
     for bullet in node.bullets:
-        doubt = "" if bullet.stands else " (no source says it)"
+        doubt = "" if bullet.has_support else " (no source says it)"
         grip = f" [{bullet.grip_ids[0]}]" if bullet.grip_ids else ""
         lines.append(f"* {' '.join(bullet.text.split())}{doubt}{grip}")
     return "\n".join(filter(None, lines))

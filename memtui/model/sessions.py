@@ -58,7 +58,7 @@ class SubagentMetadata:
     """Its name within the session; its events carry it."""
     kind: str = ""
     """What sort of helper: ``Explore``, ``reviewer``…"""
-    started_by: str = ""
+    tool_use_id: str = ""
     """The ``tool_use_id`` of the call that started it, where the source tells it."""
     task: str = ""
     """What it was asked to do, in a line."""
@@ -140,7 +140,7 @@ class ResumeCommand:
     """The program and what it is told; empty where that cannot be done."""
     folder: str = ""
     """Where it is run; "" where the session's folder is not known."""
-    why_not: str = ""
+    reason: str = ""
 
     @property
     def program(self) -> str:
@@ -161,8 +161,8 @@ def resume_command(session: Session) -> ResumeCommand:
             session.agent,
             f"It is not known how {session.agent} goes back to a session.",
         )
-        return ResumeCommand(why_not=why)
+        return ResumeCommand(reason=why)
     # What begins with a dash would be taken for an option.
     if session.session_id.startswith("-"):
-        return ResumeCommand(why_not="Its id cannot be told to a program.")
+        return ResumeCommand(reason="Its id cannot be told to a program.")
     return ResumeCommand((*told, session.session_id), session.cwd)

@@ -44,7 +44,7 @@ class Follow:
         """Index a batch of nodes; how many announcements were followed."""
         if not self._is_checked or not self._index.exists() or self._index.is_suspect:
             self.check()
-        with database.connected():
+        with database.connection():
             rows = outbox.to_index(NODES_AT_ONCE)
             if not rows:
                 return 0
@@ -59,7 +59,7 @@ class Follow:
         except SearchError:
             self._is_checked = False
             raise
-        with database.writing():
+        with database.transaction():
             outbox.delete([row for row, _ in rows])
             outbox.say_renamed(set(segments.sessions_of(names).values()))
         self.changed.update(names)
@@ -67,7 +67,7 @@ class Follow:
 
     def check(self) -> None:
         """Make the index anew unless it is the one this store has fed."""
-        with database.connected():
+        with database.connection():
             fed = meta.index_name()
         if not fed or self._index.name() != fed or not self._index.is_sound():
             self.rebuild()
@@ -78,7 +78,7 @@ class Follow:
         """Make an empty index and announce every node."""
         name = secrets.token_hex(8)
         self._index.make(name)
-        with database.writing():
+        with database.transaction():
             outbox.clear(outbox.INDEX_NODE)
             outbox.announce(nodes.all_ids(), to_ms(self._clock()))
             meta.set_index_name(name)
@@ -123,7 +123,7 @@ class Listen:
 
     def check(self) -> None:
         """Make the index anew unless it is the one this store has fed."""
-        with database.connected():
+        with database.connection():
             fed = meta.messages_name()
         is_ours = bool(fed) and self._index.name() == self._named(fed)
         if not is_ours or self._index.is_suspect:
@@ -135,7 +135,7 @@ class Listen:
         """Make an empty index, to be filled from the store."""
         name = secrets.token_hex(8)
         self._index.make(self._named(name))
-        with database.writing():
+        with database.transaction():
             outbox.clear(outbox.INDEX_EVENT)
             outbox.clear(outbox.INDEX_SESSION)
             outbox.say_renamed(message_index.sessions())
@@ -146,13 +146,13 @@ class Listen:
         return full_name(name, with_tools=self._with_tools)
 
     def _follow(self) -> int:
-        with database.connected():
+        with database.connection():
             runs = _some(outbox.added(RUNS_AT_ONCE))
             if not runs:
                 return 0
             spoken = message_index.of_runs(runs)
         message_index.put(self._index, self._said(spoken), ())
-        with database.writing():
+        with database.transaction():
             outbox.delete([run.row for run in runs])
         return sum(run.count for run in runs)
 
@@ -161,7 +161,7 @@ class Listen:
         if self._filling is None or self._filling.is_done:
             return 0
         before = self._filling
-        with database.connected():
+        with database.connection():
             spoken = message_index.before(before.oldest, EVENTS_AT_ONCE)
         oldest = spoken[-1].event_id if spoken else before.oldest
         filling = Filling(not spoken, oldest, before.done + len(spoken))
@@ -171,7 +171,7 @@ class Listen:
 
     def _name(self) -> int:
         """Index sessions by what they are called and summed up by now."""
-        with database.connected():
+        with database.connection():
             rows = outbox.renamed(SESSIONS_AT_ONCE)
             if not rows:
                 return 0
@@ -183,7 +183,7 @@ class Listen:
                 for number, title, summary in named
             ],
         )
-        with database.writing():
+        with database.transaction():
             outbox.delete([row for row, _ in rows])
         return len(rows)
 

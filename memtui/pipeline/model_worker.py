@@ -77,10 +77,10 @@ class Finder:
             rest = max(timedelta(seconds=health.retry_s), LOOK_AGAIN)
             until = (self._clock() + rest).astimezone(self._zone)
         found = health.condition, health.says, until
-        with database.connected():
+        with database.connection():
             waiting = rewrite_queue.count(TocLevel.SEGMENT)
             if found != self._last:
-                with database.writing():
+                with database.transaction():
                     meta.set_model(Found(*found, self._clock()))
                 self._last = found
         return replace(model.looked_at(health), until=until, waiting=waiting)
@@ -157,7 +157,7 @@ class Rewrite:
         Raises:
             Cancelled: It was called off; the node is as it was.
         """
-        with database.connected():
+        with database.connection():
             work, shown = self._read(name), nodes.node(name)
             if work is None or shown is None:
                 return self._done(name, Kind.NOTHING)
@@ -172,7 +172,7 @@ class Rewrite:
         self._tell(ModelProgress(ModelPhase.AUDITING))
         digest = self._hash(work, attempt)
         identity = self._summarizer.identity
-        with database.connected():
+        with database.connection():
             made = attempted(lambda: work.made(draft, identity, digest, shown.headline))
         if isinstance(made, Exception):
             return self._later(name, repr(made))
@@ -213,7 +213,7 @@ class Rewrite:
         row, rejected = before
         if rejected:
             return self._done(work.name, Kind.NOTHING)
-        with database.writing():
+        with database.transaction():
             rewrite_queue.done_with(work.name)
             versions.show(work.name, row)
             return self._announced(work.name, Kind.MADE)
@@ -221,7 +221,7 @@ class Rewrite:
     def _keep(self, work: Work, made: Made) -> Outcome:
         name, node = work.name, made.node
         now_ms = to_ms(self._clock())
-        with database.writing():
+        with database.transaction():
             fresh = self._read(name)
             if fresh is None or self._hash(fresh) != self._hash(work):
                 return NOTHING
@@ -230,8 +230,8 @@ class Rewrite:
             rewrite_queue.done_with(name)
             if is_shown:
                 return self._announced(name, Kind.MADE)
-        kind = Kind.REJECTED if node.rejected else Kind.MADE
-        return Outcome(kind, node.rejected, changed=frozenset([name]))
+        kind = Kind.REJECTED if node.rejection else Kind.MADE
+        return Outcome(kind, node.rejection, changed=frozenset([name]))
 
     def _announced(self, name: str, kind: Kind) -> Outcome:
         """Let search and the nodes above follow a version that is shown now."""
@@ -243,7 +243,7 @@ class Rewrite:
         return Outcome(kind, changed=frozenset([name, *calendar.path(above or name)]))
 
     def _done(self, name: str, kind: Kind) -> Outcome:
-        with database.writing():
+        with database.transaction():
             rewrite_queue.done_with(name)
         return Outcome(kind)
 
@@ -263,7 +263,7 @@ class Rewrite:
 
     def _later(self, name: str, error: str) -> Outcome:
         """Try this node again, but others first."""
-        with database.writing():
+        with database.transaction():
             # Later than the server that it made fail is asked again: others come first.
             at_ms = retry_ms(rewrite_queue.attempts(name) + 1, to_ms(self._clock()))
             rewrite_queue.failed(name, at_ms)
@@ -279,7 +279,7 @@ class Rewrite:
         draft = fault.summary if isinstance(fault, BadReply) else None
         if draft is None or not draft.facts.model:
             draft = replace(draft or Summary(shown.headline, ()), facts=facts)
-        with database.connected():
+        with database.connection():
             digest = self._hash(work, attempt)
             made = work.made(draft, identity, digest, shown.headline)
         return self._keep(work, made.rejected(str(fault)))
@@ -341,7 +341,7 @@ class Runs:
 
     def _why_nothing(self, job: Job) -> str:
         """Why a run that a person asked for did nothing, though something waits."""
-        with database.connected():
+        with database.connection():
             if job in self._done or not rewrite_queue.count(job.level):
                 return ""
             waiting = rewrite_queue.count(TocLevel.SEGMENT)
@@ -351,7 +351,7 @@ class Runs:
 
     def _count(self, job: Job, kind: Kind) -> None:
         """Remember what came of a node, and how many are left."""
-        with database.connected():
+        with database.connection():
             waiting = rewrite_queue.count(job.level)
         self._schedule.noted(
             job,
@@ -476,7 +476,7 @@ class Improve:
 
     def _ahead(self, now: datetime) -> tuple[Job | None, str] | None:
         """The next node and whose run it belongs to; ends the runs that are done."""
-        with database.connected():
+        with database.connection():
             if names := rewrite_queue.asked(to_ms(now), 1):
                 return None, names[0]
             for job, is_held_up in self._open_jobs(now):
@@ -508,7 +508,7 @@ class Improve:
         below = ROLLUP_JOBS[: ROLLUP_JOBS.index(job)] if job in ROLLUP_JOBS else ()
         if any(self._schedule.is_running(one) for one in below):
             return False
-        with database.connected():
+        with database.connection():
             if self._next(job, now):
                 return False
             return job is Job.SEGMENTS or not rewrite_queue.are_dirty(
@@ -531,7 +531,7 @@ class Improve:
         """Whether something is to be rolled up first, as it is at once."""
         if not rewrite_queue.are_dirty(job.level, self._begun_ms(job.level, now)):
             return False
-        with database.writing():
+        with database.transaction():
             dirty.hasten()
         return True
 
@@ -542,21 +542,21 @@ class Improve:
         return calendar.bounds(name, self._zone)[1] <= at
 
     def _is_waiting(self) -> bool:
-        with database.connected():
+        with database.connection():
             return rewrite_queue.are_untried(TocLevel.SEGMENT)
 
     def _see_pause(self) -> None:
         """Note how many segments wait for nothing but their job's being resumed."""
         paused = 0
         if self._schedule.is_paused(Job.SEGMENTS):
-            with database.connected():
+            with database.connection():
                 paused = rewrite_queue.count(TocLevel.SEGMENT)
         if paused != self.model.paused:
             self._show(replace(self.model, paused=paused))
 
     def _is_new_wish(self) -> bool:
         """Whether a person asked for a node since the model was last looked at."""
-        with database.connected():
+        with database.connection():
             return rewrite_queue.last_asked_ms() > self._looked_ms
 
     def _is_ready(self, now: datetime, *, is_wish: bool = False) -> bool:
@@ -574,7 +574,7 @@ class Improve:
         self._rests_until = None
         maker = self._summarizer.identity.split(" ")[0] + " "
         if maker != self._maker:
-            with database.writing():
+            with database.transaction():
                 rewrite_queue.want_made_otherwise(maker)
             self._maker = maker
         return True
@@ -605,7 +605,7 @@ class Improve:
                 self._schedule.heard()
 
     def _improve(self, job: Job | None, name: str) -> int:
-        with database.connected():
+        with database.connection():
             waiting = rewrite_queue.count(calendar.period(name).level)
         self._show(self.model.of(name, waiting, self._clock()))
         try:

@@ -105,10 +105,10 @@ class Pipeline:
     def start(self, report: Report) -> None:
         """Work on a thread of its own until ``stop``; wait while another one works."""
         self._teller = teller = Teller(self, report)
-        with database.connected():
+        with database.connection():
             self._seen = versions.last()
         self._loop = Loop(
-            self._stages(), teller.tell, self._may_work, database.connected
+            self._stages(), teller.tell, self._may_work, database.connection
         )
         self._watch = Watch(self._loop.wake)
         self._tail.watch(self._watch, self._setup.spool / "new")
@@ -196,7 +196,7 @@ class Pipeline:
 
         loop = Loop(self._stages(), note)
         last_s = time.monotonic()
-        with database.connected():
+        with database.connection():
             while True:
                 errors.clear()
                 if loop.round():
@@ -241,11 +241,11 @@ class Pipeline:
 
     def _may_work(self) -> bool:
         """Whether the store is ours to work; if not, see what the other one does."""
-        database.check()
+        database.check_file()
         if self.claim.take():
             self._tidy()
             return True
-        with database.connected():
+        with database.connection():
             self._seen, names = versions.since(self._seen)
         self._by_others.update(names)
         return False
@@ -277,7 +277,7 @@ class Pipeline:
     def _index(self) -> int:
         """Index once the others rest, or when there is a whole commit's worth."""
         if self._earlier:
-            with database.connected():
+            with database.connection():
                 if outbox.length(outbox.INDEX_NODE) < NODES_AT_ONCE:
                     return 0
         return self._follow.step()
@@ -285,7 +285,7 @@ class Pipeline:
 
 def _with_store(step: Step) -> int:
     """Take a step where the store is: without it nothing is to be made beside it."""
-    database.check()
+    database.check_file()
     return step()
 
 

@@ -197,7 +197,7 @@ class Teller:
 
 def _words(error: Exception) -> str:
     """An error and its cause, nothing twice; of a full disk, what to do and where."""
-    if database.is_for_want_of_room(error):
+    if database.is_disk_full(error):
         return f"{NO_ROOM} ({database.path().parent})"
     said = str(error).strip() or type(error).__name__
     cause = str(error.__cause__ or "")
@@ -211,7 +211,7 @@ def counts() -> tuple[int, int]:
     A segment is summed up and indexed, and its day after it: a number that only counted
     what waits now would grow with each.
     """
-    with suppress(StoreGone), database.connected():
+    with suppress(StoreGone), database.connection():
         steps = 4 * segments.count_waiting() + 2 * dirty.count() + outbox.length()
         return steps, store_problems.faults()
     return 0, 0

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from memtui.errors import StoreError
-from memtui.store.database import LONGEST_WAIT_MS
+from memtui.store.database import MAX_RETRY_MS
 
 log = logging.getLogger(__name__)
 
 
-FIRST_MS, LAST_MS = 60_000, LONGEST_WAIT_MS
+FIRST_MS, LAST_MS = 60_000, MAX_RETRY_MS
 """The first and the longest wait before another try, in milliseconds."""
 
 

@@ -84,7 +84,7 @@ class RollUp:
 
     def _may_begin(self, now_ms: int, now_s: float) -> bool:
         """Whether to go up now: nothing more comes, or it was waited for too long."""
-        with database.connected():
+        with database.connection():
             if not any(dirty.of_level(level, now_ms, 1) for level in UPWARDS):
                 return False
             is_quiet = not (
@@ -103,7 +103,7 @@ class RollUp:
             after_ms: int | None = None
             while True:
                 now_ms = to_ms(self._clock())
-                with database.connected():
+                with database.connection():
                     names = dirty.of_level(
                         level, now_ms, NODES_AT_ONCE, after_ms=after_ms
                     )
@@ -116,12 +116,12 @@ class RollUp:
         result = attempted(lambda: self._roll_up(name, now_ms))
         if not isinstance(result, Exception):
             return None
-        with database.writing():
+        with database.transaction():
             dirty.failed(name, retry_ms(dirty.attempts(name), now_ms))
         return result
 
     def _roll_up(self, name: str, now_ms: int) -> None:
-        with database.connected():
+        with database.connection():
             work = summarization.parent(name, self._zone)
             before = versions.input_hashes([name])
         if not work.children:
@@ -130,14 +130,14 @@ class RollUp:
         identity = self._summarizer.identity
         digest = work.input_hash(identity)
         if before.get(name) == digest:
-            with database.writing():
+            with database.transaction():
                 dirty.settled(name, is_live=work.is_live)
             return
         draft = work.draft(self._summarizer)
         self._keep(work.made(draft, identity, digest, draft.title), name, now_ms)
 
     def _keep(self, made: Made | None, name: str, now_ms: int) -> None:
-        with database.writing():
+        with database.transaction():
             if made:
                 versions.put([(made.node, made.is_live)], now_ms)
             else:

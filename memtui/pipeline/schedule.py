@@ -52,7 +52,7 @@ class Schedule:
 
     def due(self, now: datetime) -> Due | None:
         """What is to run now, of what does not run already; None if nothing is."""
-        with database.connected():
+        with database.connection():
             self._open(now)
             states = jobs.states()
             self._see_paused(states)
@@ -72,7 +72,7 @@ class Schedule:
 
     def is_paused(self, job: Job) -> bool:
         """Whether a person wants a job to rest."""
-        with database.connected():
+        with database.connection():
             return jobs.states()[job].is_paused
 
     def is_running(self, job: Job) -> bool:
@@ -87,9 +87,9 @@ class Schedule:
         """Remember that a job runs from now on."""
         if job in self._runs:
             raise RuntimeError(f"{job} runs already")
-        with database.connected():
+        with database.connection():
             self._open(now)
-            with database.writing():
+            with database.transaction():
                 number = jobs.begin(job, reason, to_ms(now))
         self._runs[job] = number, now, reason
         self._drained.discard(job)
@@ -115,7 +115,7 @@ class Schedule:
             waiting: What is left to do; None if that is not known.
         """
         counts = jobs.Counts(made, rejected, failed)
-        with database.writing():
+        with database.transaction():
             jobs.note(self._runs[job][0], to_ms(now), counts, waiting)
         if job is Job.SEGMENTS and made:
             self._has_news = True
@@ -134,7 +134,7 @@ class Schedule:
         self._quiet.pop(job, None)
         times = self._plan.times(job)
         skipped = times.count(began_at, now) if times else 0
-        with database.writing():
+        with database.transaction():
             jobs.end(number, result, to_ms(now), error=error, skipped=skipped)
             if reason in _PASSING:
                 jobs.forget_empty(number)
@@ -157,7 +157,7 @@ class Schedule:
         """Once, note what was broken off, and ask again for what was asked for."""
         if self._opened_at is not None:
             return
-        with database.writing():
+        with database.transaction():
             jobs.break_off()
             jobs.keep_times(ROLLUP_JOBS, to_ms(now))
             states = jobs.states()

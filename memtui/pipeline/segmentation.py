@@ -40,12 +40,12 @@ class Cut:
         """Cut a batch of sessions and close silent segments; how many changed."""
         now = self._clock()
         silent = now - timedelta(seconds=self._rules.silence_s)
-        with database.connected():
+        with database.connection():
             if not outbox.touched_sessions(1) and not segments.any_silent(
                 to_ms(silent)
             ):
                 return 0
-        with database.writing():
+        with database.transaction():
             done = segments.close_silent(to_ms(silent))
             for touched in outbox.touched_sessions(SESSIONS_AT_ONCE):
                 self._cut(touched, now)

@@ -57,7 +57,7 @@ class Made:
     def rejected(self, why: str) -> "Made":
         """The same as one that is not shown."""
         told = secrets.redact(why).text
-        return replace(self, node=replace(self.node, rejected=told))
+        return replace(self, node=replace(self.node, rejection=told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class OfSegment:
             end_time=segment.end_time,
             keywords=keywords.of_events(segment.events, sound.keywords, weighed),
             status=NodeStatus.PROVISIONAL if stretch.is_open else NodeStatus.CURRENT,
-            tally=NodeCounts(
+            counts=NodeCounts(
                 1, stretch.events, stretch.messages, stretch.subagent_events
             ),
             agents=(self.agent,),
@@ -169,7 +169,7 @@ class OfChildren:
             child_node_ids=tuple(child.node_id for child in self.children),
             headline=vouched.title or instead,
             status=NodeStatus.PROVISIONAL if self.is_live else NodeStatus.CURRENT,
-            tally=_sum(child.tally for child in self.children),
+            counts=_sum(child.counts for child in self.children),
             agents=_all(child.agents for child in self.children),
             projects=_all(child.projects for child in self.children),
         )
@@ -230,8 +230,8 @@ def _with(
         withheld=vouched.withheld,
         summarizer=identity,
         input_hash=digest,
-        facts=draft.facts,
-        rejected=vouched.why_not if is_models else "",
+        generation=draft.facts,
+        rejection=vouched.why_not if is_models else "",
     )
 
 
@@ -274,7 +274,7 @@ class Summarize:
         if not self._is_renewed:
             self._renew()
         now_ms = to_ms(self._clock())
-        with database.connected():
+        with database.connection():
             waiting = segments.waiting(now_ms, SEGMENTS_AT_ONCE)
             told_in = sessions.of_numbers({stretch.number for stretch in waiting})
             work = [segment(one, told_in, self._rules) for one in waiting]
@@ -292,7 +292,7 @@ class Summarize:
                 made.append(result[0])
                 told.append(result[1])
                 done.append(item.stretch)
-        with database.writing():
+        with database.transaction():
             self._keep(made, now_ms)
             surprise.put(told)
             segments.summarised(done)
@@ -308,9 +308,9 @@ class Summarize:
     def _renew(self) -> None:
         """Once, want all summaries anew if they were made by other rules."""
         rules = f"{self._summarizer.identity} {claims.RULE}"
-        with database.connected():
+        with database.connection():
             if meta.rules() != rules:
-                with database.writing():
+                with database.transaction():
                     segments.want_all()
                     meta.set_rules(rules)
         self._is_renewed = True

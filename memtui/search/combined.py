@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from memtui.memory.queries import timely as queries_timely
-from memtui.memory.queries.timely import GAIN, Timely
 from memtui.model import calendar
 from memtui.model.events import Event, to_ms
 from memtui.model.filters import EVERYTHING, Filters
@@ -22,12 +20,13 @@ from memtui.model.hits import (
 )
 from memtui.model.nodes import TocEntry, TocNode
 from memtui.model.sessions import Session
-from memtui.search import messages, recent, resolve_filters
+from memtui.search import messages, query_dates, recent, resolve_filters
 from memtui.search import query as search_query
 from memtui.search.documents import said_by
 from memtui.search.messages import NO_WORD, Hearing, MessageSearcher, RankedMessage
 from memtui.search.nodes import Ranking, Teleport
 from memtui.search.query import Query
+from memtui.search.query_dates import BOOST, DatedQuery
 from memtui.search.snippets import best_line, marks_in, wanted_in
 from memtui.store import conversations, database, scopes, segments, sessions
 from memtui.store import nodes as store_nodes
@@ -128,18 +127,18 @@ def lead_to(
 
 
 def rank(
-    hearing: Hearing, matches: Iterable[Led], timely: Timely, query: Query
+    hearing: Hearing, matches: Iterable[Led], dated: DatedQuery, query: Query
 ) -> list[Candidate]:
     """The sessions that answer, the best first; inside ``connected()``.
 
     Args:
         hearing: What was heard.
         matches: What the teleport found.
-        timely: The times the question speaks of.
+        dated: The times the question speaks of.
         query: What is asked.
     """
     found: dict[int, Candidate] = {}
-    _note_heard(found, hearing, timely)
+    _note_heard(found, hearing, dated)
     for session, score in hearing.titles.items():
         one = found.setdefault(session, Candidate(session))
         one.note(HitSource.TITLES, score)
@@ -147,7 +146,7 @@ def rank(
         one = found.setdefault(match.session, Candidate(match.session))
         if one.note(match.layer, match.match.score):
             one.led[match.layer] = match
-    _sum_up(found.values(), timely)
+    _sum_up(found.values(), dated)
     best = sorted(found.values(), key=lambda one: (-one.total, -one.session))
     # As good as a layer says of the first few, and from there on as they are ranked.
     first = best[:FIRST]
@@ -159,7 +158,9 @@ def rank(
     return best
 
 
-def _note_heard(found: dict[int, Candidate], hearing: Hearing, timely: Timely) -> None:
+def _note_heard(
+    found: dict[int, Candidate], hearing: Hearing, dated: DatedQuery
+) -> None:
     """Note the messages, and which of each session is its best."""
     most = _most(heard.message for heard in hearing.heard)
     most_around = _most(heard.window for heard in hearing.heard)
@@ -171,20 +172,20 @@ def _note_heard(found: dict[int, Candidate], hearing: Hearing, timely: Timely) -
         one.note(WINDOW, heard.window)
         one.note(THREAD, heard.thread)
         own = heard.message / most + heard.window / most_around
-        own *= GAIN if timely.covers(heard.event.timestamp) else 1.0
+        own *= BOOST if dated.covers(heard.event.timestamp) else 1.0
         if own > best.get(session, -1.0):
             best[session], one.heard = own, heard
 
 
-def _sum_up(candidates: Collection[Candidate], timely: Timely) -> None:
+def _sum_up(candidates: Collection[Candidate], dated: DatedQuery) -> None:
     """Give each its score: what its layers add up to."""
     for name, weight in WEIGHTS.items():
         most = _most(one.scores.get(name, 0.0) for one in candidates)
         for one in candidates:
             one.total += weight * one.scores.get(name, 0.0) / most
     for one in candidates:
-        if any(map(timely.covers, one.times)):
-            one.total *= GAIN
+        if any(map(dated.covers, one.times)):
+            one.total *= BOOST
 
 
 def _most(scores: Iterable[float]) -> float:
@@ -237,7 +238,7 @@ class Search:
             filters: What is looked through besides.
         """
         began_s = time.perf_counter()
-        read = queries_timely.read(text, self._clock(), self._zone)
+        read = query_dates.read(text, self._clock(), self._zone)
         query = search_query.read(read.rest, self._zone, filters)
         findings = CombinedResult(text, notes=query.hints)
         if wanted := recent.wanted(query, read):
@@ -245,7 +246,7 @@ class Search:
         if query.is_empty:
             findings = replace(findings, notes=(*query.hints, NO_WORD))
         else:
-            with database.connected():
+            with database.connection():
                 findings = self._answer(query, read, findings, limit)
         times = read.understood([hit.at for hit in findings.hits])
         took_ms = (time.perf_counter() - began_s) * 1000
@@ -254,7 +255,7 @@ class Search:
     def _listed(
         self,
         query: Query,
-        times: Timely,
+        times: DatedQuery,
         empty: CombinedResult,
         limit: int,
         began_s: float,
@@ -262,7 +263,7 @@ class Search:
         """The newest, where no word is looked for."""
         notes = (*empty.notes, *recent.notes(times))
         found = empty
-        with database.connected():
+        with database.connection():
             query, unknown = resolve_filters.meant(query)
             if query.filters.role:
                 unknown.append(recent.OF_MESSAGES)
@@ -278,7 +279,7 @@ class Search:
         )
 
     def _answer(
-        self, query: Query, times: Timely, findings: CombinedResult, limit: int
+        self, query: Query, times: DatedQuery, findings: CombinedResult, limit: int
     ) -> CombinedResult:
         query, unknown = resolve_filters.meant(query)
         filters = query.filters
@@ -424,7 +425,7 @@ def node_at(agent: str, session_id: str, at: datetime) -> str:
         The id of a node that the contents hold: the segment's own, or that of its
         day while the segment is not there; "" where the session has none of them.
     """
-    with database.connected():
+    with database.connection():
         number = sessions.number(agent, session_id)
         nearest = segments.nearest(number, to_ms(at)) if number is not None else None
         if nearest is None:

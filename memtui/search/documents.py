@@ -48,7 +48,7 @@ def mark(name: str, value: str) -> str:
 
 def of_node(node: TocNode, grips: Sequence[Grip]) -> Iterator[Document]:
     """The documents of a node: itself, and the grips that were made for it."""
-    by = SummaryMaker.MODEL if node.is_models else SummaryMaker.EXTRACTIVE
+    by = SummaryMaker.MODEL if node.is_by_model else SummaryMaker.EXTRACTIVE
     whose = [mark(AGENT, name) for name in node.agents]
     whose += [mark(PROJECT, name) for name in node.projects]
     whose += [mark(LEVEL, node.level), mark(BY, by)]

@@ -27,7 +27,8 @@ from memtui.model.events import MESSAGES, EventRole, EventType
 from memtui.search import message_scoring
 from memtui.search.message_scoring import WEIGHED, Corpus
 from memtui.store import PRIVATE_FILE
-from memtui.store.database import Kept, db
+from memtui.store.connection_pool import ConnectionPool
+from memtui.store.database import db
 from memtui.store.outbox import Run
 
 VERSION = "1"
@@ -118,7 +119,7 @@ class MessageIndex:
             is_kept: Whether who reads it keeps it open, until it is closed.
         """
         self.path = path
-        self._kept = Kept(path, self._connect_for_long) if is_kept else None
+        self._kept = ConnectionPool(path, self._connect_for_long) if is_kept else None
 
     def close(self) -> None:
         """Close what is kept open; each question opens the file anew from now on."""
@@ -227,7 +228,9 @@ class MessageIndex:
             db.execute("COMMIT")
 
     @contextmanager
-    def _opened(self, kept: Kept | None = None) -> Iterator[sqlite3.Connection]:
+    def _opened(
+        self, kept: ConnectionPool | None = None
+    ) -> Iterator[sqlite3.Connection]:
         if not self.path.exists():
             raise SearchError(f"{self.path} is missing")
         lent = kept.lent if kept else lambda: closing(self._connect())

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from memtui.errors import SearchError
-from memtui.memory.queries import timely as queries_timely
-from memtui.memory.queries.timely import Timely
 from memtui.model import hits as model_hits
 from memtui.model.events import Event, EventRole, EventType, to_ms
 from memtui.model.filters import EVERYTHING, Filters
@@ -27,7 +25,13 @@ from memtui.model.hits import (
     WindowMessage,
 )
 from memtui.model.sessions import Session
-from memtui.search import message_index, message_scoring, recent, resolve_filters
+from memtui.search import (
+    message_index,
+    message_scoring,
+    query_dates,
+    recent,
+    resolve_filters,
+)
 from memtui.search import query as search_query
 from memtui.search.message_index import (
     CAP,
@@ -44,6 +48,7 @@ from memtui.search.message_index import (
 )
 from memtui.search.message_scoring import Corpus, Spot, Weighed
 from memtui.search.query import Query
+from memtui.search.query_dates import DatedQuery
 from memtui.search.snippets import best_line, marks_in, wanted_in
 from memtui.store import conversations, database, events, outbox, scopes
 from memtui.store import sessions as store_sessions
@@ -566,10 +571,10 @@ class SessionSearch:
             filters: What is looked through besides.
         """
         began_s = time.perf_counter()
-        timely = queries_timely.read(text, self._clock(), self._zone)
-        query = search_query.read(timely.rest, self._zone, filters)
+        dated = query_dates.read(text, self._clock(), self._zone)
+        query = search_query.read(dated.rest, self._zone, filters)
         found = MessageResult(text, notes=query.hints)
-        wanted = recent.wanted(query, timely)
+        wanted = recent.wanted(query, dated)
         if wanted is None and query.is_empty:
             found = replace(found, notes=(*query.hints, NO_WORD))
         elif query.filters.is_of_nodes:
@@ -577,14 +582,14 @@ class SessionSearch:
         else:
             before = max(0, min(before, WINDOW_MESSAGES - 1))
             after = max(0, min(after, WINDOW_MESSAGES - 1 - before))
-            with database.connected():
+            with database.connection():
                 query, unknown = resolve_filters.meant(wanted or query)
                 if wanted is not None:
-                    ranked, heard = _latest(query), recent.notes(timely)
-                    timely = replace(timely, periods=())
+                    ranked, heard = _latest(query), recent.notes(dated)
+                    dated = replace(dated, periods=())
                 else:
                     hearing = self._ears.hear(query, WEIGHTS)
-                    ranked, heard = _ranked(hearing, timely), tuple(hearing.notes)
+                    ranked, heard = _ranked(hearing, dated), tuple(hearing.notes)
                 if is_one_each:
                     ranked = _one_each(ranked)
                 some = ranked[: max(0, min(limit, MAX_HITS))]
@@ -593,7 +598,7 @@ class SessionSearch:
             is_listed = wanted is not None
             found = replace(found, hits=hits, notes=notes, is_listed=is_listed)
         times_at = [hit.match.at for hit in found.hits if hit.match]
-        found = replace(found, times=timely.understood(times_at))
+        found = replace(found, times=dated.understood(times_at))
         return replace(found, took_ms=(time.perf_counter() - began_s) * 1000)
 
 
@@ -628,13 +633,13 @@ def _one_each(answers: Sequence[_Answer]) -> list[_Answer]:
     return list(first.values())
 
 
-def _ranked(hearing: Hearing, timely: Timely) -> list[_Answer]:
+def _ranked(hearing: Hearing, dated: DatedQuery) -> list[_Answer]:
     """What answers, the best first: messages, and sessions by their titles alone."""
     titled = max(hearing.titles.values(), default=0.0) or 1.0
     named = {
         session: TITLED * score / titled for session, score in hearing.titles.items()
     }
-    worth = _worth(hearing, timely)
+    worth = _worth(hearing, dated)
     answers = [
         _Answer(
             session,
@@ -654,7 +659,7 @@ def _ranked(hearing: Hearing, timely: Timely) -> list[_Answer]:
     return sorted(answers, key=lambda one: -one.worth)
 
 
-def _worth(hearing: Hearing, timely: Timely) -> Callable[[RankedMessage], float]:
+def _worth(hearing: Hearing, dated: DatedQuery) -> Callable[[RankedMessage], float]:
     """What a message is worth: itself, what stands around it, and its conversation."""
     heard = hearing.heard
     most = max((one.message for one in heard), default=0.0) or 1.0
@@ -666,9 +671,7 @@ def _worth(hearing: Hearing, timely: Timely) -> Callable[[RankedMessage], float]
         if conversations.tool_after(one.place.session, one.event):
             own *= USED_TOOLS
         total = own + one.window / most_around + one.thread / most_whole
-        return (
-            total * queries_timely.GAIN if timely.covers(one.event.timestamp) else total
-        )
+        return total * query_dates.BOOST if dated.covers(one.event.timestamp) else total
 
     return worth
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import SearchError
-from memtui.memory.queries import timely, whys
+from memtui.memory.queries import whys
 from memtui.memory.queries.whys import Why
 from memtui.model.filters import EVERYTHING, Filters, SummaryMaker
 from memtui.model.hits import Hit, HitKind, IndexMatch, IndexMatches, TeleportResult
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
-from memtui.search import hydrate, recent, resolve_filters, scoring, terms
+from memtui.search import hydrate, query_dates, recent, resolve_filters, scoring, terms
 from memtui.search import query as search_query
 from memtui.search.documents import MOMENT, of_node, said_by
 from memtui.search.query import Query
@@ -99,7 +99,9 @@ def _passes(node: TocNode, filters: Filters) -> bool:
     return (
         (not filters.levels or node.level in filters.levels)
         and (not filters.has or not filters.has.isdisjoint(supports))
-        and (filters.by is None or node.is_models is (filters.by is SummaryMaker.MODEL))
+        and (
+            filters.by is None or node.is_by_model is (filters.by is SummaryMaker.MODEL)
+        )
         and (filters.since is None or ended >= filters.since)
         and (filters.until is None or node.start_time < filters.until)
     )
@@ -207,7 +209,7 @@ class Teleport:
             is_recent_first: Whether old hits are worth less.
         """
         began_s = time.perf_counter()
-        times = timely.read(query, self._clock(), self._zone)
+        times = query_dates.read(query, self._clock(), self._zone)
         asked = self._read(times.rest, of)
         hints = [*asked.hints]
         if asked.filters.role:
@@ -217,19 +219,21 @@ class Teleport:
             hints.append(NO_WORD)
         answer = TeleportResult(query)
         if wanted is not None and not asked.filters.role:
-            with database.connected():
+            with database.connection():
                 wanted, unknown = resolve_filters.meant(wanted)
                 answer = recent.answer(wanted, limit)
             hints += [*unknown, *recent.notes(times)]
             times = replace(times, periods=())
         elif not (asked.is_empty or asked.filters.role):
-            with database.connected():
+            with database.connection():
                 asked, unknown = resolve_filters.meant(asked)
                 answer = self._answer(asked, limit, is_recent_first)
             hints += unknown
         hits = sorted(
             answer.hits,
-            key=lambda hit: -hit.score * (timely.GAIN if times.covers(hit.at) else 1.0),
+            key=lambda hit: (
+                -hit.score * (query_dates.BOOST if times.covers(hit.at) else 1.0)
+            ),
         )
         hints += map(str, times.understood([hit.at for hit in hits]))
         return replace(
@@ -282,7 +286,7 @@ class Teleport:
             of: As it was given to ``find``.
             is_recent_first: As it was given to ``find``.
         """
-        times = timely.read(query, self._clock(), self._zone)
+        times = query_dates.read(query, self._clock(), self._zone)
         asked = self._read(times.rest, of)
         try:
             units = self._index.units(asked)
@@ -290,7 +294,7 @@ class Teleport:
         except SearchError:
             log.exception("the index could not be asked")
             return None
-        with database.connected():
+        with database.connection():
             grip = grips.get([target_id]).get(target_id)
             node = store_nodes.node(grip.toc_node_id or "" if grip else target_id)
         if node is None:

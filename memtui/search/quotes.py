@@ -10,15 +10,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from itertools import islice
 
-from memtui.memory.queries import timely
-from memtui.memory.queries.timely import Timely
 from memtui.model.events import Event, to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import CombinedHit, CombinedResult, Snippet
 from memtui.search import query as search_query
-from memtui.search import resolve_filters, snippets
+from memtui.search import query_dates, resolve_filters, snippets
 from memtui.search.combined import Search
 from memtui.search.messages import MessageSearcher, RankedMessage
+from memtui.search.query_dates import DatedQuery
 from memtui.search.snippets import Sentences
 from memtui.store import conversations, database, nodes, segments, sessions
 from memtui.text import analyzer
@@ -94,11 +93,11 @@ class Quoting:
             filters: What is looked through besides.
         """
         findings = self._search.find(text, limit=max(1, limit), filters=filters)
-        read = timely.read(text, self._clock(), self._zone)
+        read = query_dates.read(text, self._clock(), self._zone)
         query = search_query.read(read.rest, self._zone, filters)
         if not findings.hits or query.filters.is_of_nodes:
             return Quoted(findings, findings.hits)
-        with database.connected():
+        with database.connection():
             query, _ = resolve_filters.meant(query)
             mine = {
                 sessions.number(one.agent, one.session_id): one
@@ -126,7 +125,7 @@ def _weighed(
     heard: Sequence[RankedMessage],
     mine: Mapping[int | None, CombinedHit],
     query: search_query.Query,
-    read: Timely,
+    read: DatedQuery,
 ) -> list[Weighed]:
     """All quotes of what was heard, with what each is worth."""
     most = max((one.message for one in heard), default=0.0) or 1.0
@@ -140,7 +139,7 @@ def _weighed(
         moment = mine[one.place.session]
         own = (one.message / most + one.window / around) / 2
         own *= moment.score / top
-        own *= timely.GAIN if read.covers(one.event.timestamp) else 1.0
+        own *= query_dates.BOOST if read.covers(one.event.timestamp) else 1.0
         pieces = sentences.pieces(worth)
         best = pieces[0].worth or 1.0
         for place, piece in enumerate(pieces):

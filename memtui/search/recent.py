@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from memtui.memory.queries import timely
-from memtui.memory.queries.timely import Timely
 from memtui.model.filters import FILTER_FIELDS, Filters
 from memtui.model.hits import (
     CombinedHit,
@@ -16,8 +14,9 @@ from memtui.model.hits import (
     TeleportResult,
 )
 from memtui.model.nodes import TocLevel, TocNode
-from memtui.search import hydrate
+from memtui.search import hydrate, query_dates
 from memtui.search.query import Query
+from memtui.search.query_dates import DatedQuery
 from memtui.store import conversations, nodes, segments, sessions
 
 LISTED = "No word is looked for: the newest are listed. Type one to find it among them."
@@ -31,7 +30,7 @@ READ = 200
 """How many of the newest segments are gone through for one of each session."""
 
 
-def wanted(query: Query, times: Timely) -> Query | None:
+def wanted(query: Query, times: DatedQuery) -> Query | None:
     """What is to be listed; None where a word is looked for, or nothing is said.
 
     Args:
@@ -42,12 +41,12 @@ def wanted(query: Query, times: Timely) -> Query | None:
     is_said = bool(times.periods) or (typed and not query.hints)
     if not (query.is_empty and is_said) or query.needs_text:
         return None
-    return replace(query, filters=timely.bounded(query.filters, times.periods))
+    return replace(query, filters=query_dates.bounded(query.filters, times.periods))
 
 
-def notes(times: Timely) -> tuple[str, ...]:
+def notes(times: DatedQuery) -> tuple[str, ...]:
     """What is said of a list: the times that were understood, and that it is one."""
-    return (*(f"{period.said}." for period in times.periods), LISTED)
+    return (*(f"{period.label}." for period in times.periods), LISTED)
 
 
 def answer(query: Query, limit: int) -> TeleportResult:

@@ -33,7 +33,7 @@ def find(asked: str) -> tuple[str, str]:
         Unknown: There is no such session.
         Ambiguous: There is more than one.
     """
-    with database.connected():
+    with database.connection():
         agent, name = parted(asked)
         found = session_pages.named(name, agent, is_whole=True) if name else []
         if not found and name:

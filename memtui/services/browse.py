@@ -20,7 +20,7 @@ PAGE = 500
 
 def years(*, offset: int = 0, limit: int = PAGE, of: Scope = ALL) -> list[TocEntry]:
     """The roots of the table of contents, newest first."""
-    with database.connected():
+    with database.connection():
         return shares.lines_under(None, offset, limit, of)
 
 
@@ -28,19 +28,19 @@ def children(
     node_id: str, *, offset: int = 0, limit: int = PAGE, of: Scope = ALL
 ) -> list[TocEntry]:
     """The lines under a node, newest first; empty for a segment or an unknown id."""
-    with database.connected():
+    with database.connection():
         return shares.lines_under(ours(node_id), offset, limit, of)
 
 
 def lines(node_ids: Sequence[str], of: Scope = ALL) -> list[TocEntry]:
     """These nodes as lines, in the order asked; those not of the scope are left out."""
-    with database.connected():
+    with database.connection():
         return shares.lines(node_ids, of)
 
 
 def at_a_glance(found: Sequence[TocEntry], of: Scope = ALL) -> list[TocEntry]:
     """Lines with how much was said in each part of them."""
-    with database.connected():
+    with database.connection():
         return _active(found, of)
 
 
@@ -69,7 +69,7 @@ def under(node_id: str, *, limit: int = PAGE, of: Scope = ALL) -> Branches:
     """
     found: dict[str, Sequence[TocEntry]] = {}
     waiting, total = deque([ours(node_id)]), 0
-    with database.connected():
+    with database.connection():
         while waiting:
             page = shares.lines_under(waiting[0], 0, limit - total + 1, of)
             if total + len(page) > limit:
@@ -82,26 +82,26 @@ def under(node_id: str, *, limit: int = PAGE, of: Scope = ALL) -> Branches:
 
 def node(node_id: str) -> TocNode | None:
     """The latest version of a node with its bullets."""
-    with database.connected():
+    with database.connection():
         return nodes.node(ours(node_id))
 
 
 def part(node_id: str, of: Scope = ALL) -> ScopedNode | None:
     """The latest version of a node, with no more than what a scope has of it."""
-    with database.connected():
+    with database.connection():
         found = nodes.node(ours(node_id))
         return shares.part(found, of) if found else None
 
 
 def surprise(segment_id: str) -> float | None:
     """How surprising a segment is, 0 to 1; None before it was weighed."""
-    with database.connected():
+    with database.connection():
         return store_surprise.of([segment_id]).get(segment_id)
 
 
 def path(node_id: str) -> list[str]:
     """The ids from the year down to this node, itself included; empty if unknown."""
-    with database.connected():
+    with database.connection():
         known = nodes.lines([ours(node_id)])
     return calendar.path(node_id) if known else []
 
@@ -124,7 +124,7 @@ def year(number: int, zone: tzinfo, of: Scope = ALL) -> CalendarYear:
     """
     year_id = f"toc:year:{number:04}"
     start, end = map(to_ms, calendar.bounds(year_id, zone))
-    with database.connected():
+    with database.connection():
         found = days.between(start, end)
         if of.is_narrow:
             found = shares.narrowed(found, year_id, of)
@@ -135,7 +135,7 @@ def year(number: int, zone: tzinfo, of: Scope = ALL) -> CalendarYear:
 
 def span() -> DateRange | None:
     """The first and the last day of which anything is kept; None for nothing."""
-    with database.connected():
+    with database.connection():
         found = days.edges()
     return (
         DateRange(*(calendar.period(name).first for name in found)) if found else None
@@ -144,7 +144,7 @@ def span() -> DateRange | None:
 
 def counts(of: Scope = ALL) -> list[int]:
     """How much was said on every day of a scope, in messages; of no year alone."""
-    with database.connected():
+    with database.connection():
         if of.is_narrow:
             shared = shares.by_day(of, shares.EVERY_DAY).values()
             return [share.tally.messages for share in shared]
@@ -164,7 +164,7 @@ def nearest(node_id: str, zone: tzinfo, of: Scope = ALL) -> str:
         Its id, of two that are as near the later one; "" while nothing is kept.
     """
     start, _ = calendar.bounds(node_id, zone)
-    with database.connected():
+    with database.connection():
         if of.is_narrow:
             level = calendar.period(node_id).level
             mine = activity.shares_of_level(level, shares.by_day(of, shares.EVERY_DAY))
@@ -196,7 +196,7 @@ class Parts:
 
 def known() -> Parts:
     """The agents, projects and keywords there are."""
-    with database.connected():
+    with database.connection():
         return Parts(
             tuple(scopes.agents()),
             tuple(scopes.projects()),

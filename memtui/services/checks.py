@@ -103,26 +103,26 @@ def look_at(file: Path) -> Opened:
 
 def damages() -> list[str]:
     """What is wrong with the store's file; empty when all is well. May take seconds."""
-    with database.connected():
+    with database.connection():
         return inspect.damages()
 
 
 def kept() -> tuple[int, int]:
     """How many events and sessions are kept."""
-    with database.connected():
+    with database.connection():
         return meta.count_events()[0], meta.count_sessions()
 
 
 def model() -> Found | None:
     """How the memtui that works last found its model; None if none has looked yet."""
-    with database.connected():
+    with database.connection():
         return meta.model()
 
 
 def work(now: datetime) -> Work:
     """What is still to be done."""
     now_ms = to_ms(now)
-    with database.connected():
+    with database.connection():
         return Work(
             tuple(outbox.waiting()),
             store_segments.count_waiting(),
@@ -135,7 +135,7 @@ def step(folder: Path) -> Step:
     """Whether an index keeps step with the store."""
     index = NodeIndex(folder)
     try:
-        with database.connected():
+        with database.connection():
             fed, nodes = meta.index_name(), store_nodes.count()[0]
             wanted = nodes + grips.count()
             waiting = outbox.length(outbox.INDEX_NODE)
@@ -150,7 +150,7 @@ def step(folder: Path) -> Step:
 def heed(file: Path, *, with_tools: bool) -> Step:
     """Whether an index of messages keeps step with the store."""
     index = MessageIndex(file)
-    with database.connected():
+    with database.connection():
         fed = full_name(meta.messages_name(), with_tools=with_tools)
         wanted = message_index.count()
         waiting = outbox.added_lately(0)[1]
@@ -166,19 +166,19 @@ def heed(file: Path, *, with_tools: bool) -> Step:
 
 def heard() -> list[Seen]:
     """What has come from each source of each agent, the one heard of last first."""
-    with database.connected():
+    with database.connection():
         return cursors.all_seen()
 
 
 def redacted() -> list[tuple[str, int]]:
     """Each kind of secret that was taken out, and how often."""
-    with database.connected():
+    with database.connection():
         return problems.redactions_by_kind()
 
 
 def cleanness() -> Cleanness:
     """Whether what was taken out of the memory is gone from it."""
-    with database.connected():
+    with database.connection():
         is_redacted = meta.redacted_by() >= RULES_VERSION
         is_forgetting = tombstones.noted() is not None
         return Cleanness(meta.is_to_be_cleaned(), is_forgetting, is_redacted)
@@ -186,7 +186,7 @@ def cleanness() -> Cleanness:
 
 def unknown() -> list[tuple[str, int]]:
     """The types of records nobody knows, by name, and how many there were of each."""
-    with database.connected():
+    with database.connection():
         rows = problems.by_reason()
     named = ((_UNKNOWN.fullmatch(reason), count) for reason, _, count in rows)
     return [(found[1].strip("'"), count) for found, count in named if found]
@@ -194,19 +194,19 @@ def unknown() -> list[tuple[str, int]]:
 
 def blind() -> str:
     """Why changes are found by looking alone, as the last work found; "" if told."""
-    with database.connected():
+    with database.connection():
         return meta.blind()
 
 
 def agreed() -> tuple[str, ...] | None:
     """The agents a person agreed to have watched; None if nobody was asked yet."""
-    with database.connected():
+    with database.connection():
         return meta.watched()
 
 
 def time_zone() -> str:
     """The IANA name of the calendar's zone."""
-    with database.connected():
+    with database.connection():
         return meta.time_zone()
 
 
@@ -288,7 +288,7 @@ def _looks(
         whole = place.resolve()
         known: dict[str, Look] = {}
         if is_kept:
-            with database.connected():
+            with database.connection():
                 folder = clean(str(whole))
                 known = cursors.looks(folder) | cursors.looks_of(folder)
         for file in watcher.under(whole):

@@ -46,7 +46,7 @@ class Turn:
     @property
     def place(self) -> EventPosition:
         """Where it stands."""
-        return self.event.order
+        return self.event.position
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def about(whose: Whose) -> About:
     Raises:
         Forgotten: It is not kept any more.
     """
-    with database.connected():
+    with database.connection():
         number = _number(whose)
         found = sessions.get(whose.agent, whose.session_id)
         assert found is not None
@@ -111,31 +111,31 @@ def about(whose: Whose) -> About:
 
 def beginning(whose: Whose) -> TurnRange:
     """Its first events."""
-    with database.connected():
+    with database.connection():
         return _after(_number(whose), whose, None)
 
 
 def end(whose: Whose) -> TurnRange:
     """Its last events."""
-    with database.connected():
+    with database.connection():
         return _before(_number(whose), whose, None)
 
 
 def before(whose: Whose, place: EventPosition) -> TurnRange:
     """The events before a place."""
-    with database.connected():
+    with database.connection():
         return _before(_number(whose), whose, place)
 
 
 def after(whose: Whose, place: EventPosition) -> TurnRange:
     """The events after a place."""
-    with database.connected():
+    with database.connection():
         return _after(_number(whose), whose, place)
 
 
 def around(whose: Whose, place: EventPosition) -> TurnRange:
     """The events on both sides of a place, with the one that stands there."""
-    with database.connected():
+    with database.connection():
         number = _number(whose)
         here = to_here(place)
         ahead, behind = _before(number, whose, here), _after(number, whose, here)
@@ -152,7 +152,7 @@ def news(whose: Whose, shown: Shown, here: EventPosition, most: int) -> News | N
         here: The place to stay at.
         most: How many events are read at most where some came in between, or went.
     """
-    with database.connected():
+    with database.connection():
         number, places = _number(whose), shown.places
         first = None if shown.is_first else places[0]
         span = first, places[-1], len(places) + 1
@@ -175,22 +175,22 @@ def to_here(place: EventPosition) -> EventPosition:
 
 def of_event(event_id: str) -> tuple[Whose, EventPosition] | None:
     """Whose an event is and where it stands; None if it is not kept."""
-    with database.connected():
+    with database.connection():
         event = events.get([event_id]).get(event_id)
     if event is None:
         return None
-    return Whose(event.agent, event.session_id, event.subagent), event.order
+    return Whose(event.agent, event.session_id, event.subagent), event.position
 
 
 def nth(whose: Whose, rank: int) -> EventPosition | None:
     """The place of the event that so many stand before."""
-    with database.connected():
+    with database.connection():
         return conversations.nth(_number(whose), whose.subagent, rank)
 
 
 def measure(whose: Whose, place: EventPosition | None) -> Measure:
     """How long it is, and how much stands before a place; counted one by one."""
-    with database.connected():
+    with database.connection():
         number = _number(whose)
         total = conversations.count(number, whose.subagent)
         ahead = conversations.count(number, whose.subagent, place) if place else 0
@@ -199,13 +199,13 @@ def measure(whose: Whose, place: EventPosition | None) -> Measure:
 
 def question(whose: Whose, place: EventPosition, step: int) -> EventPosition | None:
     """The nearest thing a person said after a place (1) or before it (-1)."""
-    with database.connected():
+    with database.connection():
         return conversations.question(_number(whose), whose.subagent, place, step)
 
 
 def holding(whose: Whose, words: str) -> Sequence[EventPosition]:
     """The places of all events that say these words as they stand, in any case."""
-    with database.connected():
+    with database.connection():
         return conversations.holding(_number(whose), whose.subagent, words)
 
 

@@ -12,6 +12,7 @@ from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.services import conversation
 from memtui.services.conversation import About, TurnRange, Whose
 from memtui.store import backup
+from memtui.text import date_format
 
 NAME_CHARS = 60
 """How long the part of a file's name is that comes from the title, in characters."""
@@ -50,7 +51,7 @@ def lines(whose: Whose, zone: tzinfo) -> Iterator[str]:
     day = ""
     for event in _events(whose):
         at = event.timestamp.astimezone(zone)
-        if (on := f"{at:%A} {at.day} {at:%B %Y}") != day:
+        if (on := date_format.day(at.date())) != day:
             day = on
             yield from ("", f"## {day}")
         yield from ("", *_told(event, f"{at:%H:%M}"))
@@ -67,7 +68,7 @@ def _head(about: About, whose: Whose, zone: tzinfo) -> Iterator[str]:
         ("folder", one.cwd),
         ("session", one.session_id),
         ("subagent", whose.subagent),
-        ("started", f"{began:%Y-%m-%d %H:%M %Z}"),
+        ("started", f"{date_format.moment(began, zone)} {began:%Z}"),
     )
     yield from (f"- {name}: {said}" for name, said in rows if said)
 

@@ -341,7 +341,7 @@ write_over = deletion.write_over
 def writing(*, is_undone: bool = False, durable: bool = False) -> Iterator[None]:
     """A transaction; of one that is undone nothing stays."""
     try:
-        with database.writing(durable=durable):
+        with database.transaction(durable=durable):
             yield
             if is_undone:
                 raise _Undone
@@ -380,7 +380,7 @@ def remove(places: Places) -> None:
         raise StoreError(f"{places.log}: {error.strerror}") from error
     backup.discard(database.path())
     deletion.compact()
-    with database.writing():
+    with database.transaction():
         meta.set_to_be_cleaned(False)
 
 
@@ -445,8 +445,8 @@ class Forget:
                 deleted.
         """
         self.finish()
-        with database.connected():
-            with database.writing(durable=True):
+        with database.connection():
+            with database.transaction(durable=True):
                 stones = self._named(kind, words)
                 covered = self._note(kind, stones)
                 tombstones.note(kind, stones)
@@ -464,11 +464,11 @@ class Forget:
         Raises:
             MemtuiError: Something cannot be deleted.
         """
-        with database.connected():
+        with database.connection():
             left = tombstones.noted()
             if left is None:
                 return None
-            with database.writing(durable=True):
+            with database.transaction(durable=True):
                 covered = self._note(*left)
                 meta.set_to_be_cleaned(True)
             found = self._delete(covered)

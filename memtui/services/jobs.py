@@ -47,7 +47,7 @@ def statuses(plan: Schedules, now: datetime, *, is_worked: bool | None) -> list[
         is_worked: Whether any process works this store: if none does, no job runs,
             whatever is noted; None if that is not known.
     """
-    with database.connected():
+    with database.connection():
         states = jobs.states()
         return [_status(job, states[job], plan, now, is_worked) for job in Job]
 
@@ -62,7 +62,7 @@ def history(
         limit: How many.
         is_worked: Whether any process works this store; None if that is not known.
     """
-    with database.connected():
+    with database.connection():
         return [_seen(run, is_worked) for run in jobs.history(job, limit)]
 
 
@@ -105,18 +105,18 @@ def pause(chosen: Sequence[Job]) -> None:
 
     They run then only when they are asked for; what was asked before is dropped.
     """
-    with database.writing():
+    with database.transaction():
         jobs.set_paused(chosen, True)
 
 
 def resume(chosen: Sequence[Job]) -> None:
     """Let jobs run again; a time that they missed is made up for once."""
-    with database.writing():
+    with database.transaction():
         jobs.set_paused(chosen, False)
 
 
 def ask(chosen: Sequence[Job], now: datetime) -> None:
     """Ask for a run now, or as soon as a memtui works."""
-    with database.writing():
+    with database.transaction():
         for job in chosen:
             jobs.ask(job, to_ms(now))

@@ -276,7 +276,7 @@ class QuarantineService:
     def page(self, offset: int = 0, limit: int = 50) -> Page:
         """Some of what could not be taken, the newest first."""
         files: list[Held] = [*self._box.files()]
-        with database.connected():
+        with database.connection():
             noted: list[Held] = [*_faults(offset + limit)]
             total = len(files) + store_problems.rows(Kind.FAULT, besides=PROBLEMS)
             merged = heapq.merge(files, noted, key=_at_ms, reverse=True)
@@ -294,7 +294,7 @@ class QuarantineService:
         Raises:
             MemtuiError: Nothing is called so.
         """
-        with database.connected():
+        with database.connection():
             (held,) = self._named([name])
             (entry,) = self._entries([held])
         if isinstance(held, Found):
@@ -310,14 +310,14 @@ class QuarantineService:
         Raises:
             MemtuiError: Nothing is called so; then nothing is done.
         """
-        with database.connected():
+        with database.connection():
             held = self._named(names)
         files = {h.source: Path(h.source) for h in held if isinstance(h, Problem)}
         there = {source for source, file in files.items() if file.is_file()}
         done, why_not = self._move(held, self._box.give_back)
         given = [h for h in held if isinstance(h, Problem)]
         why_not += [f"{s}: is not there any more" for s in files if s not in there]
-        with database.writing():
+        with database.transaction():
             cursors.drop(sorted(there))
         done += [name_of(one) for one in given if one.source in there]
         return Retried(
@@ -328,13 +328,13 @@ class QuarantineService:
         """What became of what was tried again, once it was."""
         # In this order: what is refused meanwhile is found in one place at least.
         waiting = set(self._spool.names())
-        with database.connected():
+        with database.connection():
             bad = self._all()
         return [_outcome(name, bad.get(name), self._box, waiting) for name in names]
 
     def count(self, names: Sequence[str] | None = None) -> Dropped:
         """What ``drop`` would drop."""
-        with database.connected():
+        with database.connection():
             held = self._named(names)
         files = sum(isinstance(one, Found) for one in held)
         return Dropped(files, len(held) - files, ())
@@ -348,11 +348,11 @@ class QuarantineService:
         Raises:
             MemtuiError: Nothing is called so; then nothing is done.
         """
-        with database.connected():
+        with database.connection():
             held = self._named(names)
         done, why_not = self._move(held, self._box.drop)
         noted = [one for one in held if isinstance(one, Problem)]
-        with database.writing():
+        with database.transaction():
             for one in noted:
                 store_problems.take_back(one.source, one.reason, one.count)
         return Dropped(len(done), len(noted), tuple(why_not))
@@ -375,7 +375,7 @@ class QuarantineService:
                     continue
                 done.append(file.name)
                 gone.update(reasons)
-            with database.writing():
+            with database.transaction():
                 for reason, count in gone.items():
                     store_problems.take_back(PROBLEMS, reason, count)
         return done, why_not

@@ -115,7 +115,7 @@ class Redact:
         self._done, self._is_tried = Redacted(), is_tried
         if not is_tried:
             self._finish()
-        with database.connected():
+        with database.connection():
             forget.write_over()
             self._events()
             self._thoughts()
@@ -124,7 +124,7 @@ class Redact:
         if is_due and not is_tried:
             forget.remove(self._places)
         if not is_tried:
-            with database.writing():
+            with database.transaction():
                 meta.set_redacted_by(secrets.RULES_VERSION)
         return self._done
 
@@ -142,7 +142,7 @@ class Redact:
             self._done.kinds += kinds
             last = batch[-1].event_id
             if not self._is_tried:
-                with database.writing():
+                with database.transaction():
                     if changed:
                         self._put(changed)
                     self._count(kinds)
@@ -155,7 +155,7 @@ class Redact:
             if found:
                 kinds.update(found)
                 tokens = self._counter.count(counted_text(cleaned))
-                yield replace(cleaned, tokens=tokens, counter=self._counter.name)
+                yield replace(cleaned, tokens=tokens, token_counter=self._counter.name)
 
     def _put(self, changed: Sequence[Event]) -> None:
         """Put changed events in place, and have all that was made of them made anew."""
@@ -175,7 +175,7 @@ class Redact:
             self._done.kinds += kinds
             last = batch[-1][0]
             if changed and not self._is_tried:
-                with database.writing():
+                with database.transaction():
                     redaction.put_thoughts(changed)
                     self._count(kinds)
 
@@ -194,7 +194,7 @@ class Redact:
         )
         done.kinds += kinds + others
         if others and not self._is_tried:
-            with database.writing():
+            with database.transaction():
                 self._count(others)
 
     def _count(self, kinds: Tally[str]) -> None:

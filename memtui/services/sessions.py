@@ -80,14 +80,14 @@ def listed(
     *, agent: str = "", project: str = "", offset: int = 0, limit: int = LIMIT
 ) -> Listed:
     """A page of sessions, of one agent or project or of all."""
-    with database.connected():
+    with database.connection():
         found = session_pages.latest(agent, project, offset, limit)
         return Listed(session_pages.count(agent, project), offset, tuple(found))
 
 
 def facts(agent: str, session_id: str) -> Facts:
     """What is known of a session that ``find`` has found."""
-    with database.connected():
+    with database.connection():
         number, session = _known(agent, session_id)
         counts = session_pages.by_subagent(number)
         told = {one.subagent: one for one in store_sessions.of(agent, session_id)}
@@ -105,7 +105,7 @@ def facts(agent: str, session_id: str) -> Facts:
                     one.subagent,
                     one.kind,
                     one.task,
-                    one.started_by,
+                    one.tool_use_id,
                     *counts.get(one.subagent, (0, 0)),
                 )
                 for one in helpers
@@ -139,7 +139,7 @@ def page(
     """
     total = _total(known, subagent, is_all=is_all)
     session = known.session
-    with database.connected():
+    with database.connection():
         number, _ = _known(session.agent, session.session_id)
         # What was thought before the first one came after the one before it.
         ahead = 1 if with_thoughts and offset else 0
@@ -214,7 +214,7 @@ class SessionRange:
 
 def stretch(listing: Listing, offset: int, limit: int) -> SessionRange:
     """Some of a list, from a place on."""
-    with database.connected():
+    with database.connection():
         return _stretch(listing, offset, limit)
 
 
@@ -229,7 +229,7 @@ def around(
         place: Where to look while it is not there.
         limit: The most that are given.
     """
-    with database.connected():
+    with database.connection():
         number = found = None
         if session is not None:
             number = store_sessions.number(session.agent, session.session_id)

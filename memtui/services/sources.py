@@ -33,7 +33,7 @@ def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansi
         after: How many after it.
     """
     grip_id = clean(grip_id)
-    with database.connected():
+    with database.connection():
         grip = grips.get([grip_id]).get(grip_id) or _cited(grip_id)
         if grip is None:
             event_id = _event_cited(grip_id)
@@ -56,7 +56,7 @@ def around(
         before: How many events are shown before it.
         after: How many events are shown after it.
     """
-    with database.connected():
+    with database.connection():
         event = events.get([event_id]).get(event_id)
         if event is None:
             return Expansion()
@@ -86,12 +86,14 @@ def _around(
     earlier = events.between(number, start_ms - WINDOW_MS, start_ms, subagent=subagent)
     own = events.between(number, start_ms, end_ms, subagent=subagent)
     later = events.between(number, end_ms, end_ms + WINDOW_MS, subagent=subagent)
-    ahead = [event for event in earlier if event.order < first.order]
-    behind = [event for event in later if event.order > last.order]
+    ahead = [event for event in earlier if event.position < first.position]
+    behind = [event for event in later if event.position > last.position]
     return Expansion(
         grip=grip,
         session=sessions.get(first.agent, first.session_id),
         events_before=tuple(ahead[max(len(ahead) - before, 0) :]),
-        excerpt_events=tuple(e for e in own if first.order <= e.order <= last.order),
+        excerpt_events=tuple(
+            e for e in own if first.position <= e.position <= last.position
+        ),
         events_after=tuple(behind[:after]),
     )

@@ -46,7 +46,7 @@ class Stats:
 
 def stats() -> Stats:
     """Count what is kept."""
-    with database.connected():
+    with database.connection():
         events, helpers = meta.count_events()
         nodes, bullets, supported = store_nodes.count()
         agents = meta.messages_by("agent")
@@ -72,19 +72,19 @@ def stats() -> Stats:
 
 def is_empty() -> bool:
     """Whether nothing at all is kept yet."""
-    with database.connected():
+    with database.connection():
         return meta.is_empty()
 
 
 def latest_problems(*, limit: int = 200) -> list[Problem]:
     """Damaged records, by where they came from and why, the latest first."""
-    with database.connected():
+    with database.connection():
         return store_problems.latest(limit, kind=Kind.FAULT)
 
 
 def left_out() -> list[tuple[str, Kind, int]]:
     """All that was not taken: (reason, its kind, how many), most first."""
-    with database.connected():
+    with database.connection():
         return store_problems.by_reason()
 
 
@@ -121,7 +121,7 @@ def look(
         is_worked: Whether any process works this store; None if that is not known.
     """
     now_ms = to_ms(now)
-    with database.connected():
+    with database.connection():
         queues = {
             "ingest": len(Spool(spool).names()),
             "segment": outbox.length(outbox.UPDATE_TOC),

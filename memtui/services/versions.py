@@ -11,7 +11,7 @@ from memtui.store import database, nodes, versions
 
 def history(node_id: str) -> TocHistory | None:
     """All versions of a node, the latest first; None for an unknown node."""
-    with database.connected():
+    with database.connection():
         name = nodes.cited_node(node_id)
         found = nodes.lines([name])
         if not found:
@@ -23,13 +23,13 @@ def history(node_id: str) -> TocHistory | None:
 
 def edition(node_id: str, version: int) -> TocNode | None:
     """Any version of a node with its bullets; None if there is no such version."""
-    with database.connected():
+    with database.connection():
         return nodes.edition(nodes.cited_node(node_id), version)
 
 
 def is_refused(node_id: str) -> bool:
     """Whether a model's version of a node was rejected."""
-    with database.connected():
+    with database.connection():
         return versions.is_refused(nodes.cited_node(node_id))
 
 
@@ -39,7 +39,7 @@ class Rejected(MemtuiError):
     def __init__(self, edition: TocVersion) -> None:
         """Say why it was."""
         self.edition = edition
-        super().__init__(f"version {edition.version} was rejected: {edition.rejected}")
+        super().__init__(f"version {edition.version} was rejected: {edition.rejection}")
 
 
 class NotPinned(MemtuiError):
@@ -75,11 +75,11 @@ def pin(
         MemtuiError: There is no such node or version.
         Rejected: It was rejected, and that is not wanted.
     """
-    with database.writing():
+    with database.transaction():
         name = nodes.cited_node(node_id)
         editions = _editions(name)
         chosen = _chosen(name, editions, version)
-        if chosen.rejected and not even_rejected:
+        if chosen.rejection and not even_rejected:
             raise Rejected(chosen)
         versions.pin(name, chosen.version, zone, to_ms(now))
         return _shown(nodes.editions(name))
@@ -100,7 +100,7 @@ def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
         MemtuiError: There is no such node, or it has no version.
         NotPinned: None is pinned.
     """
-    with database.writing():
+    with database.transaction():
         name = nodes.cited_node(node_id)
         shown = _shown(_editions(name))
         if not shown.is_pinned:
@@ -122,7 +122,7 @@ def ask(node_id: str, now: datetime) -> TocVersion:
     Raises:
         MemtuiError: There is no such node, or it has no version yet.
     """
-    with database.writing():
+    with database.transaction():
         name = nodes.cited_node(node_id)
         shown = _shown(_editions(name))
         versions.ask_version(name, to_ms(now))

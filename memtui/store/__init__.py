@@ -27,20 +27,20 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
         StoreError: It cannot be opened or written; the message says why.
     """
     database.close()
-    with database.files_said_plainly(path), database.said_plainly(path):
+    with database.translated_file_errors(path), database.translated_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))
         path.chmod(PRIVATE_FILE)
         # Once it is there, nobody makes it again.
         database.db.init(
-            database.uri(str(path)),
+            database.file_uri(str(path)),
             pragmas=database.PRAGMAS,
             timeout=database.BUSY_TIMEOUT_S,
             uri=True,
         )
-        with database.connected():
+        with database.connection():
             schema.open_schema(time_zone)
-            database.remember(str(path), meta.identity())
-            if not database.identity(str(path)):
+            database.set_open_file(str(path), meta.identity())
+            if not database.read_identity(str(path)):
                 # By its own file alone, without its log, it is told from others.
-                database.gather("PASSIVE")
+                database.checkpoint("PASSIVE")

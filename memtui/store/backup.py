@@ -88,7 +88,7 @@ def written(file: Path, *, may_replace: bool = False) -> Iterator[Path]:
         raise StoreError(f"{file} is the store itself")
     if file.exists() and not may_replace:
         raise StoreError(f"{file} exists already; --force writes over it")
-    with database.files_said_plainly(file), database.said_plainly(file):
+    with database.translated_file_errors(file), database.translated_errors(file):
         with _draft(file) as draft:
             yield draft
             _sync(draft)
@@ -106,7 +106,7 @@ def outline(file: Path) -> Outline:
     if not file.is_file():
         raise StoreError(f"there is no file {file}")
     none = f"{file} is no copy of a memtui store"
-    with database.said_plainly(file), closing(_opened(file)) as opened:
+    with database.translated_errors(file), closing(_opened(file)) as opened:
         try:
             asked = opened.execute("SELECT name, value FROM meta")
             meta = {str(name): str(value) for name, value in asked}
@@ -151,7 +151,7 @@ def check(file: Path, *, is_quick: bool = False) -> None:
         StoreError: It is damaged.
     """
     how = "quick_check" if is_quick else "integrity_check"
-    with database.said_plainly(file), closing(_opened(file)) as opened:
+    with database.translated_errors(file), closing(_opened(file)) as opened:
         found = [str(row[0]) for row in opened.execute(f"PRAGMA {how}(3)")]
     if found != ["ok"]:
         raise StoreError(f"{file} is damaged: {'; '.join(found)}")
@@ -174,11 +174,11 @@ def prepare(file: Path, place: Path) -> Path:
         raise StoreError(f"{file} is the store itself")
     check(file)
     draft = discard(place)
-    with database.files_said_plainly(draft), database.said_plainly(draft):
+    with database.translated_file_errors(draft), database.translated_errors(draft):
         os.close(os.open(draft, os.O_CREAT | os.O_RDWR, store.PRIVATE_FILE))
         _copy(file, draft)
     store.open_at(draft)
-    with database.writing():
+    with database.transaction():
         store_meta.forget_indexes()
     database.close()
     return draft
@@ -190,7 +190,7 @@ def put(draft: Path, place: Path) -> None:
     Raises:
         StoreError: It cannot be written; the store is as it was.
     """
-    with database.files_said_plainly(place), database.said_plainly(place):
+    with database.translated_file_errors(place), database.translated_errors(place):
         try:
             os.close(os.open(place, os.O_CREAT | os.O_RDWR, store.PRIVATE_FILE))
             _copy(draft, place)

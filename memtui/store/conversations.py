@@ -172,7 +172,7 @@ def messages(
         before: How many before it.
         after: How many after it.
     """
-    here = (number, event.subagent, *event.order)
+    here = (number, event.subagent, *event.position)
     earlier = f"SELECT id {_EARLIER} {_neighbours_DOWN} LIMIT ?"
     later = f"SELECT id {_LATER} AND {_MESSAGE} {_neighbours_UP} LIMIT ?"
     first = [name for (name,) in db.execute_sql(earlier, (*here, before)).fetchall()]
@@ -212,14 +212,14 @@ def counts_before(those: Iterable[tuple[int, Event]]) -> dict[str, int]:
     last: tuple[int, str] | None = None
     begun, count = (0, 0, ""), 0
     for number, event in sorted(
-        those, key=lambda one: (one[0], one[1].subagent, one[1].order)
+        those, key=lambda one: (one[0], one[1].subagent, one[1].position)
     ):
         if last != (number, event.subagent):
             last, begun, count = (number, event.subagent), (0, 0, ""), 0
-        here = (number, event.subagent, *event.order)
+        here = (number, event.subagent, *event.position)
         asked = f"SELECT count(*) {_EARLIER} AND (at_ms, ordinal, id) >= (?, ?, ?)"
         count += int(db.execute_sql(asked, (*here, *begun)).fetchone()[0])
-        counts[event.event_id], begun = count, event.order
+        counts[event.event_id], begun = count, event.position
     return counts
 
 
@@ -229,7 +229,7 @@ def tool_after(number: int, event: Event) -> str:
     told = "CASE type WHEN 'tool_result' THEN metadata END"
     row = db.execute_sql(
         f"SELECT type, {told} {_LATER} {_neighbours_UP} LIMIT 1",
-        (number, event.subagent, *event.order),
+        (number, event.subagent, *event.position),
     ).fetchone()
     if not row or row[0] != "tool_result":
         return ""
@@ -331,5 +331,5 @@ def segment_events(
         # It was cut with its subagents' events among the others.
         found = events.between(stretch.number, reach_ms, stretch.end_ms, subagent=None)
         mine = _within(stretch, found)
-    before_it = [event for event in found if event.order < mine[0].order]
+    before_it = [event for event in found if event.position < mine[0].position]
     return Segment(stretch.segment_id, tuple(mine), (), stretch.is_open), before_it

@@ -10,7 +10,7 @@ from typing import Any
 from peewee import fn
 
 from memtui.model.events import Event, clean, from_ms
-from memtui.store.database import connected, db
+from memtui.store.database import connection, db
 from memtui.store.schema import CursorRow, MetaRow, SourceActivityRow
 
 _NAMING = frozenset({"claude-code", "codex"})
@@ -132,7 +132,7 @@ def look_among(known: Mapping[str, Look], file: Path) -> Look | None:
     real = file.resolve()
     if real == file:
         return None
-    with connected():
+    with connection():
         return looks_of(clean(str(real))).get(clean(str(real)))
 
 

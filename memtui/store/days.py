@@ -103,7 +103,7 @@ def lines(found: list[TocEntry]) -> list[TocEntry]:
     """Lines, with the tallies of those not summed up yet."""
     mine = under(x.node_id for x in found if _is_waiting(x.level, x.status))
     return [
-        replace(line, tally=mine[line.node_id]) if line.node_id in mine else line
+        replace(line, counts=mine[line.node_id]) if line.node_id in mine else line
         for line in found
     ]
 
@@ -111,7 +111,7 @@ def lines(found: list[TocEntry]) -> list[TocEntry]:
 def node(found: TocNode) -> TocNode:
     """A node, with its tally where it was not summed up yet."""
     mine = under([found.node_id] if _is_waiting(found.level, found.status) else [])
-    return replace(found, tally=mine.get(found.node_id, found.tally))
+    return replace(found, counts=mine.get(found.node_id, found.counts))
 
 
 def days(found: Sequence[CalendarDay]) -> list[CalendarDay]:

@@ -22,7 +22,7 @@ from memtui.model.events import (
     timestamp_ms_of_id,
 )
 from memtui.store import events, meta, outbox, segments, source_copies, tombstones
-from memtui.store.database import db, insert, known, last_rows
+from memtui.store.database import db, existing_keys, insert, last_rowids
 from memtui.store.events import Added
 from memtui.store.fingerprints import twin_in
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow
@@ -36,7 +36,7 @@ from memtui.text import analyzer
 class _Shared:
     """An event that several sessions tell."""
 
-    known: Known
+    existing_keys: Known
     told: dict[int, tuple[str, str]] = field(default_factory=dict)
     """The other sessions that tell it, each with the route and the id under which it
     does."""
@@ -201,7 +201,7 @@ def _move(one: _Shared, to: int, name: str) -> None:
     there["at_ms"] = at_ms
     SourceCopyRow.delete().where(SourceCopyRow.copy_id == copy_id).execute()
     EventRow.insert(row | there).execute()
-    outbox.say_added(*last_rows(1), at_ms)
+    outbox.say_added(*last_rowids(1), at_ms)
     db.execute_sql(_FOLLOW, (copy_id, to, known.session, known.event_id))
     EventRow.delete().where(EventRow.id == known.event_id).execute()
     SourceCopyRow.insert(
@@ -288,8 +288,8 @@ def _event(
         subagent=subagent,
         ordinal=ordinal,
         tokens=tokens,
-        counter=counter,
-        kept=Provenance(route, None if origin is None else bytes(origin), told),
+        token_counter=counter,
+        provenance=Provenance(route, None if origin is None else bytes(origin), told),
     )
 
 
@@ -322,7 +322,7 @@ def add(batch: Sequence[Event], *, route: str, complete: Complete = list) -> Add
     """
     by_route: dict[str, list[Event]] = {}
     for event in batch:
-        came = event.kept.route if event.kept else route
+        came = event.provenance.route if event.provenance else route
         by_route.setdefault(came, []).append(event)
     added = []
     # The best source_copies first: each brings with it what else it was told as.
@@ -342,13 +342,13 @@ def _note(batch: Iterable[Event]) -> None:
     told = {
         telling.event_id: (event, telling)
         for event in batch
-        if event.kept
-        for telling in event.kept.told
+        if event.provenance
+        for telling in event.provenance.copies
     }
     if not told:
         return
     for table in (EventRow, SourceCopyRow):
-        for event_id in known(table, told):
+        for event_id in existing_keys(table, told):
             del told[event_id]
     ids = [event.event_id for event, _ in told.values()]
     kept = {event_id: event_id for event_id in ids} | source_copies.resolved(ids)

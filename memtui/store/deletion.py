@@ -10,7 +10,7 @@ from memtui.model import calendar
 from memtui.model.nodes import TocLevel
 from memtui.model.sessions import project_folder
 from memtui.store import dedup, dirty, meta, outbox, surprise
-from memtui.store.database import close, connected, db, path
+from memtui.store.database import close, connection, db, path
 from memtui.store.sessions import entitle
 from memtui.store.tombstones import Kind, Tombstone
 
@@ -283,7 +283,7 @@ def compact() -> None:
         StoreBusy: Another process reads the store and does not let go.
     """
     close()
-    with connected():
+    with connection():
         write_over()
         # The room of a whole copy is asked of the disk, not of memory.
         db.execute_sql("PRAGMA temp_store = file")

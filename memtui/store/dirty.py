@@ -7,7 +7,7 @@ from typing import Any
 from memtui.model import calendar
 from memtui.model.events import to_ms
 from memtui.model.nodes import TocLevel
-from memtui.store.database import insert, is_due, known
+from memtui.store.database import existing_keys, insert, is_due
 from memtui.store.schema import NodeRow
 
 
@@ -21,7 +21,7 @@ def mark(node_ids: Iterable[str], zone: tzinfo, *, from_ms: int = 0) -> None:
     """
     names = set(node_ids)
     wanted = {above for name in names for above in calendar.path(name)}
-    missing = sorted(wanted - known(NodeRow, wanted))
+    missing = sorted(wanted - existing_keys(NodeRow, wanted))
     insert(
         NodeRow,
         [

@@ -12,7 +12,7 @@ from memtui.model.events import Event, EventRole, EventType, Thought, from_ms, t
 from memtui.model.events import from_ms as from_ms_of
 from memtui.store import meta, outbox, source_copies, tombstones
 from memtui.store import sessions as store_sessions
-from memtui.store.database import db, insert, known, last_rows
+from memtui.store.database import db, existing_keys, insert, last_rowids
 from memtui.store.fingerprints import origin_of, twin_of
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, ThoughtRow
 from memtui.store.sessions import Known as Session
@@ -53,7 +53,7 @@ class Added:
 
     created: tuple[str, ...]
     """Ids of the events that were not known before."""
-    known: int
+    existing_keys: int
     """How many were kept already, told in this way or in another."""
     forgotten: int = 0
     """How many a person had forgotten: they do not come back."""
@@ -141,7 +141,7 @@ def unknown(batch: Sequence[Event]) -> list[Event]:
     """Those of a batch that are not kept, each once."""
     by_id = {event.event_id: event for event in batch}
     for table in (EventRow, SourceCopyRow):
-        for event_id in known(table, by_id):
+        for event_id in existing_keys(table, by_id):
             del by_id[event_id]
     return list(by_id.values())
 
@@ -163,7 +163,7 @@ def _insert(
             e.text,
             json.dumps(dict(e.metadata), ensure_ascii=False) if e.metadata else "",
             e.tokens,
-            e.counter,
+            e.token_counter,
             route,
             twin_of(e),
             origin_of(e),
@@ -173,7 +173,7 @@ def _insert(
     if rows:
         insert(EventRow, rows)
         first = min(e.timestamp_ms for e in new)
-        outbox.say_added(*last_rows(len(rows)), first)
+        outbox.say_added(*last_rowids(len(rows)), first)
     outbox.touch(
         (e.event_id, e.timestamp_ms, numbers[e.agent, e.session_id]) for e in new
     )

@@ -36,9 +36,9 @@ def twin_in(session_id: str, event: Event) -> bytes:
 
 def origin_of(event: Event) -> bytes | None:
     """A hash of the source's own name for an event; None if it has none."""
-    if event.kept:
-        return event.kept.origin
-    if not event.origin:
+    if event.provenance:
+        return event.provenance.source_hash
+    if not event.source_id:
         return None
-    named = "\x1f".join((event.agent, event.event_type, event.origin))
+    named = "\x1f".join((event.agent, event.event_type, event.source_id))
     return hashlib.blake2b(named.encode("utf-8", "replace"), digest_size=8).digest()

@@ -73,7 +73,7 @@ def leaves(grip_ids: Sequence[str]) -> list[Event]:
         first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
         if first is not None and last is not None:
             told |= {event.event_id: event for event in _from_to(first, last)}
-    return sorted(told.values(), key=lambda event: event.order)
+    return sorted(told.values(), key=lambda event: event.position)
 
 
 def _from_to(first: Event, last: Event) -> list[Event]:
@@ -84,7 +84,9 @@ def _from_to(first: Event, last: Event) -> list[Event]:
     within = events.between(
         number, first.timestamp_ms, last.timestamp_ms, subagent=first.subagent
     )
-    return [event for event in within if first.order <= event.order <= last.order]
+    return [
+        event for event in within if first.position <= event.position <= last.position
+    ]
 
 
 def _grip(row: GripRow) -> Grip:

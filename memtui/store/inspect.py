@@ -53,7 +53,7 @@ def open_to_look(path: Path) -> int:
 def _open(path: Path, how: str) -> int:
     named = f"file:{quote(str(path))}?{how}"
     db.init(named, pragmas=PRAGMAS, timeout=PATIENCE_S, uri=True)
-    with database.connected():
+    with database.connection():
         db.execute_sql("SELECT COUNT(*) FROM sqlite_master").fetchone()
         return schema.read_version()
 

@@ -11,7 +11,7 @@ from peewee import fn
 from memtui.model.events import from_ms, to_ms
 from memtui.model.model_state import ModelCondition
 from memtui.model.nodes import TocLevel
-from memtui.store.database import IDENTITY, db
+from memtui.store.database import IDENTITY_KEY, db
 from memtui.store.schema import CheckpointRow, EventRow, MetaRow, SegmentRow, SessionRow
 
 _INDEX, _ZONE, _WATCHED, _BLIND = "index_name", "time_zone", "watched", "blind"
@@ -59,11 +59,11 @@ def time_zone() -> str:
 
 def identity() -> str:
     """The word by which this store is told from all others; given to it once."""
-    row = MetaRow.get_or_none(MetaRow.name == IDENTITY)
+    row = MetaRow.get_or_none(MetaRow.name == IDENTITY_KEY)
     if row is None:
         word = secrets.token_hex(8)
-        MetaRow.insert(name=IDENTITY, value=word).on_conflict_ignore().execute()
-        row = MetaRow.get_by_id(IDENTITY)
+        MetaRow.insert(name=IDENTITY_KEY, value=word).on_conflict_ignore().execute()
+        row = MetaRow.get_by_id(IDENTITY_KEY)
     return str(row.value)
 
 

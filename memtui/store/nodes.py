@@ -51,11 +51,11 @@ def line(row: dict[str, Any]) -> TocEntry:
         end_time=from_ms(row["end_ms"] or row["start_ms"]),
         status=_status(row),
         is_live=bool(row["is_live"]),
-        tally=_tally(row),
+        counts=_tally(row),
         supported=row["supported"] or 0,
         weak=row["weak"] or 0,
         bullets=row["bullets"] or 0,
-        is_models=bool(row["is_by_model"]),
+        is_by_model=bool(row["is_by_model"]),
         is_pinned=bool(row["is_pinned"]),
         agents=_strings(row["agents"]),
         projects=_strings(row["projects"]),
@@ -80,11 +80,11 @@ def row_to_edition(
         weak=row["weak"],
         bullets=row["bullets"],
         withheld=row["withheld"],
-        rejected=row["rejection"],
-        is_models=bool(row["is_by_model"]),
+        rejection=row["rejection"],
+        is_by_model=bool(row["is_by_model"]),
         is_shown=row["latest"] == row["shown"],
         is_pinned=is_pinned(row),
-        facts=facts.get(row["latest"], NO_STATS),
+        generation=facts.get(row["latest"], NO_STATS),
     )
 
 
@@ -111,11 +111,11 @@ def row_to_node(
         status=told.status,
         summarizer=row["summarizer"] or "",
         input_hash=row["input_hash"] or "",
-        tally=told.tally,
+        counts=told.counts,
         agents=told.agents,
         projects=told.projects,
-        facts=facts.get(row["latest"], NO_STATS),
-        rejected=row["rejection"] or "",
+        generation=facts.get(row["latest"], NO_STATS),
+        rejection=row["rejection"] or "",
         is_pinned=told.is_pinned,
     )
 

@@ -7,7 +7,7 @@ import peewee
 from playhouse.sqlite_ext import AutoIncrementField
 
 from memtui.errors import StoreVersionError
-from memtui.store.database import db, path, writing
+from memtui.store.database import db, path, transaction
 from memtui.text.secrets import RULES_VERSION
 
 VERSION = 1
@@ -553,7 +553,7 @@ def open_schema(time_zone: str) -> None:
     if found:
         check_version(found, path())
         return
-    with writing():
+    with transaction():
         found = read_version()
         if found:  # Another process was faster.
             check_version(found, path())

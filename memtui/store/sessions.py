@@ -284,7 +284,7 @@ def meet(helpers: Iterable[SubagentMetadata]) -> None:
         names = clean(told.agent), clean(told.session_id), clean(told.subagent)
         if tombstones.covers_helper(*names):
             continue
-        said = [clean(text) for text in (told.kind, told.started_by, told.task)]
+        said = [clean(text) for text in (told.kind, told.tool_use_id, told.task)]
         row = SubagentRow.get_or_none(
             SubagentRow.agent == names[0],
             SubagentRow.session_name == names[1],

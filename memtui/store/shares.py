@@ -93,16 +93,16 @@ def part(node: TocNode, of: Scope) -> ScopedNode:
     """
     node = store_days.node(node)
     if node.level is TocLevel.SEGMENT or not of.is_narrow:
-        return ScopedNode(node, node.tally)
+        return ScopedNode(node, node.counts)
     days = activity.shares_of_level(node.level, by_day(of, days_of(node.node_id)))
     share = days.get(node.node_id, ScopeShare())
-    if share.is_all_of(node.tally):
-        return ScopedNode(node, node.tally)
+    if share.is_all_of(node.counts):
+        return ScopedNode(node, node.counts)
     bullets = _resting_on(node.bullets, of)
     longest = next(iter(nodes.nodes([share.longest])), None)
     mine = replace(
         node,
-        tally=share.tally,
+        counts=share.tally,
         bullets=bullets,
         withheld=(),
         headline=longest.headline if longest else "",
@@ -110,7 +110,7 @@ def part(node: TocNode, of: Scope) -> ScopedNode:
         agents=tuple(sorted(share.agents)),
         projects=tuple(sorted(share.projects)),
     )
-    return ScopedNode(mine, node.tally, len(node.bullets) - len(bullets))
+    return ScopedNode(mine, node.counts, len(node.bullets) - len(bullets))
 
 
 def narrowed(
@@ -187,13 +187,13 @@ def _told(
 
 def _narrowed(line: TocEntry, share: ScopeShare, longest: TocEntry | None) -> TocEntry:
     """A line that tells of its share alone; of all it is, where that is all of it."""
-    if line.status is not NodeStatus.PENDING and share.is_all_of(line.tally):
+    if line.status is not NodeStatus.PENDING and share.is_all_of(line.counts):
         return line
     return replace(
         line,
-        tally=share.tally,
+        counts=share.tally,
         headline=longest.headline if longest else "",
-        is_models=longest is not None and longest.is_models,
+        is_by_model=longest is not None and longest.is_by_model,
         is_live=share.is_live,
         agents=tuple(sorted(share.agents)),
         projects=tuple(sorted(share.projects)),

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from memtui.model.events import Event, Thought, clean, from_ms, to_ms
-from memtui.store.database import db, writing
+from memtui.store.database import db, transaction
 from memtui.store.schema import MetaRow, TombstoneRow, UnlockRow
 
 TWIN_MS = 600_000
@@ -347,7 +347,7 @@ def spare(stones: Sequence[Tombstone]) -> None:
 @contextmanager
 def door() -> Iterator[None]:
     """A transaction in which the database lets events be changed and deleted."""
-    with writing(), allowed():
+    with transaction(), allowed():
         yield
 
 

@@ -117,7 +117,7 @@ def put_models(node: TocNode, now_ms: int) -> bool:
         Whether it is the one that is shown now.
     """
     (row,) = _add([node], now_ms)
-    return False if node.rejected else show(node.node_id, row)
+    return False if node.rejection else show(node.node_id, row)
 
 
 def show(node_id: str, row: int) -> bool:
@@ -221,7 +221,9 @@ def _add(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
             for row, node in numbered
         ],
     )
-    made = [(row, *astuple(node.facts)) for row, node in numbered if node.is_models]
+    made = [
+        (row, *astuple(node.generation)) for row, node in numbered if node.is_by_model
+    ]
     insert(GenerationRow, made)
     _put_bullets(numbered)
     return [row for row, _ in numbered]
@@ -238,7 +240,7 @@ def _last_versions(node_ids: Sequence[str]) -> dict[str, int]:
 
 def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object, ...]:
     """A row of ``VersionRow``, its values in the order of the columns."""
-    tally = node.tally
+    tally = node.counts
     return (
         row,
         node.node_id,
@@ -262,12 +264,12 @@ def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object
         sum(bullet.support is Support.SUPPORTED for bullet in node.bullets),
         _json(node.agents),
         _json(node.projects),
-        node.is_models,
+        node.is_by_model,
         sum(bullet.support is Support.WEAK for bullet in node.bullets),
         len(node.withheld),
         sum(one.verdict.is_repaired for one in (*node.bullets, *node.withheld)),
         claims.RULE,
-        node.rejected,
+        node.rejection,
     )
 
 

@@ -143,8 +143,8 @@ def _is_models(draft: Summary) -> bool:
 def _sorted(
     title: str, bullets: Sequence[Bullet], made: Sequence[Grip], *, is_models: bool
 ) -> Vouched:
-    shown = [one for one in bullets if one.stands or not is_models]
-    withheld = [one for one in bullets if not one.stands and is_models]
+    shown = [one for one in bullets if one.has_support or not is_models]
+    withheld = [one for one in bullets if not one.has_support and is_models]
     return Vouched(title, tuple(shown), tuple(withheld), tuple(made))
 
 

@@ -125,7 +125,7 @@ def _weighed(level: TocLevel, children: Sequence[TocNode]) -> list[Piece]:
         for child in children
     ]
     holding = Counter(term for bag in bags for term in bag)
-    sizes = [math.log(2 + child.tally.events) for child in children]
+    sizes = [math.log(2 + child.counts.events) for child in children]
     for one in _pieces(level, children):
         subjects = [term for term in one.terms if term not in VAGUE]
         told = sum(math.log(holding[term] or 1) for term in subjects)
@@ -284,9 +284,9 @@ def _lines(level: TocLevel, children: Sequence[TocNode]) -> list[Line]:
     holding = Counter(term for bag in bags for term in bag)
     topics = [frozenset(analyzer.needed(child.headline)) for child in children]
     named = [frozenset(analyzer.needed(" ".join(child.words))) for child in children]
-    sizes = [math.log(2 + child.tally.events) for child in children]
+    sizes = [math.log(2 + child.counts.events) for child in children]
     for ref, ((at, place, bullet), bag) in enumerate(zip(row, bags, strict=True)):
-        if not bullet.stands or not bag:
+        if not bullet.has_support or not bag:
             continue
         about = sum(math.log(1 + len(row) / holding[term]) for term in bag)
         worth = (

@@ -340,5 +340,7 @@ def redact_event(event: Event) -> tuple[Event, tuple[str, ...]]:
     kinds = text.kinds + found
     if not kinds or not isinstance(metadata, dict):
         return event, ()
-    changed = replace(event, text=text.text, metadata=metadata, tokens=0, counter="")
+    changed = replace(
+        event, text=text.text, metadata=metadata, tokens=0, token_counter=""
+    )
     return changed, kinds

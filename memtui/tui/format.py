@@ -6,11 +6,10 @@ Every mark is repeated by words or by place, and never says anything by colour a
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, timedelta, tzinfo
 from pathlib import Path
 
 from memtui.errors import StoreDamaged
-from memtui.memory.times import since
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.nodes import (
     Bullet,
@@ -22,6 +21,7 @@ from memtui.model.nodes import (
 )
 from memtui.model.scope import Scope
 from memtui.model.verdicts import Support
+from memtui.text import date_format
 
 SUPPORTED, PARTLY, UNSUPPORTED = "✓", "~", "✗"
 """All bullets are supported, some stand, none does; of one bullet: what it is."""
@@ -54,9 +54,6 @@ GLIMPSE_CHARS = 72
 """How much of a long text a notice shows."""
 
 
-MINUTE_S, HOUR_S = 60, 3600
-
-
 def count(number: int) -> str:
     """A number with its thousands apart."""
     return f"{number:,}"
@@ -82,30 +79,6 @@ def short_path(path: Path) -> str:
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else f"{path}"
 
 
-def clock(at: datetime, zone: tzinfo) -> str:
-    """The time of day, in the store's time zone."""
-    return f"{at.astimezone(zone):%H:%M}"
-
-
-def day(on: date) -> str:
-    """A date in full: "Thu 18 January 2024"."""
-    return f"{on:%a} {on.day} {on:%B %Y}"
-
-
-def short_day(on: date) -> str:
-    """A date in short: "Thu 18 Jan 2024"."""
-    return f"{on:%a} {on.day} {on:%b %Y}"
-
-
-def near_day(on: date, today: date) -> str:
-    """A date as briefly as today allows: "yesterday", "Thu 18 Jan", "18 Jan 2024"."""
-    near = {0: "today", 1: "yesterday"}.get((today - on).days)
-    if near:
-        return near
-    is_near = on.year == today.year
-    return f"{on:%a} {on.day} {on:%b}" if is_near else f"{on.day} {on:%b %Y}"
-
-
 def stretch(level: TocLevel, first: date, today: date) -> str:
     """A stretch of time in short: "January 2024", "week of 15 Jan"."""
     match level:
@@ -117,12 +90,7 @@ def stretch(level: TocLevel, first: date, today: date) -> str:
             year = "" if first.year == today.year else f" {first:%Y}"
             return f"week of {first.day} {first:%b}{year}"
         case _:
-            return near_day(first, today)
-
-
-def ago(at: datetime, now: datetime) -> str:
-    """How long ago a moment was, in one unit."""
-    return "in the future" if at > now else since.elapsed(at, now)
+            return date_format.near_day(first, today)
 
 
 def glimpse(text: str) -> str:
@@ -130,23 +98,11 @@ def glimpse(text: str) -> str:
     return textwrap.shorten(text, GLIMPSE_CHARS, placeholder="…")
 
 
-def took(seconds: float) -> str:
-    """How long something took, in one or two units."""
-    if seconds < MINUTE_S:
-        return f"{seconds:.0f} s"
-    if seconds < HOUR_S:
-        return f"{seconds // MINUTE_S:.0f} min {seconds % MINUTE_S:.0f} s"
-    return f"{seconds // HOUR_S:.0f} h {seconds % HOUR_S // MINUTE_S:.0f} min"
-
-
 def span(segment: TocNode, zone: tzinfo) -> str:
-    """When a segment was: "Thu 18 January 2024, 10:00–10:42"."""
+    """When a segment was: "Thu 18 Jan 2024, 10:00–10:42"."""
     start = segment.start_time.astimezone(zone)
     end = segment.end_time.astimezone(zone)
-    until = f"{end:%H:%M}"
-    if end.date() != start.date():
-        until = f"{end.day} {end:%b %H:%M}"
-    return f"{day(start.date())}, {start:%H:%M}–{until}"
+    return date_format.hours(start, end)
 
 
 def name_of(line: TocEntry, zone: tzinfo) -> str:
@@ -159,18 +115,11 @@ def name_of(line: TocEntry, zone: tzinfo) -> str:
             return line.title.partition(" ")[0]
         case TocLevel.WEEK:
             # One not summed up yet ends, by its tally, where it begins.
-            return week(start.date(), start.date() + timedelta(days=6))
+            return date_format.days(start.date(), start.date() + timedelta(days=6))
         case TocLevel.DAY:
             return f"{start:%a} {start.day:>2}"
         case _:
             return f"{start:%H:%M}"
-
-
-def week(first: date, last: date) -> str:
-    """A week by its first day and its last: "15–21 Jan"."""
-    if first.month == last.month:
-        return f"{first.day}–{last.day} {first:%b}"
-    return f"{first.day} {first:%b} – {last.day} {last:%b}"
 
 
 def verdict(supported: int, weak: int, bullets: int) -> str:
@@ -209,8 +158,8 @@ def author(node: TocNode, *, is_refused: bool = False) -> str:
         node: The node.
         is_refused: Whether a model's version of it was rejected.
     """
-    if node.is_models:
-        return f"written by {node.facts.model}"
+    if node.is_by_model:
+        return f"written by {node.generation.model}"
     if not node.summarizer:
         return ""
     why = " (a model's version was rejected: v shows it)" if is_refused else ""

@@ -1,6 +1,5 @@
 """What is said in the tree of contents, and by it."""
 
-from collections.abc import Sequence
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -9,51 +8,25 @@ from textual.message import Message
 if TYPE_CHECKING:
     from datetime import date
 
-    from memtui.model.activity import ScopedNode
     from memtui.model.events import EventPosition
-    from memtui.model.grips import Expansion
-    from memtui.model.nodes import TocEntry, TocNode
+    from memtui.model.nodes import TocEntry
     from memtui.model.scope import Scope
     from memtui.model.setting import SettingEntry
     from memtui.model.verdicts import Verdict
     from memtui.pipeline.progress import Progress
-    from memtui.services.browse import Branches
     from memtui.tui.widgets.transcript_view import TranscriptPosition
 
 
-class PageRead(Message):
-    """Lines under a node of the contents have been read; no node means the years."""
-
-    def __init__(
-        self, node_id: str, offset: int, lines: "Sequence[TocEntry]", of: "Scope"
-    ) -> None:
-        super().__init__()
-        self.node_id, self.offset, self.lines, self.of = node_id, offset, lines, of
+class TocLoaded(Message):
+    """The tree of contents shows rows that have been read."""
 
 
-class NotRead(Message):
-    """Something of the contents could not be read."""
+class NodeLoaded(Message):
+    """The page shows a node that has been read, or that there is none."""
 
 
-class PathRead(Message):
-    """The way down to a node is known; empty when the node is not kept."""
-
-    def __init__(self, node_id: str, path: Sequence[str]) -> None:
-        super().__init__()
-        self.node_id, self.path = node_id, path
-
-
-class BranchesRead(Message):
-    """Lines that may have changed have been read again, and whole open branches."""
-
-    def __init__(
-        self,
-        lines: "Sequence[TocEntry]",
-        branches: "dict[str, Sequence[TocEntry]]",
-        of: "Scope",
-    ) -> None:
-        super().__init__()
-        self.lines, self.branches, self.of = lines, branches, of
+class LoadFailed(Message):
+    """A part of the contents could not be read."""
 
 
 class NodePointedAt(Message):
@@ -74,22 +47,6 @@ class Revealed(Message):
     def __init__(self, node_id: str) -> None:
         super().__init__()
         self.node_id = node_id
-
-
-class PeerFound(Message):
-    """The node beside a node is known; an empty id at either end of the list."""
-
-    def __init__(self, node_id: str, step: int) -> None:
-        super().__init__()
-        self.node_id, self.step = node_id, step
-
-
-class AllRead(Message):
-    """All that is below a node has been read, or as much of it as is reasonable."""
-
-    def __init__(self, node_id: str, branches: "Branches", of: "Scope") -> None:
-        super().__init__()
-        self.node_id, self.branches, self.of = node_id, branches, of
 
 
 class DayPointedAt(Message):
@@ -130,46 +87,6 @@ class Narrowed(Message, bubble=False):
         self.scope = scope
 
 
-class NodeRead(Message):
-    """A node has been read whole; none when it is not kept."""
-
-    def __init__(
-        self,
-        node_id: str,
-        of: "Scope",
-        part: "ScopedNode | None",
-        *,
-        is_refused: bool = False,
-    ) -> None:
-        """Say what was read.
-
-        Args:
-            node_id: Of which node.
-            of: What part of the memory was shown.
-            part: What that has of the node.
-            is_refused: Whether a model's version of it was rejected.
-        """
-        super().__init__()
-        self.node_id, self.of, self.part = node_id, of, part
-        self.is_refused = is_refused
-
-
-class NodeCosted(Message):
-    """It is known how many tokens a node takes as text."""
-
-    def __init__(self, node: "TocNode", tokens: int) -> None:
-        super().__init__()
-        self.node, self.tokens = node, tokens
-
-
-class QuotesRead(Message):
-    """The excerpts behind a bullet have been read, in the order of its grips."""
-
-    def __init__(self, node_id: str, bullet: int, quotes: Sequence[str]) -> None:
-        super().__init__()
-        self.node_id, self.bullet, self.quotes = node_id, bullet, quotes
-
-
 class SourceWanted(Message):
     """A bullet is pointed at, and one of its grips; no grip where it has none.
 
@@ -197,14 +114,6 @@ class SourceWanted(Message):
 
 class SourceOpened(Message):
     """The source of a bullet is to be read."""
-
-
-class SourceRead(Message):
-    """A grip or a message has been opened: its events and those around them."""
-
-    def __init__(self, wanted: SourceWanted, expansion: "Expansion") -> None:
-        super().__init__()
-        self.wanted, self.expansion = wanted, expansion
 
 
 class WentBack(Message):

@@ -22,7 +22,7 @@ QUERIES = ("timeout", "migration fails", "parquet", "basket")
 
 def tree_of(house: Workspace) -> Tree:
     """Sessions, events, every node with all it says, its grips, and what is found."""
-    with database.connected():
+    with database.connection():
         rows = EventRow.select().order_by(EventRow.id).dicts()
         events = [{k: v for k, v in r.items() if k != "session"} for r in rows]
         sessions = list(
@@ -60,7 +60,7 @@ def tree_of(house: Workspace) -> Tree:
 def terms_of(words: str) -> list[bytes]:
     """How the store's file holds a term of the words that sessions are compared by."""
     numbers = [surprise.number_of(root) for root in needed(words)]
-    with database.connected():
+    with database.connection():
         kept = TermRow.select().where(TermRow.term.in_(numbers))
         return [pack(">ii", row.term, row.start_s) for row in kept]
 

@@ -98,7 +98,7 @@ def told_twice(tmp_path: Path, house: Workspace, digest: Digest) -> list[Path]:
 
 
 def tellings() -> list[Any]:
-    with database.connected():
+    with database.connection():
         rows = database.db.execute_sql(
             "SELECT t.copy_id, t.event_id, t.route, s.name FROM source_copies t"
             " LEFT JOIN sessions s ON s.id = t.session_id ORDER BY 1"
@@ -119,7 +119,7 @@ def test_all_of_it_comes_back_as_it_was(
     routes = {row["route"] for row in before["events"]}
     assert routes == {"hook", "transcript"} and len(told) == 5
     assert {row["forked_from"] for row in before["sessions"]} == {"", "harbour-1"}
-    with database.connected():
+    with database.connection():
         helpers = list(SubagentRow.select().dicts())
     assert [row["task"] for row in helpers] == ["Look"]
     file = exported(house)
@@ -129,7 +129,7 @@ def test_all_of_it_comes_back_as_it_was(
     assert tree(new) == before
     assert tellings() == told
     assert lists() == listed
-    with database.connected():
+    with database.connection():
         assert list(SubagentRow.select().dicts()) == helpers
     assert exported(new).read_text() == file.read_text()
 
@@ -178,7 +178,7 @@ def test_a_fork_that_comes_later_is_known_as_one(
     file = exported(house)
     house.stop()
     new = digest(empty(), file)
-    with database.connected():
+    with database.connection():
         events = EventRow.select().count()
     (folder,) = told_twice
     first = folder / "-home-ada-harbour" / "harbour-1.jsonl"
@@ -188,7 +188,7 @@ def test_a_fork_that_comes_later_is_known_as_one(
     fork = first.with_name("harbour-3.jsonl")
     fork.write_text("".join(f"{json.dumps(line)}\n" for line in copied))
     digest(new, fork)
-    with database.connected():
+    with database.connection():
         assert EventRow.select().count() == events + 1
         row = SessionRow.get(SessionRow.name == "harbour-3")
         assert (row.event_count, row.forked_from != "") == (1, True)
@@ -201,7 +201,7 @@ def test_the_same_words_said_again_later_are_not_taken_for_what_was_exported(
     file = exported(house)
     house.stop()
     new = digest(empty(), file)
-    with database.connected():
+    with database.connection():
         events = EventRow.select().count()
     (folder,) = told_twice
     first = folder / "-home-ada-harbour" / "harbour-1.jsonl"
@@ -209,7 +209,7 @@ def test_the_same_words_said_again_later_are_not_taken_for_what_was_exported(
     with first.open("a") as grown:
         grown.write(f"{json.dumps(record(7.5, 'harbour-1', 'user', text))}\n")
     digest(new, first)
-    with database.connected():
+    with database.connection():
         assert EventRow.select().count() == events + 1
         assert EventRow.select().where(EventRow.text == text).count() == 2
 
@@ -281,19 +281,19 @@ def test_what_was_forgotten_does_not_come_back_from_an_export(
     full_house: Workspace, exported: Exported, digest: Digest, tree: TreeOf
 ) -> None:
     file = exported(full_house)
-    with database.writing():
+    with database.transaction():
         stone = Tombstone(Kind.SESSION, "shop-1", "claude-code")
         tombstones.put([stone], 1)
         SessionRow.update(name="gone").where(SessionRow.name == "shop-1").execute()
     digest(full_house, file)
-    with database.connected():
+    with database.connection():
         assert SessionRow.select().where(SessionRow.name == "shop-1").count() == 0
         assert SourceCopyRow.select().count() == 0
 
 
 def test_it_takes_no_more_memory_for_more_events(house: Workspace) -> None:
     def most(events: int) -> int:
-        with database.writing():
+        with database.transaction():
             database.db.execute_sql("DELETE FROM outbox")
             number = SessionRow.insert(
                 agent="a", name=f"s{events}", created_ms=0, updated_ms=0
@@ -305,7 +305,7 @@ def test_it_takes_no_more_memory_for_more_events(house: Workspace) -> None:
                 " 'user_message', 'user', '', printf('%02000d', i), '', 1, 'c',"
                 " 'transcript', randomblob(8), randomblob(8) FROM n"
             )
-        with database.connected():
+        with database.connection():
             tracemalloc.start()
             told = sum(len(plain.line(one)) for one in store_backup.told())
             _, peak = tracemalloc.get_traced_memory()

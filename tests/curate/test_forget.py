@@ -171,7 +171,7 @@ def subjects(kind: Kind) -> list[str]:
         return ["secret"]
     if kind is Kind.BEFORE:
         return ["2025-03-16"]
-    with database.connected():
+    with database.connection():
         said = EventRow.text.contains("berry") | EventRow.metadata.contains("berry")
         events = [e for (e,) in EventRow.select(EventRow.id).where(said).tuples()]
         thoughts = ThoughtRow.select(ThoughtRow.id).where(
@@ -198,7 +198,7 @@ def test_what_is_forgotten_is_in_no_file_even_when_it_is_told_again(
     assert traces(home) == []
 
     digest(house, histories)
-    with database.connected():
+    with database.connection():
         cursors.drop_all()
     digest(house, histories)
     database.close()
@@ -255,7 +255,7 @@ def test_any_events_forgotten_leave_what_a_history_without_them_gives(
 
     house = digest(Workspace(in_home(tmp_path / "home"), settings), HISTORY)
     ids = {row["id"] for row in wanted["events"]}
-    with database.connected():
+    with database.connection():
         all_ids = {name for (name,) in EventRow.select(EventRow.id).tuples()}
     forget(house, Kind.EVENT, *sorted(all_ids - ids))
     assert tree(house) == wanted
@@ -268,7 +268,7 @@ def test_before_a_date_is_the_midnight_of_the_stores_zone(
 ) -> None:
     forget(full_house, Kind.BEFORE, "2024-01-16")
     first = min(row["at_ms"] for row in tree(full_house)["events"])
-    with database.connected():
+    with database.connection():
         assert first >= datetime(2024, 1, 16, tzinfo=UTC).timestamp() * 1000
         assert SessionRow.select().where(SessionRow.event_count == 0).count() == 0
 
@@ -288,7 +288,7 @@ def test_no_version_that_was_ever_made_still_says_it(
     digest(house, file)
     file.write_text(say(5, f"{WORDS} came late to the harbour.") + say(0, "The heron."))
     digest(house, file)
-    with database.connected():
+    with database.connection():
         assert VersionRow.select().where(VersionRow.level == "segment").count() == 2
     forget(house, Kind.EVENT, *subjects(Kind.EVENT))
     database.close()
@@ -301,7 +301,7 @@ def test_a_late_hook_does_not_bring_it_back(told_house: Workspace, kind: Kind) -
     forget(told_house, kind, *subjects(kind))
     hook_files(told_house)
     assert told_house.works.until_idle(lambda _: None) == []
-    with database.connected():
+    with database.connection():
         said = EventRow.text.contains("berry")
         assert EventRow.select().where(said).count() == 0
 
@@ -313,7 +313,7 @@ def test_a_new_session_of_a_forgotten_project_is_not_kept(
     transcript(histories, "secret-2", WORDS, minute=99)
     digest(told_house, histories)
     database.close()
-    with database.connected():
+    with database.connection():
         assert SessionRow.select().where(SessionRow.name == "secret-2").count() == 0
     database.close()
     assert "memory.db" not in {f.name for f in traces(told_house.paths.store.parent)}
@@ -349,14 +349,14 @@ def test_of_two_projects_of_a_name_the_folder_says_which(
         payload = {**late, "cwd": cwd, "prompt": f"Late in {cwd}", "n": number}
         payload["session_id"] = f"late-{number}"
         (new / f"{number}.1.z.json").write_text(json.dumps(payload))
-    with database.connected():
+    with database.connection():
         cursors.drop_all()
     importer = told_house.works.importer()
     for _ in importer.run([histories]):
         pass
     assert importer.imported.forgotten > 0
     digest(told_house)
-    with database.connected():
+    with database.connection():
         names = {name for (name,) in SessionRow.select(SessionRow.name).tuples()}
     assert names == {"open-1", "open-2", "secret-2", "late-0"}
 
@@ -368,7 +368,7 @@ def test_a_folder_is_let_back_by_its_name_or_by_itself(
         forget(told_house, Kind.PROJECT, "secret")
         cli_forget.remember(told_house, "project", [word])
         digest(told_house, histories)
-        with database.connected():
+        with database.connection():
             assert SessionRow.select().where(SessionRow.name == "secret-1").exists()
     with pytest.raises(MemtuiError, match="was not forgotten"):
         cli_forget.remember(told_house, "project", ["secret"])
@@ -378,7 +378,7 @@ def test_a_day_to_come_is_refused(full_house: Workspace) -> None:
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
     with pytest.raises(MemtuiError, match="is still to come"):
         forget(full_house, Kind.BEFORE, tomorrow)
-    with database.connected():
+    with database.connection():
         assert not tombstones.any_at_all()
     forget(full_house, Kind.BEFORE, datetime.now(UTC).date().isoformat())
 
@@ -394,13 +394,13 @@ def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
     lines = [{**line, "sessionId": "later"} for line in copied] + [own]
     resumed.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     digest(house, first, resumed)
-    with database.connected():
+    with database.connection():
         assert SourceCopyRow.select().count() > 0
     forget(house, Kind.SESSION, "secret-1")
-    with database.connected():
+    with database.connection():
         cursors.drop_all()
     digest(house, folder)
-    with database.connected():
+    with database.connection():
         rows = EventRow.select(EventRow.text).tuples()
         assert [text for (text,) in rows] == ["And now for the herons of the harbour."]
 
@@ -457,7 +457,7 @@ def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
         more = imported(house, file)
         assert (more.created, more.known, more.forgotten) == (1, 0, 0)
     digest(house)
-    with database.connected():
+    with database.connection():
         assert SessionRow.get().cwd == "/home/ada/ledger"
         (offset,) = [cursors.offset(str(file.resolve()))]
     assert offset == file.stat().st_size
@@ -467,7 +467,7 @@ def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
 
 def test_tombstones_hold_no_text(told_house: Workspace) -> None:
     forget(told_house, Kind.EVENT, *subjects(Kind.EVENT))
-    with database.connected():
+    with database.connection():
         for row in TombstoneRow.select():
             assert " " not in row.subject
     database.close()
@@ -483,14 +483,14 @@ def test_a_subagents_task_goes_with_the_call_that_gave_it(
     note = {"agentType": "Explore", "toolUseId": "call-secret-1", "description": WORDS}
     (folder / "agent-a1.meta.json").write_text(json.dumps(note))
     digest(told_house, histories)
-    with database.connected():
+    with database.connection():
         assert SubagentRow.select().count() == 1
     forget(told_house, Kind.EVENT, *subjects(Kind.EVENT))
-    with database.connected():
+    with database.connection():
         assert SubagentRow.select().count() == 0
         cursors.drop_all()
     digest(told_house, histories)
-    with database.connected():
+    with database.connection():
         assert SubagentRow.select().count() == 0
         assert EventRow.select().where(EventRow.text == "Looked.").count() == 1
     database.close()
@@ -498,7 +498,7 @@ def test_a_subagents_task_goes_with_the_call_that_gave_it(
 
 
 def test_a_dry_run_counts_the_same_and_changes_nothing(told_house: Workspace) -> None:
-    with database.connected():
+    with database.connection():
         database.db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     files = [f for f in told_house.paths.store.parent.rglob("*") if f.is_file()]
     kept = {f: f.read_bytes() for f in files if f.suffix not in (".db-wal", ".db-shm")}
@@ -528,7 +528,7 @@ def test_undone_it_may_be_imported_again(
     before = tree(told_house)
     forget(told_house, Kind.SESSION, "secret-1")
     cli_forget.remember(told_house, "session", ["secret-1"])
-    with database.connected():
+    with database.connection():
         assert not tombstones.any_at_all()
     after = tree(digest(told_house, histories))
     for node in (*before["nodes"].values(), *after["nodes"].values()):
@@ -553,7 +553,7 @@ def test_what_names_nothing_is_refused(
 ) -> None:
     with pytest.raises(MemtuiError, match=says):
         forget(full_house, kind, word)
-    with database.connected():
+    with database.connection():
         assert not meta.is_to_be_cleaned()
         assert not tombstones.any_at_all()
 

@@ -111,7 +111,7 @@ def test_killed_at_any_moment_it_ends_the_same(
     for _ in house.works.importer().run([folder]):
         pass
     assert house.works.until_idle(lambda _: None) == []
-    with database.connected():
+    with database.connection():
         row = SessionRow.select().where(SessionRow.project != "").get()
     project, name = row.project, row.name
     house.stop()

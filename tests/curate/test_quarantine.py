@@ -298,7 +298,7 @@ def test_what_is_refused_again_was_noticed_when_it_was_first(
     house: Workspace, quarantine: QuarantineService, tmp_path: Path
 ) -> None:
     bring_in(house, transcript(tmp_path, "{half", "[1, 2]"))
-    with database.writing():
+    with database.transaction():
         database.db.execute_sql("UPDATE problems SET last_ms = 1700000000000")
     listed = quarantine.page().entries
     bring_in(house, quarantine.retry([listed[0].name]).files[0])
@@ -412,7 +412,7 @@ def test_names_of_faults_differ_by_file_and_reason(
     house: Workspace, quarantine: QuarantineService, tmp_path: Path
 ) -> None:
     bring_in(house, transcript(tmp_path, "{broken", '"stray"'))
-    with database.connected():
+    with database.connection():
         faults = problems.latest(kind=problems.Kind.FAULT)
     assert len({name_of(fault) for fault in faults}) == 2
 

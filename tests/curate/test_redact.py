@@ -128,7 +128,7 @@ def test_a_secret_that_is_taken_out_is_in_no_file(telling: Workspace) -> None:
     told = traces(home)
     assert {"memory.db", "memtui.log", "spool/bad/3.1.a.json.reason"} <= told
     assert any(name.startswith("index/") for name in told)
-    with database.connected():
+    with database.connection():
         titles = SessionRow.select().where(SessionRow.title.contains(SECRET)).count()
         assert titles == 2
         assert (
@@ -169,7 +169,7 @@ def test_the_memory_is_as_if_it_had_been_redacted_when_it_came(
 
 
 def cursor_states() -> list[object]:
-    with database.connected():
+    with database.connection():
         rows = database.db.execute_sql("SELECT path, state FROM cursors ORDER BY path")
         return list(rows.fetchall())
 
@@ -179,14 +179,14 @@ def test_what_is_read_again_adds_nothing(
 ) -> None:
     redact(telling)
     before = tree(telling)
-    with database.connected():
+    with database.connection():
         cursors.drop_all()
     assert tree(digest(telling, histories)) == before
 
 
 def test_a_dry_run_counts_the_same_and_changes_nothing(telling: Workspace) -> None:
     home = telling.paths.store.parent
-    with database.connected():
+    with database.connection():
         database.db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     files = [f for f in home.rglob("*") if f.is_file() and "-shm" not in f.name]
     kept = {file: file.read_bytes() for file in files}
@@ -201,11 +201,11 @@ def test_done_again_it_finds_nothing_and_leaves_the_index_alone(
 ) -> None:
     redact(telling)
     before = tree(telling)
-    with database.connected():
+    with database.connection():
         index, counted = meta.index_name(), problems.redactions_by_kind()
     again = redacting(telling).run()
     assert again == Redacted()
-    with database.connected():
+    with database.connection():
         assert meta.index_name() == index
         assert problems.redactions_by_kind() == counted
         assert not meta.is_to_be_cleaned()
@@ -225,7 +225,7 @@ def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(
 ) -> None:
     said = "ghp_" + f"{SECRET}Xw2Lm8Nv5Kd3Jf6Hs1Ga"
     names = ("branch", "cwd", "root", "project", "model", "created_by", "title")
-    with database.writing():
+    with database.transaction():
         SessionRow.create(
             agent="codex",
             name="s1",
@@ -240,7 +240,7 @@ def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(
     database.close()
     found = redacting(house).run()
     assert found.titles == 2
-    with database.connected():
+    with database.connection():
         session = SessionRow.get()
         assert {getattr(session, n) for n in names} == {secrets.mark("github token")}
         helper = SubagentRow.get()
@@ -280,10 +280,10 @@ def test_what_stood_beside_a_secret_in_the_hooks_directory_stays(
 def test_the_rules_by_which_the_memory_is_clean_are_remembered(
     telling: Workspace,
 ) -> None:
-    with database.writing():
+    with database.transaction():
         meta.set_redacted_by(0)
     redact(telling)
-    with database.connected():
+    with database.connection():
         assert meta.redacted_by() == secrets.RULES_VERSION
         assert meta.redacting() == ""
 
@@ -296,12 +296,12 @@ def test_a_secret_in_what_stands_for_a_session_is_not_left_in_half(
     event = {"session_id": "s", "timestamp": AT.isoformat(), "role": "user"}
     file.write_text(json.dumps({**event, "text": text, "key": "1"}))
     unguarded(house, file)
-    with database.connected():
+    with database.connection():
         (prompt,) = SessionRow.select(SessionRow.prompt).tuples().get()
     assert "ghp_quokka" in prompt
     redact(house)
     assert traces(house.paths.store.parent) == set()
-    with database.connected():
+    with database.connection():
         (prompt,) = SessionRow.select(SessionRow.prompt).tuples().get()
         assert "then use [redacted: " in prompt
         assert EventRow.select().count() == 1
@@ -345,7 +345,7 @@ def test_what_was_told_twice_under_two_sets_of_rules_is_one_in_the_end(
     unguarded(hooked(house), histories)
     fork.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     digest(house, moved, fork)
-    with database.connected():
+    with database.connection():
         before = EventRow.select().count()
     redact(house)
     after, tellings = tree(house), told_ids()
@@ -362,7 +362,7 @@ def test_what_was_told_twice_under_two_sets_of_rules_is_one_in_the_end(
 
 
 def told_ids() -> list[object]:
-    with database.connected():
+    with database.connection():
         asked = "SELECT copy_id, event_id, route FROM source_copies ORDER BY 1"
         return list(database.db.execute_sql(asked).fetchall())
 

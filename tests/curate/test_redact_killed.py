@@ -56,7 +56,7 @@ def test_killed_at_any_moment_it_ends_the_same(
         assert traces(home) == set()
         house = Workspace(in_home(home), settings)
         said = tree(house)
-        with database.connected():
+        with database.connection():
             rows = database.db.execute_sql("SELECT path, state FROM cursors")
             said["cursors"] = rows.fetchall()
         house.stop()

@@ -81,10 +81,10 @@ def test_an_earlier_version_is_gone_back_to_and_the_newest_again(
     assert shown() == (2, False)
     assert versions.pin(DAY, 1, house.zone, NOW).version == 1
     assert shown() == (1, True)
-    assert history().line.status is NodeStatus.CURRENT
+    assert history().entry.status is NodeStatus.CURRENT
     assert versions.unpin(DAY, house.zone, NOW).version == 2
     assert shown() == (2, False)
-    assert [one.version for one in history().editions] == [3, 2, 1]
+    assert [one.version for one in history().versions] == [3, 2, 1]
 
 
 def test_without_a_number_the_version_that_is_shown_is_pinned(house: Workspace) -> None:
@@ -104,8 +104,8 @@ def test_what_is_pinned_stays_whatever_comes_and_is_said_to_be_behind(
     later(house, tmp_path)
     modelled.add(DAY, "The model tells of the heron")
     assert shown() == (2, True)
-    assert history().line.status is NodeStatus.STALE
-    assert [one.version for one in history().editions] == [5, 4, 3, 2, 1]
+    assert history().entry.status is NodeStatus.STALE
+    assert [one.version for one in history().versions] == [5, 4, 3, 2, 1]
     assert versions.unpin(DAY, house.zone, NOW).version == 5
     assert shown() == (5, False)
 
@@ -116,10 +116,10 @@ def test_going_back_behind_what_has_changed_is_said_to_be_behind(
     later(house, tmp_path)
     assert shown() == (4, False)
     versions.pin(DAY, 2, house.zone, NOW)
-    assert history().line.status is NodeStatus.STALE
+    assert history().entry.status is NodeStatus.STALE
     versions.pin(DAY, 4, house.zone, NOW)
     settle(house)
-    assert history().line.status is NodeStatus.CURRENT
+    assert history().entry.status is NodeStatus.CURRENT
 
 
 def test_a_rejected_version_is_pinned_only_by_who_knows_why_it_was(
@@ -129,7 +129,7 @@ def test_a_rejected_version_is_pinned_only_by_who_knows_why_it_was(
         versions.pin(DAY, 3, house.zone, NOW)
     assert shown() == (2, False)
     one = versions.pin(DAY, 3, house.zone, NOW, even_rejected=True)
-    assert (one.version, one.rejected) == (3, WHY)
+    assert (one.version, one.rejection) == (3, WHY)
     assert shown() == (3, True)
     assert versions.unpin(DAY, house.zone, NOW).version == 2
 
@@ -150,9 +150,9 @@ def test_what_is_not_there_is_named_with_what_is(house: Workspace) -> None:
 
 def test_what_is_not_summarised_yet_has_nothing_to_choose(house: Workspace) -> None:
     pending = "toc:day:2024-06-01"
-    with database.writing():
+    with database.transaction():
         dirty.mark([pending], house.zone)
-    assert history(pending).editions == ()
+    assert history(pending).versions == ()
     with pytest.raises(MemtuiError, match="has no version yet"):
         versions.pin(pending, 1, house.zone, NOW)
     with pytest.raises(MemtuiError, match="has no version yet"):
@@ -165,14 +165,14 @@ def test_search_and_the_node_above_follow_what_is_chosen(house: Workspace) -> No
     def finds(word: str) -> list[str]:
         return [hit.target_id for hit in house.teleport.find(word).hits]
 
-    with database.writing():
+    with database.transaction():
         outbox.announce([DAY], 1)
         dirty.mark([WEEK], house.zone)
     settle(house)
     week = browse.node(WEEK)
     assert finds("pelican") != []
     versions.pin(DAY, 1, house.zone, NOW)
-    with database.connected():
+    with database.connection():
         assert [name for _, name in outbox.to_index(9)] == [DAY]
         assert dirty.count() == 1
     settle(house)
@@ -197,15 +197,15 @@ def test_a_running_app_is_told_which_nodes_to_show_anew(house: Workspace) -> Non
 def test_who_asks_for_a_new_version_is_noted_once_in_their_place(
     house: Workspace,
 ) -> None:
-    with database.writing():
+    with database.transaction():
         NodeRow.update(
             needs_model=False, model_attempts=4, model_retry_ms=2**50
         ).execute()
     versions.ask(DAY, NOW)
-    assert history().asked_at == NOW
+    assert history().requested_at == NOW
     versions.ask(DAY, datetime(2024, 3, 2, tzinfo=UTC))
-    assert history().asked_at == NOW
-    with database.connected():
+    assert history().requested_at == NOW
+    with database.connection():
         row = NodeRow.get(NodeRow.node_id == DAY)
         others = NodeRow.select().where(NodeRow.requested_ms > 0).count()
     assert (row.needs_model, row.model_attempts, row.model_retry_ms) == (True, 0, 0)
@@ -258,7 +258,7 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
     forget.run(Kind.SESSION, ["s-ada"])
     settle(house)
     assert holding(house.paths.store.parent) == []
-    with database.connected():
+    with database.connection():
         assert NodeRow.select().where(NodeRow.is_pinned).count() == 0
         gone = [segment, day, "toc:year:2025"]
         assert VersionRow.select().where(VersionRow.node_id.in_(gone)).count() == 0
@@ -306,7 +306,7 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
     assert holding(house.paths.store.parent) == []
     for line in browse.lines([DAY, *(one.node_id for one in browse.children(DAY))]):
         assert not line.is_pinned
-        assert not line.is_models
+        assert not line.is_by_model
 
 
 def test_forgetting_part_of_a_day_takes_its_pin_and_every_version_of_it(
@@ -319,6 +319,6 @@ def test_forgetting_part_of_a_day_takes_its_pin_and_every_version_of_it(
     forget = Forget(places, house.paths.spool, house.zone, lambda: NOW)
     forget.run(Kind.SESSION, ["later-30"])
     settle(house)
-    (one,) = history().editions
-    assert (one.is_shown, one.is_pinned, one.is_models) == (True, False, False)
-    assert history().line.status is NodeStatus.CURRENT
+    (one,) = history().versions
+    assert (one.is_shown, one.is_pinned, one.is_by_model) == (True, False, False)
+    assert history().entry.status is NodeStatus.CURRENT

@@ -72,7 +72,7 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
     at = datetime(2026, 1, 2, 21, 20, tzinfo=UTC)
     until = at + timedelta(minutes=14)
     opened = Workspace(in_home(home), Settings({}))
-    with database.writing():
+    with database.transaction():
         found = meta.Found(ModelCondition.RESTING, "its minutes are used", until, at)
         meta.set_model(found)
     opened.stop()

@@ -120,7 +120,7 @@ def kept(tree_of: TreeOf) -> Callable[[Path], str]:
             if file.is_file()
         )
         told = {**tree_of(home), "spool": spool}
-        with database.connected():
+        with database.connection():
             rows = RedactionRow.select(RedactionRow.kind, RedactionRow.count)
             told["redacted"] = sorted(rows.tuples())
         return json.dumps(told, indent=1, sort_keys=True)

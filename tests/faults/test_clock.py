@@ -69,7 +69,7 @@ def at(tmp_path: Path, settings: Settings) -> Iterator[At]:
 
 
 def texts() -> list[str]:
-    with database.connected():
+    with database.connection():
         rows = EventRow.select().order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
         told = [(row.id, row.text) for row in rows]
     assert all(is_event_id(name) for name, _ in told)

@@ -114,7 +114,7 @@ def test_more_changes_than_the_watch_can_hold_are_all_found(
                 (projects / f"{session}.jsonl").write_text(told)
         watched.until(kept(TRANSCRIPTS))
         watched.until(lambda: status.stats().queued == 0)
-    with database.connected():
+    with database.connection():
         texts = [text for (text,) in EventRow.select(EventRow.text).tuples()]
     assert len(set(texts)) == len(texts) == TRANSCRIPTS
 

@@ -55,7 +55,7 @@ def test_another_process_knows_how_long_a_model_has_worked(
     open_store()
     first = workspace.ollama(wanted, lambda _: None)
     assert first.summarize_segment(segment).bullets
-    with database.connected():
+    with database.connection():
         assert sum(seconds for _, seconds in meta.spent()) > 0
     for _ in range(3):
         slow.memory.loaded.clear()
@@ -73,7 +73,7 @@ def test_a_model_with_a_graphics_card_spends_nothing(
     open_store()
     ollama = workspace.ollama(settings(url=stub.url), lambda _: None)
     ollama.summarize_segment(segment)
-    with database.connected():
+    with database.connection():
         assert meta.spent() == []
 
 

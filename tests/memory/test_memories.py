@@ -1,15 +1,11 @@
 """What ``retrieve_memory`` tells, to the letter; and how long ago that was."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memtui.agents import memories
 from memtui.agents.memories import Line, Memory
-from memtui.memory import times
-from memtui.memory.times import since
 from memtui.model import citations
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
@@ -69,45 +65,6 @@ def test_what_a_memory_says_cannot_pass_for_another() -> None:
     assert sum(line.startswith("## ") for line in told.splitlines()) == 1
     assert sum(line.startswith("**When:**") for line in told.splitlines()) == 1
     assert memories.plain(sly)["summary"].count("**When:**") == 0
-
-
-@pytest.mark.parametrize(
-    ("back", "said"),
-    [
-        (timedelta(days=-2), "just now"),
-        (timedelta(seconds=59), "just now"),
-        (timedelta(minutes=1), "1 minute ago"),
-        (timedelta(hours=3), "3 hours ago"),
-        (timedelta(hours=13), "yesterday"),
-        (timedelta(days=2), "2 days ago"),
-        (timedelta(days=6), "6 days ago"),
-        (timedelta(days=7), "last week"),
-        (timedelta(days=11), "last week"),
-        (timedelta(days=12), "2 weeks ago"),
-        (timedelta(days=20), "3 weeks ago"),
-        (timedelta(days=28), "last month"),
-        (timedelta(days=31), "4 weeks ago"),
-        (timedelta(days=45), "6 weeks ago"),
-        (timedelta(days=100), "3 months ago"),
-        (timedelta(days=400), "last year"),
-        (timedelta(days=800), "2 years ago"),
-        (timedelta(days=1000), "3 years ago"),
-    ],
-)
-def test_how_long_ago_something_was(back: timedelta, said: str) -> None:
-    assert since.ago(NOW - back, NOW, UTC) == said
-
-
-@given(st.integers(1, 1_500), st.integers(0, 800))
-def test_what_is_said_of_a_day_means_that_day_in_a_question_too(
-    back: int, later: int
-) -> None:
-    now = NOW + timedelta(days=later)
-    said = since.ago(now - timedelta(days=back), now, UTC)
-    if any(unit in said for unit in ("last", "yesterday", "day", "week")):
-        (read,) = times.read(f"what was {said}", now, UTC)
-        assert read.start and read.end
-        assert read.start <= now - timedelta(days=back) < read.end, said
 
 
 def test_citations_are_short_and_read_whatever_stands_around_them() -> None:

@@ -24,7 +24,7 @@ def node(
         bullets=tuple(Bullet(text, (f"grip:{at}:x",), SUPPORTED) for text in said),
         headline=headline,
         projects=projects,
-        tally=NodeCounts(segments=1, events=size),
+        counts=NodeCounts(segments=1, events=size),
     )
 
 

@@ -123,7 +123,7 @@ def test_a_run_is_over_after_its_end_or_a_silence() -> None:
 def test_nothing_is_lost_and_every_segment_holds_a_message(
     told: list[tuple[int, int, EventType]],
 ) -> None:
-    rows = sorted((said(*row) for row in told), key=lambda event: event.order)
+    rows = sorted((said(*row) for row in told), key=lambda event: event.position)
     runs = segments.cut(rows, RULES)
     assert all(any(event.is_message for event in run) for run in runs)
     kept = [event for run in runs for event in run]

@@ -125,7 +125,7 @@ def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
         steps += 1
         return 0
 
-    with database.connected():
+    with database.connection():
         database.db.connection().set_progress_handler(count, 10)
         importer = house.works.importer()
         assert list(importer.run([folder / "b.jsonl"]))

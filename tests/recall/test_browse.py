@@ -45,7 +45,7 @@ def test_an_older_form_of_an_id_is_found(full_house: Workspace) -> None:
 def test_a_segment_knows_its_agent_project_and_counts(full_house: Workspace) -> None:
     line = browse.children("toc:day:2024-01-22")[0]
     assert (line.agents, line.projects) == (("codex",), ("logsift",))
-    assert (line.tally.messages, line.tally.events) == (4, 7)
+    assert (line.counts.messages, line.counts.events) == (4, 7)
 
 
 def test_brackets_in_what_was_said_are_only_brackets(full_house: Workspace) -> None:
@@ -63,15 +63,15 @@ def test_what_is_not_summed_up_yet_counts_what_is_finished_under_it(
     all_of, parts = browse.lines(names), browse.lines(names, codex)
     january = date(2024, 1, 18)
     day = browse.year(2024, full_house.zone).days[january]
-    with database.writing():
+    with database.transaction():
         NodeRow.update(latest=None).where(NodeRow.node_id << names).execute()
     waiting = browse.lines(names)
     assert {line.status for line in waiting} == {NodeStatus.PENDING}
-    assert [x.tally for x in waiting] == [x.tally for x in all_of]
-    assert [x.tally for x in browse.lines(names, codex)] == [x.tally for x in parts]
-    assert browse.years()[0].tally == all_of[0].tally
+    assert [x.counts for x in waiting] == [x.counts for x in all_of]
+    assert [x.counts for x in browse.lines(names, codex)] == [x.counts for x in parts]
+    assert browse.years()[0].counts == all_of[0].counts
     page = browse.part(names[0])
-    assert page is not None and page.node.tally == all_of[0].tally
+    assert page is not None and page.node.counts == all_of[0].counts
     told = browse.year(2024, full_house.zone).days[january]
     assert told.is_pending and told.messages == day.messages
     assert day.messages in browse.counts()

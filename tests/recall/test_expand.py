@@ -32,7 +32,7 @@ def test_the_events_around_are_of_the_same_session_and_in_order(
     for grip_id in grip_ids:
         found = expand(grip_id)
         row = found.events_before + found.excerpt_events + found.events_after
-        assert [e.order for e in row] == sorted(e.order for e in row)
+        assert [e.position for e in row] == sorted(e.position for e in row)
         assert len({event.event_id for event in row}) == len(row)
         assert {event.session_id for event in row} == {found.session.session_id}  # type: ignore[union-attr]
 

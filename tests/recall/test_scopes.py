@@ -37,7 +37,7 @@ def down(of: Scope, parent: str | None = None) -> Iterator[TocEntry]:
 
 def expected(of: Scope) -> set[str]:
     """The segments of a scope's sessions, and all that is above them."""
-    with database.connected():
+    with database.connection():
         rows = SegmentRow.select(SegmentRow.id).join(SessionRow)
         if of.agent:
             rows = rows.where(SessionRow.agent == of.agent)
@@ -84,12 +84,12 @@ def test_what_is_told_of_a_node_is_counted_and_quoted_from_its_scope_alone(
     said = {one.node_id: one.headline for one in down(ALL)}
     for line in lines:
         mine = [leaf for name, leaf in leaves.items() if line.node_id in ways[name]]
-        assert line.tally.segments == len(mine)
-        assert line.tally.messages == sum(leaf.tally.messages for leaf in mine)
+        assert line.counts.segments == len(mine)
+        assert line.counts.messages == sum(leaf.counts.messages for leaf in mine)
         if line.level is not TocLevel.SEGMENT:
-            assert sum(line.activity) == line.tally.messages
+            assert sum(line.activity) == line.counts.messages
         found = browse.part(line.node_id, of)
-        assert found is not None and found.node.tally == line.tally
+        assert found is not None and found.node.counts == line.counts
         if found.is_all:
             assert line.headline == said[line.node_id] and not found.hidden
             continue
@@ -110,7 +110,7 @@ def bullets(node_id: str) -> Sequence[Bullet]:
 
 
 def _rests_on(bullet: Bullet, leaves: Collection[str]) -> bool:
-    with database.connected():
+    with database.connection():
         kept = grips.get(bullet.grip_ids).values()
     return any(grip.toc_node_id in leaves for grip in kept)
 
@@ -119,7 +119,7 @@ def test_a_part_of_the_memory_is_counted_without_reading_the_rest_of_it(
     full_house: Workspace,
 ) -> None:
     asked: list[str] = []
-    with database.connected():
+    with database.connection():
         db.connection().set_trace_callback(asked.append)
         assert shares.by_day(Scope("codex"), shares.days_of("toc:year:2024"))
         db.connection().set_trace_callback(None)
@@ -154,7 +154,7 @@ def test_a_search_within_a_scope_finds_what_a_whole_search_finds_of_it(
     assert all(hit.node_id in mine for hit in found)
     wanted = {hit.target_id for hit in whole if hit.node_id in mine}
     assert wanted <= {hit.target_id for hit in found}
-    with database.connected():
+    with database.connection():
         quoted = grips.get(hit.target_id for hit in found)
     assert all(grip.toc_node_id in mine for grip in quoted.values())
 

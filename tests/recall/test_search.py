@@ -13,7 +13,7 @@ def test_a_moment_leads_to_its_message_and_to_its_segment(
     first, *_ = full_house.search.find("mutex tabs").hits
     assert "mutex" in first.snippet.text.lower()
     assert {HitSource.MESSAGES, HitSource.NODES} <= first.layers
-    with database.connected():
+    with database.connection():
         node = nodes.node(first.node_id)
     assert node is not None
     assert first.title == node.headline

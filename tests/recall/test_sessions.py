@@ -49,7 +49,7 @@ def said(
 
 
 def keep(*batch: Event) -> store_events.Added:
-    with database.writing():
+    with database.transaction():
         return store_events.add(batch, route="transcript")
 
 
@@ -153,7 +153,7 @@ def test_a_helper_s_conversation_is_read_by_its_name(house: Workspace) -> None:
     helper = SubagentMetadata(
         "claude-code", "s1", "a7", "Explore", "toolu_1", "Find the cart"
     )
-    with database.writing():
+    with database.transaction():
         store_sessions.meet([helper])
     found = facts("s1")
     (one,) = found.subagents
@@ -179,7 +179,7 @@ def test_a_helper_nobody_told_of_is_known_by_what_it_did(house: Workspace) -> No
 
 def test_thoughts_stand_before_what_they_led_to(house: Workspace) -> None:
     keep(*(said(number) for number in range(8)))
-    with database.writing():
+    with database.transaction():
         store_events.add_thoughts(
             events.make_thought(
                 agent="claude-code",
@@ -207,7 +207,7 @@ def test_a_fork_tells_how_much_it_shares(house: Workspace) -> None:
     keep(*(said(number, origin=f"o{number}") for number in range(8)))
     copies = [said(number, "s2", origin=f"o{number}") for number in range(8)]
     keep(*copies, said(12, "s2", origin="own"))
-    with database.writing():
+    with database.transaction():
         dedup.settle()
     found = facts("s2")
     assert found.session.forked_from == "s1"
@@ -236,7 +236,7 @@ def counting() -> Iterator[dict[str, int]]:
         counts["steps"] += 1
         return 0
 
-    with database.connected():
+    with database.connection():
         connection = db.connection()
         connection.row_factory = row
         connection.set_progress_handler(step, 100)

@@ -78,7 +78,7 @@ def _passes(hit: Hit, query: str) -> bool:
         "after": last > value or (segment and last >= value),
         "before": day < value,
         "has": not supports.isdisjoint(value.split(",")),
-        "by": node.is_models is (value == "model"),
+        "by": node.is_by_model is (value == "model"),
         "session": segment and value.split("-")[0] in node.projects,
         "-logsift": "logsift" not in said,
     }

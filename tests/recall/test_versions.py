@@ -19,15 +19,15 @@ def test_a_history_tells_who_wrote_what_and_what_came_of_it(
     modelled.add(DAY, "Two", rejected=WHY, held=held)
     found = versions.history(DAY)
     assert found is not None
-    assert found.asked_at is None
-    rejected, model, first = found.editions
-    assert [one.version for one in found.editions] == [3, 2, 1]
-    assert (rejected.rejected, rejected.unsupported) == (WHY, 1)
+    assert found.requested_at is None
+    rejected, model, first = found.versions
+    assert [one.version for one in found.versions] == [3, 2, 1]
+    assert (rejected.rejection, rejected.unsupported) == (WHY, 1)
     assert (model.supported, model.weak, model.unsupported) == (3, 1, 0)
-    assert (model.facts, model.created_at) == (modelled.FACTS, modelled.AT)
+    assert (model.generation, model.created_at) == (modelled.FACTS, modelled.AT)
     assert found.shown is model
-    assert not first.is_models and first.facts.model == ""
-    assert (found.line.headline, found.line.is_models) == ("One", True)
+    assert not first.is_by_model and first.generation.model == ""
+    assert (found.entry.headline, found.entry.is_by_model) == ("One", True)
 
 
 def test_any_version_is_read_whole(full_house: Workspace) -> None:
@@ -40,13 +40,13 @@ def test_any_version_is_read_whole(full_house: Workspace) -> None:
     assert first is not None and first.bullets == before.bullets
     second = versions.edition(DAY, 2)
     assert second is not None
-    assert (second.headline, second.rejected) == ("Two", WHY)
+    assert (second.headline, second.rejection) == ("Two", WHY)
     assert [one.text for one in second.withheld] == ["The moon was counted"]
     third = versions.edition(DAY, 3)
     assert third is not None
     assert third.bullets[0].support is Support.WEAK
     assert third.bullets[0].verdict.features.missing == ("payments.py", "42")
-    assert third.facts == modelled.FACTS
+    assert third.generation == modelled.FACTS
 
 
 def test_only_the_version_a_person_chose_says_that_it_is_pinned(
@@ -65,7 +65,7 @@ def test_a_new_version_that_is_asked_for_makes_the_models_stale(
     versions.ask(DAY, NOW)
     found = versions.history(DAY)
     assert found is not None
-    assert (found.asked_at, found.line.status) == (NOW, NodeStatus.STALE)
+    assert (found.requested_at, found.entry.status) == (NOW, NodeStatus.STALE)
 
 
 def test_what_is_pinned_waits_for_no_model(full_house: Workspace) -> None:
@@ -74,7 +74,7 @@ def test_what_is_pinned_waits_for_no_model(full_house: Workspace) -> None:
     versions.ask(DAY, NOW)
     found = versions.history(DAY)
     assert found is not None
-    assert found.line.status is NodeStatus.CURRENT
+    assert found.entry.status is NodeStatus.CURRENT
 
 
 def test_what_is_not_there_has_no_history(full_house: Workspace) -> None:

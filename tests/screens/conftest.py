@@ -38,7 +38,7 @@ class Author:
         """Put a version of a segment, and show it; what became of it."""
         facts = GenerationStats(model=MODEL, digest="359d7dd4bcda", server="0.13.5")
         draft = Summary(title, tuple(DraftBullet(text) for text in claims), (), facts)
-        with database.writing():
+        with database.transaction():
             (stretch,) = (
                 one
                 for number in range(1, 20)

@@ -40,7 +40,7 @@ def keep(
         but: Which of them are not kept.
     """
     rows, last = [], BEGAN + STEP * (count - 1)
-    with database.writing():
+    with database.transaction():
         session, _ = SessionRow.get_or_create(
             agent="codex",
             name=name,

@@ -59,7 +59,7 @@ class NoAgents:
 @pytest.fixture
 def app(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp:
     """The app with all it may have: a refusal, agents' hooks, settings."""
-    with database.writing():
+    with database.transaction():
         counts = [problems.Count("not valid JSON", problems.Kind.FAULT, 57, 12)]
         problems.count_up("/srv/attic/session.jsonl", counts, 1)
     monkeypatch.setattr(full_house, "start", lambda _: None)

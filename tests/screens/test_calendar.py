@@ -71,7 +71,7 @@ async def test_the_cursor_moves_by_day_week_and_year_and_tells_where_it_is(
         assert isinstance(app.screen, CalendarScreen)
         assert grid(app).cursor == LAST
         counts, headline, agents = told(app).split("\n")
-        assert counts.startswith("Tue 6 February 2024, 3 weeks ago · 1 segment · ")
+        assert counts.startswith("Tue 6 Feb 2024, 3 weeks ago · 1 segment · ")
         assert (headline, agents) == (
             "We decided on Postgres for orders",
             "claude-code · shop",
@@ -108,8 +108,8 @@ async def test_enter_goes_to_the_day_or_offers_the_nearest_and_escape_to_nowhere
         await steps(settle, "c", "down", "down", "enter")(pilot)
         assert grid(app).cursor == LAST
         assert notices(app) == [
-            "Nothing is kept of Thu 8 February 2024. This is the nearest day,"
-            " Tue 6 February 2024: enter opens it."
+            "Nothing is kept of Thu 8 Feb 2024. This is the nearest day,"
+            " Tue 6 Feb 2024: enter opens it."
         ]
         await steps(settle, "enter")(pilot)
         assert isinstance(app.screen, ContentsScreen)

@@ -124,11 +124,11 @@ async def test_a_page_tells_of_what_is_shown_alone_and_says_what_it_hides(
         app.narrow(Scope("claude-code"))
         await settle(pilot)
         mine, (line, *_) = page.node, browse.years(of=app.scope)
-        assert mine is not None and mine.tally == line.tally != whole.tally
-        total = sum(one.tally.segments for one in browse.years(of=app.scope))
+        assert mine is not None and mine.counts == line.counts != whole.counts
+        total = sum(one.counts.segments for one in browse.years(of=app.scope))
         assert title.info == f"{total} segments"
         head = str(page.query_one("#head", Static).visual)
-        count = f"{mine.tally.segments} of {whole.tally.segments} segments"
+        count = f"{mine.counts.segments} of {whole.counts.segments} segments"
         assert f"Of claude-code alone: {count}" in head
         assert "of other work is hidden (F F shows all)" in head
         assert mine.bullets == page.bullets.bullets != whole.bullets

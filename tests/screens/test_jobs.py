@@ -63,7 +63,7 @@ def worked(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     monkeypatch.setattr(JobsController, "note", "")
     monkeypatch.setattr(Workspace, "workdesk", desk)
     before_ms = to_ms(NOW) - 3_600_000
-    with database.writing():
+    with database.transaction():
         number = jobs.begin(Job.DAY, RunReason.SCHEDULE, before_ms)
         jobs.note(number, before_ms, jobs.Counts(made=2, failed=1), waiting=3)
         error = "the model's reply was cut [short]"
@@ -110,15 +110,15 @@ async def test_a_job_tells_its_runs_and_is_paused_resumed_and_run(
     async with app.run_test() as pilot:
         await steps(settle, "w", *["down"] * 8)(pilot)
         assert isinstance(app.screen, JobsScreen)
-        counts = "failed, 1 min 35 s, on schedule: 2 made, 1 failed, 3 left"
+        counts = "failed, 1m, on schedule: 2 made, 1 failed, 3 left"
         assert counts in chosen(app)
         assert "the model's reply was cut [short]" in chosen(app)
         await steps(settle, "space")(pilot)
         assert "paused" in row(app, Job.DAY)
-        with database.connected():
+        with database.connection():
             assert jobs.states()[Job.DAY].is_paused
         await steps(settle, "space", "x")(pilot)
-        with database.connected():
+        with database.connection():
             state = jobs.states()[Job.DAY]
         assert not state.is_paused and state.asked_at == NOW
         assert "asked for" in row(app, Job.DAY)
@@ -142,7 +142,7 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
         assert "● at work" in row(app, "segment")
         assert model(app) == (
             "● qwen3:4b · Mon 15 Jan 2024 · 14 to go\n"
-            "  part 2 of 3, writing 48 tokens of at most 700 · for 1 min 12 s"
+            "  part 2 of 3, writing 48 tokens of at most 700 · for 1m"
         )
         app.post_message(WorkReported(Progress("segment", error="the disk is full")))
         await settle(pilot)
@@ -192,7 +192,7 @@ async def test_keys_that_cannot_act_say_why(
             f"{why}memtui jobs pause rollup_year",
             f"{why}memtui jobs run rollup_year",
         ]
-        with database.connected():
+        with database.connection():
             assert not jobs.states()[Job.YEAR].is_paused
         # What the stages do is not known here.
         assert row(app, "ingest").split("  ")[-1] == "in another memtui"
@@ -218,7 +218,7 @@ async def test_a_job_without_a_model_is_not_said_to_be_due(
         assert "summaries quote what was said instead" in chosen(app)
         assert "next" not in chosen(app) + row(app, Job.DAY)
         assert notices(app) == [EXTRACTIVE] * 2
-        with database.connected():
+        with database.connection():
             state = jobs.states()[Job.DAY]
         assert not state.is_paused and state.asked_at is None
 

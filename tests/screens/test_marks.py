@@ -154,7 +154,7 @@ async def test_the_head_says_who_wrote_it_and_what_stands(
 async def test_the_head_says_what_is_pinned(
     app: MemtuiApp, judged: TocNode, settle: Settle, is_outdated: bool, words: str
 ) -> None:
-    with database.writing():
+    with database.transaction():
         pinned = NodeRow.update(is_pinned=True, is_outdated=is_outdated)
         pinned.where(NodeRow.node_id == judged.node_id).execute()
     async with app.run_test(size=SIZE) as pilot:
@@ -169,10 +169,10 @@ async def test_a_rejected_version_that_is_pinned_says_why_it_was_rejected(
     (line,) = browse.children(DAY)
     model.writes(line.node_id, "Sliding sessions", CLAIMS[3:])
     pinned = versions.pin(line.node_id, 2, UTC, NOW, even_rejected=True)
-    assert pinned.rejected
+    assert pinned.rejection
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
-        assert f"pinned by you · rejected: {pinned.rejected}" in head(pilot)
+        assert f"pinned by you · rejected: {pinned.rejection}" in head(pilot)
         assert node_page.ALL_WITHHELD in head(pilot)
         assert "1 claim of the model is hidden" in rows(pilot)[0]
         await steps(settle, "u")(pilot)
@@ -260,7 +260,7 @@ async def test_what_is_being_brought_up_to_date_is_marked_in_the_contents(
     app: MemtuiApp, settle: Settle
 ) -> None:
     (year,) = [line for line in browse.years() if line.title == "2023"]
-    with database.writing():
+    with database.transaction():
         NodeRow.update(is_dirty=True).where(NodeRow.node_id == year.node_id).execute()
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle)(pilot)

@@ -82,7 +82,7 @@ def refusing(full_house: Workspace) -> Workspace:
     for name, (later_s, said) in LEFT.items():
         leave(full_house, name, said, at_s=later_s)
     assert full_house.works.until_idle(lambda _: None) == []
-    with database.writing():
+    with database.transaction():
         counts = [problems.Count("not valid JSON", problems.Kind.FAULT, 57, 12)]
         problems.count_up(FILE, counts, to_ms(AT) + 500_000)
     return full_house

@@ -287,7 +287,7 @@ async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
     long.keep(40)
     told = {"agent": "codex", "session_id": "mill"}
     at = long.BEGAN + long.STEP
-    with database.writing():
+    with database.transaction():
         store_events.add_thoughts(
             [thought(**told, at=at, text="The [b]stone[/] is worn.", key="t")]
         )
@@ -318,7 +318,7 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
     helper = SubagentMetadata(
         "codex", "mill", "helper-1", "Explore", "call-3", "Look around"
     )
-    with database.writing():
+    with database.transaction():
         columns = [row.name for row in database.db.get_columns("events")]
         mine = {"id": "'S' || substr(id, 2)", "subagent": "'helper-1'"}
         asked = ", ".join(mine.get(name, name) for name in columns)
@@ -619,7 +619,7 @@ async def test_a_session_that_is_forgotten_meanwhile_says_so(
 
 def forget_mill() -> None:
     """Have the session gone, as forgetting it leaves the store."""
-    with database.writing():
+    with database.transaction():
         database.db.execute_sql("INSERT INTO events_unlocked (id) VALUES (1)")
         database.db.execute_sql("DELETE FROM events")
         database.db.execute_sql("DELETE FROM sessions")
@@ -648,7 +648,7 @@ def test_a_place_is_entered_by_the_index(house: Workspace) -> None:
         " AND subagent = '' AND (at_ms, ordinal, id) < (5, 6, 'x')"
         " ORDER BY at_ms DESC, ordinal DESC, id DESC LIMIT 60"
     )
-    with database.connected():
+    with database.connection():
         plan = [row[3] for row in database.db.execute_sql(asked).fetchall()]
     assert len(plan) == 1 and "(at_ms,ordinal,id)<" in plan[0]
 

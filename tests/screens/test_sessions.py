@@ -47,7 +47,7 @@ class Compare(Protocol):
 def keep(count: int, *, since: int = 0) -> None:
     """Keep sessions, each a minute after the one before and a minute longer."""
     begun = to_ms(NOW) - 10_000_000_000
-    with database.writing():
+    with database.transaction():
         database.db.connection().executemany(
             "INSERT INTO sessions (agent, name, project, cwd, branch, model, title,"
             " prompt, created_ms, updated_ms, message_count, event_count, routes, root,"
@@ -290,7 +290,7 @@ def test_the_newest_and_the_oldest_come_by_an_index(full_house: Workspace) -> No
     asked = (
         "EXPLAIN QUERY PLAN SELECT * FROM sessions ORDER BY created_ms DESC, id DESC"
     )
-    with database.connected():
+    with database.connection():
         (plan,) = database.db.execute_sql(f"{asked} LIMIT 9").fetchall()
         assert "USING INDEX" in plan[3]
         assert SessionRow.select().count() == 6

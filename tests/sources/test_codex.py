@@ -300,7 +300,7 @@ def test_what_a_fork_copied_has_the_names_it_has_in_the_original(
     original = told(meta(id=PARENT), *COPIED[1:], *turn)
     readings = read(meta(**forked), *COPIED, *turn)
     *copied, own = [r for r in readings if isinstance(r, Event)]
-    assert [e.origin for e in copied] == [e.origin for e in original[:-1]]
+    assert [e.source_id for e in copied] == [e.source_id for e in original[:-1]]
     assert [e.text for e in copied] == ["An old question", "An old answer"]
     assert own.text == "A new one"
     facts = [r for r in readings if isinstance(r, SessionMetadata)]
@@ -311,22 +311,22 @@ def test_an_old_turn_after_a_pause_is_still_a_copy() -> None:
     late = event(9, "task_started", turn_id=OLD_TURN), prompt(9, "Old, too")
     original = told(meta(id=PARENT), *COPIED[1:], *late)
     copied = told(meta(forked_from_id=PARENT), *COPIED, *late)
-    assert [e.origin for e in copied] == [e.origin for e in original]
+    assert [e.source_id for e in copied] == [e.source_id for e in original]
 
 
 def test_the_same_words_after_a_fork_are_another_message() -> None:
     original = told(meta(id=PARENT), *COPIED[2:], prompt(8, "Go on"))
     fork = told(meta(forked_from_id=PARENT), COPIED[0], *COPIED[2:], prompt(9, "Go on"))
-    names = [event.origin for event in original]
-    assert [event.origin for event in fork[:2]] == names[:2]
-    assert fork[2].origin not in names
+    names = [event.source_id for event in original]
+    assert [event.source_id for event in fork[:2]] == names[:2]
+    assert fork[2].source_id not in names
 
 
 def test_words_that_a_copy_repeats_are_as_many_messages() -> None:
     again = [prompt(0.02, "Go on"), reply(0.02, "Done"), reply(0.02, "Done")] * 2
     fork = told(meta(forked_from_id=PARENT), COPIED[0], *again)
     assert len({event.event_id for event in fork}) == 6
-    assert len({event.origin for event in fork}) == 6
+    assert len({event.source_id for event in fork}) == 6
 
 
 def test_of_what_a_subagent_copied_nothing_is_taken() -> None:
@@ -374,7 +374,7 @@ def test_the_oldest_rollouts_have_the_time_of_their_head() -> None:
         ("s1", "Fix it"),
         ("s1", "Fixed."),
     ]
-    assert [e.order for e in events] == sorted(e.order for e in events)
+    assert [e.position for e in events] == sorted(e.position for e in events)
 
 
 def test_a_rollout_without_a_head_is_named_by_its_file() -> None:

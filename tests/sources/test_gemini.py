@@ -100,7 +100,7 @@ def test_a_message_written_again_with_its_calls_is_told_once(tmp_path: Path) -> 
     running = first | {"toolCalls": [call("c1", "executing", None)]}
     done = first | {"toolCalls": [call("c1")]}
     every = told(tmp_path, message(1, "user", "Go"), first, running, done, done)
-    found = sorted(every, key=lambda event: event.order)
+    found = sorted(every, key=lambda event: event.position)
     assert [e.text for e in found] == [
         "Go",
         "I look.",
@@ -248,7 +248,7 @@ def test_only_names_that_are_unique_are_told_as_origins(tmp_path: Path) -> None:
     name = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f"
     unique = message(1, "user", "hi") | {"id": name}
     found = told(tmp_path, unique, message(2, "gemini", "hello"))
-    assert [e.origin for e in found] == [name, ""]
+    assert [e.source_id for e in found] == [name, ""]
 
 
 def test_a_folder_with_the_projects_hash_is_the_sessions_folder(tmp_path: Path) -> None:

@@ -317,7 +317,7 @@ def test_what_a_fork_copied_has_the_names_it_has_in_the_original(
         agent.tool(second, time=began)
         agent.says(number + 2, "user", "Go on", session=session)
     found = told(path)
-    names = {s: [e.origin for e in found if e.session_id == s] for s in ("s1", "s2")}
+    names = {s: [e.source_id for e in found if e.session_id == s] for s in ("s1", "s2")}
     assert len({*names["s1"]}) == len({*names["s2"]}) == 4
     assert len({*names["s1"]} & {*names["s2"]}) == 3
 

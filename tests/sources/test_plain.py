@@ -104,7 +104,7 @@ def test_what_a_memory_kept_it_keeps() -> None:
     told = [{"id": other, "route": "transcript", "session_id": "s2"}, {"id": "?"}, 3]
     event = only_event(kept(origin="5f0c1b7a9e2d4c68", told=told))
     assert (event.event_id, event.ordinal, event.tokens) == (ID, 40, 7)
-    assert event.kept == Provenance(
+    assert event.provenance == Provenance(
         "hook",
         bytes.fromhex("5f0c1b7a9e2d4c68"),
         (SourceCopy(other, "transcript", "s2"),),
@@ -125,16 +125,18 @@ def test_a_count_that_cannot_be_is_made_anew(
     fields: dict[str, Any], expected: tuple[int, str]
 ) -> None:
     event = only_event(kept(**fields))
-    assert (event.tokens, event.counter) == expected
+    assert (event.tokens, event.token_counter) == expected
 
 
 @pytest.mark.parametrize("origin", (None, "", "xyz", "00", "5f0c1b7a9e2d4c6800", 7))
 def test_what_is_no_hash_names_no_copy(origin: object) -> None:
-    assert only_event(kept(origin=origin, route="rumour")).kept == Provenance("jsonl")
+    assert only_event(kept(origin=origin, route="rumour")).provenance == Provenance(
+        "jsonl"
+    )
 
 
 def test_without_an_id_a_line_says_nothing_of_another_memory() -> None:
-    assert only_event(kept(id="")).kept is None
+    assert only_event(kept(id="")).provenance is None
     assert InvalidRecord("an id that memtui did not make", 1) in read(kept(id="mine"))
 
 

@@ -222,13 +222,13 @@ class Bench:
 
     def step(self) -> int:
         """Let the model write one version."""
-        with database.connected():
+        with database.connection():
             return self.improve.step()
 
     def drain(self, rests: int = 4) -> list[str]:
         """Let the model write until it rests; the nodes it was set to."""
         before, empty = len(self.order), 0
-        with database.connected():
+        with database.connection():
             while empty < rests:
                 if self.step():
                     empty = 0
@@ -274,18 +274,18 @@ class Bench:
 
     def wants(self, name: str) -> bool:
         """Whether a node wants a version by a model."""
-        with database.connected():
+        with database.connection():
             return bool(NodeRow.get_by_id(name).needs_model)
 
     def retry_in_s(self, name: str) -> float:
         """In how many seconds a node is tried again."""
-        with database.connected():
+        with database.connection():
             row = NodeRow.get_by_id(name)
             return float(row.model_retry_ms / 1000 - self.clock().timestamp())
 
     def waiting(self) -> dict[str, int]:
         """How many nodes of each level want a version by a model."""
-        with database.connected():
+        with database.connection():
             return {level.value: rewrite_queue.count(level) for level in TocLevel}
 
     def runs(self, job: Job | None = None) -> list[JobRun]:

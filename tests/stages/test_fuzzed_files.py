@@ -81,7 +81,7 @@ def test_the_store_holds_what_a_file_says_that_grew(
         take(file, is_last=False)
     file.write_bytes(raw)
     taken = take(file, is_last=True)
-    with database.connected():
+    with database.connection():
         place = cursors.get(str(file))
         if place is None or not place.source:
             why = [reason for reason, _ in missed(file)]

@@ -34,7 +34,7 @@ EVERYTHING = Admission()
 
 @pytest.fixture
 def open_store(house: Workspace) -> Iterator[Workspace]:
-    with database.connected():
+    with database.connection():
         yield house
 
 
@@ -75,7 +75,7 @@ def test_secrets_are_taken_out_wherever_they_stand(open_store: Workspace) -> Non
     assert KEY not in repr(told)
     assert repr(told).count("[redacted: anthropic key]") == 6
     assert gate.redacted == {"anthropic key": 5}
-    with database.writing():
+    with database.transaction():
         gate.keep_count(1)
         assert problems.redactions_by_kind() == [("anthropic key", 5)]
 
@@ -120,7 +120,7 @@ def test_a_memory_of_one_project_leaves_the_others(open_store: Workspace) -> Non
 def test_a_forgotten_project_does_not_come_back(
     open_store: Workspace, tmp_path: Path
 ) -> None:
-    with database.writing():
+    with database.transaction():
         tombstones.put([Tombstone(Kind.PROJECT, "/srv/shop")], 1)
         tombstones.put([Tombstone(Kind.PROJECT, "ferry")], 2)
     gate = Gate(EVERYTHING)
@@ -152,7 +152,7 @@ def test_what_is_told_of_a_session_and_its_helpers_is_told_without_secrets(
         Gate(EVERYTHING),
         facts(**dict.fromkeys(names, TOKEN), cwd=f"/srv/{TOKEN}", root=f"/srv/{TOKEN}"),
         SubagentMetadata(
-            "claude-code", "s1", TOKEN, kind=TOKEN, started_by=TOKEN, task=TOKEN
+            "claude-code", "s1", TOKEN, kind=TOKEN, tool_use_id=TOKEN, task=TOKEN
         ),
         replace(said("hello"), subagent=TOKEN),
         SkippedRecord(f"unknown record type {TOKEN!r}", 4),
@@ -208,7 +208,7 @@ def test_of_a_payload_it_is_known_whether_anything_of_it_may_be_kept(
     assert gate.why_nothing_of({"session_id": "s1", "cwd": "/home/ada/ferry"}) == ""
     assert gate.why_nothing_of({"prompt": "of nobody"}) == ""
     assert Gate(Admission(only_root="/srv")).why_nothing_of(shop) == ELSEWHERE
-    with database.writing():
+    with database.transaction():
         tombstones.put([Tombstone(Kind.SESSION, "s1", "codex")], 1)
     gate = Gate(EVERYTHING)
     assert gate.why_nothing_of(shop) == "of a session that was forgotten"

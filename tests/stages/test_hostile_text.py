@@ -133,7 +133,7 @@ def is_of_its_source(bench: Bench, name: str) -> None:
     assert "PWNED" not in (node.headline, node.title)
     for bullet in node.bullets:
         assert bullet.text != "PWNED and nothing else."
-        if node.is_models:
+        if node.is_by_model:
             told = " ".join(e.text for g in bullet.grip_ids for e in events_of(g))
             words = set(re.findall(r"\w{4,}", bullet.text)) - {"4711"}
             assert sum(word in told for word in words) >= len(words) / 2
@@ -152,6 +152,6 @@ def test_a_model_that_does_as_the_log_tells_it_is_not_shown(
     bench.bring(said(MONDAY, *TALKS[talk]))
     (name,) = bench.segments()
     bench.step()
-    assert not bench.node(name).is_models
-    rejected = bench.history(name).editions[0].rejected
+    assert not bench.node(name).is_by_model
+    rejected = bench.history(name).versions[0].rejection
     assert rejected == "the reply is what the log itself asks for"

@@ -54,7 +54,7 @@ def test_segments_come_the_newest_first_and_then_all_above_from_the_days_up(
     hours(bench, 2, days=1)
     newest = bench.segments(TUESDAY) + bench.segments(DAY)
     assert bench.drain() == [*newest, TUESDAY, DAY, WEEK, MONTH]
-    assert all(bench.node(name).is_models for name in [*newest, DAY, WEEK, MONTH])
+    assert all(bench.node(name).is_by_model for name in [*newest, DAY, WEEK, MONTH])
     assert bench.waiting() == {
         "year": 1,
         "month": 0,
@@ -73,7 +73,7 @@ def test_what_a_person_asked_for_comes_before_all_else(bench: Bench) -> None:
     bench.ask(WEEK)
     bench.ask(oldest)
     assert bench.drain()[:4] == [oldest, WEEK, newest, middle]
-    assert bench.history(oldest).asked_at is None
+    assert bench.history(oldest).requested_at is None
 
 
 def test_what_is_due_above_comes_before_the_segments(bench: Bench) -> None:
@@ -104,11 +104,11 @@ def test_a_period_is_summed_up_once_it_is_over_for_long_enough(
     assert name not in bench.drain()
     jobs.ask([job], bench.clock())
     assert bench.drain() == []
-    assert (bench.node(name).is_models, bench.wants(name)) == (False, True)
+    assert (bench.node(name).is_by_model, bench.wants(name)) == (False, True)
     bench.clock.now += MS
     jobs.ask([job], bench.clock())
     assert bench.drain() == [name]
-    assert bench.node(name).is_models
+    assert bench.node(name).is_by_model
 
 
 def test_the_ages_are_those_that_were_decided() -> None:
@@ -135,7 +135,7 @@ def test_a_week_waits_for_what_has_changed_in_it(bench: Bench) -> None:
         assert bench.step() == 0
     (run,) = bench.runs(Job.WEEK)
     assert (run.reason, run.result) == (RunReason.DRAINED, None)
-    assert not bench.node(WEEK).is_models
+    assert not bench.node(WEEK).is_by_model
     bench.digest()
     assert bench.step() == 1
     said_of_day = {bullet.text for bullet in bench.node(DAY).bullets}
@@ -155,12 +155,12 @@ def test_what_is_above_follows_ten_minutes_later(bench: Bench) -> None:
     bench.clock.on(seconds=1)
     bench.digest()
     assert bench.node(DAY).version == before + 1
-    assert not bench.node(DAY).is_models
+    assert not bench.node(DAY).is_by_model
 
 
 def to_roll_up(bench: Bench) -> list[str]:
     """The days that can be rolled up now."""
-    with database.connected():
+    with database.connection():
         return dirty.of_level(Job.DAY.level, to_ms(bench.clock()), 9)
 
 
@@ -196,7 +196,7 @@ def test_without_a_server_nothing_changes_and_it_is_looked_for_again(
     assert len(stub.received) == asked
     bench.clock.on(seconds=1)
     assert bench.step() == 1
-    assert bench.node(bench.segments()[0]).is_models
+    assert bench.node(bench.segments()[0]).is_by_model
 
 
 def test_a_person_who_asks_for_a_run_is_told_that_nobody_answers(
@@ -252,7 +252,7 @@ def test_what_has_used_its_minutes_goes_on_with_its_run_after_a_rest(
         assert bench.drain() == [TUESDAY]
         until = bench.improve.model.until
         assert until is not None and bench.clock() < until
-        with database.connected():
+        with database.connection():
             found = meta.model()
         assert found is not None and found.until == until
         assert found.condition is ModelCondition.RESTING and "minutes" in found.says
@@ -384,7 +384,7 @@ def test_what_was_missed_is_made_up_for_once_at_the_start(bench: Bench) -> None:
     hours(bench, 1)
     bench.drain()
     assert bench.runs(Job.DAY) == []
-    assert not bench.node(DAY).is_models
+    assert not bench.node(DAY).is_by_model
     bench.clock.now = NOW
     bench.start()
     assert bench.drain() == [DAY, WEEK, MONTH]
@@ -428,9 +428,9 @@ def test_a_poison_node_is_tried_less_and_less_often_and_blocks_nobody(
         bench.clock.on(seconds=waits[-1])
     assert waits == [120, 240, 480]
     assert bench.order == [poison, *others, DAY, WEEK, MONTH, poison]
-    assert not bench.node(poison).is_models and bench.wants(poison)
+    assert not bench.node(poison).is_by_model and bench.wants(poison)
     bench.drain()
-    assert bench.node(poison).is_models
+    assert bench.node(poison).is_by_model
 
 
 def test_what_a_person_asked_for_and_fails_blocks_nobody_either(
@@ -447,7 +447,7 @@ def test_what_a_person_asked_for_and_fails_blocks_nobody_either(
     assert bench.order == [poison, other]
     bench.clock.on(seconds=60)
     assert bench.drain()[0] == poison
-    assert bench.node(poison).is_models
+    assert bench.node(poison).is_by_model
 
 
 def test_several_that_fail_do_not_keep_the_server_from_the_others(
@@ -463,7 +463,7 @@ def test_several_that_fail_do_not_keep_the_server_from_the_others(
     while bench.step() == 0:
         bench.clock.on(seconds=30)
     assert bench.order[-1] == good
-    assert bench.node(good).is_models
+    assert bench.node(good).is_by_model
 
 
 def test_a_segment_that_fails_does_not_hold_up_its_day(
@@ -473,7 +473,7 @@ def test_a_segment_that_fails_does_not_hold_up_its_day(
     poison, good = bench.segments()
     stub.script(*[faults.ended(0)] * 3)
     assert bench.step() == 1
-    while not bench.node(good).is_models:
+    while not bench.node(good).is_by_model:
         bench.clock.on(seconds=30)
         bench.step()
     assert bench.drain() == [DAY, WEEK, MONTH]
@@ -511,7 +511,7 @@ def test_all_above_follows_what_a_person_had_written_anew(
     stub.models[0].persona = personas.honest
     assert bench.drain() == [DAY, WEEK, MONTH]
     assert "4711" in bench.prompt_of(DAY)
-    assert all(bench.node(name).is_models for name in (DAY, WEEK, MONTH))
+    assert all(bench.node(name).is_by_model for name in (DAY, WEEK, MONTH))
 
 
 def test_checkpoints_are_kept_after_each_node(bench: Bench) -> None:
@@ -537,7 +537,7 @@ def test_a_new_version_of_the_prompts_has_all_written_anew(
     assert bench.drain() == first
     assert bench.node(segment).summarizer.startswith("ollama-2 ")
     assert bench.node(segment).version > kept
-    assert [one.version for one in bench.history(segment).editions] == [3, 2, 1]
+    assert [one.version for one in bench.history(segment).versions] == [3, 2, 1]
     bench.start()
     assert bench.drain() == []
 
@@ -623,7 +623,7 @@ def test_a_wish_is_looked_into_at_once_even_while_the_model_rests(
     (segment,) = bench.segments()
     bench.ask(segment)
     assert bench.step() == 1
-    assert bench.node(segment).is_models
+    assert bench.node(segment).is_by_model
 
 
 def test_a_run_that_is_broken_off_says_how_much_is_left(bench: Bench) -> None:

@@ -42,7 +42,7 @@ def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def made() -> Counter[str]:
     """How many versions were made of the nodes of each level."""
-    with database.connected():
+    with database.connection():
         return Counter(
             level for (level,) in VersionRow.select(VersionRow.level).tuples()
         )
@@ -80,7 +80,7 @@ def test_what_the_watch_tells_of_is_read_before_what_waits(
     assert reader.step() == 2
     monkeypatch.setattr(reader, "_told", lambda: iter([write(projects, 9, 1)]))
     assert reader.step() == 2
-    with database.connected():
+    with database.connection():
         texts = {text for (text,) in EventRow.select(EventRow.text).tuples()}
     assert len(texts) == 4 and "Word 9" in texts
     house.stop()

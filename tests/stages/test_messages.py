@@ -21,7 +21,7 @@ def count(house: Workspace) -> int:
 
 
 def waiting() -> int:
-    with database.connected():
+    with database.connection():
         return outbox.length(outbox.INDEX_EVENT)
 
 
@@ -38,7 +38,7 @@ def test_what_is_kept_is_indexed_once_and_struck_off(house: Workspace) -> None:
 def test_an_index_of_another_store_or_version_is_made_anew(house: Workspace) -> None:
     keep(line("quay", 1))
     listen(house)
-    with database.writing():
+    with database.transaction():
         meta.set_messages_name("another")
     listen(house)
     assert count(house) == 1

@@ -79,13 +79,13 @@ def bring(house: Workspace, folder: Path, number: int, at: datetime) -> None:
 
 
 def waiting(level: TocLevel = TocLevel.SEGMENT) -> int:
-    with database.connected():
+    with database.connection():
         return rewrite_queue.count(level)
 
 
 def is_a_models(name: str) -> bool:
     node = browse.node(name)
-    return node is not None and node.is_models
+    return node is not None and node.is_by_model
 
 
 def test_what_arrives_is_there_at_once_while_a_model_writes(
@@ -119,7 +119,7 @@ def test_all_is_written_from_the_segments_up_while_everything_runs(
             bring(house, tmp_path, number, MONDAY + timedelta(hours=number))
         watched.until(lambda: bool(browse.children(DAY)) and is_a_models(DAY))
         watched.until(lambda: waiting() == waiting(TocLevel.DAY) == 0)
-        assert all(line.is_models for line in browse.children(DAY))
+        assert all(line.is_by_model for line in browse.children(DAY))
     assert not [one.error for one in watched.reports if one.error]
     changed = frozenset[str]().union(*(one.changed for one in watched.reports))
     assert {DAY, *(line.node_id for line in browse.children(DAY))} <= changed

@@ -66,16 +66,16 @@ def test_a_reply_cut_at_any_byte_leaves_what_was_or_shows_what_stands(
     cuts = range(len(REPLY.encode()))
     names = many(bench, len(cuts))
     models = 0
-    with database.connected():
+    with database.connection():
         for cut, name in zip(cuts, names, strict=True):
             bench.stub.always(faults.shortened(cut))
             assert bench.step() == 1
             assert bench.order[-1] == name and not bench.wants(name)
             node = bench.node(name)
             is_sound(node)
-            models += node.is_models
-            if not node.is_models:
-                assert bench.history(name).editions[0].rejected
+            models += node.is_by_model
+            if not node.is_by_model:
+                assert bench.history(name).versions[0].rejection
     assert len(REPLY) // 3 < models < len(cuts)
     bench.sound()
 
@@ -91,7 +91,7 @@ def test_nor_does_a_cut_anywhere_harm_what_stands_above(bench: Bench) -> None:
         bench.ask(DAY)
         assert bench.step() == 1
         is_sound(bench.node(DAY))
-        models += not bench.history(DAY).editions[0].rejected
+        models += not bench.history(DAY).versions[0].rejection
     assert models > 5
     bench.sound()
 
@@ -114,7 +114,7 @@ def test_a_stream_cut_anywhere_is_asked_for_again_or_leaves_what_was(
             bench.clock.on(minutes=1)
         node = bench.node(name)
         is_sound(node)
-        assert (node.is_models, bench.wants(name)) == (times == 1, times == 3)
+        assert (node.is_by_model, bench.wants(name)) == (times == 1, times == 3)
     bench.sound()
 
 
@@ -216,8 +216,8 @@ def test_any_faults_end_with_a_version_and_an_intact_store(
     bench.digest()
     bench.sound()
     for name in bench.segments(day):
-        newest = next(one for one in bench.history(name).editions if one.is_models)
-        assert newest.rejected or bench.node(name).is_models
+        newest = next(one for one in bench.history(name).versions if one.is_by_model)
+        assert newest.rejection or bench.node(name).is_by_model
         assert not bench.wants(name)
     assert bench.node(day).bullets
 
@@ -255,7 +255,7 @@ def test_calling_off_at_any_chunk_leaves_the_store_as_it_was(bench: Bench) -> No
     assert {run.result for run in runs} == {RunResult.STOPPED}
     assert len(bench.stub.chats()) == lines + 1 == len(runs)
     assert bench.step() == 1
-    assert bench.node(name).is_models
+    assert bench.node(name).is_by_model
     bench.sound()
 
 

@@ -39,7 +39,7 @@ def rested(file: Path) -> None:
 
 
 def kept() -> list[tuple[str, str]]:
-    with database.connected():
+    with database.connection():
         rows = EventRow.select(SessionRow.project, EventRow.text).join(SessionRow)
         return sorted(rows.where(EventRow.role != "tool").tuples())
 

@@ -68,16 +68,16 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
 ) -> None:
     name = one(bench)
     at_once = bench.node(name)
-    assert (at_once.version, at_once.is_models) == (1, False)
+    assert (at_once.version, at_once.is_by_model) == (1, False)
     bench.clock.on(hours=2)
     assert bench.step() == 1
     node = bench.node(name)
-    assert (node.version, node.status, node.rejected) == (2, NodeStatus.CURRENT, "")
+    assert (node.version, node.status, node.rejection) == (2, NodeStatus.CURRENT, "")
     assert [bullet.text for bullet in node.bullets] == [t for _, t in talk_of(0)]
     assert {bullet.support for bullet in node.bullets} == {Support.SUPPORTED}
     assert all(bullet.grip_ids and bullet.verdict.spans for bullet in node.bullets)
     assert node.created_at == bench.clock()
-    model, facts = bench.stub.models[0], node.facts
+    model, facts = bench.stub.models[0], node.generation
     assert node.summarizer == f"ollama-1 {model.name} {model.digest[:12]}"
     assert (facts.model, facts.digest) == (model.name, model.digest)
     assert (facts.server, facts.prompt, facts.mode) == (bench.stub.version, "1", "A")
@@ -85,7 +85,7 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     assert (facts.requests, facts.parts, facts.prompt_ms) == (1, 1, 2000)
     assert facts.surprise == personas.SURPRISE
     assert facts.prompt_tokens == bench.stub.chats()[0].tokens
-    (edition, before) = bench.history(name).editions
+    (edition, before) = bench.history(name).versions
     assert (edition.supported, edition.weak, edition.withheld) == (2, 0, 0)
     assert edition.is_shown and not before.is_shown
     assert not bench.wants(name)
@@ -105,8 +105,8 @@ def test_a_bullet_that_another_event_supports_is_repaired(bench: Bench) -> None:
     name = one(bench)
     writes(personas.wrong_refs, bench)
     bench.step()
-    (edition, _) = bench.history(name).editions
-    assert edition.is_models and edition.is_shown
+    (edition, _) = bench.history(name).versions
+    assert edition.is_by_model and edition.is_shown
     bullets = bench.node(name).bullets
     assert all(bullet.verdict.is_repaired for bullet in bullets)
     quoted = [bullet.verdict.spans[0].event_id for bullet in bullets]
@@ -136,7 +136,7 @@ def test_a_title_that_the_source_speaks_against_is_replaced(
     before = bench.node(name).headline
     writes(lambda p: personas.reply([([n], t) for n, t in p.chosen], title), bench)
     assert bench.step() == 1
-    assert bench.node(name).is_models
+    assert bench.node(name).is_by_model
     assert bench.node(name).headline == before
 
 
@@ -155,7 +155,7 @@ def test_a_secret_that_a_model_puts_together_is_not_kept(bench: Bench) -> None:
     writes(telling, bench)
     assert bench.step() == 1
     assert TOKEN not in json.dumps(bench.stub.chats()[0].body)
-    assert bench.node(name).is_models
+    assert bench.node(name).is_by_model
     assert TOKEN not in repr(bench.dump())
 
 
@@ -169,7 +169,7 @@ def test_a_title_that_nobody_said_is_replaced(bench: Bench) -> None:
     writes(titled, bench)
     bench.drain()
     for node in map(bench.node, (name, DAY, WEEK, MONTH)):
-        assert node.is_models
+        assert node.is_by_model
         assert "moon" not in (node.headline + node.title).lower()
     assert bench.node(name).headline == before
 
@@ -189,10 +189,10 @@ def test_what_no_source_says_is_withheld_and_goes_nowhere(bench: Bench) -> None:
     writes(lying, bench)
     bench.drain()
     for node in map(bench.node, (name, DAY, WEEK, MONTH)):
-        assert node.is_models
+        assert node.is_by_model
         assert [bullet.text for bullet in node.withheld] == [MOON]
         assert MOON not in [bullet.text for bullet in node.bullets]
-        assert bench.history(node.node_id).editions[0].withheld == 1
+        assert bench.history(node.node_id).versions[0].withheld == 1
     assert len(bench.stub.chats()) == 5
     for asked in bench.stub.chats():
         assert "penguins" not in json.dumps(asked.body)
@@ -220,9 +220,9 @@ def test_a_version_of_which_most_does_not_stand_is_rejected(bench: Bench) -> Non
 
     writes(wild, bench)
     assert bench.step() == 1
-    edition = bench.history(name).editions[0]
-    assert edition.rejected == "2 of 3 bullets are not supported by the source"
-    assert not bench.node(name).is_models and not bench.wants(name)
+    edition = bench.history(name).versions[0]
+    assert edition.rejection == "2 of 3 bullets are not supported by the source"
+    assert not bench.node(name).is_by_model and not bench.wants(name)
     bench.sound()
 
 
@@ -248,8 +248,8 @@ def test_what_cannot_be_used_is_rejected_with_its_reason_and_never_shown(
     before = bench.node(name)
     assert bench.step() == 1
     assert bench.node(name) == before
-    rejected, shown = bench.history(name).editions
-    assert (rejected.rejected, rejected.is_shown, shown.is_shown) == (why, False, True)
+    rejected, shown = bench.history(name).versions
+    assert (rejected.rejection, rejected.is_shown, shown.is_shown) == (why, False, True)
     assert seeds(bench.stub) == [(0.0, 1), (0.3, 2)]
     (run,) = bench.runs()
     assert (run.made, run.rejected, run.failed, run.error) == (0, 1, 0, "")
@@ -261,7 +261,7 @@ def test_a_model_that_writes_nothing_of_use_leaves_all_as_it_is(bench: Bench) ->
     writes(personas.empty, bench)
     bench.drain()
     assert seeds(bench.stub).count((0.0, 1)) == 3
-    assert not any(bench.node(n).is_models for n in (name, DAY, WEEK, MONTH))
+    assert not any(bench.node(n).is_by_model for n in (name, DAY, WEEK, MONTH))
     assert bench.waiting()["segment"] == 0
     bench.sound()
 
@@ -271,7 +271,7 @@ def test_a_wordy_model_s_json_is_found_in_its_prose(bench: Bench) -> None:
         writes(persona, bench)
         name = one(bench, number)
         bench.step()
-        assert bench.node(name).is_models
+        assert bench.node(name).is_by_model
 
 
 # Versions are only ever added
@@ -299,12 +299,12 @@ def test_what_the_same_model_made_of_the_same_before_is_shown_again(
     monkeypatch.setattr(Extractive, "identity", "extractive-77")
     bench.open()
     bench.digest()
-    assert not bench.node(name).is_models and bench.wants(name)
+    assert not bench.node(name).is_by_model and bench.wants(name)
     bench.drain()
     assert len(bench.stub.chats()) == asked
     for node in map(bench.node, (name, DAY, WEEK, MONTH)):
-        assert node.is_models
-        assert bench.history(node.node_id).editions[0].summarizer == "extractive-77"
+        assert node.is_by_model
+        assert bench.history(node.node_id).versions[0].summarizer == "extractive-77"
 
 
 def test_what_was_rejected_before_is_not_asked_for_again(
@@ -332,11 +332,11 @@ def test_asked_anew_a_model_gets_another_seed_and_makes_another_version(
         bench.ask(name)
         assert bench.step() == 1
     assert seeds(bench.stub) == [(0.0, 1), (0.3, 101), (0.3, 201)]
-    editions = bench.history(name).editions
+    editions = bench.history(name).versions
     assert [edition.version for edition in editions] == [4, 3, 2, 1]
     assert len({bench.version(name, n).input_hash for n in (1, 2, 3, 4)}) == 4
     assert editions[0].is_shown
-    assert bench.history(name).asked_at is None
+    assert bench.history(name).requested_at is None
 
 
 def test_a_refused_attempt_counts_as_one_and_hides_nothing(
@@ -347,7 +347,7 @@ def test_a_refused_attempt_counts_as_one_and_hides_nothing(
     writes(personas.empty, bench)
     bench.ask(name)
     bench.step()
-    assert [bool(one.rejected) for one in bench.history(name).editions] == [1, 0, 0]
+    assert [bool(one.rejection) for one in bench.history(name).versions] == [1, 0, 0]
     assert bench.node(name).version == 2
     bench.ask(name)
     bench.step()
@@ -368,11 +368,11 @@ def test_another_model_writes_anew(bench: Bench) -> None:
     bench.bring(said(MONDAY, ("user", "Now the ferries are early."), session="other"))
     bench.start()
     bench.drain()
-    assert bench.node(bench.segments()[0]).facts.model == "gemma3:4b"
-    assert bench.node(name).facts.model == "qwen3:4b"
+    assert bench.node(bench.segments()[0]).generation.model == "gemma3:4b"
+    assert bench.node(name).generation.model == "qwen3:4b"
     bench.ask(name)
     bench.step()
-    assert bench.node(name).facts.model == "gemma3:4b"
+    assert bench.node(name).generation.model == "gemma3:4b"
 
 
 def test_a_pinned_version_stays(bench: Bench) -> None:
@@ -380,10 +380,10 @@ def test_a_pinned_version_stays(bench: Bench) -> None:
     services_versions.pin(name, 1, bench.house.zone, bench.clock())
     bench.drain()
     assert (bench.node(name).version, bench.node(name).is_pinned) == (1, True)
-    edition = bench.history(name).editions[0]
-    assert edition.is_models and not edition.is_shown
+    edition = bench.history(name).versions[0]
+    assert edition.is_by_model and not edition.is_shown
     services_versions.unpin(name, bench.house.zone, bench.clock())
-    assert bench.node(name).is_models
+    assert bench.node(name).is_by_model
 
 
 # What changes while a model writes
@@ -407,11 +407,11 @@ def test_what_arrives_while_a_model_writes_is_not_lost(bench: Bench) -> None:
     writes(meanwhile, bench)
     assert bench.step() == 1
     assert bench.segments() == [name]
-    assert not any(one.is_models for one in bench.history(name).editions)
+    assert not any(one.is_by_model for one in bench.history(name).versions)
     assert bench.wants(name)
     assert bench.step() == 1
     assert "walrus" in bench.node(name).bullets[-1].text
-    assert bench.node(name).is_models
+    assert bench.node(name).is_by_model
     bench.sound()
 
 
@@ -433,7 +433,7 @@ def test_nor_is_anything_kept_of_a_segment_that_has_gone_meanwhile(
     assert name != gone
     assert not any(row[-1] and row[1] == gone for row in bench.dump()["generations"])
     assert bench.step() == 1
-    assert bench.node(name).is_models
+    assert bench.node(name).is_by_model
     bench.sound()
 
 
@@ -454,7 +454,7 @@ def test_a_day_whose_segments_change_while_it_is_written_is_written_again(
     newer = bench.segments()[0]
     assert newer != name
     assert order == [DAY, newer, DAY, WEEK, MONTH]
-    assert bench.node(DAY).is_models
+    assert bench.node(DAY).is_by_model
     assert len(bench.node(DAY).child_node_ids) == 2
 
 
@@ -488,7 +488,7 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     bench.stub.always(fault)
     assert bench.step() == 1
     assert bench.dump("jobs", "job_runs", "nodes", "meta") == before
-    assert bench.wants(name) and not bench.node(name).is_models
+    assert bench.wants(name) and not bench.node(name).is_by_model
     assert bench.retry_in_s(name) == 120
     (run,) = bench.runs()
     assert (run.made, run.rejected, run.failed, run.waiting) == (0, 0, 1, 1)
@@ -499,7 +499,7 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     bench.stub.always(faults.GOOD)
     bench.clock.on(seconds=121)
     bench.drain()
-    assert bench.node(name).is_models
+    assert bench.node(name).is_by_model
     assert bench.runs(Job.SEGMENTS)[0].result is RunResult.DONE
     bench.sound()
 
@@ -542,7 +542,7 @@ def test_what_is_the_server_s_own_fault_lets_the_node_be(
     bench.stub.always(faults.GOOD)
     bench.clock.on(minutes=2)
     bench.drain()
-    assert bench.node(name).is_models
+    assert bench.node(name).is_by_model
 
 
 @pytest.mark.parametrize(
@@ -559,9 +559,9 @@ def test_what_would_only_be_repeated_is_rejected_and_not_asked_again(
     name = one(bench)
     bench.stub.always(fault)
     assert bench.step() == 1
-    edition = bench.history(name).editions[0]
-    assert why in edition.rejected and not edition.is_shown
-    assert not bench.wants(name) and not bench.node(name).is_models
+    edition = bench.history(name).versions[0]
+    assert why in edition.rejection and not edition.is_shown
+    assert not bench.wants(name) and not bench.node(name).is_by_model
     bodies = [json.dumps(one.body, sort_keys=True) for one in bench.stub.chats()]
     assert len(set(bodies)) == len(bodies)
     bench.sound()
@@ -572,7 +572,7 @@ def test_a_reply_cut_for_its_length_keeps_its_whole_bullets(bench: Bench) -> Non
     bench.stub.script(faults.shortened(110))
     bench.step()
     node = bench.node(name)
-    assert node.is_models and node.facts.was_cut
+    assert node.is_by_model and node.generation.was_cut
     assert [bullet.text for bullet in node.bullets] == [talk_of(0)[0][1]]
 
 
@@ -590,7 +590,7 @@ def test_a_model_that_mostly_fails_is_called_poor_and_another_one_asked(
     bench.stub.models.append(Model("gemma3:4b", family="gemma3"))
     bench.clock.on(seconds=30)
     bench.drain()
-    assert bench.node(bench.segments()[-1]).facts.model == "gemma3:4b"
+    assert bench.node(bench.segments()[-1]).generation.model == "gemma3:4b"
 
 
 def test_a_poor_model_is_asked_for_what_a_person_wants(bench: Bench) -> None:
@@ -606,7 +606,7 @@ def test_a_poor_model_is_asked_for_what_a_person_wants(bench: Bench) -> None:
     bench.clock.on(seconds=1)
     bench.ask(name)
     assert bench.step() == 1
-    assert bench.node(name).is_models and bench.history(name).asked_at is None
+    assert bench.node(name).is_by_model and bench.history(name).requested_at is None
     assert bench.drain()
     assert bench.waiting()["segment"] == 0
 
@@ -639,12 +639,12 @@ def test_a_fault_of_our_own_is_put_off_like_any_other(
         assert bench.step() == 1
     assert bench.wants(poison) and bench.retry_in_s(poison) == 120
     assert bench.step() == 1
-    assert bench.node(good).is_models
+    assert bench.node(good).is_by_model
     (run,) = bench.runs()
     assert (run.made, run.failed) == (1, 1)
     bench.clock.on(minutes=2)
     bench.drain()
-    assert bench.node(poison).is_models
+    assert bench.node(poison).is_by_model
 
 
 def test_what_a_model_may_do_without_a_graphics_card_is_limited(

@@ -66,13 +66,13 @@ def look(house: Workspace) -> list[str]:
     works = house.works
     works._tail._next_glance_s = works._tail._next_look_s = 0.0
     assert works.until_idle(lambda _: None) == []
-    with database.connected():
+    with database.connection():
         rows = EventRow.select(EventRow.text).order_by(EventRow.at_ms, EventRow.id)
         return [text for (text,) in rows.tuples()]
 
 
 def bytes_read(file: Path) -> int:
-    with database.connected():
+    with database.connection():
         place = cursors.get(str(file))
     assert place is not None
     return place.offset
@@ -249,7 +249,7 @@ def test_running_works_read_what_is_written_now(
 def wait_for(events: int) -> None:
     until = time.monotonic() + 20
     while time.monotonic() < until:
-        with database.connected():
+        with database.connection():
             if EventRow.select().count() >= events:
                 return
         time.sleep(0.02)
@@ -267,7 +267,7 @@ def test_where_the_system_tells_of_no_changes_that_is_said_and_files_are_found(
     (folder / "s1.jsonl").write_text(record(1, "one"))
     assert look(tailing) == ["one"]
     assert "nfs4, which does not tell of changes" in watch.blind
-    with database.connected():
+    with database.connection():
         assert meta.blind() == watch.blind
 
 
@@ -288,7 +288,7 @@ def test_thoughts_are_kept_apart(tailing: Workspace, folder: Path) -> None:
     from memtui.store import events as store_events
     from memtui.store import sessions
 
-    with database.connected():
+    with database.connection():
         number = sessions.number("claude-code", "s1")
         assert number is not None
         kept = store_events.thoughts_between(number, 0, 2**62)
@@ -335,7 +335,7 @@ def test_a_fork_keeps_only_its_own_and_says_whose_it_is(
     ]
     from memtui.store import sessions
 
-    with database.connected():
+    with database.connection():
         first = sessions.get("claude-code", "s1")
         second = sessions.get("claude-code", "s2")
     assert first is not None and second is not None
@@ -372,11 +372,11 @@ def test_a_kept_event_is_what_the_transcript_says_even_if_a_hook_was_first(
     at = (START + timedelta(seconds=2)).timestamp()
     os.utime(spool / "1.json", (at, at))
     assert look(tailing) == ["one"]
-    with database.connected():
+    with database.connection():
         (hooked,) = EventRow.select()
     (folder / "s1.jsonl").write_text(record(1, "one"))
     assert look(tailing) == ["one"]
-    with database.connected():
+    with database.connection():
         (told,) = EventRow.select()
         from memtui.store import events as store_events
 
@@ -396,7 +396,7 @@ def test_a_thought_of_which_nothing_came_yet_is_kept(
     with file.open("a") as grown:
         grown.write(record(3, "Stale cart.", "assistant"))
     assert look(tailing) == ["Stale cart."]
-    with database.connected():
+    with database.connection():
         (session,) = SessionRow.select()
         (kept,) = ThoughtRow.select()
     assert kept.text == "Perhaps the cart is stale."

@@ -46,7 +46,7 @@ def test_what_is_gone_is_missed_as_soon(house: Workspace, tmp_path: Path) -> Non
         for hit in house.teleport.find("level:segment ferry").hits
         if hit.kind is HitKind.NODE
     ]
-    with database.writing():
+    with database.transaction():
         nodes.retire([segment])
         outbox.announce([segment], 0)
     # What the tree no longer holds is not shown, even before it is indexed.

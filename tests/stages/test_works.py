@@ -104,7 +104,7 @@ def tree() -> dict[str, Any]:
 
 
 def versions() -> int:
-    with database.connected():
+    with database.connection():
         return int(VersionRow.select().count())
 
 
@@ -139,7 +139,7 @@ def test_nothing_new_makes_no_new_version(works: Pipeline, tmp_path: Path) -> No
     settle(works)
     before = versions()
     bring(works, tmp_path, "two", [line(0, "Fix the ferry importer")])
-    with database.writing():
+    with database.transaction():
         dirty.mark(["toc:day:2025-03-14"], UTC)
     settle(works)
     assert versions() == before
@@ -175,7 +175,7 @@ def test_a_late_event_joins_two_segments(works: Pipeline, tmp_path: Path) -> Non
     bring(works, tmp_path, "two", [line(1200, "The middle")])
     settle(works)
     (only,) = browse.children("toc:day:2025-03-14")
-    assert only.tally.messages == 3
+    assert only.counts.messages == 3
 
 
 def test_a_segment_is_live_until_a_silence_closes_it(
@@ -202,13 +202,13 @@ def test_a_live_segment_is_not_summarised_at_every_event(
     for number in range(20):
         bring(works, tmp_path, f"{number}", [line(number, f"Event number {number}")])
         settle(works)
-    with database.connected():
+    with database.connection():
         node_id = browse.children("toc:day:2025-03-14")[0].node_id
         made = VersionRow.select().where(VersionRow.node_id == node_id).count()
     assert 2 <= made <= 9
     clock.now = START + timedelta(hours=2)
     settle(works)
-    assert browse.children("toc:day:2025-03-14")[0].tally.messages == 20
+    assert browse.children("toc:day:2025-03-14")[0].counts.messages == 20
 
 
 def test_subagents_are_kept_and_counted_but_not_cut(
@@ -218,7 +218,7 @@ def test_subagents_are_kept_and_counted_but_not_cut(
     bring(works, tmp_path, "one", [line(0, "Send helpers"), *helper])
     settle(works)
     (segment,) = browse.children("toc:day:2025-03-14")
-    assert (segment.tally.events, segment.tally.subagent_events) == (1, 4)
+    assert (segment.counts.events, segment.counts.subagent_events) == (1, 4)
     assert status.stats().events == 5
 
 
@@ -228,7 +228,7 @@ def test_a_setting_gives_subagents_segments(
     works = made(house, clock, with_subagents=True)
     bring(works, tmp_path, "one", [line(0, "Send"), line(1, "Helper", subagent="a1")])
     settle(works)
-    assert browse.years()[0].tally.events == 2
+    assert browse.years()[0].counts.events == 2
 
 
 def test_what_is_said_to_wait_grows_less_with_each_stretch_that_is_summed_up(
@@ -328,12 +328,12 @@ def test_whatever_a_summariser_answers_passes_the_same_gate(
     node = browse.node(segment.node_id)
     assert node is not None
     assert (node.title, node.words) == ("Red title", ("importer", "ferry"))
-    assert [(b.text, b.stands) for b in node.bullets] == [
+    assert [(b.text, b.has_support) for b in node.bullets] == [
         ("nobody said anything like this", False)
     ]
     day = browse.node("toc:day:2025-03-14")
     assert day is not None
-    assert [bullet.stands for bullet in day.bullets] == [False]
+    assert [bullet.has_support for bullet in day.bullets] == [False]
 
 
 def test_parents_keep_their_calendar_titles(works: Pipeline) -> None:
@@ -345,7 +345,7 @@ def test_parents_keep_their_calendar_titles(works: Pipeline) -> None:
     assert day.title == "Thursday, January 18, 2024"
     assert day.headline != day.title
     assert 1 <= len(day.bullets) <= 8
-    with database.connected():
+    with database.connection():
         done = meta.get_checkpoint("rollup_day")
     assert done is not None
     assert done.processed_count == 5
@@ -398,10 +398,10 @@ def test_an_index_of_another_store_is_not_believed(
 ) -> None:
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
-    with database.writing():
+    with database.transaction():
         meta.set_index_name("another")
     settle(made(house, clock))
-    with database.connected():
+    with database.connection():
         assert meta.index_name() != "another"
     assert house.teleport.find("ferry").hits
 

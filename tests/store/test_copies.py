@@ -58,7 +58,7 @@ def test_a_copy_made_while_another_process_writes_is_one_moment(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backup, "PAGES_AT_ONCE", 3)
-    with database.connected():
+    with database.connection():
         number = SessionRow.select(SessionRow.id).scalar()
     script = (
         "import sqlite3, sys\n"
@@ -306,7 +306,7 @@ def test_only_a_whole_store_that_this_program_can_read_is_put_there(
     with pytest.raises(StoreError, match=r"damaged\.bak is damaged"):
         backup.prepare(damaged, store)
     newer = tmp_path / "newer.bak"
-    with database.writing():
+    with database.transaction():
         MetaRow.update(value="99").where(MetaRow.name == "schema_version").execute()
     copies_of = sqlite3.connect(store)
     copies_of.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -24,7 +24,7 @@ def test_only_its_owner_can_read_a_store(house: Workspace) -> None:
 
 
 def test_the_database_is_set_for_many_readers(house: Workspace) -> None:
-    with database.connected():
+    with database.connection():
         asked = {
             name: database.db.execute_sql(f"PRAGMA {name}").fetchone()[0]
             for name in ("journal_mode", "foreign_keys", "synchronous", "busy_timeout")
@@ -43,7 +43,7 @@ def test_a_file_that_may_not_be_read_is_said_so(house: Workspace) -> None:
     file.chmod(0)
     os.seteuid(NOBODY if os.geteuid() == 0 else os.geteuid())
     try:
-        with refused, database.said_plainly(file):
+        with refused, database.translated_errors(file):
             sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True).execute("PRAGMA x")
     finally:
         os.seteuid(os.getuid())
@@ -51,33 +51,33 @@ def test_a_file_that_may_not_be_read_is_said_so(house: Workspace) -> None:
 
 def test_events_can_be_neither_changed_nor_deleted(full_house: Workspace) -> None:
     refused = pytest.raises(peewee.IntegrityError, match="never changed")
-    with refused, database.writing():
+    with refused, database.transaction():
         EventRow.update(text="rewritten").execute()
     refused = pytest.raises(peewee.IntegrityError, match="only deleted by forgetting")
-    with refused, database.writing():
+    with refused, database.transaction():
         EventRow.delete().execute()
 
 
 def test_events_cannot_be_replaced_nor_versions_changed(full_house: Workspace) -> None:
-    with database.connected():
+    with database.connection():
         row = EventRow.select().dicts().first()
     refused = pytest.raises(peewee.IntegrityError, match="never replaced")
-    with refused, database.writing():
+    with refused, database.transaction():
         EventRow.replace(**{**row, "text": "rewritten"}).execute()
     refused = pytest.raises(peewee.IntegrityError, match="only ever added")
-    with refused, database.writing():
+    with refused, database.transaction():
         VersionRow.update(headline="rewritten").execute()
 
 
 def test_events_can_be_deleted_through_the_one_door(house: Workspace) -> None:
-    with database.connected():
+    with database.connection():
         before = EventRow.select().count()
         with tombstones.door():
             EventRow.delete().execute()
     assert before == 0
     with pytest.raises(peewee.IntegrityError), tombstones.door():
         MetaRow.create(name="schema_version", value="twice")
-    with database.connected():
+    with database.connection():
         assert not database.db.execute_sql("SELECT 1 FROM events_unlocked").fetchall()
 
 
@@ -85,14 +85,14 @@ def test_a_store_keeps_the_time_zone_it_was_made_with(tmp_path: Path) -> None:
     file = tmp_path / "made" / "memory.db"
     store.open_at(file, time_zone="Asia/Tokyo")
     store.open_at(file, time_zone="Europe/Berlin")
-    with database.connected():
+    with database.connection():
         assert meta.time_zone() == "Asia/Tokyo"
 
 
 def test_a_store_of_a_newer_memtui_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "made" / "memory.db"
     store.open_at(file)
-    with database.writing():
+    with database.transaction():
         MetaRow.update(value="99").where(MetaRow.name == "schema_version").execute()
     before = file.read_bytes()
     with pytest.raises(StoreVersionError, match="schema 99"):
@@ -115,19 +115,19 @@ def test_a_folder_in_the_way_is_said_so(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_said_so_and_nothing_is_half_written(house: Workspace) -> None:
-    with database.connected():
+    with database.connection():
         pages = database.db.execute_sql("PRAGMA page_count").fetchone()[0]
         database.db.execute_sql(f"PRAGMA max_page_count = {pages + 1}")
         with (
             pytest.raises(StoreError, match="the disk is full: free some room"),
-            database.writing(),
+            database.transaction(),
         ):
             outbox.announce(["toc:day:2024-01-15"] * 5000, 0)
         assert OutboxRow.select().count() == 0
 
 
 def test_outbox_numbers_never_start_again(house: Workspace) -> None:
-    with database.writing():
+    with database.transaction():
         outbox.announce(["toc:day:2024-01-15"], 0)
         ((first, _),) = outbox.to_index(10)
         outbox.delete([first])

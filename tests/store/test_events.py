@@ -19,7 +19,7 @@ AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def _open(house: Workspace) -> Iterator[None]:
-    with database.connected():
+    with database.connection():
         yield
 
 
@@ -42,7 +42,7 @@ def said(
 
 
 def add(*batch: Event, route: str = "transcript") -> store_events.Added:
-    with database.writing():
+    with database.transaction():
         return store_events.add(batch, route=route)
 
 
@@ -62,7 +62,7 @@ def test_an_event_and_its_outbox_rows_are_kept_together() -> None:
 
 def test_a_renamed_session_waits_since_its_last_word() -> None:
     add(said("Fix the cart"), said("And the basket", 60))
-    with database.writing():
+    with database.transaction():
         outbox.say_renamed(message_index.sessions())
     (waits,) = [one for one in outbox.waiting() if one.action == outbox.INDEX_SESSION]
     assert (waits.count, waits.oldest_at) == (1, AT + timedelta(seconds=60))
@@ -72,7 +72,7 @@ def test_neither_is_kept_when_the_transaction_fails() -> None:
     class Failed(Exception):
         pass
 
-    with pytest.raises(Failed), database.writing():
+    with pytest.raises(Failed), database.transaction():
         store_events.add([said("Fix the cart")], route="hook")
         raise Failed
     assert OutboxRow.select().count() == 0
@@ -188,7 +188,7 @@ def test_a_session_is_called_by_the_first_thing_that_tells(
 
 def test_a_session_stays_in_the_project_it_was_first_told_of() -> None:
     add(said("Fix the cart"))
-    with database.writing():
+    with database.transaction():
         for project, branch in (("shop", "main"), ("lib", "fix"), ("", "")):
             facts = SessionMetadata("claude-code", "s1", project=project, branch=branch)
             sessions.learn(facts)

@@ -27,21 +27,21 @@ def ran(job: Job, now_ms: int, result: RunResult = RunResult.DONE) -> int:
 
 
 def test_nothing_is_wanted_of_a_job_nobody_spoke_of() -> None:
-    with database.connected():
+    with database.connection():
         assert jobs.states() == dict.fromkeys(Job, JobState())
         assert jobs.history() == []
 
 
 def test_what_is_wanted_and_what_was_done_survive_a_restart(file: Path) -> None:
-    with database.writing():
+    with database.transaction():
         jobs.set_paused([Job.WEEK], True)
         jobs.ask(Job.DAY, 5)
         ran(Job.DAY, 7)
     before = (jobs.states, jobs.history)
-    with database.connected():
+    with database.connection():
         told = [ask() for ask in before]
     store.open_at(file)
-    with database.connected():
+    with database.connection():
         assert [ask() for ask in before] == told
         states = jobs.states()
     assert states[Job.WEEK] == JobState(is_paused=True)
@@ -49,7 +49,7 @@ def test_what_is_wanted_and_what_was_done_survive_a_restart(file: Path) -> None:
 
 
 def test_who_asks_twice_is_served_once_and_keeps_the_first_place() -> None:
-    with database.writing():
+    with database.transaction():
         jobs.ask(Job.DAY, 5)
         jobs.ask(Job.DAY, 9)
         assert jobs.states()[Job.DAY].asked_at == from_ms(5)
@@ -58,14 +58,14 @@ def test_who_asks_twice_is_served_once_and_keeps_the_first_place() -> None:
 
 
 def test_a_run_for_another_reason_leaves_what_is_asked_for() -> None:
-    with database.writing():
+    with database.transaction():
         jobs.ask(Job.DAY, 5)
         jobs.begin(Job.DAY, RunReason.SCHEDULE, 10)
         assert jobs.states()[Job.DAY].asked_at == from_ms(5)
 
 
 def test_a_job_that_is_to_rest_is_no_longer_asked_for() -> None:
-    with database.writing():
+    with database.transaction():
         jobs.ask(Job.DAY, 5)
         jobs.ask(Job.WEEK, 6)
         jobs.set_paused([Job.DAY], True)
@@ -76,7 +76,7 @@ def test_a_job_that_is_to_rest_is_no_longer_asked_for() -> None:
 
 
 def test_times_are_kept_from_when_they_were_first_looked_at() -> None:
-    with database.writing():
+    with database.transaction():
         jobs.keep_times([Job.DAY], 50)
         jobs.keep_times([Job.DAY], 60)
         assert jobs.states()[Job.DAY].since_at == from_ms(50)
@@ -86,7 +86,7 @@ def test_times_are_kept_from_when_they_were_first_looked_at() -> None:
 
 
 def test_a_run_counts_up_and_remembers_what_is_left() -> None:
-    with database.writing():
+    with database.transaction():
         number = jobs.begin(Job.DAY, RunReason.DRAINED, 1_000)
         jobs.note(number, 2_000, Counts(made=2, rejected=1), 7)
         jobs.note(number, 4_000, Counts(made=1, failed=1), None)
@@ -100,7 +100,7 @@ def test_a_run_counts_up_and_remembers_what_is_left() -> None:
 
 
 def test_an_error_is_kept_without_secrets_and_in_one_short_line() -> None:
-    with database.writing():
+    with database.transaction():
         number = jobs.begin(Job.DAY, RunReason.ASKED, 1)
         said = f"refused \x1b[31m{KEY}\n" + "word " * 500
         jobs.end(number, RunResult.FAILED, 2, error=said)
@@ -112,7 +112,7 @@ def test_an_error_is_kept_without_secrets_and_in_one_short_line() -> None:
 
 
 def test_the_last_runs_of_each_job_are_kept_and_numbers_never_return() -> None:
-    with database.writing():
+    with database.transaction():
         kept_apart = ran(Job.YEAR, 0)
         numbers = [ran(Job.DAY, at) for at in range(jobs.KEPT_RUNS + 5)]
         runs = jobs.history(Job.DAY)
@@ -126,7 +126,7 @@ def test_the_last_runs_of_each_job_are_kept_and_numbers_never_return() -> None:
 
 
 def test_what_did_nothing_is_taken_back_and_what_did_something_is_not() -> None:
-    with database.writing():
+    with database.transaction():
         jobs.forget_empty(ran(Job.DAY, 1))
         assert jobs.history() == []
         jobs.forget_empty(ran(Job.DAY, 2, RunResult.FAILED))
@@ -141,7 +141,7 @@ def test_what_did_nothing_is_taken_back_and_what_did_something_is_not() -> None:
 
 
 def test_what_never_ended_was_broken_off_when_it_was_last_seen() -> None:
-    with database.writing():
+    with database.transaction():
         ran(Job.DAY, 1)
         number = jobs.begin(Job.DAY, RunReason.SCHEDULE, 1_000)
         jobs.note(number, 3_000, Counts(made=4), 1)
@@ -152,7 +152,7 @@ def test_what_never_ended_was_broken_off_when_it_was_last_seen() -> None:
 
 
 def test_a_run_counts_as_over_if_it_came_to_an_end_before_now() -> None:
-    with database.writing():
+    with database.transaction():
         ran(Job.DAY, 100)
         ran(Job.DAY, 200, RunResult.FAILED)
         ran(Job.DAY, 300, RunResult.STOPPED)

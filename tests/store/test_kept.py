@@ -10,7 +10,7 @@ import pytest
 from memtui.errors import SearchError
 from memtui.search import message_index
 from memtui.search.message_index import MessageIndex
-from memtui.store import database
+from memtui.store import connection_pool
 from tests.store.test_postings import found, look_up, one
 
 
@@ -126,11 +126,11 @@ def test_what_fails_is_not_asked_again_and_few_wait(index: MessageIndex) -> None
         failed.execute("SELECT * FROM elsewhere")
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         failed.execute("SELECT 1")
-    views = [index.reading() for _ in range(database.IDLE + 2)]
+    views = [index.reading() for _ in range(connection_pool.MAX_IDLE + 2)]
     dbs = [view.__enter__() for view in views]
     for view in views:
         view.__exit__(None, None, None)
-    assert len(dbs) == database.IDLE + 2
+    assert len(dbs) == connection_pool.MAX_IDLE + 2
     closed = 0
     for db in dbs:
         try:

@@ -23,12 +23,12 @@ ANOTHER = r"another memory lies at .* now\. Put the former one back"
 
 
 def learn(word: str) -> None:
-    with database.writing(durable=True):
+    with database.transaction(durable=True):
         meta.set_index_name(word)
 
 
 def known() -> str:
-    with database.connected():
+    with database.connection():
         return meta.index_name()
 
 
@@ -54,7 +54,7 @@ def test_a_connection_that_was_open_does_not_write_into_what_was_moved(
 ) -> None:
     file, away = tmp_path / "memory.db", tmp_path / "away.db"
     store.open_at(file)
-    with database.connected():
+    with database.connection():
         learn("before")
         file.rename(away)
         with pytest.raises(StoreGone, match=GONE):
@@ -70,7 +70,7 @@ def test_what_is_deleted_before_it_is_surely_kept_is_not_called_kept(
 ) -> None:
     file = tmp_path / "memory.db"
     store.open_at(file)
-    with pytest.raises(StoreGone, match=GONE), database.writing(durable=True):
+    with pytest.raises(StoreGone, match=GONE), database.transaction(durable=True):
         meta.set_index_name("meanwhile")
         file.unlink()
 
@@ -82,7 +82,7 @@ def test_another_store_in_its_place_is_left_alone(tmp_path: Path) -> None:
     store.open_at(file)
     learn("mine")
     kept = shutil.copy(file, tmp_path / "copy.db")
-    with database.connected():
+    with database.connection():
         pass
     file.unlink()
     with pytest.raises(StoreGone, match=GONE):
@@ -169,10 +169,10 @@ def test_a_new_process_finds_the_same_memory_by_its_word(
     tmp_path: Path, settings: Settings
 ) -> None:
     first = Workspace(in_home(tmp_path / "home"), settings)
-    with database.connected():
+    with database.connection():
         word = meta.identity()
     first.stop()
     again = Workspace(in_home(tmp_path / "home"), settings)
-    with database.connected():
+    with database.connection():
         assert meta.identity() == word
     again.stop()

@@ -57,7 +57,7 @@ def rows() -> set[tuple[int, int, int, int]]:
 
 
 def test_what_an_earlier_session_said_surprises_nobody() -> None:
-    with database.writing():
+    with database.transaction():
         for number in (1, 2, 3):
             began(number, number * 100)
         assert weighed("a", 1, AUTH) == 1.0
@@ -66,7 +66,7 @@ def test_what_an_earlier_session_said_surprises_nobody() -> None:
 
 
 def test_a_session_is_held_against_those_that_began_before_it() -> None:
-    with database.writing():
+    with database.transaction():
         began(1, 900)
         began(2, 100)
         began(3, 1000)
@@ -77,13 +77,13 @@ def test_a_session_is_held_against_those_that_began_before_it() -> None:
 
 
 def test_what_a_session_said_itself_does_not_count() -> None:
-    with database.writing():
+    with database.transaction():
         began(1, 100)
         assert weighed("a", 1, AUTH) == weighed("b", 1, AUTH) == 1.0
 
 
 def test_segments_given_together_are_weighed_one_after_the_other() -> None:
-    with database.writing():
+    with database.transaction():
         began(1, 100)
         began(2, 200)
         surprise.put([told("a", 1, AUTH), told("b", 2, AUTH)])
@@ -91,7 +91,7 @@ def test_segments_given_together_are_weighed_one_after_the_other() -> None:
 
 
 def test_a_segment_told_again_says_only_what_it_says_now() -> None:
-    with database.writing():
+    with database.transaction():
         began(1, 100)
         began(2, 200)
         weighed("a", 1, BILLING)
@@ -101,7 +101,7 @@ def test_a_segment_told_again_says_only_what_it_says_now() -> None:
 
 
 def test_a_segment_that_grows_keeps_its_figure_until_it_is_weighed_anew() -> None:
-    with database.writing():
+    with database.transaction():
         began(1, 100)
         weighed("a", 1, AUTH)
         before = rows()
@@ -111,7 +111,7 @@ def test_a_segment_that_grows_keeps_its_figure_until_it_is_weighed_anew() -> Non
 
 
 def test_of_a_segment_that_is_removed_nothing_stays() -> None:
-    with database.writing():
+    with database.transaction():
         began(1, 100)
         began(2, 200)
         weighed("a", 1, AUTH)
@@ -126,7 +126,7 @@ def test_of_a_segment_that_is_removed_nothing_stays() -> None:
 
 def test_a_term_that_very_many_sessions_hold_weighs_as_little_as_it_should() -> None:
     most = summarize_surprise.COMMON + 40
-    with database.writing():
+    with database.transaction():
         for number in range(1, most + 2):
             began(number, number * 100)
         everyday = "alpha beta gamma delta epsilon zeta"
@@ -138,7 +138,7 @@ def test_a_term_that_very_many_sessions_hold_weighs_as_little_as_it_should() -> 
 
 
 def test_a_session_whose_first_events_come_late_leaves_nothing_behind() -> None:
-    with database.writing():
+    with database.transaction():
         began(1, 500)
         weighed("a", 1, AUTH)
         weighed("b", 1, AUTH)
@@ -152,7 +152,7 @@ def test_whatever_comes_and_goes_the_terms_are_those_of_what_is_there() -> None:
     some = random.Random(7)
     words = [*AUTH.split(), *BILLING.split()]
     there: dict[str, tuple[int, str]] = {}
-    with database.writing():
+    with database.transaction():
         for number in range(1, 5):
             began(number, number * 100)
         for _ in range(200):

@@ -21,7 +21,7 @@ def test_only_what_was_asked_for_is_looked_at(
         plans.extend(str(row[-1]) for row in rows)
         return run(asked, values)
 
-    with database.connected():
+    with database.connection():
         monkeypatch.setattr(db, "execute_sql", planned)
         assert rewrite_queue.asked(1, 1) == []
         assert rewrite_queue.last_asked_ms() == 0

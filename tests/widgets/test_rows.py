@@ -75,7 +75,7 @@ def test_a_spark_stands_before_the_count_where_the_headline_keeps_its_room() -> 
 def test_who_wrote_a_line_or_that_it_will_change_has_a_column(
     status: NodeStatus, is_models: bool, mark: str
 ) -> None:
-    told = replace(line(TocLevel.DAY, "A"), status=status, is_models=is_models)
+    told = replace(line(TocLevel.DAY, "A"), status=status, is_by_model=is_models)
     assert drawn(told, 30)[-2] == mark
 
 
@@ -96,7 +96,7 @@ def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
 def test_a_line_not_summed_up_yet_says_so_and_counts_what_it_knows() -> None:
     waiting = replace(line(TocLevel.YEAR, ""), status=NodeStatus.PENDING)
     assert drawn(waiting, 40) == "2024  not summarised yet        1,204   "
-    empty = drawn(replace(waiting, tally=NodeCounts()), 40)
+    empty = drawn(replace(waiting, counts=NodeCounts()), 40)
     assert empty == "2024  not summarised yet                "
 
 

@@ -80,8 +80,8 @@ def test_a_tools_text_around_the_evidence_is_kept_short() -> None:
 
 def test_a_new_day_is_announced() -> None:
     told, _ = lines("Do it.", 80, before=(event("earlier", -1440),))
-    assert told[0].strip() == "Wed 17 January 2024 · 3 days ago"
-    assert "Thu 18 January 2024 · 2 days ago" in told[2]
+    assert told[0].strip() == "Wed 17 Jan 2024 · 3 days ago"
+    assert "Thu 18 Jan 2024 · 2 days ago" in told[2]
 
 
 def audited(bullet: str, *events: Event) -> tuple[list[Content], int]:

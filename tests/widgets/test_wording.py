@@ -7,25 +7,8 @@ from memtui.errors import StoreBusy, StoreDamaged
 from memtui.model.events import EventRole, EventType, make
 from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocLevel
 from memtui.tui import format
-from memtui.tui.widgets import day_grid
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("before", "words"),
-    [
-        (timedelta(seconds=59), "just now"),
-        (timedelta(seconds=60), "1 minute ago"),
-        (timedelta(hours=2), "2 hours ago"),
-        (timedelta(days=1), "1 day ago"),
-        (timedelta(days=20), "2 weeks ago"),
-        (timedelta(days=800), "2 years ago"),
-        (timedelta(seconds=-5), "in the future"),
-    ],
-)
-def test_how_long_ago_is_said_in_one_unit(before: timedelta, words: str) -> None:
-    assert format.ago(NOW - before, NOW) == words
 
 
 @pytest.mark.parametrize(
@@ -90,9 +73,3 @@ def test_a_damaged_store_is_said_with_what_to_do() -> None:
     told = format.why(StoreDamaged("memory.db is damaged"))
     assert told == "memory.db is damaged (memtui doctor says what to do)"
     assert format.why(StoreBusy("it is busy")) == "it is busy"
-
-
-@pytest.mark.parametrize("days", [2, 8, 20, 45, 70, 526, 800])
-def test_a_day_is_as_long_ago_as_what_was_said_on_it(days: int) -> None:
-    said = format.ago(NOW - timedelta(days=days), NOW)
-    assert day_grid.relative_day(NOW.date() - timedelta(days=days), NOW.date()) == said

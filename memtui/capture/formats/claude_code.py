@@ -319,7 +319,7 @@ class Sessions:
                 session_id=session,
                 subagent=path.stem.removeprefix("agent-"),
                 kind=as_text(about.get("agentType")),
-                started_by=as_text(about.get("toolUseId")),
+                tool_use_id=as_text(about.get("toolUseId")),
                 task=as_text(about.get("description")),
             )
 
@@ -490,7 +490,7 @@ def event_of(fields: dict[str, object]) -> Event:
         agent=as_text(fields.get("agent")),
         subagent=as_text(fields.get("subagent")),
         ordinal=int(as_text(fields.get("ordinal"))),
-        origin=as_text(fields.get("origin")),
+        source_id=as_text(fields.get("origin")),
     )
 
 

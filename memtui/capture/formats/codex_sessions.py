@@ -187,7 +187,7 @@ class Thread:
             self.number += 1
             if not self.turn:
                 self.said = {}
-        if event.origin:
+        if event.source_id:
             return event
         what = _hash(event.event_type, event.text)
         self.said[what] = self.said.get(what, 0) + 1
@@ -195,11 +195,11 @@ class Thread:
         turn = self.turn or f"{whose}/{self.number}"
         origin = f"{turn}/{what}/{self.said[what]}"
         if not self.is_copy:
-            return replace(event, origin=origin)
+            return replace(event, source_id=origin)
         # Copies of the same words have the same time: they need names of their own.
         about = event.agent, event.session_id, event.event_type, origin
         name = event_id(*about, event.timestamp)
-        return replace(event, origin=origin, event_id=name)
+        return replace(event, source_id=origin, event_id=name)
 
     def learn(self, name: str, told: object) -> None:
         """Learn the latest word on one of the session's facts."""

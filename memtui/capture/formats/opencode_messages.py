@@ -285,7 +285,7 @@ def _tool(told: _Told, part: Part, fields: dict[str, object]) -> Iterator[Parsed
             session_id=told.owner.session_id,
             subagent=helper,
             kind=as_text(inner(state, "input").get("subagent_type")),
-            started_by=call.key,
+            tool_use_id=call.key,
             task=as_text(inner(state, "input").get("description")),
         )
 

@@ -109,11 +109,11 @@ def _as_kept(told: Event, record: Record) -> Event | InvalidRecord:
         told,
         event_id=name,
         tokens=tokens if tokens and counter else 0,
-        counter=counter,
-        kept=Provenance(
+        token_counter=counter,
+        provenance=Provenance(
             route=route if route in _ROUTES else JSONL,
-            origin=_hash(fields.get("origin")),
-            told=tuple(_tellings(fields.get("told"))),
+            source_hash=_hash(fields.get("origin")),
+            copies=tuple(_tellings(fields.get("told"))),
         ),
     )
 
@@ -303,7 +303,7 @@ def _subagent(helper: SubagentMetadata) -> dict[str, Any]:
         "agent": helper.agent,
         "subagent": helper.subagent,
         "kind": helper.kind,
-        "started_by": helper.started_by,
+        "started_by": helper.tool_use_id,
         "task": helper.task,
     }
 
@@ -333,15 +333,15 @@ def _event(event: Event) -> dict[str, Any]:
         "id": event.event_id,
         "ordinal": event.ordinal,
         "tokens": event.tokens,
-        "counter": event.counter,
+        "counter": event.token_counter,
     }
-    if kept := event.kept:
+    if kept := event.provenance:
         said["route"] = kept.route
-        said["origin"] = kept.origin.hex() if kept.origin else ""
+        said["origin"] = kept.source_hash.hex() if kept.source_hash else ""
         said["told"] = [
             {"id": one.event_id, "route": one.route}
             | ({"session_id": one.session_id} if one.session_id else {})
-            for one in kept.told
+            for one in kept.copies
         ]
     return said
 

@@ -22,7 +22,7 @@ def of(bullet: Bullet) -> str:
     Args:
         bullet: A bullet with what its audit found.
     """
-    moved = (MOVED,) if bullet.verdict.is_repaired and bullet.stands else ()
+    moved = (MOVED,) if bullet.verdict.is_repaired and bullet.has_support else ()
     match bullet.support:
         case Support.SUPPORTED:
             return "".join(moved)

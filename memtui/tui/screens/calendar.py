@@ -17,6 +17,7 @@ from memtui.model import calendar
 from memtui.model.calendar import CalendarYear, DateRange
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse
+from memtui.text import date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
     DayChosen,
@@ -232,8 +233,8 @@ class CalendarScreen(BaseScreen[str]):
         self._grid.go_to(day)
         scope = f" of {self._scope}" if self._scope.is_narrow else ""
         text = (
-            f"No conversations{scope} on {format.day(wanted)}."
-            f" Nearest: {format.day(day)}; enter opens it."
+            f"No conversations{scope} on {date_format.day(wanted)}."
+            f" Nearest: {date_format.day(day)}; enter opens it."
         )
         self.notify(text, markup=False)
 

@@ -22,17 +22,16 @@ from memtui.model.nodes import TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.tui import commands, format
 from memtui.tui.messages import (
-    BranchesRead,
+    LoadFailed,
     Narrowed,
+    NodeLoaded,
     NodeOpened,
     NodePointedAt,
-    NodeRead,
-    NotRead,
-    PageRead,
     Revealed,
     SessionWanted,
     SourceOpened,
     SourceWanted,
+    TocLoaded,
     WentBack,
     WorkReported,
 )
@@ -235,7 +234,7 @@ class ContentsScreen(BaseScreen[None]):
         self._page.open(message.line.node_id)
         self._mark_pane(self._pane)
 
-    @on(NodeRead)
+    @on(NodeLoaded)
     def clear_source(self) -> None:
         """Show no source beside a page without bullets."""
         if self._page.node is None or not self._page.node.bullets:
@@ -450,18 +449,16 @@ class ContentsScreen(BaseScreen[None]):
             text = IMPORTING
         self.query_one("#nothing", Static).update(Content(text))
 
-    @on(NotRead)
+    @on(LoadFailed)
     def show_unreadable(self) -> None:
         self.query_one(StatusLine).can_read = False
 
-    @on(PageRead)
-    @on(BranchesRead)
-    @on(NodeRead)
+    @on(TocLoaded)
+    @on(NodeLoaded)
     def show_readable(self) -> None:
         self.query_one(StatusLine).can_read = True
 
-    @on(PageRead)
-    @on(BranchesRead)
+    @on(TocLoaded)
     def show_size(self) -> None:
         """Show how many segments there are, or that the contents are empty."""
         total = self._tree.segment_count

@@ -12,8 +12,8 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
-from memtui.memory import dates
 from memtui.services import browse
+from memtui.text import node_dates
 from memtui.tui import format, workers
 from memtui.tui.screens.base import Dialog
 
@@ -44,14 +44,16 @@ class DateScreen(Dialog[str]):
 
     def compose_dialog(self) -> ComposeResult:
         with Vertical(id="date"):
-            yield Input(placeholder=f"{self._now:%Y-%m-%d}", compact=True, id="day")
+            yield Input(
+                placeholder=self._now.date().isoformat(), compact=True, id="day"
+            )
             yield Static(id="parsed", markup=False)
             yield Static(EXAMPLES, id="examples", markup=False)
 
     @on(Input.Changed)
     def show_parsed(self, event: Input.Changed) -> None:
-        date = dates.read(event.value, self._now)
-        self._say(f"→ {date.said}" if date else "")
+        date = node_dates.read(event.value, self._now)
+        self._say(f"→ {date.label}" if date else "")
 
     def _say(self, text: str, style: str = "$foreground") -> None:
         self.query_one("#parsed", Static).update(Content.styled(text, style))
@@ -59,7 +61,7 @@ class DateScreen(Dialog[str]):
     @on(Input.Submitted)
     def go(self, event: Input.Submitted) -> None:
         """Look for the node, or show that the date is not understood."""
-        date = dates.read(event.value, self._now)
+        date = node_dates.read(event.value, self._now)
         if date is None:
             self._say(f"“{event.value}” is not a past date. Examples:", "$error")
             return
@@ -74,8 +76,8 @@ class DateScreen(Dialog[str]):
             return
         if found != wanted:
             self.notify(
-                f"No conversations in {dates.named(wanted)}."
-                f" Nearest: {dates.named(found)}.",
+                f"No conversations in {node_dates.node_label(wanted)}."
+                f" Nearest: {node_dates.node_label(found)}.",
                 markup=False,
             )
         self.dismiss(found)

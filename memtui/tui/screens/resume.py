@@ -21,8 +21,8 @@ CHECKING = "Checking whether it can be run here…"
 
 def find_problem(resume: ResumeCommand) -> str:
     """Return why the command cannot be run on this machine, or an empty string."""
-    if resume.why_not:
-        return resume.why_not
+    if resume.reason:
+        return resume.reason
     if shutil.which(resume.program) is None:
         return f"{resume.program} is not installed on this machine."
     return find_folder_problem(resume)

@@ -20,6 +20,7 @@ from memtui.model import calendar
 from memtui.model.model_state import RewriteOutlook
 from memtui.model.nodes import TocEntry, TocHistory, TocNode, TocVersion
 from memtui.services import versions
+from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import WorkReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
@@ -111,10 +112,10 @@ class VersionsScreen(ListDetailScreen[bool]):
             self._list.versions = ()
             self.add_class("-empty")
             return
-        self._line = history.line
-        count = format.counted(len(history.editions), "version")
+        self._line = history.entry
+        count = format.counted(len(history.versions), "version")
         self.query_one("#list-pane PaneTitle", PaneTitle).info = count
-        self.set_class(not history.editions, "-empty")
+        self.set_class(not history.versions, "-empty")
         self._list.show(history)
 
     def _show_note(self) -> None:
@@ -183,10 +184,10 @@ class VersionsScreen(ListDetailScreen[bool]):
             self.notify(version_list.NOT_SUMMARIZED, markup=False)
         elif one.is_pinned:
             self.run_thread(self._unpin, self._confirm, "change")
-        elif one.rejected and self._confirming != one.version:
+        elif one.rejection and self._confirming != one.version:
             self._confirming = one.version
             text = (
-                f"Version {one.version} was rejected: {one.rejected}."
+                f"Version {one.version} was rejected: {one.rejection}."
                 "\nPress P again to pin it anyway."
             )
             self.notify(text, severity="warning", markup=False)
@@ -199,7 +200,7 @@ class VersionsScreen(ListDetailScreen[bool]):
             one.version,
             self._zone,
             self._now(),
-            even_rejected=bool(one.rejected),
+            even_rejected=bool(one.rejection),
         )
         return f"Version {one.version} is pinned: newer versions do not replace it."
 
@@ -239,5 +240,4 @@ def _title(line: TocEntry, zone: tzinfo) -> str:
     """Return the name of a node in full."""
     if title := calendar.title(line.node_id):
         return title
-    start = line.start_time.astimezone(zone)
-    return f"{format.day(start.date())}, {start:%H:%M}"
+    return date_format.moment(line.start_time, zone)

@@ -9,7 +9,7 @@ from textual.widget import Widget
 
 from memtui.model import calendar
 from memtui.model.nodes import TocEntry, TocLevel
-from memtui.tui import format
+from memtui.text import date_format
 
 SEPARATOR = " › "
 
@@ -44,8 +44,8 @@ def _path(line: TocEntry, zone: tzinfo) -> Iterator[str]:
             case TocLevel.MONTH:
                 yield calendar.title(node_id).partition(" ")[0]
             case TocLevel.WEEK:
-                yield format.week(period.first, period.end - timedelta(days=1))
+                yield date_format.days(period.first, period.end - timedelta(days=1))
             case TocLevel.DAY:
                 yield f"{period.first:%a} {period.first.day}"
             case TocLevel.SEGMENT:
-                yield format.clock(line.start_time, zone)
+                yield date_format.clock(line.start_time, zone)

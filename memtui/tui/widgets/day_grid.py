@@ -17,9 +17,9 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from memtui.memory.times import since
 from memtui.model import calendar
 from memtui.model.calendar import CalendarDay, CalendarYear, DateRange
+from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import DayChosen, DayPointedAt, YearsShown
 
@@ -346,19 +346,9 @@ class DayGrid(Widget, can_focus=True):
 GAP = "   "
 
 
-def relative_day(day: date, today: date) -> str:
-    """How far a day is from today: "today", "3 days ago", "5 weeks ago"."""
-    days = (today - day).days
-    if days in (0, 1):
-        return "yesterday" if days else "today"
-    if days < 0:
-        return "tomorrow" if days == -1 else f"in {-days} days"
-    return since.in_days(days)
-
-
 def dated(day: date, today: date) -> str:
-    """A date in full and how far it is: "Tue 10 March 2026, yesterday"."""
-    return f"{format.day(day)}, {relative_day(day, today)}"
+    """A date in full and how far it is: "Tue 10 Mar 2026, yesterday"."""
+    return f"{date_format.day(day)}, {date_format.day_age(day, today)}"
 
 
 def describe_day(day: date, found: CalendarDay | None, today: date) -> Content:

@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.widgets.option_list import Option
 
 from memtui.model.jobs import Job, JobRun, RunReason, RunResult
+from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.widgets.item_list import ItemList
 
@@ -134,7 +135,7 @@ def _state(one: "Status", told: JobListState, zone: tzinfo) -> str:
     if one.is_overdue:
         return "overdue"
     if one.next_at:
-        return f"next {_at(one.next_at, zone)}"
+        return f"next {date_format.moment(one.next_at, zone)}"
     return one.schedule
 
 
@@ -155,7 +156,7 @@ def _about_stage(name: str, told: JobListState, now: datetime) -> Content:
     if not told.is_ours:
         lines.append(Content(TOLD_THERE))
     if seen.worked_at:
-        lines.append(Content(f"It last worked {format.ago(seen.worked_at, now)}."))
+        lines.append(Content(f"It last worked {date_format.age(seen.worked_at, now)}."))
     if name in ("summarize", "rollup") and told.work and told.work.failing:
         failing = f"✗ {told.work.failing:,} failed, and wait for another try."
         lines.append(Content.styled(failing, "$error"))
@@ -180,7 +181,7 @@ def _about_job(job: Job, told: JobListState, zone: tzinfo, now: datetime) -> Con
     if one.is_paused:
         lines.append(Content("Paused: space resumes it, x runs it this once."))
     if one.asked_at:
-        lines.append(Content(f"Asked for {format.ago(one.asked_at, now)}."))
+        lines.append(Content(f"Asked for {date_format.age(one.asked_at, now)}."))
     lines.append(Content(""))
     lines += _history(work.runs.get(job, ()), zone, now)
     return Content("\n").join(lines)
@@ -194,7 +195,7 @@ def _waiting(job: Job, work: "Work") -> str:
 def _next(one: "Status", zone: tzinfo) -> str:
     if one.is_overdue:
         return " · its time has passed: it is next once a memtui works"
-    return f" · next {_at(one.next_at, zone)}" if one.next_at else ""
+    return f" · next {date_format.moment(one.next_at, zone)}" if one.next_at else ""
 
 
 def _history(runs: Sequence[JobRun], zone: tzinfo, now: datetime) -> list[Content]:
@@ -205,9 +206,10 @@ def _history(runs: Sequence[JobRun], zone: tzinfo, now: datetime) -> list[Conten
         result = run.result.value if run.result else "runs still"
         is_bad = run.result in (RunResult.FAILED, RunResult.BROKEN_OFF)
         until = run.ended_at or now
-        lasted = format.took(max(0.0, (until - run.began_at).total_seconds()))
+        began = date_format.moment(run.began_at, zone)
+        lasted = date_format.duration(until - run.began_at)
         line = (
-            f"{'✗' if is_bad else ' '} {_at(run.began_at, zone)}  {result}, {lasted},"
+            f"{'✗' if is_bad else ' '} {began}  {result}, {lasted},"
             f" {REASONS[run.reason]}: {_counts(run)}"
         )
         lines.append(Content.styled(line, "$error" if is_bad else ""))
@@ -222,11 +224,6 @@ def _counts(run: JobRun) -> str:
     said += [f"{run.failed:,} failed"] if run.failed else []
     said += [f"{run.waiting:,} left"] if run.waiting else []
     return ", ".join(said)
-
-
-def _at(at: datetime, zone: tzinfo) -> str:
-    local = at.astimezone(zone)
-    return f"{local:%a} {local.day} {local:%b %H:%M}"
 
 
 NAMES = (*STAGES, *Job)

@@ -20,6 +20,7 @@ from memtui.model.model_state import (
     ModelProgress,
 )
 from memtui.model.nodes import TocLevel
+from memtui.text import date_format
 from memtui.tui import format
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def describe_model(
         if found is None:
             return Content("Nobody has looked for a model yet.")
         health = ModelHealth(found.condition, found.says)
-        seen = f" (looked at {format.ago(found.at, now)})"
+        seen = f" (looked at {date_format.age(found.at, now)})"
         is_ready = Content("✓ A model can be asked.")
         how = is_ready if health.is_ready else _health(health, paused=0)
         return how + Content.styled(seen, "$context")
@@ -267,8 +268,7 @@ def _call(state: "Model", now: datetime) -> Content:
             said += f" {format.counted(doing.written, 'token')}{of}"
         how.append(said)
     if state.began_at is not None:
-        seconds = (now - state.began_at).total_seconds()
-        how.append(f"for {format.took(max(0.0, seconds))}")
+        how.append(f"for {date_format.duration(now - state.began_at)}")
     return Content("\n  ").join(Content(" · ".join(one)) for one in (which, how))
 
 
@@ -276,7 +276,7 @@ def of_node(node_id: str) -> str:
     """A node as a sentence names it."""
     here = calendar.period(node_id)
     if here.level is TocLevel.SEGMENT:
-        return f"a segment of {format.short_day(here.first)}"
+        return f"a segment of {date_format.day(here.first)}"
     if here.level is TocLevel.DAY:
-        return format.short_day(here.first)
+        return date_format.day(here.first)
     return calendar.title(node_id)

@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import MoreWanted
 from memtui.tui.widgets.item_list import ItemList
@@ -27,9 +28,10 @@ def row(entry: "Entry", zone: tzinfo) -> Content:
         if entry.count > 1:
             why += f", the last of {format.counted(entry.count, 'record')}"
     about = " · ".join(part for part in said if part)
-    at = entry.at.astimezone(zone)
     return Content.assemble(
-        f"{at:%Y-%m-%d %H:%M}  ", (about, "bold"), (f"\n  {why}", "$context")
+        f"{date_format.moment(entry.at, zone)}  ",
+        (about, "bold"),
+        (f"\n  {why}", "$context"),
     )
 
 
@@ -55,9 +57,12 @@ def describe_entry(shown: "Shown", zone: tzinfo, now: datetime) -> Content:
 
 
 def _head(entry: "Entry", zone: tzinfo, now: datetime) -> Content:
-    at = entry.at.astimezone(zone)
     agent = entry.agent or "agent not named"
-    about = [f"{at:%Y-%m-%d %H:%M} ({format.ago(entry.at, now)})", agent, entry.event]
+    about = [
+        f"{date_format.moment(entry.at, zone)} ({date_format.age(entry.at, now)})",
+        agent,
+        entry.event,
+    ]
     lines = [" · ".join([*filter(None, about), describe_amount(entry)])]
     if entry.file:
         lines.append(location(entry))

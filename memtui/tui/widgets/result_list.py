@@ -12,6 +12,7 @@ from textual.widgets.option_list import Option
 
 from memtui.model.events import clean
 from memtui.model.hits import Snippet
+from memtui.text import date_format
 from memtui.tui import format
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.results import ResultSnippet, SearchResult, SearchResults
@@ -158,10 +159,10 @@ class FoundRow(TextBlock):
 
 def when(line: SearchResult, now: datetime, zone: tzinfo) -> str:
     """When something was, as briefly as the present allows."""
-    at, today = line.at.astimezone(zone), now.astimezone(zone).date()
-    if line.level is not None:
-        return format.stretch(line.level, at.date(), today)
-    return f"{format.near_day(at.date(), today)} {at:%H:%M}"
+    if line.level is None:
+        return date_format.near_moment(line.at, now, zone)
+    today = now.astimezone(zone).date()
+    return format.stretch(line.level, line.at.astimezone(zone).date(), today)
 
 
 def flat(text: str) -> str:

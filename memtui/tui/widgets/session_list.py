@@ -5,7 +5,7 @@ A line that has not been read yet is blank; what is in sight is asked for.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from typing import ClassVar
 
 from textual import events
@@ -19,6 +19,7 @@ from textual.visual import Visual
 
 from memtui.model.sessions import Session
 from memtui.services.sessions import SessionRange
+from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import SessionWanted, StretchWanted
 
@@ -92,11 +93,11 @@ def row(
     title = one.title or UNTITLED
     parts = [
         (_left(when(one.created_at, now, zone, of.when), of.when), dim),
-        (_left(format.ago(one.created_at, now), of.ago), dim),
+        (_left(date_format.age(one.created_at, now), of.ago), dim),
         (_left(one.agent, of.agent), dim),
         (_left(one.project, of.project), ""),
         (_left(title, of.title), "" if one.title else dim),
-        (_right(lasted(one.updated_at - one.created_at), of.length), dim),
+        (_right(date_format.duration(one.updated_at - one.created_at), of.length), dim),
         (_right(format.count(one.message_count), of.messages), dim),
     ]
     cells = [Content.styled(text, style) for text, style in parts if text]
@@ -106,22 +107,11 @@ def row(
 
 def when(at: datetime, now: datetime, zone: tzinfo, cells: int) -> str:
     """When a session began, as fully as there is room for."""
-    here, today = at.astimezone(zone), now.astimezone(zone).date()
-    day = format.near_day(here.date(), today)
     if cells >= LONG_WHEN:
-        return f"{day} {here:%H:%M}"
-    return f"{here:%H:%M}" if here.date() == today else day
-
-
-def lasted(length: timedelta) -> str:
-    """How long a session was, in its two largest units."""
-    minutes = int(length.total_seconds() // 60)
-    hours, days = minutes // 60, minutes // (24 * 60)
-    if days:
-        return f"{days} d" if days > 9 else f"{days} d {hours % 24} h"
-    if hours:
-        return f"{hours} h {minutes % 60:02}"
-    return f"{minutes} min"
+        return date_format.near_moment(at, now, zone)
+    on, today = at.astimezone(zone).date(), now.astimezone(zone).date()
+    is_today = on == today
+    return date_format.clock(at, zone) if is_today else date_format.near_day(on, today)
 
 
 def _left(text: str, cells: int) -> str:

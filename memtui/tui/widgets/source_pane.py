@@ -24,9 +24,9 @@ from memtui.model.events import Event, EventRole
 from memtui.model.grips import Expansion
 from memtui.model.verdicts import SUPPORTED, EventQuote, Support, Verdict
 from memtui.services import sources
-from memtui.text import analyzer
+from memtui.text import analyzer, date_format
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import SessionWanted, SourceRead, SourceWanted
+from memtui.tui.messages import SessionWanted, SourceWanted
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.results import JumpTarget
@@ -140,31 +140,22 @@ class SourcePane(Vertical):
     def _load(self) -> None:
         if self._requested is None:
             return
-        reading = partial(self._read, self._requested, self._context_size)
-        workers.ask(self, reading, "source")
-
-    def _read(self, wanted: SourceWanted, context: int) -> None:
-        around = {"before": context, "after": context}
-        if wanted.event_id:
-            found = sources.around(wanted.event_id, wanted.excerpt, **around)
-        else:
-            found = sources.expand(wanted.grip_id, **around)
-        workers.tell(self, SourceRead(wanted, found))
-
-    @on(SourceRead)
-    def show(self, message: SourceRead) -> None:
-        """Show the events, the quoted ones a third of the way down."""
         wanted = self._requested
-        if wanted is None or message.wanted is not wanted:
+        read = partial(_read, wanted, self._context_size)
+        workers.load(self, read, partial(self._show, wanted), "source")
+
+    def _show(self, wanted: SourceWanted, expansion: Expansion) -> None:
+        """Show the events, the quoted ones a third of the way down."""
+        if wanted is not self._requested:
             return
         self._loading = None
-        self.expansion = message.expansion
-        if not message.expansion.excerpt_events:
+        self.expansion = expansion
+        if not expansion.excerpt_events:
             self._show_text(_title(wanted), NOT_FOUND)
             return
         self.query_one(PaneTitle).show(_title(wanted), self._describe_session())
         self.query_one("#transcript", Static).update(
-            SourceExcerpt(message.expansion, self.zone, self.now(), wanted.verdict)
+            SourceExcerpt(expansion, self.zone, self.now(), wanted.verdict)
         )
         self.call_after_refresh(self._scroll_to_evidence)
 
@@ -227,13 +218,21 @@ class SourcePane(Vertical):
         grip, session = self.expansion.grip, self.expansion.session
         if grip is None or session is None:
             return ""
-        at = grip.timestamp.astimezone(self.zone)
+        at = date_format.moment(grip.timestamp, self.zone)
         parts = (session.agent, session.project, f"session {session.session_id}")
         where = ", ".join(part for part in parts if part)
         ids = f"event {grip.event_id_start}"
         if grip.grip_id:
             ids = f"{ids}, {grip.grip_id}"
-        return f"“{grip.excerpt}” — {where}, {at:%Y-%m-%d %H:%M} ({ids})"
+        return f"“{grip.excerpt}” — {where}, {at} ({ids})"
+
+
+def _read(wanted: SourceWanted, context: int) -> Expansion:
+    if wanted.event_id:
+        return sources.around(
+            wanted.event_id, wanted.excerpt, before=context, after=context
+        )
+    return sources.expand(wanted.grip_id, before=context, after=context)
 
 
 def _title(wanted: SourceWanted) -> str:
@@ -402,7 +401,7 @@ class SourceExcerpt(TextBlock):
                 yield is_evidence, self._event_lines(event, is_evidence, width)
 
     def _day_line(self, day: date, at: datetime, width: int) -> Content:
-        text = f"  {format.day(day)} · {format.ago(at, self.now)}"
+        text = f"  {date_format.day(day)} · {date_format.age(at, self.now)}"
         return Content.styled(text, "$context").truncate(width, ellipsis=True)
 
     def _event_lines(
@@ -410,7 +409,7 @@ class SourceExcerpt(TextBlock):
     ) -> list[Content]:
         bar = Content.styled(BAR, "$evidence") if is_evidence else Content("  ")
         style = "" if is_evidence else "$context"
-        time = format.clock(event.timestamp, self.zone)
+        time = date_format.clock(event.timestamp, self.zone)
         speaker = format.speaker(event)
         marks = self._marks[event.event_id] if is_evidence else None
         text = _event_text(event, marks).stylize_before(style)

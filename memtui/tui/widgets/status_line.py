@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from memtui.errors import NO_ROOM
 from memtui.model.scope import ALL, Scope
+from memtui.text import date_format
 from memtui.tui import format
 from memtui.tui.widgets import model_status
 from memtui.tui.workers import Calm
@@ -274,17 +275,15 @@ def _now(
 
 
 def _told(some: Sequence[Failure], zone: tzinfo) -> Content:
-    from memtui.tui import format
-
     pass
 
     stages = dict.fromkeys(DOING.get(one.stage, "working") for one in some)
     doing = ", ".join(stages)
-    since = format.clock(min(one.since for one in some), zone)
+    since = date_format.clock(min(one.since for one in some), zone)
     error, ends = some[0].error, [one.until for one in some if one.until is not None]
     if not ends:
         what = f"✗ Failing since {since}, {doing}: {error}."
         return Content.assemble((what, "$error"), f" {RETRIES_ITSELF}")
-    until = format.clock(max(ends), zone)
+    until = date_format.clock(max(ends), zone)
     said = f"  Failed at {since}, {doing}: {error}; {THEN}, from {until} on."
     return Content.styled(said, "$context")

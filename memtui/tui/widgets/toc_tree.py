@@ -23,18 +23,14 @@ from memtui.model import calendar
 from memtui.model.nodes import NodeStatus, TocEntry, TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse
-from memtui.services.browse import PAGE
+from memtui.services.browse import PAGE, Branches
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
-    AllRead,
-    BranchesRead,
+    LoadFailed,
     NodeOpened,
     NodePointedAt,
-    NotRead,
-    PageRead,
-    PathRead,
-    PeerFound,
     Revealed,
+    TocLoaded,
 )
 
 NOT_FOUND = "This node is not in the contents."
@@ -122,7 +118,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     def segment_count(self) -> int:
         """The number of segments in the loaded years."""
         years = (row.data for row in self.root.children)
-        return sum(y.tally.segments for y in years if isinstance(y, TocEntry))
+        return sum(y.counts.segments for y in years if isinstance(y, TocEntry))
 
     # Loading branches
 
@@ -133,19 +129,14 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         self._loading[node_id] = offset
         self._loaded.add(node_id)
         self.set_timer(workers.SLOW_S, partial(self._show_loading, node_id))
-        reading = partial(self._read_page, self.scope, node_id, offset)
-        self.run_worker(
-            reading, name=node_id, group=LOAD_GROUP, thread=True, exit_on_error=False
-        )
+        read = partial(_read_page, self.scope, node_id, offset)
+        show = partial(self._fill, self.scope, node_id, offset)
+        workers.load(self, read, show, f"{LOAD_GROUP} {node_id}")
 
     def _show_loading(self, node_id: str) -> None:
         branch = self._branch(node_id)
         if node_id in self._loading and branch is not None and not branch.children:
             self._add_more(branch, MoreRow(0, workers.READING))
-
-    def _read_page(self, scope: Scope, node_id: str, offset: int) -> None:
-        lines = browse.at_a_glance(_children(node_id, scope, offset=offset), scope)
-        self.post_message(PageRead(node_id, offset, lines, scope))
 
     @on(Tree.NodeExpanded)
     def load_branch(self, event: Tree.NodeExpanded[TocRow]) -> None:
@@ -154,48 +145,51 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         if node_id not in self._loaded:
             self._load(node_id)
 
-    @on(PageRead)
-    def fill(self, message: PageRead) -> None:
+    def _fill(
+        self, scope: Scope, node_id: str, offset: int, lines: Sequence[TocEntry]
+    ) -> None:
         """Add a page in one go: Textual lays out the whole tree after each change."""
-        if message.of != self.scope:
+        if scope != self.scope:
             return
-        self._loading.pop(message.node_id, None)
-        branch = self._branch(message.node_id)
+        self._loading.pop(node_id, None)
+        branch = self._branch(node_id)
         if branch is None:
             return
         more = _more_row(branch)
         was_on_more = more is not None and self.cursor_node is more
         if more is not None:
             more.remove()
-        if message.offset == 0:
-            self._update_branch(branch, message.lines)
+        if offset == 0:
+            self._update_branch(branch, lines)
         else:
-            for line in message.lines:
+            for line in lines:
                 self._add(branch, line)
-            if len(message.lines) == PAGE:
-                self._add_more(branch, MoreRow(message.offset + PAGE))
-        if was_on_more and message.lines:
-            self._move_to(self._rows[message.lines[0].node_id])
+            if len(lines) == PAGE:
+                self._add_more(branch, MoreRow(offset + PAGE))
+        if was_on_more and lines:
+            self._move_to(self._rows[lines[0].node_id])
         elif self.cursor_node is None and self.root.children and not self._path:
             self._move_to(self.root.children[0])
         self._advance()
+        self.post_message(TocLoaded())
 
     @on(Worker.StateChanged)
     def show_error(self, event: Worker.StateChanged) -> None:
         """Show in the branch, or in a notice, why it could not be read."""
         if event.state is not WorkerState.ERROR:
             return
-        self.post_message(NotRead())
+        self.post_message(LoadFailed())
         reason = format.why(event.worker.error)
-        if event.worker.group != LOAD_GROUP:
+        group, _, node_id = event.worker.group.partition(" ")
+        if group != LOAD_GROUP:
             self.notify(
                 f"The contents could not be read: {reason}",
                 severity="error",
                 markup=False,
             )
             return
-        offset = self._loading.pop(event.worker.name, 0)
-        branch = self._branch(event.worker.name)
+        offset = self._loading.pop(node_id, 0)
+        branch = self._branch(node_id)
         if branch is not None:
             more = _more_row(branch)
             has_cursor = self.cursor_node in (None, more)
@@ -272,37 +266,28 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
 
     # Expanding all below a row
 
-    @on(AllRead)
-    def expand_branches(self, message: AllRead) -> None:
+    def _expand_all(self, scope: Scope, branches: Branches) -> None:
         """Expand what was read, and notify if that is not everything."""
-        if message.of != self.scope:
+        if scope != self.scope:
             return
-        for node_id, lines in message.branches.lines.items():
+        for node_id, lines in branches.lines.items():
             branch = self._rows.get(node_id)
             if branch is not None and node_id not in self._loading:
                 self._loaded.add(node_id)
                 self._update_branch(branch, lines)
                 branch.expand()
-        if not message.branches.is_all:
+        if not branches.is_all:
             self.notify(PARTLY_EXPANDED, markup=False)
-
-    def _read_all(self, scope: Scope, node_id: str) -> None:
-        found = browse.under(node_id, limit=MAX_EXPANDED, of=scope)
-        workers.tell(self, AllRead(node_id, found, scope))
 
     # Going to a node
 
     def reveal(self, node_id: str) -> None:
         """Expand the path to a node, put the cursor on it, and post ``Revealed``."""
-        workers.ask(self, partial(self._find_path, node_id), SEEK_GROUP)
+        read = partial(browse.path, node_id)
+        workers.load(self, read, self._follow, SEEK_GROUP)
 
-    def _find_path(self, node_id: str) -> None:
-        workers.tell(self, PathRead(node_id, browse.path(node_id)))
-
-    @on(PathRead)
-    def follow(self, message: PathRead) -> None:
-        """Start down the path."""
-        self._path = list(message.path)
+    def _follow(self, path: Sequence[str]) -> None:
+        self._path = list(path)
         if not self._path:
             self.notify(NOT_FOUND, markup=False)
         self._advance()
@@ -346,19 +331,14 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         if line is None:
             self.notify("Choose a row of the contents first.", markup=False)
             return
-        finding = partial(self._find_sibling, line.node_id, step, self.scope)
-        workers.ask(self, finding, SIBLING_GROUP)
+        find = partial(_sibling, line.node_id, step, self.scope)
+        workers.load(self, find, partial(self._go_to_sibling, step), SIBLING_GROUP)
 
-    def _find_sibling(self, node_id: str, step: int, scope: Scope) -> None:
-        workers.tell(self, PeerFound(_sibling(node_id, step, scope), step))
-
-    @on(PeerFound)
-    def go_to_sibling(self, message: PeerFound) -> None:
-        """Go to the sibling that was found, or notify that there is none."""
-        if message.node_id:
-            self.reveal(message.node_id)
+    def _go_to_sibling(self, step: int, node_id: str) -> None:
+        if node_id:
+            self.reveal(node_id)
         else:
-            end = "oldest" if message.step > 0 else "newest"
+            end = "oldest" if step > 0 else "newest"
             self.notify(f"This is the {end} of its level.", markup=False)
 
     # Changes of the scope and of the store
@@ -400,30 +380,19 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         self._stale_branches |= branches
         self._stale_rows |= dict.fromkeys(rows)
         some = [*self._stale_rows][:PAGE]
-        reading = partial(self._read_again, self.scope, some, {**self._stale_branches})
-        workers.ask(self, reading, REFRESH_GROUP)
+        read = partial(_read_changes, self.scope, some, {**self._stale_branches})
+        workers.load(self, read, self._show_changes, REFRESH_GROUP)
 
-    def _read_again(
-        self, scope: Scope, rows: list[str], branches: dict[str, int]
-    ) -> None:
-        children = {
-            node_id: browse.at_a_glance(_children(node_id, scope, limit=limit), scope)
-            for node_id, limit in branches.items()
-        }
-        lines = browse.at_a_glance(browse.lines(rows, scope), scope)
-        workers.tell(self, BranchesRead(lines, {**children}, scope))
-
-    @on(BranchesRead)
-    def show_changes(self, message: BranchesRead) -> None:
+    def _show_changes(self, changes: "TocChanges") -> None:
         """Show what has changed; cursor and scroll position stay on their row."""
-        if message.of != self.scope:
+        if changes.scope != self.scope:
             return
         self._stale_branches, self._stale_rows = {}, {}
         cursor = self.cursor_node
         height = cursor.line - self.scroll_offset.y if cursor is not None else 0
-        for line in message.lines:
+        for line in changes.lines:
             self._update_row(line)
-        for node_id, lines in message.branches.items():
+        for node_id, lines in changes.branches.items():
             branch = self._branch(node_id)
             if branch is not None and node_id not in self._loading:
                 self._update_branch(branch, lines)
@@ -433,6 +402,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         elif cursor is not None and cursor is self.cursor_node:
             _ = self.last_line
             self.scroll_to(y=cursor.line - height, animate=False, force=True)
+        self.post_message(TocLoaded())
 
     # Keys and mouse
 
@@ -478,8 +448,9 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         """Expand all rows below this one."""
         row = self.cursor_node
         if row is not None and row.allow_expand:
-            reading = partial(self._read_all, self.scope, _id_of(row))
-            workers.ask(self, reading, EXPAND_GROUP)
+            find = partial(browse.under, _id_of(row), limit=MAX_EXPANDED, of=self.scope)
+            show = partial(self._expand_all, self.scope)
+            workers.load(self, find, show, EXPAND_GROUP)
         else:
             self.notify("Nothing to expand here. Press enter to open.", markup=False)
 
@@ -579,6 +550,30 @@ def _indent(row: TreeNode[TocRow]) -> int:
 
 
 # Reading
+
+
+@dataclass(frozen=True, slots=True)
+class TocChanges:
+    """Rows that were read again, and the rows of expanded branches."""
+
+    scope: Scope
+    lines: Sequence[TocEntry]
+    branches: Mapping[str, Sequence[TocEntry]]
+
+
+def _read_page(scope: Scope, node_id: str, offset: int) -> Sequence[TocEntry]:
+    return browse.at_a_glance(_children(node_id, scope, offset=offset), scope)
+
+
+def _read_changes(
+    scope: Scope, rows: list[str], branches: Mapping[str, int]
+) -> TocChanges:
+    children = {
+        node_id: browse.at_a_glance(_children(node_id, scope, limit=limit), scope)
+        for node_id, limit in branches.items()
+    }
+    lines = browse.at_a_glance(browse.lines(rows, scope), scope)
+    return TocChanges(scope, lines, children)
 
 
 def _children(
@@ -685,8 +680,8 @@ def _headline(line: TocEntry) -> str:
 
 
 def _count(line: TocEntry) -> str:
-    is_known = line.tally.segments or line.status is not NodeStatus.PENDING
-    return format.count(line.tally.segments) if is_known else ""
+    is_known = line.counts.segments or line.status is not NodeStatus.PENDING
+    return format.count(line.counts.segments) if is_known else ""
 
 
 def _state(line: TocEntry) -> str:
@@ -695,7 +690,7 @@ def _state(line: TocEntry) -> str:
         return format.BEHIND
     if line.status is NodeStatus.PROVISIONAL:
         return format.PASSING
-    return format.MODELS if line.is_models else " "
+    return format.MODELS if line.is_by_model else " "
 
 
 def _mark(line: TocEntry, is_expanded: bool) -> str:

@@ -21,6 +21,7 @@ from textual.highlight import highlight
 
 from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.services.conversation import Turn
+from memtui.text import date_format
 from memtui.tui import format
 
 MARGIN = 2
@@ -139,7 +140,7 @@ def _lead(turn: Turn, layout: TurnLayout) -> Iterator[Content]:
         if before is not None:
             yield blank
         room = max(1, layout.width - MARGIN)
-        text = f"── {format.day(day)} · {format.ago(at, layout.now)} "
+        text = f"── {date_format.day(day)} · {date_format.age(at, layout.now)} "
         rule = "─" * max(0, min(MAX_WIDTH + GUTTER, room) - len(text))
         yield Content.styled(text + rule, DIM).truncate(room, ellipsis=True)
     if layout.with_thoughts:
@@ -168,7 +169,7 @@ def _beside(
     is_dim: bool = False,
 ) -> list[Content]:
     """Return a text with time and speaker beside it, or above where it is narrow."""
-    time = format.clock(at, layout.zone)
+    time = date_format.clock(at, layout.zone)
     room = max(1, layout.width - MARGIN)
     style = DIM if is_dim else "bold"
     if layout.width < SIDE_BY_SIDE:
@@ -185,7 +186,10 @@ def _tool_lines(event: Event, layout: TurnLayout, is_expanded: bool) -> list[Con
     mark = "  "
     if output or _edits(event):
         mark = EXPANDED if is_expanded else COLLAPSED
-    time, speaker = format.clock(event.timestamp, layout.zone), format.speaker(event)
+    time, speaker = (
+        date_format.clock(event.timestamp, layout.zone),
+        format.speaker(event),
+    )
     room = max(1, layout.width - MARGIN)
     is_wide = layout.width >= SIDE_BY_SIDE
     name = f"{speaker:<{format.SPEAKER_CELLS}} " if is_wide else ""

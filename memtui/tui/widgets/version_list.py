@@ -14,6 +14,7 @@ from memtui.model.nodes import Bullet, NodeStatus, TocHistory, TocNode, TocVersi
 from memtui.model.summaries import GenerationStats
 from memtui.model.verdicts import Support
 from memtui.summarize.grounding import explain
+from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.widgets import bullet_list
 from memtui.tui.widgets.item_list import ItemList
@@ -42,16 +43,16 @@ def row(edition: TocVersion, status: NodeStatus, zone: tzinfo) -> Paragraph:
     """
     mark = Content.styled(f"{edition.version:>3}  ", "bold")
     how = Content.styled(", ".join(states(edition, status)), "$accent")
-    at = f"{edition.created_at.astimezone(zone):%Y-%m-%d %H:%M}"
+    at = date_format.moment(edition.created_at, zone)
     under = [Content.styled(f"{at} · {counts(edition)}", "$context")]
-    if edition.rejected:
-        under.append(Content.styled(f"rejected: {edition.rejected}", "$error"))
+    if edition.rejection:
+        under.append(Content.styled(f"rejected: {edition.rejection}", "$error"))
     return Paragraph(mark, Content(who(edition)), how, under)
 
 
 def who(edition: TocVersion) -> str:
     """Who wrote a version."""
-    facts = edition.facts
+    facts = edition.generation
     if not facts.model:
         return f"quoted ({edition.summarizer})"
     return f"{facts.model} {facts.digest[:DIGEST_CHARS]}".strip()
@@ -98,16 +99,16 @@ def describe_choice(
     said = []
     if shown.is_pinned:
         said.append(f"You pinned version {shown.version}: P on it lets it go.")
-        if history.line.status is NodeStatus.STALE:
+        if history.entry.status is NodeStatus.STALE:
             said.append("Something has changed since it was made.")
-    elif len(history.editions) == 1:
+    elif len(history.versions) == 1:
         said.append("There is only this version.")
     if is_written:
         said.append("A model writes a new one now.")
-    elif history.asked_at:
-        ago = format.ago(history.asked_at, now)
+    elif history.requested_at:
+        ago = date_format.age(history.requested_at, now)
         said.append(f"You asked for a new one {ago}. {promise.says}")
-    elif not any(one.is_models for one in history.editions):
+    elif not any(one.is_by_model for one in history.versions):
         how = "R asks a model for one." if promise.is_kept else promise.says
         said.append(f"No model has written one yet. {how}")
     return " ".join(said)
@@ -139,13 +140,13 @@ class VersionText(TextBlock):
         if said := self.node.headline:
             yield Content.styled(said, "bold")
         at = edition.created_at
-        day = format.day(at.astimezone(self.zone).date())
-        when = f"{day} {format.clock(at, self.zone)} ({format.ago(at, self.now)})"
+        moment = date_format.moment(at, self.zone)
+        when = f"{moment} ({date_format.age(at, self.now)})"
         yield Content.styled(f"{who(edition)} · {when}", "$context")
-        if cost := _cost(edition.facts):
+        if cost := _cost(edition.generation):
             yield Content.styled(cost, "$context")
-        if edition.rejected:
-            yield Content.styled(f"Rejected: {edition.rejected}", "$error")
+        if edition.rejection:
+            yield Content.styled(f"Rejected: {edition.rejection}", "$error")
         if not (self.node.bullets or self.node.withheld):
             yield Content("Nothing worth a bullet was said here.")
 
@@ -189,12 +190,12 @@ class VersionList(ItemList, inherit_bindings=False):
     def show(self, history: TocHistory) -> None:
         """List these; the cursor stays on its version, at first on the one shown."""
         before = self.current or history.shown
-        self.versions = history.editions
-        status = history.line.status
-        rows = [row(one, status, self._zone) for one in history.editions]
+        self.versions = history.versions
+        status = history.entry.status
+        rows = [row(one, status, self._zone) for one in history.versions]
         with self.prevent(OptionList.OptionHighlighted):
             self.set_options(Option(row) for row in rows)
-        numbers = [one.version for one in history.editions]
+        numbers = [one.version for one in history.versions]
         if before is not None and before.version in numbers:
             self.highlighted = numbers.index(before.version)
         elif numbers:

@@ -58,7 +58,7 @@ def begun(text: str) -> str:
 
 
 def texts() -> list[str]:
-    with database.connected():
+    with database.connection():
         rows = EventRow.select(EventRow.text).order_by(EventRow.id).tuples()
         return [text for (text,) in rows]
 
@@ -162,7 +162,7 @@ def test_versions_are_accepted_released_and_asked_for(desk: Desk) -> None:
 
 
 def test_versions_are_listed_read_and_accepted(desk: Desk) -> None:
-    with database.writing():
+    with database.transaction():
         row = VersionRow.get(VersionRow.node_id == DAY, VersionRow.version == 1)
         named = {"version": 2, "rejected": "it names a seal", "is_models": True}
         row = {**row.__data__, **named, "id": None}

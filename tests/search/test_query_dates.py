@@ -4,19 +4,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memtui.memory.queries import timely
+from memtui.search import query_dates
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def test_a_time_that_is_named_again_and_again_is_looked_at_once() -> None:
-    assert len(timely.read("last week " * 900, NOW, UTC).periods) == 1
+    assert len(query_dates.read("last week " * 900, NOW, UTC).periods) == 1
     days = " ".join(f"2025-03-{day:02}" for day in range(1, 31))
-    assert len(timely.read(days, NOW, UTC).periods) == timely.PERIODS
+    assert len(query_dates.read(days, NOW, UTC).periods) == query_dates.MAX_PERIODS
 
 
 def test_a_time_is_read_and_the_rest_is_looked_up() -> None:
-    found = timely.read("what did we decide about retries last week", NOW, UTC)
+    found = query_dates.read("what did we decide about retries last week", NOW, UTC)
     assert found.rest.split() == ["what", "did", "we", "decide", "about", "retries"]
     assert found.covers(NOW - timedelta(days=7))
     assert not found.covers(NOW)
@@ -24,7 +24,7 @@ def test_a_time_is_read_and_the_rest_is_looked_up() -> None:
 
 def test_what_is_quoted_or_a_filter_is_no_time() -> None:
     for text in ('"last week"', "after:2025-03", 'project:"in May 2024"'):
-        assert timely.read(f"retries {text}", NOW, UTC).periods == ()
+        assert query_dates.read(f"retries {text}", NOW, UTC).periods == ()
 
 
 @pytest.mark.parametrize(
@@ -42,16 +42,16 @@ def test_what_is_quoted_or_a_filter_is_no_time() -> None:
 def test_words_for_a_time_behind_after_and_before_are_dates(
     typed: str, rest: str
 ) -> None:
-    assert timely.read(typed, NOW, UTC) == timely.Timely(rest)
+    assert query_dates.read(typed, NOW, UTC) == query_dates.DatedQuery(rest)
 
 
 def test_loose_times_stay_words() -> None:
-    found = timely.read("what broke recently", NOW, UTC)
+    found = query_dates.read("what broke recently", NOW, UTC)
     assert (found.rest, found.periods) == ("what broke recently", ())
 
 
 def test_it_is_told_whether_anything_lies_in_a_time() -> None:
-    found = timely.read("retries yesterday", NOW, UTC)
+    found = query_dates.read("retries yesterday", NOW, UTC)
     (told,) = found.understood([NOW])
     assert not told.is_met
     (told,) = found.understood([NOW, NOW - timedelta(days=1)])

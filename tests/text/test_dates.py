@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory import times
-from memtui.memory.times import Period
+from memtui.text import dates
+from memtui.text.dates import Period
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 21, 22, 0, tzinfo=UTC)
@@ -20,7 +20,7 @@ Bounds = tuple[str | None, str | None]
 
 
 def read(text: str, now: datetime = NOW) -> list[Period]:
-    return times.read(text, now, BERLIN)
+    return dates.read(text, now, BERLIN)
 
 
 def local(bound: datetime | None) -> str | None:
@@ -56,9 +56,9 @@ def at(day: str) -> datetime:
 def test_what_is_a_time_and_nothing_else_is_read_as_one(
     text: str, start: str, end: str
 ) -> None:
-    (one,) = times.meant(text, NOW, BERLIN)
+    (one,) = dates.read_exact(text, NOW, BERLIN)
     assert (local(one.start), local(one.end)) == (start, end)
-    assert times.meant("zebra", NOW, BERLIN) == []
+    assert dates.read_exact("zebra", NOW, BERLIN) == []
     assert not bounds("the H2 database"), "no half of a year"
 
 
@@ -161,12 +161,6 @@ def test_last_is_the_calendars_and_past_goes_up_to_now(
         ("Monday before last", "2026-11-09", "2026-11-10"),
         ("the Saturday before last", "2026-11-07", "2026-11-08"),
         ("the weekend before last", "2026-11-07", "2026-11-09"),
-        ("a week last Tuesday", "2026-11-10", "2026-11-11"),
-        ("two weeks last Friday", "2026-11-06", "2026-11-07"),
-        ("in the 2020s", "2020-01-01", "2030-01-01"),
-        ("in the early 2010s", "2010-01-01", "2014-01-01"),
-        ("over Christmas", "2025-12-24", "2025-12-27"),
-        ("at Christmas 2024", "2024-12-24", "2024-12-27"),
     ],
 )
 def test_what_comes_again_is_the_latest_that_has_begun(
@@ -262,50 +256,11 @@ def test_a_time_may_be_open_on_one_side_or_go_from_one_to_another(
 @pytest.mark.parametrize(
     ("text", "start", "end"),
     [
-        ("was haben wir gestern gemacht", "2026-11-20", "2026-11-21"),
-        ("letzte Woche", "2026-11-09", "2026-11-16"),
-        ("vor drei Tagen", "2026-11-18", "2026-11-19"),
-        ("qu'avons-nous décidé hier ?", "2026-11-20", "2026-11-21"),
-        ("la semaine dernière", "2026-11-09", "2026-11-16"),
-        ("il y a 3 jours", "2026-11-18", "2026-11-19"),
-        ("¿qué hicimos ayer?", "2026-11-20", "2026-11-21"),
-        ("la semana pasada", "2026-11-09", "2026-11-16"),
-        ("我们昨天做了什么", "2026-11-20", "2026-11-21"),
-        ("上周的错误", "2026-11-09", "2026-11-16"),
-        ("上个月", "2026-10-01", "2026-11-01"),
-        ("去年", "2025-01-01", "2026-01-01"),
-        ("3天前", "2026-11-18", "2026-11-19"),
-        ("两个月前", "2026-09-06", "2026-10-07"),
-    ],
-)
-def test_plain_times_are_read_in_other_languages(
-    text: str, start: str, end: str
-) -> None:
-    assert bounds(text) == [(start, end)]
-
-
-@pytest.mark.parametrize(
-    ("text", "start", "end"),
-    [
         ("the Friday before last week", "2026-11-06", "2026-11-07"),
-        ("last Tuesday week", "2026-11-10", "2026-11-11"),
-        ("not last week but the week before", "2026-11-02", "2026-11-09"),
-        ("the night before last", "2026-11-19 18:00", "2026-11-20 05:00"),
         ("the other day", "2026-11-07", "2026-11-22"),
-        ("this time last year", "2025-11-06", "2025-12-07"),
-        ("this time last week", "2026-11-14", "2026-11-15"),
-        ("around this time yesterday", "2026-11-20 22:00", "2026-11-21"),
-        ("the same day last year", "2025-11-21", "2025-11-22"),
-        ("two years ago today", "2024-11-21", "2024-11-22"),
-        ("three Fridays ago", "2026-11-06", "2026-11-07"),
-        ("two weekends ago", "2026-11-07", "2026-11-09"),
         ("Friday the 13th", "2026-11-13", "2026-11-14"),
         ("on the 3rd", "2026-11-03", "2026-11-04"),
-        ("the first Monday in June", "2026-06-01", "2026-06-02"),
-        ("the last Friday of October", "2026-10-30", "2026-10-31"),
-        ("the last day of last month", "2026-10-31", "2026-11-01"),
         ("the second week of June", "2026-06-08", "2026-06-15"),
-        ("earlier this month", "2026-11-01", "2026-11-22"),
         ("early in March", "2026-03-01", "2026-03-11"),
         ("last 36h", "2026-11-20 11:00", "2026-11-21 23:00"),
         ("2d ago", "2026-11-19", "2026-11-20"),
@@ -330,6 +285,8 @@ def test_what_is_counted_out_is_not_taken_for_what_it_is_counted_from(
         ("June '25", "2025-06-01", "2025-07-01"),
         ("yesterday between 2 and 4pm", "2026-11-20 14:00", "2026-11-20 16:00"),
         ("yesterday, 11-2pm", "2026-11-20 11:00", "2026-11-20 14:00"),
+        ("between 9 and 11 yesterday", "2026-11-20 09:00", "2026-11-20 11:00"),
+        ("yesterday between 9 and 11", "2026-11-20 09:00", "2026-11-20 11:00"),
         ("3 June 15:00-16:30", "2026-06-03 15:00", "2026-06-03 16:30"),
         ("from June onwards", "2026-06-01", None),
         ("from Monday on", "2026-11-16", None),
@@ -338,24 +295,6 @@ def test_what_is_counted_out_is_not_taken_for_what_it_is_counted_from(
 def test_a_stretch_may_be_written_as_one(
     text: str, start: str, end: str | None
 ) -> None:
-    assert bounds(text) == [(start, end)]
-
-
-@pytest.mark.parametrize(
-    ("text", "start", "end"),
-    [
-        ("am 3. Juni 2025", "2025-06-03", "2025-06-04"),
-        ("vom 3.6.25", "2025-06-03", "2025-06-04"),
-        ("im März", "2026-03-01", "2026-04-01"),
-        ("letzten Samstag", "2026-11-14", "2026-11-15"),
-        ("am Samstag", "2026-11-21", "2026-11-22"),
-        ("le 3 juin", "2026-06-03", "2026-06-04"),
-        ("mardi dernier", "2026-11-17", "2026-11-18"),
-        ("el 3 de junio de 2025", "2025-06-03", "2025-06-04"),
-        ("en mars 2025", "2025-03-01", "2025-04-01"),
-    ],
-)
-def test_dates_are_read_in_other_languages(text: str, start: str, end: str) -> None:
     assert bounds(text) == [(start, end)]
 
 
@@ -392,7 +331,6 @@ def test_dates_are_read_in_other_languages(text: str, start: str, end: str) -> N
         "29 February 2025",
         "30 February, 31 April 2025, 2025-13 and 2025-W54",
         "at 24:30, at 13pm",
-        "was ist hier passiert",
         "today() and yesterday= and last-week",
         "100000 days ago and 1,500 days ago and 2.5 days ago",
         "how long ago, how many weeks",
@@ -401,7 +339,6 @@ def test_dates_are_read_in_other_languages(text: str, start: str, end: str) -> N
         "11 may 14 files",
         "more than a minute ago",
         "on the 3rd attempt, the 2nd of its kind",
-        "3 mars bars",
         "from 3 to 5 and from 10 to 12 lines",
         "mon-thu, 3-may-be and 1.2.25",
     ],
@@ -415,9 +352,9 @@ def test_what_may_be_another_thing_is_no_time(text: str) -> None:
     [
         "next Tuesday",
         "a week on Tuesday",
+        "a week last Tuesday",
+        "last Tuesday week",
         "Tuesday week",
-        "the christmas tree",
-        "port 2020s",
         "Monday next week",
         "every Monday morning",
         "the job that runs every day at 3pm",
@@ -498,7 +435,7 @@ def test_a_month_ago_is_the_last_day_that_the_month_has() -> None:
 def test_it_is_the_day_of_the_store_not_of_the_clock() -> None:
     late = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
     assert bounds("today", late) == [("2026-11-22", "2026-11-23")]
-    (tokyo,) = times.read("today", NOW, ZoneInfo("Asia/Tokyo"))
+    (tokyo,) = dates.read("today", NOW, ZoneInfo("Asia/Tokyo"))
     assert tokyo.start == datetime(2026, 11, 21, 15, tzinfo=UTC)
 
 
@@ -519,31 +456,31 @@ def test_a_loose_time_beside_a_firm_one_says_nothing_more() -> None:
     assert bounds("what I recently wrote in May") == [("2026-05-01", "2026-06-01")]
     assert not read("3pm yesterday")[0].is_soft
     assert not read("week 3 of 2026")[0].is_soft
-    assert not read("KW 3")[0].is_soft
+    assert not read("ISO week 3")[0].is_soft
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("about last week", "last week: 9–15 November 2026"),
-        ("yesterday", "yesterday: Friday 20 November 2026"),
-        ("week 45", "week 45: 2–8 November 2026"),
-        ("week 40", "week 40: 28 September – 4 October 2026"),
-        ("2025-W01", "2025-W01: 30 December 2024 – 5 January 2025"),
-        ("since  Monday", "since Monday: from 16 November 2026 on"),
-        ("until Friday", "until Friday: up to 20 November 2026"),
-        ("yesterday at 3pm", "yesterday at 3pm: 20 November 2026, 14:30–15:30"),
-        ("yesterday evening", "yesterday evening: 20 November 2026, 18:00–24:00"),
+        ("about last week", "last week: 9–15 Nov 2026"),
+        ("yesterday", "yesterday: Fri 20 Nov 2026"),
+        ("week 45", "week 45: 2–8 Nov 2026"),
+        ("week 40", "week 40: 28 Sep – 4 Oct 2026"),
+        ("2025-W01", "2025-W01: 30 Dec 2024 – 5 Jan 2025"),
+        ("since  Monday", "since Monday: from Mon 16 Nov 2026"),
+        ("until Friday", "until Friday: until Fri 20 Nov 2026"),
+        ("yesterday at 3pm", "yesterday at 3pm: Fri 20 Nov 2026, 14:30–15:30"),
+        ("yesterday evening", "yesterday evening: Fri 20 Nov 2026, 18:00–24:00"),
         (
             "last night",
-            "last night: 20 November 2026 18:00 – 21 November 2026 05:00",
+            "last night: Fri 20 Nov 2026 18:00 – Sat 21 Nov 2026 05:00",
         ),
     ],
 )
 def test_what_was_understood_is_told_for_a_person_to_check(
     text: str, said: str
 ) -> None:
-    assert [one.said for one in read(text)] == [said]
+    assert [one.label for one in read(text)] == [said]
 
 
 @pytest.mark.parametrize(
@@ -561,11 +498,10 @@ def test_what_was_understood_is_told_for_a_person_to_check(
         ("Yesterday, who broke it?", "who broke it?"),
         ("last week", ""),
         ("  no time  here ", "  no time  here "),
-        ("我们昨天做了什么", "我们 做了什么"),
     ],
 )
 def test_a_question_is_left_without_its_times(text: str, rest: str) -> None:
-    assert times.without(text, read(text)) == rest
+    assert dates.remove(text, read(text)) == rest
 
 
 def test_several_times_are_read_in_their_order() -> None:
@@ -580,8 +516,8 @@ def test_several_times_are_read_in_their_order() -> None:
 PIECES = (  # what the words of times are made of, to be put together in any way
     "last this past week month year of the March may Mon Tuesday ago 3 two 2025 at 3pm "
     "since before between and from to - , 's early end 2024-02-30 15:30 Q1 yesterday "
-    "night hier 昨天 上周 next every day 29 February 31 June 99 : / . 3/6/2025 weekend "
-    "week 53 vor il y a hace Tagen jours años 3个月前 两 周前 前年 KW ( ) fall "
+    "night next every day 29 February 31 June 99 : / . 3/6/2025 weekend "
+    "week 53 ( ) fall fortnight half an hour h2 between and "
     "quarter first"
 )
 
@@ -600,13 +536,13 @@ def test_any_text_is_read(text: str, now: datetime) -> None:
         assert one.start is None or one.end is None or one.start < one.end
     for one, two in pairwise(found):
         assert one.span[1] <= two.span[0]
-    assert len(times.without(text, found)) <= len(text) + len(found)
+    assert len(dates.remove(text, found)) <= len(text) + len(found)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        *("last ", "   ", "from monday to ", "昨天", "hier ", "march 3 to ", "1:1:"),
+        *("last ", "   ", "from monday to ", "march 3 to ", "1:1:", "2-"),
         *("3pm ", "the day before ", "\x00\x1f", "🦀 ", "١٢ days ago ", "İſK "),
     ],
 )
@@ -634,4 +570,4 @@ def test_a_range_whose_later_end_is_told_first_is_meant_the_other_way_round(
     text: str, start: str, end: str
 ) -> None:
     assert bounds(text) == [(start, end)]
-    assert times.without(f"retries {text}", read(f"retries {text}")) == "retries"
+    assert dates.remove(f"retries {text}", read(f"retries {text}")) == "retries"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtui.memory import dates
+from memtui.text import node_dates
 
 NOW = datetime(2026, 3, 11, 12, tzinfo=UTC)
 """A Wednesday."""
@@ -13,51 +13,51 @@ NOW = datetime(2026, 3, 11, 12, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("typed", "node_id", "said"),
     [
-        ("today", "day:2026-03-11", "Wednesday 11 March 2026"),
-        ("d yesterday", "day:2026-03-10", "Tuesday 10 March 2026"),
-        ("d2025-03-14", "day:2025-03-14", "Friday 14 March 2025"),
-        ("last tuesday", "day:2026-03-10", "Tuesday 10 March 2026"),
-        ("  Last   Week ", "week:2026-W10", "week of 2 March 2026"),
-        ("two weeks ago", "week:2026-W09", "week of 23 February 2026"),
+        ("today", "day:2026-03-11", "Wed 11 Mar 2026"),
+        ("d yesterday", "day:2026-03-10", "Tue 10 Mar 2026"),
+        ("d2025-03-14", "day:2025-03-14", "Fri 14 Mar 2025"),
+        ("last tuesday", "day:2026-03-10", "Tue 10 Mar 2026"),
+        ("  Last   Week ", "week:2026-W10", "week of 2 Mar 2026"),
+        ("two weeks ago", "week:2026-W09", "week of 23 Feb 2026"),
         ("december", "month:2025-12", "December 2025"),
         ("d december", "month:2025-12", "December 2025"),
         ("in March", "month:2026-03", "March 2026"),
-        ("10 march", "day:2026-03-10", "Tuesday 10 March 2026"),
-        ("the week of 10 march", "week:2026-W11", "week of 9 March 2026"),
+        ("10 march", "day:2026-03-10", "Tue 10 Mar 2026"),
+        ("the week of 10 march", "week:2026-W11", "week of 9 Mar 2026"),
         ("2025-01", "month:2025-01", "January 2025"),
-        ("2025-W3", "week:2025-W03", "week of 13 January 2025"),
+        ("2025-W3", "week:2025-W03", "week of 13 Jan 2025"),
         ("2025", "year:2025", "2025"),
         ("last year", "year:2025", "2025"),
         (
             "Q4",
             "month:2025-10",
-            "1 October – 31 December 2025: begins with October 2025",
+            "1 Oct – 31 Dec 2025: begins with October 2025",
         ),
-        ("q1", "month:2026-01", "1 January – 31 March 2026: begins with January 2026"),
+        ("q1", "month:2026-01", "1 Jan – 31 Mar 2026: begins with January 2026"),
         (
             "since march",
             "month:2026-03",
-            "from 1 March 2026 on: begins with March 2026",
+            "from Sun 1 Mar 2026: begins with March 2026",
         ),
         (
             "before march",
             "month:2026-02",
-            "up to 28 February 2026: ends with February 2026",
+            "until Sat 28 Feb 2026: ends with February 2026",
         ),
         (
             "yesterday morning",
             "day:2026-03-10",
-            "Tuesday 10 March 2026",
+            "Tue 10 Mar 2026",
         ),
         (
             "last 3 days",
             "day:2026-03-08",
-            "8–11 March 2026: begins with Sunday 8 March 2026",
+            "8–11 Mar 2026: begins with Sun 8 Mar 2026",
         ),
     ],
 )
 def test_a_date_means_the_node_that_is_it(typed: str, node_id: str, said: str) -> None:
-    assert dates.read(typed, NOW) == dates.Meant(f"toc:{node_id}", said)
+    assert node_dates.read(typed, NOW) == node_dates.NodeDate(f"toc:{node_id}", said)
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_a_date_means_the_node_that_is_it(typed: str, node_id: str, said: str) -
     ["", "d", "dentist", "tomorrow", "2025-13", "2025-02-30", "shop yesterday", "[b]"],
 )
 def test_what_is_no_date_means_nothing(typed: str) -> None:
-    assert dates.read(typed, NOW) is None
+    assert node_dates.read(typed, NOW) is None

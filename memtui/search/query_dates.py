@@ -1,0 +1,116 @@
+"""Separate the dates in a query from the words to look up.
+
+Dates within quotes and filters are not read.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, time, tzinfo
+
+from memtui.model import filters
+from memtui.model.filters import Filters
+from memtui.model.hits import Understood
+from memtui.search import query as search_query
+from memtui.text import dates
+from memtui.text.dates import Period
+
+BOOST = 1.5
+"""The factor on the score of what lies in a period of the query."""
+
+
+MAX_PERIODS = 12
+"""How many periods of a query are used: its first ones."""
+
+
+FILTER_CHARS = 60
+"""How far a date after ``after:`` or ``before:`` is read, in characters."""
+
+
+_FILTER = re.compile(
+    r'\b(?P<name>after|before):(?:"(?P<quoted>[^"]*)"|(?=[^\W\d]|\d+[^\W\d]|\d+ ))',
+    re.I,
+)
+
+
+_NOT_READ = re.compile(
+    rf'"[^"]*"|\b(?:{"|".join(filters.NAMES)}):(?:"[^"]*"|\S+)', re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DatedQuery:
+    """A query whose dates have been read."""
+
+    rest: str
+    """The query without its dates."""
+    periods: tuple[Period, ...] = ()
+
+    def covers(self, at: datetime) -> bool:
+        """Return True if a time lies in one of the periods."""
+        return any(_is_in(at, period) for period in self.periods)
+
+    def understood(self, times: Collection[datetime]) -> tuple[Understood, ...]:
+        """Describe the periods, and whether the time of a hit lies in each."""
+        return tuple(
+            Understood(period.label, any(_is_in(at, period) for at in times))
+            for period in self.periods
+        )
+
+
+def _is_in(at: datetime, period: Period) -> bool:
+    return (period.start is None or period.start <= at) and (
+        period.end is None or at < period.end
+    )
+
+
+def bounded(within: Filters, periods: Sequence[Period]) -> Filters:
+    """Restrict filters to the time from the first period's start to the last one's end.
+
+    A side on which a period is open is not restricted.
+    """
+    starts, ends = [one.start for one in periods], [one.end for one in periods]
+    first = min((at for at in starts if at), default=None) if all(starts) else None
+    last = max((at for at in ends if at), default=None) if all(ends) else None
+    return replace(
+        within,
+        since=max((at for at in (within.since, first) if at), default=None),
+        until=min((at for at in (within.until, last) if at), default=None),
+    )
+
+
+def read(text: str, now: datetime, zone: tzinfo) -> DatedQuery:
+    """Separate dates and words; loose times ("recently") remain words.
+
+    Args:
+        text: What was typed.
+        now: The time that "last week" is relative to.
+        zone: The time zone of the dates.
+    """
+    query = _with_filter_dates(text[: search_query.CAP_CHARS], now, zone)
+    readable = _NOT_READ.sub(lambda found: "\0" * len(found.group()), query)
+    periods = [one for one in dates.read(readable, now, zone) if not one.is_soft]
+    if not periods:
+        return DatedQuery(query)
+    rest = dates.remove(query, periods)
+    return DatedQuery(rest, tuple(dates.distinct(periods)[:MAX_PERIODS]))
+
+
+def _with_filter_dates(query: str, now: datetime, zone: tzinfo) -> str:
+    """Replace words after ``after:`` and ``before:`` by an ISO date."""
+    place, replaced = 0, ""
+    for found in _FILTER.finditer(query):
+        if found.start() < place or query.count('"', 0, found.start()) % 2:
+            continue
+        quoted = found["quoted"]
+        words = quoted if quoted is not None else query[found.end() :][:FILTER_CHARS]
+        period = next(iter(dates.read(words, now, zone)), None)
+        if period is None or period.span[0]:
+            continue
+        if quoted and period.span[1] < len(quoted):
+            continue
+        at = (period.start or period.end or now).astimezone(zone)
+        form = "%Y-%m-%d" if at.time() == time() else "%Y-%m-%dT%H:%M"
+        replaced += f"{query[place : found.start()]}{found['name']}:{at.strftime(form)}"
+        place = found.end() + (0 if quoted is not None else period.span[1])
+    return replaced + query[place:]

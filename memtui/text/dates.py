@@ -1,0 +1,484 @@
+"""Read the dates and times that a text speaks of: "last week", "on 3 June at 3pm".
+
+Only English and ISO forms are read, see ``date_forms``, and only where they can mean
+nothing else: a version, a path, a port or a verb is no date. An incomplete date is the
+latest that has begun, and the future is read only where its year is written. Days begin
+at midnight in the given zone, weeks on Monday. Reading takes linear time.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from functools import cache
+
+from memtui.text import date_format
+from memtui.text.date_forms import (
+    BLANK,
+    DAY,
+    FORMS,
+    ORDINALS,
+    VERBS,
+    WEEK,
+    YEAR,
+    Context,
+    Days,
+    Phrase,
+    lowered,
+    one_day,
+    week,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A time that a text speaks of."""
+
+    start: datetime | None
+    """In UTC; None where it is open: "before March"."""
+    end: datetime | None
+    """In UTC, excluded; None where it is open: "since Monday"."""
+    span: tuple[int, int]
+    """Where it was read, in characters of the text."""
+    label: str
+    """How it was understood: "last week: 9–15 Nov 2026"."""
+    is_soft: bool = False
+    """True for loose times ("recently", an hour without a day), which prefer what lies
+    in them and exclude nothing."""
+
+
+MAX_CHARS = 1_000
+"""How much ``read_exact`` reads."""
+
+
+BEFORE_CHARS = 30
+"""How far before a date the words that belong to it may begin."""
+
+
+BETWEEN_CHARS = 12
+"""How far apart two dates may be to form one."""
+
+
+def _preceding(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{words}){BLANK}(?:the{BLANK})?$")
+
+
+_IN = "in|during|throughout|since|before|after|until|till"
+
+
+PRECEDING = {
+    "month": _preceding(f"{_IN}|from|of|around"),
+    "person": _preceding("in|during|throughout|since|before|until|till"),
+    "date": _preceding(f"{_IN}|on|by|from|around"),
+    "year": _preceding(f"{_IN}|from|year"),
+    "season": re.compile(
+        rf"(?<!\w)(?:in|during|over|since|before|after|until){BLANK}the{BLANK}$"
+    ),
+    "quarter": _preceding(f"{_IN}|from|of"),
+    "weekday": _preceding("on|since|until|till|before|after"),
+    "clocks": _preceding("between|from"),
+    "day": re.compile(r"(?!)"),
+}
+"""What must precede a phrase that may be no date; "day" needs a day beside it."""
+
+
+_LEFT = r"(?:(?<![\w./:#@\\$&=+-])(?<![0-9],)|(?<=\bmid-))"
+
+
+_RIGHT = r"(?:'s)?(?![\w/\\@=(-]|[.:+]\w)"
+"""What dates do not touch, so that no part of a path or a number is one."""
+
+
+_JOIN = re.compile(
+    rf"(?:\s?,)?{BLANK}"
+    rf"(?:(?:at|on|in|of|in the|on the|of the|the|between|from){BLANK})?"
+)
+
+
+_BESIDE = re.compile(rf"{BLANK}(before|after){BLANK}(?:the{BLANK})?")
+
+
+_PARTS = {
+    "early": (0, 1, 3),
+    "beginning of": (0, 1, 3),
+    "start of": (0, 1, 3),
+    "mid": (1, 2, 3),
+    "middle of": (1, 2, 3),
+    "late": (2, 3, 3),
+    "end of": (2, 3, 3),
+    "first half of": (0, 1, 2),
+    "second half of": (1, 2, 2),
+}
+
+
+_PART = re.compile(
+    rf"(?<!\w)({'|'.join(_PARTS)}|(first|second|third|fourth|last)"
+    rf" week of)(?:-|{BLANK}(?:in{BLANK})?(?:the{BLANK})?)$"
+)
+
+
+_COUNTED = re.compile(
+    rf"(?<!\w)(?:the{BLANK})?(days?|weeks?|months?|years?|hours?|minutes?|night|morning"
+    rf"|afternoon|evening|weekend){BLANK}(before|after|of){BLANK}(?:the{BLANK})?$"
+)
+
+
+_AHEAD = _preceding("next|every|each|coming|following|upcoming|any|per|by|due on|for")
+
+
+_AHEAD_AFTER = re.compile(rf"{BLANK}(?:after{BLANK})?next\b")
+
+
+_DAILY = re.compile(
+    rf"\b(?:(?:every|each){BLANK}\w{{1,12}}|daily|nightly|weekly){BLANK}$"
+)
+
+
+_FROM = _preceding("from|between")
+
+
+_TO = re.compile(
+    rf"(?:\s?-\s?|{BLANK}(?:and|to|until|till|through){BLANK})(?:the{BLANK})?"
+)
+
+
+_UP_TO = re.compile(rf"(?:\s?-\s?|{BLANK}(?:to|through){BLANK})(?:the{BLANK})?")
+
+
+_OPEN = re.compile(
+    rf"(?<!\w)(since|before|prior to|after|until|till|up to|by){BLANK}(?:the{BLANK})?$"
+)
+
+
+_ONWARDS = re.compile(rf"{BLANK}(?:onwards?|on(?=\s{{0,3}}(?:$|[?.!,;:)])))")
+
+
+_YEAR = re.compile(rf"(?<![0-9]){YEAR}(?![0-9])")
+
+
+_LEADING = re.compile(
+    rf"(?<!\w)(?:(?:earlier|later|sometime|some time|way back){BLANK})?"
+    r"(?:(?:in|on|at|from|between|during|over|for|of|by|within|throughout|around"
+    rf"|as of){BLANK}(?:the{BLANK})?|the{BLANK})?$"
+)
+
+
+def read(text: str, now: datetime, zone: tzinfo) -> list[Period]:
+    """Return the times in any text, in their order; they do not overlap.
+
+    Soft periods are left out beside others: "what I recently wrote in May" means May.
+
+    Args:
+        text: The text, such as a question.
+        now: The time it was written at, aware.
+        zone: The time zone of its dates.
+    """
+    context = Context(now, zone, text, now.astimezone(zone).date())
+    low = lowered(text)
+    joined = _joined(list(_phrases(low, context)), low, context)
+    narrowed = (_narrowed(one, low, context) for one in joined)
+    periods = list(_periods([one for one in narrowed if one], low, context))
+    return [one for one in periods if not one.is_soft] or periods
+
+
+def read_exact(text: str, now: datetime, zone: tzinfo) -> list[Period]:
+    """Return the times of a text that is nothing but a time: "2025" is a year here."""
+    text = text[:MAX_CHARS]
+    return distinct(read(text, now, zone) or read(f"in {text.strip()}", now, zone))
+
+
+def distinct(periods: Iterable[Period]) -> list[Period]:
+    """Return the periods without repetitions."""
+    first: dict[tuple[datetime | None, datetime | None], Period] = {}
+    for one in periods:
+        first.setdefault((one.start, one.end), one)
+    return list(first.values())
+
+
+def remove(text: str, periods: Iterable[Period]) -> str:
+    """Return a text without the words of some periods and their prepositions.
+
+    "about retries last week" becomes "about retries". The words of a soft period may
+    be what is looked for ("the job that runs at 03:00"): leave it out to keep them.
+    """
+    kept, place = "", 0
+    for start, end in sorted(period.span for period in periods):
+        before = text[place:start]
+        tail = lowered(before[-BEFORE_CHARS:])
+        if leading := _LEADING.search(tail):
+            before = before[: len(before) - len(tail) + leading.start()]
+        kept, place = _concatenated(kept, before), max(end, place)
+    return _concatenated(kept, text[place:]) if place else text
+
+
+def _concatenated(kept: str, text: str) -> str:
+    """Join two pieces where words were removed between them."""
+    left, right = kept.rstrip(), text.lstrip()
+    if not left:
+        right = right.lstrip(" ,;")
+    is_close = not left or not right or right[0] in "?.!,;:)"
+    return f"{left}{'' if is_close else ' '}{right}"
+
+
+@cache
+def _any_form() -> re.Pattern[str]:
+    """Compile all forms into one pattern, when the first text is read."""
+    forms = (
+        f"(?P<form{number}>{re.sub(r'[(][?]P<[a-z0-9_]+>', '(?:', pattern)})"
+        for number, (pattern, _) in enumerate(FORMS)
+    )
+    return re.compile(f"{_LEFT}(?=[0-9a-z~])(?:{'|'.join(forms)}){_RIGHT}")
+
+
+@cache
+def _form(number: int) -> re.Pattern[str]:
+    return re.compile(f"(?:{FORMS[number][0]})(?:'s)?")
+
+
+def _phrases(low: str, context: Context) -> Iterator[Phrase]:
+    for found in _any_form().finditer(low):
+        number = int((found.lastgroup or "").removeprefix("form"))
+        match = _form(number).fullmatch(low, found.start(), found.end())
+        try:
+            phrase = FORMS[number][1](match, context) if match else None
+        except (ValueError, OverflowError):
+            continue  # The calendar has no such day.
+        if phrase:
+            yield phrase
+
+
+# Phrases that mean one time together: "3pm" and "yesterday", "end of" and "March".
+
+
+def _before(pattern: re.Pattern[str], low: str, place: int) -> re.Match[str] | None:
+    """Search the words right before a place."""
+    return pattern.search(low, max(0, place - BEFORE_CHARS), place)
+
+
+def _joined(phrases: list[Phrase], low: str, context: Context) -> list[Phrase]:
+    joined: list[Phrase] = []
+    for one in phrases:
+        while joined and (both := _both(joined[-1], one, low, context)):
+            joined.pop()
+            one = both
+        joined.append(one)
+    return joined
+
+
+def _both(one: Phrase, two: Phrase, low: str, context: Context) -> Phrase | None:
+    """Return two neighbours as one; None if each is a time of its own."""
+    if two.start - one.end > BETWEEN_CHARS:
+        return None
+    gap = low[one.end : two.start]
+    if found := _BESIDE.fullmatch(gap):
+        both = _weekday_beside(one, two, found[1])
+    elif _JOIN.fullmatch(gap):
+        both = _hours_of(one, two) or _hours_of(two, one)
+        both = both or _inside(one, two, context) or _inside(two, one, context)
+    else:
+        return None
+    return replace(both, start=one.start, end=two.end) if both else None
+
+
+def _weekday_beside(one: Phrase, two: Phrase, way: str) -> Phrase | None:
+    """Read "the Sunday before 25 October"."""
+    if one.recurring is None or not one.recurring.is_weekly or two.days is None:
+        return None
+    until = two.days.first - DAY if way == "before" else two.days.after + 6 * DAY
+    days = one.recurring.latest(until)
+    return replace(two, days=days, recurring=None, needs="")
+
+
+def _hours_of(hours: Phrase, day: Phrase) -> Phrase | None:
+    """Read hours and their day, or hours of a part of it: "last night at 3am"."""
+    if hours.hours is None or hours.days or day.days is None or len(day.days) > 1:
+        return None
+    days, part, own = day.days, day.hours, hours.hours
+    if part is not None:
+        if part.end <= 24 * 60 or own.start >= part.start:
+            is_inside = part.start <= own.start <= part.end
+            return replace(day, hours=own) if is_inside else None
+        days = days.shifted(DAY)
+    return replace(day, days=days, hours=own)
+
+
+def _inside(one: Phrase, whole: Phrase, context: Context) -> Phrase | None:
+    """Read a Tuesday of a week, a March of a year, or a Tuesday that has a date."""
+    if one.recurring is None or whole.days is None or whole.hours:
+        return None
+    if one.recurring.is_weekly and len(whole.days) == 1:
+        is_weekday = whole.recurring is not None and whole.recurring.is_weekly
+        return None if is_weekday or one.hours else whole
+    days = one.recurring.inside(whole.days)
+    if days is None:
+        return None
+    needs = "" if context.is_capital(one.start) else one.needs
+    return replace(one, days=days, recurring=None, needs=needs, is_definite=True)
+
+
+def _narrowed(one: Phrase, low: str, context: Context) -> Phrase | None:
+    """Apply the words before a phrase: "end of", "the day before", "the week of".
+
+    Returns:
+        None for what is counted from it in a way that is not read: "two days before".
+    """
+    if one.days is None or one.hours:
+        return one
+    if found := _before(_PART, low, one.start):
+        text = low[one.start : one.end]
+        is_verb = text in VERBS and not context.is_capital(one.start)
+        if days := None if is_verb else _part(one.days, found):
+            narrow = replace(one, start=found.start(), days=days, recurring=None)
+            return replace(narrow, needs="", is_definite=True)
+    if not (found := _before(_COUNTED, low, one.start)):
+        return one
+    days = {
+        "day before": one_day(one.days.first - DAY),
+        "day after": one_day(one.days.after),
+        "week before": Days(one.days.first - WEEK, one.days.first),
+        "week after": Days(one.days.after, one.days.after + WEEK),
+        "week of": week(one.days.first) if len(one.days) == 1 else one.days,
+    }.get(f"{found[1]} {found[2]}")
+    if days:
+        return replace(one, start=found.start(), days=days, recurring=None, needs="")
+    return one if found[2] == "of" else None
+
+
+def _part(days: Days, found: re.Match[str]) -> Days | None:
+    """Return what "end of" or "first week of" means; None if too short for it."""
+    if not found[2]:
+        return days.part(*_PARTS[found[1]]) if len(days) >= 7 else None
+    if len(days) < 28:
+        return None
+    if found[2] == "last":
+        return Days(days.after - WEEK, days.after)
+    first = days.first + WEEK * (ORDINALS[found[2]] - 1)
+    return Days(first, first + WEEK)
+
+
+# From phrases to periods.
+
+
+def _periods(phrases: list[Phrase], low: str, context: Context) -> Iterator[Period]:
+    place, end = 0, 0
+    while place < len(phrases):
+        one, *rest = phrases[place : place + 2]
+        period = _range(one, rest[0], low, context) if rest else None
+        place += 2 if period else 1
+        period = period or _onwards(one, low, context)
+        if period is None and _is_date(one, low):
+            period = _single(one, low, context)
+        if period and period.span[0] >= end and _has_begun(period, low, context):
+            end = period.span[1]
+            yield period
+
+
+def _is_date(one: Phrase, low: str) -> bool:
+    """Tell by the words around a phrase that it is a date, and not one ahead."""
+    if not one.is_definite and _before(_AHEAD, low, one.start):
+        return False
+    if one.recurring and _AHEAD_AFTER.match(low, one.end):
+        return False
+    if one.days is None and one.hours and _before(_DAILY, low, one.start):
+        return False
+    return not one.needs or bool(_before(PRECEDING[one.needs], low, one.start))
+
+
+def _has_begun(period: Period, low: str, context: Context) -> bool:
+    is_written = bool(_YEAR.search(low, *period.span))
+    return is_written or period.start is None or period.start <= context.now
+
+
+def _single(one: Phrase, low: str, context: Context) -> Period:
+    """Return the period of a phrase, or that on one side of it: "since Monday"."""
+    start, end = _bounds(one, context)
+    found = _before(_OPEN, low, one.start)
+    way = found[1] if found else ""
+    if not found or (way == "by" and not one.is_definite):
+        return _period((start, end), (one.start, one.end), one.is_soft, context)
+    # "after Monday's release" is not after Monday.
+    is_owned = low[one.end - 2 : one.end] == "'s"
+    if one.hours and one.hours.slack:
+        start, end = start + one.hours.slack, end - one.hours.slack
+    bounds: tuple[datetime | None, datetime | None]
+    if way in ("since", "after"):
+        bounds = start if is_owned or way == "since" else end, None
+    elif way in ("before", "prior to"):
+        bounds = None, end if is_owned else start
+    else:
+        bounds = None, end
+    return _period(bounds, (found.start(), one.end), one.is_soft, context)
+
+
+def _onwards(one: Phrase, low: str, context: Context) -> Period | None:
+    """Read "from June onwards"."""
+    onwards = _ONWARDS.match(low, one.end)
+    start = _before(_FROM, low, one.start)
+    if not (onwards and start):
+        return None
+    span = start.start(), onwards.end()
+    return _period((_bounds(one, context)[0], None), span, one.is_soft, context)
+
+
+def _range(one: Phrase, two: Phrase, low: str, context: Context) -> Period | None:
+    """Read "from 3 June to 5 July", in either order; None if they are two times."""
+    found = _before(_FROM, low, one.start)
+    if two.start - one.end > BETWEEN_CHARS:
+        return None
+    if not (found or {one.needs, two.needs} <= {"", "date"}):
+        return None
+    if not (_TO if found else _UP_TO).fullmatch(low, one.end, two.start):
+        return None
+    one, two = _completed(one, two)
+    span = found.start() if found else one.start, two.end
+    is_definite = one.is_definite and two.is_definite
+    if is_definite and _bounds(one, context)[0] >= _bounds(two, context)[1]:
+        one, two = two, one
+    start, end = _bounds(one, context)[0], _bounds(two, context)[1]
+    if one.hours and two.hours:
+        start, end = start + one.hours.slack, end - two.hours.slack
+    if start >= end:
+        return None
+    return _period((start, end), span, one.is_soft and two.is_soft, context)
+
+
+def _completed(one: Phrase, two: Phrase) -> tuple[Phrase, Phrase]:
+    """Complete each end of a range by the other: "from November 2025 to January"."""
+    if one.hours and not one.days:
+        return replace(one, days=two.days), two
+    if two.hours and not two.days:
+        return one, replace(two, days=one.days)
+    if two.recurring and not two.is_definite and one.is_definite and one.days:
+        ahead = (6 if two.recurring.is_weekly else 365) * DAY
+        return one, replace(two, days=two.recurring.latest(one.days.first + ahead))
+    if one.recurring and not one.is_definite and two.days:
+        return replace(one, days=one.recurring.latest(two.days.first)), two
+    return one, two
+
+
+def _bounds(one: Phrase, context: Context) -> tuple[datetime, datetime]:
+    """Return when a phrase begins and ends, in UTC."""
+    if one.exact:
+        return one.exact[0].astimezone(UTC), one.exact[1].astimezone(UTC)
+    if one.hours is None:
+        days = one.days or one_day(context.today)
+        return context.moment(days.first, 0), context.moment(days.after, 0)
+    day = one.days.first if one.days else context.today
+    if not one.days and context.moment(day, one.hours.start) > context.now:
+        day -= DAY
+    # An hour that comes twice as the clocks go back is meant both times.
+    starts = (context.moment(day, one.hours.start, fold) for fold in (0, 1))
+    ends = (context.moment(day, one.hours.end, fold) for fold in (0, 1))
+    return min(starts) - one.hours.slack, max(ends) + one.hours.slack
+
+
+def _period(
+    bounds: tuple[datetime | None, datetime | None],
+    span: tuple[int, int],
+    is_soft: bool,
+    context: Context,
+) -> Period:
+    words = " ".join(context.text[slice(*span)].split())
+    start, end = (at.astimezone(context.zone) if at else None for at in bounds)
+    label = f"{words}: {date_format.period(start, end)}"
+    return Period(*bounds, span, label, is_soft)
