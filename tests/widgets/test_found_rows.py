@@ -41,7 +41,7 @@ def test_any_text_is_shown_in_its_lines_and_its_marks_with_it(
 ) -> None:
     marks = ((start, start + size),) if start + size <= len(text) else ()
     line = replace(
-        MOMENTS[0], title=text, turn=ResultSnippet("you", Snippet(text, marks))
+        MOMENTS[0], title=text, match=ResultSnippet("you", Snippet(text, marks))
     )
     row = drawn(line, 66)
     assert len(row.split()) <= 4
@@ -54,7 +54,7 @@ def test_what_matched_is_in_sight_however_deep_it_stands() -> None:
         text = f"{lead} the needle and what follows it {lead}"
         turn = ResultSnippet("you", marked(text, "needle"))
         for width, lines in ((66, 1), (66, 2), (136, 2), (30, 1)):
-            row = drawn(replace(MOMENTS[0], turn=turn), width, lines)
+            row = drawn(replace(MOMENTS[0], match=turn), width, lines)
             assert shown_marks(row) == ["needle"]
             assert "…" in row.plain
 
@@ -62,7 +62,7 @@ def test_what_matched_is_in_sight_however_deep_it_stands() -> None:
 def test_lines_and_indents_of_what_was_said_run_on_with_their_marks() -> None:
     text = "def renew(session):\n\n        return\t600\n"
     turn = ResultSnippet("tool", marked(text, "return", "600"))
-    row = drawn(replace(MOMENTS[0], turn=turn), 66)
+    row = drawn(replace(MOMENTS[0], match=turn), 66)
     assert "tool     def renew(session): return 600" in row.plain
     assert shown_marks(row) == ["return", "600"]
 
@@ -74,7 +74,7 @@ def test_markup_is_text() -> None:
 
 def test_a_title_that_answers_is_marked_and_not_said_again() -> None:
     turn = ResultSnippet("", marked(MOMENTS[0].title, "timeout"))
-    row = drawn(replace(MOMENTS[0], turn=turn), 66)
+    row = drawn(replace(MOMENTS[0], match=turn), 66)
     assert row.plain.count("timeout") == 1
     assert shown_marks(row) == ["timeout"]
 

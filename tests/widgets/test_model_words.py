@@ -29,11 +29,11 @@ def at_work(doing: ModelProgress, waiting: int = 214, name: str = "qwen3:4b") ->
         (ModelProgress(ModelPhase.LOADING), "qwen3:4b: loading · 214 to go"),
         (ModelProgress(ModelPhase.READING), "qwen3:4b: reading · 214 to go"),
         (
-            ModelProgress(ModelPhase.WRITING, written=120, most=700),
+            ModelProgress(ModelPhase.WRITING, written=120, limit=700),
             "qwen3:4b: writing 120 of 700 · 214 to go",
         ),
         (
-            ModelProgress(ModelPhase.WRITING, 2, 3, written=7, most=1400),
+            ModelProgress(ModelPhase.WRITING, 2, 3, written=7, limit=1400),
             "qwen3:4b: part 2 of 3, writing     7 of 1,400 · 214 to go",
         ),
         (ModelProgress(ModelPhase.AUDITING), "qwen3:4b: checking · 214 to go"),
@@ -45,7 +45,7 @@ def test_it_is_said_what_the_model_does(doing: ModelProgress, words: str) -> Non
 
 
 def test_each_form_says_less() -> None:
-    doing = ModelProgress(ModelPhase.WRITING, 2, 3, written=7, most=700)
+    doing = ModelProgress(ModelPhase.WRITING, 2, 3, written=7, limit=700)
     assert model_status.forms(at_work(doing))[1:] == [
         "qwen3:4b 2/3: writing   7 of 700 · 214 to go",
         "qwen3:4b 2/3: writing   7 of 700",
@@ -58,7 +58,7 @@ def test_what_is_left_out_stays_left_out_while_it_goes_on(room: int) -> None:
     reading = model_status.fitting(
         at_work(ModelProgress(ModelPhase.READING, 2, 3)), room
     )
-    writing = ModelProgress(ModelPhase.WRITING, 2, 3, written=7, most=700)
+    writing = ModelProgress(ModelPhase.WRITING, 2, 3, written=7, limit=700)
     said = model_status.fitting(at_work(writing), room)
     assert len(reading) <= room and len(said) <= room
     for words in ("part 2 of 3", "2/3", "214 to go"):
@@ -68,7 +68,7 @@ def test_what_is_left_out_stays_left_out_while_it_goes_on(room: int) -> None:
 def test_growing_numbers_do_not_make_it_wider() -> None:
     forms = [
         model_status.forms(
-            at_work(ModelProgress(ModelPhase.WRITING, written=written, most=700))
+            at_work(ModelProgress(ModelPhase.WRITING, written=written, limit=700))
         )
         for written in (1, 10, 100, 700)
     ]

@@ -22,7 +22,7 @@ Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 READY = Model().looked_at(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
 WRITING = READY.of("toc:day:2025-03-10", 214).at(
-    ModelProgress(ModelPhase.WRITING, 2, 3, written=120, most=700)
+    ModelProgress(ModelPhase.WRITING, 2, 3, written=120, limit=700)
 )
 
 ROOM = 80 - len("memtui") - status_line.GAP

@@ -206,8 +206,8 @@ def _history(runs: Sequence[JobRun], zone: tzinfo, now: datetime) -> list[Conten
         result = run.result.value if run.result else "runs still"
         is_bad = run.result in (RunResult.FAILED, RunResult.BROKEN_OFF)
         until = run.ended_at or now
-        began = date_format.moment(run.began_at, zone)
-        lasted = date_format.duration(until - run.began_at)
+        began = date_format.moment(run.started_at, zone)
+        lasted = date_format.duration(until - run.started_at)
         line = (
             f"{'✗' if is_bad else ' '} {began}  {result}, {lasted},"
             f" {REASONS[run.reason]}: {_counts(run)}"

@@ -86,8 +86,8 @@ def _widest(model: "Model") -> "Model":
     """The same, when it writes."""
     if model.doing is None:
         return model
-    most = model.doing.most or USUAL_TOKENS
-    doing = replace(model.doing, phase=ModelPhase.WRITING, written=most, most=most)
+    most = model.doing.limit or USUAL_TOKENS
+    doing = replace(model.doing, phase=ModelPhase.WRITING, written=most, limit=most)
     return model.at(doing)
 
 
@@ -112,9 +112,9 @@ def forms(model: "Model") -> list[str]:
 
 
 def _measured(word: str, doing: ModelProgress) -> str:
-    if doing.phase is not ModelPhase.WRITING or not doing.most:
+    if doing.phase is not ModelPhase.WRITING or not doing.limit:
         return word
-    most = format.count(doing.most)
+    most = format.count(doing.limit)
     return f"{word} {format.count(doing.written).rjust(len(most))} of {most}"
 
 
@@ -138,13 +138,13 @@ def _away(model: "Model", health: "ModelHealth") -> list[str]:
         return [f"{_name(health.model)}: {rest}{left}", rest + left, rest, "resting"]
     is_told = (
         health.condition in (ModelCondition.REFUSED, ModelCondition.UNWELL)
-        and health.says
+        and health.message
     )
-    reasons = [f"{health.says}: memtui doctor", health.says] if is_told else []
+    reasons = [f"{health.message}: memtui doctor", health.message] if is_told else []
     if not model.is_wanted:
         said = [*reasons, GONE[health.condition]]
     elif health.condition is ModelCondition.MODEL_MISSING:
-        said = [f"✗ {health.says}: {health.cure}", f"✗ no model: {health.cure}"]
+        said = [f"✗ {health.message}: {health.remedy}", f"✗ no model: {health.remedy}"]
     else:
         said = [*(f"✗ {why}" for why in reasons), *WANTED[health.condition]]
     said.append(said[-1].partition(":")[0])
@@ -237,9 +237,11 @@ def _health(health: ModelHealth, *, paused: int) -> Content:
         rest = f"{format.counted(paused, 'segment')} paused" if paused else "at rest"
         return Content(f"✓ {name} is there, {rest}.")
     if health.condition is ModelCondition.RESTING:
-        return Content(f"{_sentence(health.says or 'It rests')}.")
-    says = CURES.get(health.condition) or _sentence(health.says or "No model answers")
-    cure = health.cure
+        return Content(f"{_sentence(health.message or 'It rests')}.")
+    says = CURES.get(health.condition) or _sentence(
+        health.message or "No model answers"
+    )
+    cure = health.remedy
     if health.condition is ModelCondition.MODEL_MISSING:
         cure = f"“{cure or 'ollama pull qwen3:4b'}”"
     end = "." if health.condition in CURES or not cure else f": {cure}"
@@ -264,7 +266,7 @@ def _call(state: "Model", now: datetime) -> Content:
         part = f"part {doing.part} of {doing.parts}, " if doing.parts > 1 else ""
         said = f"{part}{PHASES[doing.phase]}"
         if doing.written:
-            of = f" of at most {doing.most:,}" if doing.most else ""
+            of = f" of at most {doing.limit:,}" if doing.limit else ""
             said += f" {format.counted(doing.written, 'token')}{of}"
         how.append(said)
     if state.began_at is not None:

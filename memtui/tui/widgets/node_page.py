@@ -16,10 +16,10 @@ from memtui.model.activity import ScopedNode
 from memtui.model.nodes import NodeStatus, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse, versions
+from memtui.text import date_format
 from memtui.text.tokens import estimate
 from memtui.tui import format, workers
 from memtui.tui.messages import LoadFailed, NodeLoaded, SourceWanted
-from memtui.tui.widgets import day_grid
 from memtui.tui.widgets.bullet_list import BulletList
 from memtui.tui.widgets.pane_title import SEPARATOR, PaneTitle
 
@@ -196,11 +196,8 @@ class NodePage(Vertical):
         is_segment = node.level is TocLevel.SEGMENT
         if headline := node.headline or (node.title if is_segment else ""):
             lines.append(Content.styled(headline, "bold"))
-        about = [
-            self._ago(node),
-            format.names(node.agents),
-            format.names(node.projects),
-        ]
+        agents, projects = format.names(node.agents), format.names(node.projects)
+        about = [self._age(node), agents, projects]
         lines += [_quiet(about), _quiet(_origin(node, is_rejected=is_rejected))]
         if node.keywords:
             lines.append(Content.styled(" · ".join(node.words), "$accent"))
@@ -211,15 +208,14 @@ class NodePage(Vertical):
             lines += [Content(""), Content(NONE_IN_SCOPE if part.hidden else text)]
         return Content("\n").join(line for line in lines if line is not None)
 
-    def _ago(self, node: TocNode) -> str:
+    def _age(self, node: TocNode) -> str:
         if node.level in (TocLevel.MONTH, TocLevel.YEAR):
             return ""
         if node.level is TocLevel.DAY:
-            days = (node.start_time, self.now())
-            return day_grid.relative_day(
-                *(d.astimezone(self.zone).date() for d in days)
-            )
-        return format.ago(node.start_time, self.now())
+            today = self.now().astimezone(self.zone).date()
+            day = node.start_time.astimezone(self.zone).date()
+            return date_format.day_age(day, today)
+        return date_format.age(node.start_time, self.now())
 
 
 def _read(node_id: str, scope: Scope) -> tuple[ScopedNode, bool] | None:
@@ -233,8 +229,8 @@ def _count_tokens(count: Callable[[str], int], node: TocNode) -> tuple[TocNode, 
 
 def _size(node: TocNode) -> str:
     """Return how much the node covers, "" while that is not known."""
-    is_known = node.tally.events or node.status is not NodeStatus.PENDING
-    return format.tally(node.tally, node.level) if is_known else ""
+    is_known = node.counts.events or node.status is not NodeStatus.PENDING
+    return format.tally(node.counts, node.level) if is_known else ""
 
 
 def _origin(node: TocNode, *, is_rejected: bool) -> list[str]:
@@ -244,13 +240,13 @@ def _origin(node: TocNode, *, is_rejected: bool) -> list[str]:
         format.author(node, is_refused=is_rejected),
         format.held(node.bullets),
         status if node.bullets or node.is_pinned else "",
-        f"rejected: {node.rejected}" if node.rejected else "",
+        f"rejected: {node.rejection}" if node.rejection else "",
     ]
 
 
 def _share(part: ScopedNode, scope: Scope) -> str:
     """Return how much of the node is in the scope."""
-    mine, whole = part.node.tally.segments, part.whole.segments
+    mine, whole = part.node.counts.segments, part.whole.segments
     share = f"{scope} only: {format.count(mine)} of {format.counted(whole, 'segment')}"
     share = f"{share[0].upper()}{share[1:]}"
     if part.hidden:

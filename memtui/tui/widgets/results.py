@@ -187,8 +187,8 @@ class SearchResults:
 
 def to_results(found: TeleportResult | CombinedResult | MessageResult) -> SearchResults:
     """What one of the searches found."""
-    sheet = replace(_sheet(found), is_recent=found.is_listed)
-    if not found.is_listed:
+    sheet = replace(_sheet(found), is_recent=found.is_recent)
+    if not found.is_recent:
         return sheet
     # Nothing was asked that they could answer well or badly.
     return replace(sheet, results=tuple(replace(x, band="") for x in sheet.results))
@@ -243,7 +243,7 @@ def _of_hit(hit: Hit) -> SearchResult:
         kind="source" if is_source else hit.level.value,
         match=ResultSnippet("", hit.snippet),
         target=JumpTarget(
-            node_id=hit.leads_to or hit.node_id,
+            node_id=hit.landing_id or hit.node_id,
             at=hit.at,
             grip_id=hit.target_id if is_source else "",
         ),

@@ -286,7 +286,7 @@ def find_marks(
         if not spans:
             found = find_excerpt(text, excerpt)
             quoted = [found] if found else []
-        elif all(span.stands_in(event.text) for span in own):
+        elif all(span.matches(event.text) for span in own):
             quoted = _shown_spans(own, event.text, len(text))
         else:
             marks[event.event_id] = SourceMarks(has_changed=True)

@@ -107,9 +107,9 @@ def describe_choice(
         said.append("A model writes a new one now.")
     elif history.requested_at:
         ago = date_format.age(history.requested_at, now)
-        said.append(f"You asked for a new one {ago}. {promise.says}")
+        said.append(f"You asked for a new one {ago}. {promise.message}")
     elif not any(one.is_by_model for one in history.versions):
-        how = "R asks a model for one." if promise.is_kept else promise.says
+        how = "R asks a model for one." if promise.is_possible else promise.message
         said.append(f"No model has written one yet. {how}")
     return " ".join(said)
 
@@ -164,7 +164,7 @@ def _bullet(bullet: Bullet) -> Paragraph:
     why = explain.of(bullet)
     under = [Content.styled(why, "$context")] if why else []
     text = Content(" ".join(bullet.text.split()))
-    return Paragraph(bullet_list.mark(bullet), text, under=under)
+    return Paragraph(bullet_list.draw_mark(bullet), text, under=under)
 
 
 class VersionList(ItemList, inherit_bindings=False):
