@@ -130,7 +130,7 @@ def keystrokes(index: NodeIndex, asked: Sequence[str], behind: str = "") -> Figu
             found = index.find(search_query.read(text, UTC), 50)
             taken["ms"].append((time.perf_counter() - begun) * 1000)
             taken["processor ms"].append((time.thread_time() - used) * 1000)
-            if found.left_out:
+            if found.skipped_terms:
                 taken["left out"].append(end)
     return taken
 

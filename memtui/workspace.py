@@ -559,17 +559,19 @@ def of_running(
         is_demo: Whether this is the made-up memory, for which none is asked.
     """
     if is_demo:
-        return RewriteOutlook("The demo asks no model.", is_kept=False)
+        return RewriteOutlook("The demo asks no model.", is_possible=False)
     if note := no_model(settings):
-        return RewriteOutlook(note, is_kept=False)
+        return RewriteOutlook(note, is_possible=False)
     if progress is not None and not progress.is_ours:
         return RewriteOutlook(told(settings, is_worked=True))
     model = progress.model if progress is not None else Model()
     health = model.health
     if health is None or health.is_ready:
         return RewriteOutlook(AFTER if model.node_id else NEXT)
-    why = f"{health.says[:1].upper()}{health.says[1:]}."
-    return RewriteOutlook(f"{why} {_CURES.get(health.condition, _WAIT)}", is_kept=False)
+    why = f"{health.message[:1].upper()}{health.message[1:]}."
+    return RewriteOutlook(
+        f"{why} {_CURES.get(health.condition, _WAIT)}", is_possible=False
+    )
 
 
 _WAIT = "It is tried again by itself."

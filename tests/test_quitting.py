@@ -199,12 +199,12 @@ def test_what_was_killed_is_shown_as_broken_off_and_done_by_the_next(
         bench.clock.now = datetime.now(UTC)
         bench.sound()
         (run,) = bench.runs(Job.SEGMENTS)
-        assert (run.made, run.result, run.ended_at) == (1, None, None)
+        assert (run.created, run.result, run.ended_at) == (1, None, None)
         assert bench.waiting()["segment"] == 2
         bench.drain()
         done, broken = bench.runs(Job.SEGMENTS)
-        assert broken.result is RunResult.BROKEN_OFF
-        assert (done.result, done.made) == (RunResult.DONE, 2)
+        assert broken.result is RunResult.INTERRUPTED
+        assert (done.result, done.created) == (RunResult.DONE, 2)
         assert all(bench.node(name).is_by_model for name in bench.segments())
         bench.sound()
         house.stop()

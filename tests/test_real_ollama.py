@@ -94,7 +94,7 @@ def is_a_summary(ollama: Ollama, segment: Segment) -> list[str]:
     assert summary.title and summary.bullets
     for claim in summary.bullets:
         assert claim.refs and set(claim.refs) <= set(range(len(segment.events)))
-    facts = summary.facts
+    facts = summary.generation
     assert facts.prompt_tokens > 100 and facts.reply_tokens > 10
     assert facts.model and len(facts.digest) == 64 and facts.server
     return [claim.text for claim in summary.bullets]
@@ -127,8 +127,11 @@ def test_our_estimate_of_a_prompt_is_never_far_too_low(ollama: Ollama) -> None:
     segment = segment_of(*[("user", f"Fix page {n} of the shop.") for n in range(30)])
     summary = ollama.summarize_segment(segment)
     log = prompts.of_segment(segment)
-    estimated = budgets.Scale().prompt(log, with_schema=summary.facts.mode != "C")
-    assert summary.facts.prompt_tokens / summary.facts.requests <= estimated * 1.3
+    estimated = budgets.Scale().prompt(log, with_schema=summary.generation.mode != "C")
+    assert (
+        summary.generation.prompt_tokens / summary.generation.requests
+        <= estimated * 1.3
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,7 +173,7 @@ def test_a_long_segment_is_read_in_parts(ollama: Ollama) -> None:
         for n in range(50)
     ]
     summary = ollama.summarize_segment(segment_of(*talk))
-    assert summary.facts.parts > 2
+    assert summary.generation.parts > 2
     assert 1 <= len(summary.bullets) <= 5
 
 

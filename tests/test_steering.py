@@ -140,7 +140,7 @@ def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
 @listing
 def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> None:
     with database.transaction():
-        jobs.begin(Job.WEEK, RunReason.ASKED, to_ms(BEGAN))
+        jobs.begin(Job.WEEK, RunReason.REQUESTED, to_ms(BEGAN))
     database.close()
     told = memtui(home, "jobs").stdout
     assert "last Thu 2 May 2024 03:00 (asked for), <1m, broken off" in told

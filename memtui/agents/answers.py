@@ -38,7 +38,8 @@ class Answers:
             "band": band.value,
             "advice": band.advice,
             "understood": [
-                {"said": neutral(one.said), "is_met": one.is_met} for one in found.times
+                {"said": neutral(one.text), "is_met": one.has_hits}
+                for one in found.times
             ],
         }
         sure = f"{way['band']} ({way['score']:.2f}): {way['advice']}"
@@ -73,7 +74,7 @@ class Answers:
             [f"Did you mean: {neutral(found.suggestion)}"] if found.suggestion else []
         )
         notes = [*map(neutral, filter(None, (found.note, *found.hints))), *meant]
-        is_listed = found.is_listed
+        is_listed = found.is_recent
         told = [
             formatting.hit(one, self._zone, is_listed=is_listed) for one in found.hits
         ]
@@ -93,7 +94,7 @@ class Answers:
         notes = _notes(found.notes, found.times)
         if found.suggestion:
             notes.append(f"Did you mean: {neutral(found.suggestion)}")
-        told = formatting.quoted(quoted.quotes, self._zone, is_listed=found.is_listed)
+        told = formatting.quoted(quoted.quotes, self._zone, is_listed=found.is_recent)
         return Reply(
             "hits",
             told,
@@ -121,9 +122,9 @@ class Answers:
             filters=filters,
         )
         # Of a list, what stands around a message is listed itself.
-        around = 0 if found.is_listed else AROUND_CHARS
+        around = 0 if found.is_recent else AROUND_CHARS
         told = formatting.message_hits(
-            found.hits, self._zone, around=around, is_listed=found.is_listed
+            found.hits, self._zone, around=around, is_listed=found.is_recent
         )
         notes = _notes(found.notes, found.times)
         return Reply(

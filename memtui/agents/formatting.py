@@ -106,8 +106,8 @@ def hit(one: Hit, zone: tzinfo, *, is_listed: bool = False) -> Plain:
         "title": neutral(one.title),
         "snippet": neutral(one.snippet.text),
     }
-    if one.leads_to != one.target_id:
-        told["leads_to"] = citations.cite_node(one.leads_to)
+    if one.landing_id != one.target_id:
+        told["leads_to"] = citations.cite_node(one.landing_id)
     return told
 
 

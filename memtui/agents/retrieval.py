@@ -93,7 +93,7 @@ class Retrieval:
                 replace(
                     self._memory(rank, one, nodes.get(one.node_id), now, asked),
                     # By what it is ranked: the search's, not its best quote's.
-                    score=None if found.is_listed else hit.score,
+                    score=None if found.is_recent else hit.score,
                     surprise=weighed.get(one.node_id),
                 )
                 for rank, (hit, one) in enumerate(zip(hits, moments, strict=True), 1)

@@ -202,7 +202,7 @@ class Router:
         elsewhere = _elsewhere(read, nodes, [*hits, *quotes])
         sureness = _sure(choice.way, nodes, hits, quotes, is_elsewhere=bool(elsewhere))
         times = tuple(ReadDate(one.label, bool(some)) for one, some in found.items())
-        unmet = [f"Nothing is kept of {one.said}." for one in times if not one.is_met]
+        unmet = [f"Nothing is kept of {one.text}." for one in times if not one.has_hits]
         return Routed(
             question,
             choice,

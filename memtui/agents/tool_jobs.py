@@ -65,8 +65,8 @@ def _plain(one: Status, memory: Memory) -> Plain:
     if one.next_at:
         told["next"] = date_format.iso_minute(one.next_at, zone)
     if last and last.result:
-        told["last"] = date_format.iso_minute(last.began_at, zone)
-        told |= {"result": last.result.value, "made": last.made}
+        told["last"] = date_format.iso_minute(last.started_at, zone)
+        told |= {"result": last.result.value, "made": last.created}
         told |= {"error": line(last.error)} if last.error else {}
     return told
 

@@ -573,7 +573,7 @@ def _looked_at(wishes: "Wishes") -> ModelHealth:
     timer.cancel()
     if is_late.is_set() and not health.is_ready:
         says = f"{wishes.url} does not answer within {PATIENCE_S:g} s"
-        return replace(health, condition=ModelCondition.UNWELL, says=says)
+        return replace(health, condition=ModelCondition.UNWELL, message=says)
     return health
 
 
@@ -583,15 +583,18 @@ def _said(health: ModelHealth, wishes: "Wishes", settings: Settings) -> tuple[st
         case ModelCondition.READY:
             return _ready(health, wishes), ""
         case ModelCondition.OFFLINE:
-            return f"no Ollama answers at {wishes.url}", health.cure
+            return f"no Ollama answers at {wishes.url}", health.remedy
         case ModelCondition.MODEL_MISSING:
-            return health.says, health.cure
+            return health.message, health.remedy
         case ModelCondition.REFUSED:
-            return health.says, _allowing(wishes, settings)
+            return health.message, _allowing(wishes, settings)
         case ModelCondition.RESTING:
             origin = settings.held["summaries.cpu_minutes"].origin
-            return health.says, f"set summaries.cpu_minutes above 0 ({origin})"
-    return health.says, "see whether it is Ollama that answers there, and its own log"
+            return health.message, f"set summaries.cpu_minutes above 0 ({origin})"
+    return (
+        health.message,
+        "see whether it is Ollama that answers there, and its own log",
+    )
 
 
 def _ready(health: ModelHealth, wishes: "Wishes") -> str:

@@ -15,9 +15,9 @@ from memtui.workspace import Workspace
 
 REASONS = {
     RunReason.SCHEDULE: "on schedule",
-    RunReason.ASKED: "asked for",
+    RunReason.REQUESTED: "asked for",
     RunReason.MISSED: "made up for",
-    RunReason.DRAINED: "after the segments",
+    RunReason.SEGMENTS_DONE: "after the segments",
     RunReason.WAITING: "segments waited",
 }
 """Why a job ran, in words."""
@@ -67,7 +67,7 @@ def _told(one: Status, zone: tzinfo) -> Iterator[str]:
     if one.last is None:
         yield "    has not run yet"
     elif one.is_running:
-        began = date_format.moment(one.last.began_at, zone)
+        began = date_format.moment(one.last.started_at, zone)
         yield f"    runs since {began} ({REASONS[one.last.reason]})"
         yield f"    {_counts(one.last)}"
     else:
@@ -86,7 +86,7 @@ def _told(one: Status, zone: tzinfo) -> Iterator[str]:
 
 def _line(run: JobRun, zone: tzinfo) -> str:
     """When a run was, why, how long it took and how it ended."""
-    began, why = date_format.moment(run.began_at, zone), REASONS[run.reason]
+    began, why = date_format.moment(run.started_at, zone), REASONS[run.reason]
     if run.result is None:
         return f"{began} ({why}), still runs"
     took = date_format.duration(timedelta(seconds=run.took_s))
@@ -94,7 +94,7 @@ def _line(run: JobRun, zone: tzinfo) -> str:
 
 
 def _counts(run: JobRun) -> str:
-    told = [f"{run.made:,} made", f"{run.rejected:,} rejected"]
+    told = [f"{run.created:,} made", f"{run.rejected:,} rejected"]
     told += [f"{run.failed:,} failed", f"{run.waiting:,} left"]
     if run.skipped:
         told.append(f"{output.number_of(run.skipped, 'time')} skipped")

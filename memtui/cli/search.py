@@ -78,7 +78,7 @@ def _moments(found: CombinedResult, of: Scope, zone: tzinfo) -> Iterator[str]:
     if found.suggestion:
         yield f"Did you mean: {found.suggestion}"
     for hit in found.hits:
-        fit = "" if found.is_listed else f"{hit.score:.2f} {hit.band:<9}  "
+        fit = "" if found.is_recent else f"{hit.score:.2f} {hit.band:<9}  "
         yield f"{fit}{date_format.moment(hit.at, zone):<21}  {hit.title}"
         said = output.mark(hit.snippet.text, hit.snippet.marks)
         yield f"      {f'{hit.role}: ' if hit.role else ''}{said}"
@@ -97,7 +97,7 @@ def _where(hit: CombinedHit) -> str:
 def _messages(found: MessageResult, of: Scope, zone: tzinfo) -> Iterator[str]:
     yield from _head(found.query, found.notes, found.times, of, len(found.hits))
     for hit in found.hits:
-        yield _titled(hit) if found.is_listed else f"{hit.score:.2f}  {_titled(hit)}"
+        yield _titled(hit) if found.is_recent else f"{hit.score:.2f}  {_titled(hit)}"
         if hit.match is None and hit.about.text != hit.session.title:
             yield f"      {output.mark(hit.about.text, hit.about.marks)}"
         for said in hit.window:

@@ -44,7 +44,7 @@ def _told(bullet: Bullet) -> Plain:
         "terms": features.terms,
         "hard": _neutral(features.hard),
         "missing": _neutral(features.missing),
-        "negated": features.is_negated_otherwise,
+        "negated": features.negation_differs,
         "opposites": [_neutral(pair) for pair in features.opposites],
         "matched": _neutral(verdict.matched),
         "quotes": output.plain_text(verdict.spans),

@@ -63,10 +63,10 @@ def _lines(
         yield f"Did you mean: {answer.suggestion}"
     for hit in answer.hits:
         when = date_format.moment(hit.at, zone)
-        fit = "" if answer.is_listed else f"{hit.score:.2f} {hit.band:<9}  "
+        fit = "" if answer.is_recent else f"{hit.score:.2f} {hit.band:<9}  "
         yield f"{fit}{when:<21}  {hit.title}  [{hit.level}]"
         yield f"      {output.mark(hit.snippet.text, hit.snippet.marks)}"
-        leads = hit.leads_to if hit.leads_to != hit.target_id else ""
+        leads = hit.landing_id if hit.landing_id != hit.target_id else ""
         yield f"      {hit.target_id}{f' → {leads}' if leads else ''}"
         if why := reasons.get(hit.target_id):
             yield from _why(why)

@@ -103,7 +103,7 @@ class SummaryRequest:
             mode=serving.mode.value,
             total_ms=took_ms,
         )
-        return replace(summary, facts=facts)
+        return replace(summary, generation=facts)
 
     async def _whole(self, log: Log) -> Summary:
         """The summary of a log of any length: part by part, then merged."""
@@ -231,9 +231,9 @@ class SummaryRequest:
         if reason := serving.tools.accept(reply.summary, log):
             raise _NotAccepted(reason, reply.summary)
         serving.memory.record.add(serving.found.model, None)
-        left_out = serving.facts.left_out + reply.left_out
+        left_out = serving.facts.dropped_bullets + reply.left_out
         serving.facts = replace(
-            serving.facts, left_out=left_out, surprise=reply.surprise
+            serving.facts, dropped_bullets=left_out, surprise=reply.surprise
         )
         return reply.summary
 
@@ -247,5 +247,5 @@ class SummaryRequest:
             summary = self._read(fault.text, log, is_whole=False)
         except BadReply:
             raise _Smaller(fault) from fault
-        self._serving.facts = replace(self._serving.facts, was_cut=True)
+        self._serving.facts = replace(self._serving.facts, was_truncated=True)
         return summary

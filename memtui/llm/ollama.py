@@ -61,8 +61,8 @@ _CONDITIONS: dict[type[Fault], ModelCondition] = {
 
 def _with_cure(health: ModelHealth, fault: Fault) -> ModelHealth:
     if isinstance(fault, ModelMissing):
-        return replace(health, says=fault.said, cure=fault.cure)
-    return replace(health, cure=START) if isinstance(fault, Offline) else health
+        return replace(health, message=fault.said, remedy=fault.cure)
+    return replace(health, remedy=START) if isinstance(fault, Offline) else health
 
 
 def _no_report(_: ModelProgress) -> None:

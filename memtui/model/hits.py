@@ -71,7 +71,7 @@ class IndexMatch:
     target_id: str
     score: float
     """0 to 1: the share of the query's own upper bound (decisions §8)."""
-    leads_to: str = ""
+    landing_id: str = ""
     """The node to land on: a wide node's segment that answers best, itself if none."""
 
 
@@ -80,7 +80,7 @@ class IndexMatches:
     """All an index answers, best first."""
 
     matches: tuple[IndexMatch, ...] = ()
-    left_out: tuple[str, ...] = ()
+    skipped_terms: tuple[str, ...] = ()
     """The terms so common that not all their documents were looked at."""
 
 
@@ -111,7 +111,7 @@ class Hit:
     score: float
     snippet: Snippet
     project: str = ""
-    leads_to: str = ""
+    landing_id: str = ""
     """The node to land on: a wide node's segment that answers best, itself if none."""
 
     @property
@@ -133,7 +133,7 @@ class TeleportResult:
     """The query with what seems misspelt written as the memory writes it, if any."""
     hints: tuple[str, ...] = ()
     """What of the query could not be understood, each a sentence."""
-    is_listed: bool = False
+    is_recent: bool = False
     """Whether no word was looked for: these are the newest, and no score is one."""
 
 
@@ -241,15 +241,15 @@ class CombinedHit:
 class ReadDate:
     """A time that was read in a question."""
 
-    said: str
+    text: str
     """``last week: 9–15 November 2026``."""
-    is_met: bool
+    has_hits: bool
     """Whether something that was found lies in it: that comes first."""
 
     def __str__(self) -> str:
         """What was understood and what follows from it, in a sentence."""
-        how = "comes first" if self.is_met else "has nothing that answers"
-        return f"{self.said} {how}."
+        how = "comes first" if self.has_hits else "has nothing that answers"
+        return f"{self.text} {how}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +269,7 @@ class CombinedResult:
     """From how many messages that answer the moments were taken, one a session."""
     summaries: int = 0
     """From how many nodes and grips besides."""
-    is_listed: bool = False
+    is_recent: bool = False
     """Whether no word was looked for: these are the newest, and no score is one."""
 
 
@@ -282,5 +282,5 @@ class MessageResult:
     notes: tuple[str, ...] = ()
     times: tuple[ReadDate, ...] = ()
     took_ms: float = 0.0
-    is_listed: bool = False
+    is_recent: bool = False
     """Whether no word was looked for: these are the newest, and no score is one."""

@@ -42,11 +42,11 @@ class RunReason(StrEnum):
 
     SCHEDULE = "schedule"
     """Its time has come."""
-    ASKED = "asked"
+    REQUESTED = "asked"
     """A person asked for it."""
     MISSED = "missed"
     """Its time passed while memtui did not run, or could not."""
-    DRAINED = "drained"
+    SEGMENTS_DONE = "drained"
     """No segment waits any more, and what they say can be rolled up."""
     WAITING = "waiting"
     """Something waits: why segments are worked without being asked for."""
@@ -59,7 +59,7 @@ class RunResult(StrEnum):
     FAILED = "failed"
     STOPPED = "stopped"
     """By a person, who paused it or left."""
-    BROKEN_OFF = "broken off"
+    INTERRUPTED = "broken off"
     """The process ended without a word."""
 
 
@@ -69,15 +69,15 @@ class JobRun:
 
     job: Job
     reason: RunReason
-    began_at: datetime
-    seen_at: datetime
+    started_at: datetime
+    heartbeat_at: datetime
     """When it last gave a sign of life."""
     ended_at: datetime | None
     """None while it runs."""
     result: RunResult | None
     """None while it runs."""
     error: str
-    made: int
+    created: int
     """Versions that became current."""
     rejected: int
     """Versions that did not stand up to their sources."""
@@ -91,8 +91,8 @@ class JobRun:
     @property
     def took_s(self) -> float:
         """How long it took, or has taken when last seen, in seconds."""
-        until = self.ended_at or self.seen_at
-        return max(0.0, (until - self.began_at).total_seconds())
+        until = self.ended_at or self.heartbeat_at
+        return max(0.0, (until - self.started_at).total_seconds())
 
     @property
     def is_over(self) -> bool:
@@ -105,9 +105,9 @@ class JobState:
     """What a person wants of a job, and since when it has its times."""
 
     is_paused: bool = False
-    asked_at: datetime | None = None
+    requested_at: datetime | None = None
     """When "run now" was asked for, and not begun yet."""
-    since_at: datetime | None = None
+    active_since: datetime | None = None
     """Times before this one were nobody's to keep; None if it was never looked at."""
 
 

@@ -25,9 +25,9 @@ class ModelHealth:
     """How a summariser is, and what stands behind it."""
 
     condition: ModelCondition
-    says: str = ""
+    message: str = ""
     """What to tell a person, in a sentence; "" when all is well."""
-    cure: str = ""
+    remedy: str = ""
     """What a person can do: a command, or a sentence; "" if nothing is known."""
     model: str = ""
     digest: str = ""
@@ -50,19 +50,19 @@ class ModelHealth:
         return self.condition is ModelCondition.READY
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """How it is, and what can be done, in one line."""
-        says = self.says or self.condition.value
-        return f"{says}; try: {self.cure}" if self.cure else says
+        says = self.message or self.condition.value
+        return f"{says}; try: {self.remedy}" if self.remedy else says
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteOutlook:
     """What can be promised to a person who asks for something of a model."""
 
-    says: str
+    message: str
     """Who does it and when, or why nobody does, in a sentence or two."""
-    is_kept: bool = True
+    is_possible: bool = True
     """Whether somebody does it, as far as is known."""
 
 
@@ -88,5 +88,5 @@ class ModelProgress:
     """How many parts are known of; a merge of their summaries is one more."""
     written: int = 0
     """How many tokens of this part's reply are there."""
-    most: int = 0
+    limit: int = 0
     """How many there can be."""

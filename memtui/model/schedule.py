@@ -63,7 +63,7 @@ class JobSchedule:
             at = self._last_cron(at - _SECOND)
         return self._moved(at) if at else None
 
-    def missed(self, since: datetime, now: datetime) -> datetime | None:
+    def last_missed(self, since: datetime, now: datetime) -> datetime | None:
         """The last time that has come since something ran; None if none has."""
         due = self.last_due(now)
         return due if due and due > since else None
@@ -76,7 +76,7 @@ class JobSchedule:
                 return number
         return MAX_COUNTED
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """The expression as a person says it: ``at 01:00 every day``."""
         said = CronSim(self.cron, _ANY_TIME).explain()
         return f"{said[:1].lower()}{said[1:]}"

@@ -46,9 +46,9 @@ class GenerationStats:
     reply_ms: int = 0
     total_ms: int = 0
     """From the first request to the last reply, waits counted."""
-    left_out: int = 0
+    dropped_bullets: int = 0
     """How many bullets named no place in the source, or said nothing of their own."""
-    was_cut: bool = False
+    was_truncated: bool = False
     """Whether a reply reached its limit and only its whole bullets were kept."""
     surprise: float | None = None
     """How surprising the model says it is: 0 to 1; None if it does not say."""
@@ -68,7 +68,7 @@ class Summary:
     title: str
     bullets: tuple[DraftBullet, ...]
     keywords: tuple[str, ...] = ()
-    facts: GenerationStats = NO_STATS
+    generation: GenerationStats = NO_STATS
 
 
 BULLET_CHARS = 240

@@ -39,21 +39,21 @@ class VerdictFeatures:
     """The bullet's names and numbers."""
     missing: tuple[str, ...] = ()
     """Those of them that the passage lacks."""
-    is_negated_otherwise: bool = False
+    negation_differs: bool = False
     opposites: tuple[tuple[str, str], ...] = ()
     """Words of the bullet, each with the opposite that the passage says instead."""
 
     @property
-    def is_against(self) -> bool:
+    def is_contradicted(self) -> bool:
         """Whether something in the wording speaks against the bullet."""
-        return bool(self.missing or self.is_negated_otherwise or self.opposites)
+        return bool(self.missing or self.negation_differs or self.opposites)
 
     @property
     def support(self) -> Support:
         """The verdict they give."""
         if self.covered < WEAK_SHARE:
             return Support.UNSUPPORTED
-        if self.is_against or self.covered < SUPPORTED_SHARE:
+        if self.is_contradicted or self.covered < SUPPORTED_SHARE:
             return Support.WEAK
         return Support.SUPPORTED
 
@@ -62,7 +62,7 @@ class VerdictFeatures:
 class SourceQuote:
     """The stretch of the source that a bullet rests on."""
 
-    place: int
+    index: int
     """Which of the texts it stands in."""
     start: int
     end: int
@@ -80,7 +80,7 @@ class EventQuote:
     end: int
     text_hash: str
 
-    def stands_in(self, text: str) -> bool:
+    def matches(self, text: str) -> bool:
         """Whether a text, the event's, still says there what was quoted of it."""
         return hash_quote(text[self.start : self.end]) == self.text_hash
 

@@ -76,7 +76,7 @@ class Finder:
         if health.condition is ModelCondition.RESTING:
             rest = max(timedelta(seconds=health.retry_s), LOOK_AGAIN)
             until = (self._clock() + rest).astimezone(self._zone)
-        found = health.condition, health.says, until
+        found = health.condition, health.message, until
         with database.connection():
             waiting = rewrite_queue.count(TocLevel.SEGMENT)
             if found != self._last:
@@ -277,7 +277,7 @@ class Rewrite:
         identity = self._summarizer.identity
         facts = GenerationStats(health.model or identity, health.digest, health.server)
         draft = fault.summary if isinstance(fault, BadReply) else None
-        if draft is None or not draft.facts.model:
+        if draft is None or not draft.generation.model:
             draft = replace(draft or Summary(shown.headline, ()), facts=facts)
         with database.connection():
             digest = self._hash(work, attempt)
@@ -444,7 +444,7 @@ class Improve:
         now = self._clock()
         self._see_pause()
         due = self._schedule.due(now)
-        is_asked = due is not None and due.reason is RunReason.ASKED
+        is_asked = due is not None and due.reason is RunReason.REQUESTED
         if self._is_resting(now) and not (is_asked or self._is_new_wish()):
             return 0
         ahead = self._ahead(now)
@@ -593,8 +593,8 @@ class Improve:
         What only has to rest goes on after it; what is ended becomes due again.
         """
         health = self.model.health
-        says = health.told if health else ""
-        if due and due.reason is RunReason.ASKED:
+        says = health.summary if health else ""
+        if due and due.reason is RunReason.REQUESTED:
             self._runs.begin(due, now)
             self._runs.end(due.job, RunResult.FAILED, says)
         if health and health.condition is ModelCondition.RESTING:

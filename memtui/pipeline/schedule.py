@@ -24,7 +24,7 @@ TRIES = 3
 """After so many runs in a row that were broken off a job waits for its next time."""
 
 
-_PASSING = frozenset({RunReason.DRAINED, RunReason.WAITING})
+_PASSING = frozenset({RunReason.SEGMENTS_DONE, RunReason.WAITING})
 """Runs for these reasons are remembered only if they did something."""
 
 
@@ -56,10 +56,10 @@ class Schedule:
             self._open(now)
             states = jobs.states()
             self._see_paused(states)
-            asked = {job: at for job in Job if (at := states[job].asked_at)}
+            asked = {job: at for job in Job if (at := states[job].requested_at)}
             for job in sorted(asked, key=lambda job: asked[job]):
                 if job not in self._runs:
-                    return Due(job, RunReason.ASKED)
+                    return Due(job, RunReason.REQUESTED)
             free = [job for job in ROLLUP_JOBS if job not in self._runs]
             free = [job for job in free if job not in self._paused]
             for job in free:
@@ -67,7 +67,7 @@ class Schedule:
                     return Due(job, self._reason(at, now))
         for job in free:
             if job in self._drained:
-                return Due(job, RunReason.DRAINED)
+                return Due(job, RunReason.SEGMENTS_DONE)
         return None
 
     def is_paused(self, job: Job) -> bool:
@@ -81,7 +81,7 @@ class Schedule:
 
     def is_asked(self, job: Job) -> bool:
         """Whether a run of it goes on that a person asked for."""
-        return job in self._runs and self._runs[job][2] is RunReason.ASKED
+        return job in self._runs and self._runs[job][2] is RunReason.REQUESTED
 
     def begin(self, job: Job, reason: RunReason, now: datetime) -> None:
         """Remember that a job runs from now on."""
@@ -169,14 +169,18 @@ class Schedule:
     def _is_owed(self, job: Job) -> bool:
         """Whether the last run was asked for and did not come to its end."""
         recent = jobs.history(job, TRIES)
-        if not recent or recent[0].is_over or recent[0].reason is not RunReason.ASKED:
+        if (
+            not recent
+            or recent[0].is_over
+            or recent[0].reason is not RunReason.REQUESTED
+        ):
             return False
         return self._given_up(job) is None
 
     def _given_up(self, job: Job) -> datetime | None:
         """When a job was given up that is broken off again and again; None if not."""
         recent = jobs.history(job, TRIES)
-        broken = [run for run in recent if run.result is RunResult.BROKEN_OFF]
+        broken = [run for run in recent if run.result is RunResult.INTERRUPTED]
         return recent[0].ended_at if len(broken) == TRIES else None
 
     def _see_paused(self, states: dict[Job, JobState]) -> None:
@@ -196,10 +200,10 @@ class Schedule:
         if times is None:
             return None
         over = jobs.last_over(job, to_ms(now))
-        since = [state.since_at, self._ended.get(job), self._given_up(job)]
+        since = [state.active_since, self._ended.get(job), self._given_up(job)]
         since.append(over.ended_at if over else None)
         known = [at for at in since if at and at <= now]
-        at = times.missed(max(known), now) if known else None
+        at = times.last_missed(max(known), now) if known else None
         if at is None:
             self._quiet[job] = now, times.next_run(now)
         return at

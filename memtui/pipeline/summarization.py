@@ -223,14 +223,14 @@ def _who(identity: str, attempt: int) -> str:
 def _with(
     node: TocNode, vouched: Vouched, draft: Summary, identity: str, digest: str
 ) -> TocNode:
-    is_models = bool(draft.facts.model)
+    is_models = bool(draft.generation.model)
     return replace(
         node,
         bullets=vouched.bullets,
         withheld=vouched.withheld,
         summarizer=identity,
         input_hash=digest,
-        generation=draft.facts,
+        generation=draft.generation,
         rejection=vouched.why_not if is_models else "",
     )
 

@@ -117,12 +117,12 @@ def lead_to(
         matches: The teleport's.
         allowed: The sessions' numbers; None for all.
     """
-    known = segments.begun(match.leads_to for match in matches)
+    known = segments.begun(match.landing_id for match in matches)
     return [
-        Led(match, *known[match.leads_to])
+        Led(match, *known[match.landing_id])
         for match in matches
-        if match.leads_to in known
-        and (allowed is None or known[match.leads_to][0] in allowed)
+        if match.landing_id in known
+        and (allowed is None or known[match.landing_id][0] in allowed)
     ]
 
 
@@ -275,7 +275,7 @@ class Search:
             hits=found.hits,
             notes=(*unknown, *notes),
             took_ms=took_ms,
-            is_listed=True,
+            is_recent=True,
         )
 
     def _answer(
@@ -359,7 +359,7 @@ def _opening(one: Candidate, event: Event | None) -> dict[str, Any]:
 def _led_to(one: Candidate) -> str:
     """Where summaries alone lead to."""
     best = max(one.led.values(), key=lambda led: led.match.score, default=None)
-    return best.match.leads_to if best else ""
+    return best.match.landing_id if best else ""
 
 
 def _moment(

@@ -111,5 +111,5 @@ def _hit(line: _Line, asked: Query) -> Hit:
         score=match.score,
         snippet=Snippet(text, tuple(marks_in(text, asked))),
         project=", ".join(node.projects),
-        leads_to=match.leads_to or node.node_id,
+        landing_id=match.landing_id or node.node_id,
     )

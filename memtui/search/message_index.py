@@ -233,7 +233,7 @@ class MessageIndex:
     ) -> Iterator[sqlite3.Connection]:
         if not self.path.exists():
             raise SearchError(f"{self.path} is missing")
-        lent = kept.lent if kept else lambda: closing(self._connect())
+        lent = kept.connection if kept else lambda: closing(self._connect())
         with self._said_plainly(), lent() as db:
             yield db
 

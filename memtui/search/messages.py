@@ -596,7 +596,7 @@ class SessionSearch:
                 hits = _scored(list(_hits(some, query, before, after)))
             notes = (*query.hints, *unknown, *heard)
             is_listed = wanted is not None
-            found = replace(found, hits=hits, notes=notes, is_listed=is_listed)
+            found = replace(found, hits=hits, notes=notes, is_recent=is_listed)
         times_at = [hit.match.at for hit in found.hits if hit.match]
         found = replace(found, times=dated.understood(times_at))
         return replace(found, took_ms=(time.perf_counter() - began_s) * 1000)

@@ -258,7 +258,7 @@ class Teleport:
                 found = self._admitted(asked, limit, among, is_recent_first=False)
             else:
                 found = self._index.find(asked, limit, among=among)
-            matches, left_out = _led(found.matches), found.left_out
+            matches, left_out = _led(found.matches), found.skipped_terms
             meant = self._index.suggestion(asked, has_few=len(matches) < FEW)
         except SearchError:
             log.exception("the index could not be asked")
@@ -329,7 +329,7 @@ class Teleport:
                 asked.text, hydrate.hits(found.matches, asked)[:limit], note=BROKEN
             )
         hints = () if hits or _is_telling(asked) else (NOT_TELLING,)
-        note = _note(asked, found.left_out)
+        note = _note(asked, found.skipped_terms)
         return TeleportResult(
             asked.text, hits, note=note, suggestion=meant, hints=hints
         )
@@ -360,7 +360,9 @@ class Teleport:
                 read = most
             if admitted:
                 break
-        return IndexMatches(tuple(islice(admitted.values(), limit)), found.left_out)
+        return IndexMatches(
+            tuple(islice(admitted.values(), limit)), found.skipped_terms
+        )
 
 
 def _note(asked: Query, left_out: Sequence[str]) -> str:
@@ -377,7 +379,7 @@ def _led(matches: Sequence[IndexMatch]) -> list[IndexMatch]:
     kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
     nodes = {name: grip.toc_node_id or "" for name, grip in kept.items()}
     return [
-        replace(m, leads_to=m.leads_to or nodes.get(m.target_id, m.target_id))
+        replace(m, landing_id=m.landing_id or nodes.get(m.target_id, m.target_id))
         for m in matches
     ]
 

@@ -53,7 +53,7 @@ def answer(query: Query, limit: int) -> TeleportResult:
     """The newest nodes; inside ``connected()``."""
     names = [node.node_id for node in _nodes(query.filters, limit)]
     matches = [IndexMatch(HitKind.NODE, name, 1.0, name) for name in names]
-    return TeleportResult(query.text, hydrate.hits(matches, query), is_listed=True)
+    return TeleportResult(query.text, hydrate.hits(matches, query), is_recent=True)
 
 
 def findings(query: Query, limit: int) -> CombinedResult:
@@ -64,14 +64,14 @@ def findings(query: Query, limit: int) -> CombinedResult:
     levels = query.filters.levels
     if levels and TocLevel.SEGMENT not in levels:
         wide = map(_wide, _nodes(query.filters, limit))
-        return CombinedResult(query.text, tuple(wide), is_listed=True)
+        return CombinedResult(query.text, tuple(wide), is_recent=True)
     found = _nodes(query.filters, READ)
     places = segments.begun(node.node_id for node in found)
     newest: dict[int, TocNode] = {}
     for node in found:
         if node.node_id in places:
             newest.setdefault(places[node.node_id][0], node)
-    return CombinedResult(query.text, tuple(_moments(newest, limit)), is_listed=True)
+    return CombinedResult(query.text, tuple(_moments(newest, limit)), is_recent=True)
 
 
 def _nodes(filters: Filters, limit: int) -> Sequence[TocNode]:

@@ -76,9 +76,9 @@ def _status(
     return Status(
         job=job,
         cron=times.cron if times else "",
-        schedule=times.words() if times else NO_TIMES,
+        schedule=times.describe() if times else NO_TIMES,
         is_paused=state.is_paused,
-        asked_at=state.asked_at,
+        asked_at=state.requested_at,
         last=last,
         is_running=is_running,
         is_overdue=is_free and not is_running and _is_overdue(job, state, plan, now),
@@ -88,15 +88,15 @@ def _status(
 
 def _is_overdue(job: Job, state: JobState, plan: Schedules, now: datetime) -> bool:
     times, over = plan.times(job), jobs.last_over(job, to_ms(now))
-    since = [state.since_at, over.ended_at if over else None]
+    since = [state.active_since, over.ended_at if over else None]
     known = [at for at in since if at and at <= now]
-    return bool(times and known and times.missed(max(known), now))
+    return bool(times and known and times.last_missed(max(known), now))
 
 
 def _seen(run: JobRun, is_worked: bool | None) -> JobRun:
     """A run as it is: one that nobody goes on with was broken off."""
     if run.ended_at is None and is_worked is False:
-        return replace(run, result=RunResult.BROKEN_OFF, ended_at=run.seen_at)
+        return replace(run, result=RunResult.INTERRUPTED, ended_at=run.heartbeat_at)
     return run
 
 

@@ -65,7 +65,7 @@ def keep_times(jobs: Iterable[Job], now_ms: int) -> None:
 
 def begin(job: Job, reason: RunReason, now_ms: int) -> int:
     """Remember a run that begins, whose asking is answered; its number."""
-    if reason is RunReason.ASKED:
+    if reason is RunReason.REQUESTED:
         _change(job, requested_ms=None)
     number: int = JobRunRow.insert(
         job=job, reason=reason, started_ms=now_ms, heartbeat_ms=now_ms
@@ -132,7 +132,7 @@ def break_off() -> None:
     Only who holds the claim may: a run of another process has not ended yet.
     """
     JobRunRow.update(
-        result=RunResult.BROKEN_OFF, ended_ms=JobRunRow.heartbeat_ms
+        result=RunResult.INTERRUPTED, ended_ms=JobRunRow.heartbeat_ms
     ).where(JobRunRow.ended_ms.is_null()).execute()
 
 
@@ -180,8 +180,10 @@ def _kept(error: str) -> str:
 def _state(row: JobRow) -> JobState:
     return JobState(
         is_paused=bool(row.is_paused),
-        asked_at=None if row.requested_ms is None else from_ms(row.requested_ms),
-        since_at=None if row.active_since_ms is None else from_ms(row.active_since_ms),
+        requested_at=None if row.requested_ms is None else from_ms(row.requested_ms),
+        active_since=None
+        if row.active_since_ms is None
+        else from_ms(row.active_since_ms),
     )
 
 
@@ -189,12 +191,12 @@ def _run(row: JobRunRow) -> JobRun:
     return JobRun(
         job=Job(row.job),
         reason=RunReason(row.reason),
-        began_at=from_ms(row.started_ms),
-        seen_at=from_ms(row.heartbeat_ms),
+        started_at=from_ms(row.started_ms),
+        heartbeat_at=from_ms(row.heartbeat_ms),
         ended_at=None if row.ended_ms is None else from_ms(row.ended_ms),
         result=RunResult(row.result) if row.result else None,
         error=row.error,
-        made=row.created,
+        created=row.created,
         rejected=row.rejected,
         failed=row.failed,
         waiting=row.waiting,

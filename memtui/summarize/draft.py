@@ -95,7 +95,7 @@ def of_segment(
     for claim, found in zip(draft.bullets, anchored, strict=True):
         held = [at for grip in found for at in _range(grip, places)]
         verdict = _held_there(claim, held, passages)
-        quoted = {one.place: one for one in reversed(verdict.quotes)}
+        quoted = {one.index: one for one in reversed(verdict.quotes)}
         if verdict.support is not Support.UNSUPPORTED and not {*held} & {*quoted}:
             named = partial(_quoting, claim, events, node_id=node_id, source=source)
             found = (*found, *map(named, quoted.values()))
@@ -126,7 +126,7 @@ def of_children(draft: Summary, children: Sequence[TocNode], leaves: Leaves) -> 
     bullets = []
     verdicts = claims.of_children(draft.bullets, below)
     for claim, verdict in zip(draft.bullets, verdicts, strict=True):
-        rests_on = {one.place for one in verdict.quotes} or {
+        rests_on = {one.index for one in verdict.quotes} or {
             at for at in claim.refs if 0 <= at < len(row)
         }
         names = (name for at in sorted(rests_on) for name in row[at].grip_ids)
@@ -137,7 +137,7 @@ def of_children(draft: Summary, children: Sequence[TocNode], leaves: Leaves) -> 
 
 
 def _is_models(draft: Summary) -> bool:
-    return bool(draft.facts.model)
+    return bool(draft.generation.model)
 
 
 def _sorted(
@@ -152,7 +152,7 @@ def _title(draft: Summary, source: Passages) -> str:
     """A draft's title; of a model's only what nothing in the source speaks against."""
     if _is_models(draft):
         (verdict,) = claims.of_texts([DraftBullet(draft.title)], source)
-        if verdict.support is Support.UNSUPPORTED or verdict.features.is_against:
+        if verdict.support is Support.UNSUPPORTED or verdict.features.is_contradicted:
             return ""
     return draft.title
 
@@ -164,7 +164,7 @@ def _range(grip: Grip, places: dict[str, int]) -> range:
 def _held_there(claim: DraftBullet, held: Sequence[int], source: Passages) -> Verdict:
     """The verdict on a claim, quoting where its grips are unless that supports less."""
     (verdict,) = claims.of_texts([claim], source)
-    if held and not {one.place for one in verdict.quotes} <= {*held}:
+    if held and not {one.index for one in verdict.quotes} <= {*held}:
         (there,) = claims.of_texts([DraftBullet(claim.text, tuple(held))], source)
         return replace(there, is_repaired=verdict.is_repaired)
     return verdict
@@ -179,7 +179,7 @@ def _quoting(
     source: str,
 ) -> Grip:
     """A grip for a quote, where the claim's others hold none of its quotes."""
-    event = events[quote.place]
+    event = events[quote.index]
     said = counted_text(event)[quote.start : quote.end]
     return Grip(
         grip_id=model_grips.grip_id(node_id, claim.text, event),

@@ -88,7 +88,7 @@ def test_a_server_that_is_unwell_gets_two_more_tries_then_a_rest(
 ) -> None:
     stub.script(fault, fault)
     ollama = asker.ollama(known=known)
-    assert ollama.summarize_segment(segment).facts.requests == 3
+    assert ollama.summarize_segment(segment).generation.requests == 3
     assert asker.slept == [1, 5]
     stub.always(fault)
     with pytest.raises(llm_faults.Unwell):
@@ -108,7 +108,7 @@ def test_a_server_that_falls_silent_is_asked_again(
 ) -> None:
     stub.script(faults.stalled(after))
     ollama = asker.ollama(Wishes(stub.url, deadlines=HASTY), known=known)
-    assert ollama.summarize_segment(segment).facts.requests == 2
+    assert ollama.summarize_segment(segment).generation.requests == 2
     assert asker.slept == [1]
     assert stub.chats()[0].dropped.wait(5)
 
@@ -128,7 +128,7 @@ def test_too_little_memory_means_half_the_text_then_a_smaller_model(
             "qwen3:4b",
             "qwen3:4b",
         ]
-        assert summary.facts.model == "qwen3:4b" and summary.facts.parts == 2
+        assert summary.generation.model == "qwen3:4b" and summary.generation.parts == 2
         assert {claim.refs for claim in summary.bullets} == {(n,) for n in range(5)}
         assert none_sent_twice(stub.chats())
 
@@ -139,7 +139,7 @@ def test_a_model_that_cannot_even_be_loaded_makes_room_for_a_smaller_one(
     with serving(Model("qwen3:8b", size="8.2B"), Model("qwen3:4b")) as stub:
         stub.script(faults.NO_MEMORY, path="/api/generate")
         summary = Asker(stub.url).ollama().summarize_segment(segment)
-        assert summary.facts.model == "qwen3:4b"
+        assert summary.generation.model == "qwen3:4b"
 
 
 def test_without_a_smaller_model_memory_is_what_is_missing(
@@ -156,7 +156,7 @@ def test_a_prompt_that_is_too_long_is_cut_anew_and_never_sent_again(
     stub.script(faults.too_long(9000, 8192))
     ollama = asker.ollama(known=known)
     summary = ollama.summarize_segment(segment_of(*EVENTS))
-    assert summary.facts.parts >= 2
+    assert summary.generation.parts >= 2
     assert none_sent_twice(stub.chats())
     refs = {place for claim in summary.bullets for place in claim.refs}
     assert min(refs) < 8 <= max(refs)
@@ -192,7 +192,7 @@ def test_no_first_prompt_leaves_too_little_room_for_its_reply(token_bytes: int) 
         summary = ollama.summarize_segment(segment_of(*talk))
         asked = stub.chats()
         assert max(one.tokens for one in asked) <= 0.9 * 8192 - 700
-        assert len(asked) == summary.facts.requests
+        assert len(asked) == summary.generation.requests
 
 
 def test_once_the_model_has_counted_the_rest_is_read_in_larger_parts(
@@ -204,14 +204,16 @@ def test_once_the_model_has_counted_the_rest_is_read_in_larger_parts(
     asked = stub.chats()
     assert asked[1].tokens > 1.3 * asked[0].tokens
     again = ollama.summarize_segment(segment_of(*talk))
-    assert again.facts.parts <= first.facts.parts <= again.facts.parts + 1
+    assert (
+        again.generation.parts <= first.generation.parts <= again.generation.parts + 1
+    )
 
 
 def test_a_model_that_has_gone_is_replaced_by_another(segment: Segment) -> None:
     with serving(Model("qwen3:8b", size="8.2B"), Model("qwen3:4b")) as stub:
         stub.script(faults.MISSING)
         summary = Asker(stub.url).ollama().summarize_segment(segment)
-        assert summary.facts.model == "qwen3:4b"
+        assert summary.generation.model == "qwen3:4b"
 
 
 def test_without_another_the_model_to_pull_is_named(segment: Segment) -> None:
@@ -232,7 +234,7 @@ def test_a_reply_cut_for_its_length_keeps_its_whole_bullets(
         TALK[0][1],
         TALK[1][1].replace("\n", " "),
     ]
-    assert summary.facts.was_cut and summary.facts.requests == 1
+    assert summary.generation.was_truncated and summary.generation.requests == 1
 
 
 def test_one_without_a_whole_bullet_is_asked_for_in_halves(
@@ -240,7 +242,7 @@ def test_one_without_a_whole_bullet_is_asked_for_in_halves(
 ) -> None:
     stub.script(faults.shortened(40))
     summary = asker.ollama(known=known).summarize_segment(segment)
-    assert summary.facts.parts == 2 and len(summary.bullets) == 5
+    assert summary.generation.parts == 2 and len(summary.bullets) == 5
     assert none_sent_twice(stub.chats())
 
 
@@ -345,7 +347,7 @@ def test_a_model_whose_replies_are_bad_makes_room_for_another(
         for _ in range(3):
             with pytest.raises(llm_faults.BadReply):
                 ollama.summarize_segment(segment)
-        assert ollama.summarize_segment(segment).facts.model == "llama3.2:3b"
+        assert ollama.summarize_segment(segment).generation.model == "llama3.2:3b"
 
 
 def test_a_model_that_was_named_is_kept_but_said_to_be_poor(segment: Segment) -> None:
@@ -358,7 +360,7 @@ def test_a_model_that_was_named_is_kept_but_said_to_be_poor(segment: Segment) ->
                 ollama.summarize_segment(segment)
         health = ollama.health()
         assert (health.condition, health.model) == (ModelCondition.UNWELL, "qwen3:4b")
-        assert "rarely" in health.says and health.is_poor
+        assert "rarely" in health.message and health.is_poor
         poor.persona = poor.without_schema = personas.honest
         assert ollama.summarize_segment(segment).bullets
         assert ollama.health().is_ready
@@ -375,12 +377,12 @@ def test_a_poor_model_is_tried_again_after_six_hours_and_when_it_is_pulled_anew(
             with pytest.raises(llm_faults.BadReply):
                 ollama.summarize_segment(segment)
         health = ollama.health()
-        assert health.is_poor and "in 6 h" in health.says
+        assert health.is_poor and "in 6 h" in health.message
         asker.now += 6 * 3600
         assert ollama.health().is_ready
         with pytest.raises(llm_faults.BadReply):
             ollama.summarize_segment(segment)
-        assert "in 6 h" in ollama.health().says
+        assert "in 6 h" in ollama.health().message
         poor.blob = "another"
         assert ollama.health().is_ready
 
@@ -392,7 +394,7 @@ def test_a_model_that_no_longer_thinks_is_probed_anew(segment: Segment) -> None:
         ollama = asker.ollama(known=[Capability("0.33.0", digest, Mode.THINKING)])
         stub.script(faults.NO_THINKING)
         summary = ollama.summarize_segment(segment)
-        assert (summary.facts.mode, len(summary.bullets)) == ("A", 5)
+        assert (summary.generation.mode, len(summary.bullets)) == ("A", 5)
 
 
 def test_a_server_that_refuses_us_is_not_asked_again(

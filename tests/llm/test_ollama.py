@@ -49,7 +49,7 @@ def test_a_segment_is_summarised_with_what_it_took(
     summary = asker.ollama().summarize_segment(segment)
     assert [claim.refs for claim in summary.bullets] == [(n,) for n in range(5)]
     assert summary.bullets[2].text == TALK[2][1]
-    facts, (model,) = summary.facts, stub.models
+    facts, (model,) = summary.generation, stub.models
     assert (facts.model, facts.digest) == (model.name, model.digest)
     assert (facts.server, facts.prompt, facts.mode) == ("0.33.0", "1", "A")
     assert (facts.requests, facts.parts) == (2, 1)
@@ -60,7 +60,7 @@ def test_a_segment_is_summarised_with_what_it_took(
         "temperature": 0.0,
         "seed": 1,
     }
-    assert sanitize(summary).facts == facts
+    assert sanitize(summary).generation == facts
     is_kept(stub)
 
 
@@ -85,13 +85,13 @@ def test_a_node_is_summarised_out_of_its_childrens_bullets(
 
 def test_a_long_segment_is_read_in_parts_and_merged(stub: Stub, asker: Asker) -> None:
     summary = asker.ollama().summarize_segment(segment_of(*LONG))
-    assert summary.facts.parts > 2
+    assert summary.generation.parts > 2
     assert 2 <= len(summary.bullets) <= 5
     for claim in summary.bullets:
         (place,) = claim.refs
         assert claim.text.startswith(f"Fix page {place} of the shop")
     parts = [doing.part for doing in asker.told]
-    assert parts == sorted(parts) and parts[-1] == summary.facts.parts
+    assert parts == sorted(parts) and parts[-1] == summary.generation.parts
     assert asker.told[-1].part == asker.told[-1].parts
     is_kept(stub)
 
@@ -101,7 +101,7 @@ def test_it_tells_how_far_it_has_come(asker: Asker, segment: Segment) -> None:
     phases = [doing.phase for doing in asker.told]
     assert phases[:3] == [ModelPhase.LOADING, ModelPhase.READING, ModelPhase.WRITING]
     written = [d.written for d in asker.told if d.phase is ModelPhase.WRITING]
-    assert max(written) > 10 and {d.most for d in asker.told[2:]} >= {700}
+    assert max(written) > 10 and {d.limit for d in asker.told[2:]} >= {700}
 
 
 def test_many_summaries_load_the_model_once_and_probe_it_once(
@@ -185,7 +185,7 @@ def test_each_model_is_asked_as_it_keeps_to_the_schema(
         learned: list[Capability] = []
         asker = Asker(stub.url)
         summary = asker.ollama(learned=learned.append).summarize_segment(segment)
-        assert len(summary.bullets) == 5 and summary.facts.mode == mode.value
+        assert len(summary.bullets) == 5 and summary.generation.mode == mode.value
         last = stub.chats()[-1].body
         assert last.get("think") == think
         assert ("format" in last) is (mode is not Mode.LENIENT)
@@ -279,7 +279,7 @@ def test_a_model_that_obeys_the_log_gives_no_summary(stub: Stub, asker: Asker) -
 
 def test_tool_calls_alone_are_summarised(stub: Stub, asker: Asker) -> None:
     summary = asker.ollama().summarize_segment(segment_of(*HOSTILE["tools"]))
-    assert summary.facts.parts == 4
+    assert summary.generation.parts == 4
     assert all("make step" in claim.text for claim in summary.bullets)
 
 
@@ -339,8 +339,8 @@ def test_its_health_says_what_is_the_matter(stub: Stub, asker: Asker) -> None:
     stub.models[0].size = "0.6B"
     health = ollama.health()
     assert health.condition is ModelCondition.MODEL_MISSING
-    assert health.cure == "ollama pull qwen3:4b"
-    assert health.told.endswith(f"; try: {health.cure}")
+    assert health.remedy == "ollama pull qwen3:4b"
+    assert health.summary.endswith(f"; try: {health.remedy}")
     stub.script(faults.PROXY, path="/api/version")
     assert ollama.health().condition is ModelCondition.UNWELL
     stub.stop()
@@ -444,8 +444,8 @@ def test_a_model_whose_drafts_are_never_accepted_is_poor(
         with pytest.raises(BadReply, match="no bullet is supported") as caught:
             ollama.summarize_segment(segment)
         draft = caught.value.summary
-        assert draft and draft.bullets and draft.facts.model == "qwen3:4b"
-        assert draft.facts.requests >= 2 and draft.facts.prompt_tokens > 0
+        assert draft and draft.bullets and draft.generation.model == "qwen3:4b"
+        assert draft.generation.requests >= 2 and draft.generation.prompt_tokens > 0
     assert ollama.health().is_poor
 
 
@@ -459,7 +459,7 @@ def test_the_parts_of_a_log_are_judged_together(stub: Stub, asker: Asker) -> Non
 
     ollama = asker.ollama(accept=accept)
     summary = ollama.summarize_segment(segment_of(*LONG))
-    assert summary.bullets and summary.facts.parts > 2
+    assert summary.bullets and summary.generation.parts > 2
     told = [one.body["options"]["temperature"] for one in stub.chats()[1:]]
     assert told == [0.0, 0.3] * (len(told) // 2)
     verdicts["whole"] = "most of it is not supported"

@@ -107,6 +107,6 @@ def test_whatever_it_answers_there_is_a_summary_or_a_fault(
     with serving() as stub:
         stub.script(*(Scripted(status, answer) for answer in answers), path=path)
         ollama = Asker(stub.url).ollama()
-        assert isinstance(ollama.health().says, str)
+        assert isinstance(ollama.health().message, str)
         with suppress(Fault):
             assert ollama.summarize_segment(segment_of()).bullets

@@ -40,7 +40,7 @@ def verdict(bullet: str, *refs: int, texts: list[str] = TALK) -> Verdict:
 
 
 def quoted(found: Verdict, texts: list[str] = TALK) -> list[str]:
-    return [texts[one.place][one.start : one.end] for one in found.quotes]
+    return [texts[one.index][one.start : one.end] for one in found.quotes]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def quoted(found: Verdict, texts: list[str] = TALK) -> list[str]:
 def test_what_is_said_is_supported_where_it_is_said(bullet: str, place: int) -> None:
     found = verdict(bullet)
     assert found.support is Support.SUPPORTED, found.features
-    assert found.quotes[0].place == place
+    assert found.quotes[0].index == place
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_name_said_in_another_sentence_about_something_else_is_missing() -> No
 )
 def test_a_denial_on_one_side_alone_makes_it_weak(bullet: str) -> None:
     found = verdict(bullet)
-    assert found.features.is_negated_otherwise
+    assert found.features.negation_differs
     assert found.support is Support.WEAK
 
 
@@ -179,7 +179,7 @@ def test_a_quote_is_verbatim_and_its_hash_tells_when_it_changed() -> None:
 def test_a_bullet_that_another_event_supports_is_given_to_it() -> None:
     found = verdict("Invoice totals were being rounded twice", 0, 3)
     assert found.is_repaired
-    assert found.quotes[0].place == 4
+    assert found.quotes[0].index == 4
     assert found.support is Support.SUPPORTED
 
 
@@ -187,7 +187,7 @@ def test_an_event_cited_rightly_is_kept_though_another_says_it_too() -> None:
     texts = ["Deploy the canary today.", "Something else.", "Deploy the canary today."]
     found = verdict("The canary is to be deployed today", 2, texts=texts)
     assert not found.is_repaired
-    assert found.quotes[0].place == 2
+    assert found.quotes[0].index == 2
 
 
 def test_refs_that_lead_nowhere_are_no_refs() -> None:
@@ -199,7 +199,7 @@ def test_refs_that_lead_nowhere_are_no_refs() -> None:
 def test_a_line_of_deeds_rests_on_each_of_them() -> None:
     found = verdict("Edited router.py, ledger.py; ran pytest tests/router", 2, 3, 5)
     assert found.support is Support.SUPPORTED
-    assert [quote.place for quote in found.quotes] == [2, 5, 3]
+    assert [quote.index for quote in found.quotes] == [2, 5, 3]
     wrong = verdict("Edited router.py, parser.py; ran pytest tests/router")
     assert wrong.support is not Support.SUPPORTED
 
@@ -211,7 +211,7 @@ def test_two_clauses_may_rest_on_two_passages() -> None:
     )
     found = verdict(bullet, 1, 4)
     assert found.support is Support.SUPPORTED
-    assert [quote.place for quote in found.quotes] == [1, 4]
+    assert [quote.index for quote in found.quotes] == [1, 4]
     half = verdict(f"{bullet.partition(',')[0]}, and Kubernetes scales staging pods up")
     assert half.support is Support.WEAK
 
@@ -247,7 +247,7 @@ def test_a_segment_is_audited_by_its_events() -> None:
     (found,) = grounding_claims.of_events(
         [DraftBullet("Invoice totals were rounded twice")], run
     )
-    assert run[found.quotes[0].place].text == TALK[4]
+    assert run[found.quotes[0].index].text == TALK[4]
 
 
 def conversation(texts: list[str]) -> list[Event]:
@@ -279,7 +279,7 @@ def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> 
     ]
     kept, drifted, invented, weak = grounding_claims.of_children(claims, below)
     assert kept.support is Support.SUPPORTED
-    assert kept.quotes[0].place == 0
+    assert kept.quotes[0].index == 0
     assert drifted.support is Support.UNSUPPORTED
     assert invented.support is Support.UNSUPPORTED
     assert weak.support is Support.WEAK
@@ -295,7 +295,7 @@ def test_a_childs_bullet_taken_over_as_it_stands_keeps_its_verdict() -> None:
 def test_a_blob_supports_nothing_by_holding_everything() -> None:
     blob = " ".join(f"redirect{n} drops{n} cookie session" for n in range(900))
     found = verdict("The redirect drops the session cookie", texts=[blob, *TALK[1:2]])
-    assert found.quotes[0].place == 1
+    assert found.quotes[0].index == 1
     assert all(quote.end - quote.start <= PASSAGE_CHARS for quote in found.quotes)
 
 
@@ -312,7 +312,7 @@ def test_whatever_is_said_a_quote_is_verbatim(texts: list[str], bullet: str) -> 
     for claim in (DraftBullet(bullet, (0, 2)), *map(DraftBullet, texts)):
         (found,) = grounding_claims.of_texts([claim], source)
         for quote in found.quotes:
-            told = texts[quote.place][quote.start : quote.end]
+            told = texts[quote.index][quote.start : quote.end]
             digest = hashlib.blake2b(
                 told.encode("utf-8", "replace"), digest_size=HASH_BYTES
             )
@@ -379,7 +379,7 @@ def test_a_name_or_two_words_are_enough_to_look_for(bullet: str) -> None:
 def test_what_nearly_was_was_not(text: str, bullet: str) -> None:
     for said, told in ((text, bullet), (bullet, text)):
         found = verdict(told, texts=[said])
-        assert found.features.is_negated_otherwise, (said, told)
+        assert found.features.negation_differs, (said, told)
     assert verdict(bullet, texts=[bullet]).support is Support.SUPPORTED
 
 
@@ -392,7 +392,7 @@ def test_what_nearly_was_was_not(text: str, bullet: str) -> None:
     ],
 )
 def test_nearly_as_much_is_no_denial(text: str, bullet: str) -> None:
-    assert not verdict(bullet, texts=[text]).features.is_negated_otherwise
+    assert not verdict(bullet, texts=[text]).features.negation_differs
 
 
 @pytest.mark.parametrize(

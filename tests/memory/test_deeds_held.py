@@ -89,7 +89,7 @@ def test_what_was_done_or_told_as_done_is_supported(
 ) -> None:
     found = verdict(bullet)
     assert found.support is Support.SUPPORTED, found.features
-    assert {quote.place for quote in found.quotes} == places
+    assert {quote.index for quote in found.quotes} == places
 
 
 def test_a_sentence_that_no_run_ended_with_is_no_reason_of_a_failure() -> None:

@@ -183,10 +183,10 @@ def test_a_delay_never_reaches_the_next_time() -> None:
 def test_a_time_is_missed_if_it_came_since_the_last_run() -> None:
     one = times("0 1 * * *")
     due = at("2024-05-02T01:00")
-    assert one.missed(due - SECOND, due) == due
-    assert one.missed(due, due) is None
-    assert one.missed(due - SECOND, due - SECOND) is None
-    assert one.missed(due - timedelta(days=30), due + timedelta(hours=9)) == due
+    assert one.last_missed(due - SECOND, due) == due
+    assert one.last_missed(due, due) is None
+    assert one.last_missed(due - SECOND, due - SECOND) is None
+    assert one.last_missed(due - timedelta(days=30), due + timedelta(hours=9)) == due
 
 
 def test_times_that_pass_are_counted_from_the_first_excluded_to_the_last() -> None:
@@ -203,7 +203,7 @@ def test_times_that_pass_are_counted_from_the_first_excluded_to_the_last() -> No
 def test_what_is_built_in_is_right_and_can_be_said_in_words(setting: object) -> None:
     cron = str(setting.default)  # type: ignore[attr-defined]
     assert schedule.find_cron_error(cron) == ""
-    assert times(cron).words().startswith("at 0")
+    assert times(cron).describe().startswith("at 0")
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_an_expression_that_is_none_is_said_to_be(cron: str, said: str) -> None:
 )
 def test_an_expression_at_its_limits_is_taken(cron: str) -> None:
     assert schedule.find_cron_error(cron) == ""
-    assert times(cron).words()
+    assert times(cron).describe()
 
 
 @given(some.text(alphabet="0123456789*/-,#LW @aé²", max_size=30))

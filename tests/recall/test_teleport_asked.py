@@ -184,13 +184,13 @@ def test_a_wide_hit_leads_down_to_a_segment(full_house: Workspace) -> None:
     found = hits(full_house, "level:year,month,week,day token")
     assert found
     for hit in found:
-        assert hit.node_id in browse.path(hit.leads_to)
-        assert hit.leads_to.startswith("toc:segment:")
-        node = browse.node(hit.leads_to)
+        assert hit.node_id in browse.path(hit.landing_id)
+        assert hit.landing_id.startswith("toc:segment:")
+        node = browse.node(hit.landing_id)
         assert node is not None
         assert "token" in f"{node.words}{[b.text for b in node.bullets]}".lower()
     for hit in hits(full_house, "level:segment token"):
-        assert hit.leads_to == hit.node_id
+        assert hit.landing_id == hit.node_id
 
 
 @pytest.mark.parametrize("is_indexed", [True, False])

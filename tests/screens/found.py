@@ -141,7 +141,7 @@ FINDINGS = CombinedResult(
             score=0.34,
         ),
     ),
-    times=(ReadDate("last month: February 2024", is_met=True),),
+    times=(ReadDate("last month: February 2024", has_hits=True),),
     took_ms=6.0,
 )
 

@@ -36,7 +36,7 @@ Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 READY = Model().looked_at(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
 BUSY = READY.of("toc:day:2024-01-15", 14, NOW - timedelta(seconds=72)).at(
-    ModelProgress(ModelPhase.WRITING, 2, 3, written=48, most=700)
+    ModelProgress(ModelPhase.WRITING, 2, 3, written=48, limit=700)
 )
 NO_MODEL = ModelHealth(
     ModelCondition.MODEL_MISSING,
@@ -120,7 +120,7 @@ async def test_a_job_tells_its_runs_and_is_paused_resumed_and_run(
         await steps(settle, "space", "x")(pilot)
         with database.connection():
             state = jobs.states()[Job.DAY]
-        assert not state.is_paused and state.asked_at == NOW
+        assert not state.is_paused and state.requested_at == NOW
         assert "asked for" in row(app, Job.DAY)
         assert [said.split(".")[0] for said in notices(app)] == [
             "Model: days: paused",
@@ -220,7 +220,7 @@ async def test_a_job_without_a_model_is_not_said_to_be_due(
         assert notices(app) == [EXTRACTIVE] * 2
         with database.connection():
             state = jobs.states()[Job.DAY]
-        assert not state.is_paused and state.asked_at is None
+        assert not state.is_paused and state.requested_at is None
 
 
 async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(

@@ -101,7 +101,7 @@ def test_contents_wide(app: MemtuiApp, settle: Settle, snap_compare: Compare) ->
 def test_contents_while_a_model_writes(
     app: MemtuiApp, settle: Settle, snap_compare: Compare, size: tuple[int, int]
 ) -> None:
-    doing = ModelProgress(ModelPhase.WRITING, 2, 3, written=48, most=700)
+    doing = ModelProgress(ModelPhase.WRITING, 2, 3, written=48, limit=700)
     ready = Model().looked_at(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
     model = ready.of("toc:day:2024-02-19", 14).at(doing)
 

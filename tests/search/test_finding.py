@@ -193,7 +193,7 @@ def test_a_wide_node_leads_to_the_segment_in_it_that_answers_best(
         [],
     )
     for query in ("ferry quay ", "level:week,day ferry quay "):
-        leads = {m.target_id: m.leads_to for m in find(index, query).matches}
+        leads = {m.target_id: m.landing_id for m in find(index, query).matches}
         assert leads["week"] == "both"
         assert leads["next"] == "better"
         assert leads["wide"] == "wide"

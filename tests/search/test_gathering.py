@@ -27,7 +27,7 @@ def test_less_work_finds_the_same(
     whole = [(m.target_id, m.score) for m in find(index, query, 2000).matches]
     monkeypatch.setattr(gathering, "WORTH_ASKING", 10)
     few = find(index, query, 15)
-    assert few.left_out == ()
+    assert few.skipped_terms == ()
     expected = [value for _, value in whole[:15]]
     assert [match.score for match in few.matches] == pytest.approx(expected)
 
@@ -39,14 +39,14 @@ def test_more_than_is_to_be_read_is_said_to_be_left_out(
     monkeypatch.setattr(gathering, "WORTH_ASKING", 10)
     monkeypatch.setattr(gathering, "POSTINGS", 100)
     alone = find(index, "test ", 200)
-    assert alone.left_out == ("test",)
+    assert alone.skipped_terms == ("test",)
     assert len(alone.matches) == 100
     assert {m.target_id for m in alone.matches} <= {f"n{i:04}" for i in range(450, 600)}
     assert find(index, "test ", 200) == alone
     rare = find(index, f"{name(5)} test ", 200)
-    assert rare.left_out == ("test",)
+    assert rare.skipped_terms == ("test",)
     assert all(int(m.target_id[1:]) % 97 == 5 for m in rare.matches)
-    assert find(index, f"{name(5)} {name(6)} ", 200).left_out == ()
+    assert find(index, f"{name(5)} {name(6)} ", 200).skipped_terms == ()
 
 
 def test_a_score_is_what_the_document_itself_gives(index: NodeIndex) -> None:

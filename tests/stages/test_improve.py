@@ -120,7 +120,7 @@ def test_a_day_waits_for_its_segments(bench: Bench) -> None:
     jobs.ask([Job.DAY], bench.clock())
     assert bench.step()
     (run,) = bench.runs(Job.DAY)
-    assert (run.result, run.made) == (RunResult.FAILED, 0)
+    assert (run.result, run.created) == (RunResult.FAILED, 0)
     assert run.error == "what is below comes first: 2 segments wait"
     assert bench.order == [bench.segments()[0]]
     assert bench.drain() == [bench.segments()[1], DAY, WEEK, MONTH]
@@ -134,7 +134,7 @@ def test_a_week_waits_for_what_has_changed_in_it(bench: Bench) -> None:
     for _ in range(3):
         assert bench.step() == 0
     (run,) = bench.runs(Job.WEEK)
-    assert (run.reason, run.result) == (RunReason.DRAINED, None)
+    assert (run.reason, run.result) == (RunReason.SEGMENTS_DONE, None)
     assert not bench.node(WEEK).is_by_model
     bench.digest()
     assert bench.step() == 1
@@ -207,7 +207,7 @@ def test_a_person_who_asks_for_a_run_is_told_that_nobody_answers(
     jobs.ask([Job.DAY], bench.clock())
     assert bench.step() == 0
     (run,) = bench.runs(Job.DAY)
-    assert (run.reason, run.result) == (RunReason.ASKED, RunResult.FAILED)
+    assert (run.reason, run.result) == (RunReason.REQUESTED, RunResult.FAILED)
     assert "nobody answers at http://127.0.0.1" in run.error
     assert bench.waiting()["segment"] == 1
 
@@ -220,7 +220,7 @@ def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
     stub.leave()
     assert bench.step() == 0
     (run,) = bench.runs()
-    assert (run.result, run.made, run.waiting) == (RunResult.FAILED, 1, 2)
+    assert (run.result, run.created, run.waiting) == (RunResult.FAILED, 1, 2)
     assert "nobody answers" in run.error
     stub.start()
     bench.clock.on(minutes=2)
@@ -260,8 +260,8 @@ def test_what_has_used_its_minutes_goes_on_with_its_run_after_a_rest(
         bench.clock.on(minutes=61)
         assert bench.drain() == [DAY]
         (run,) = bench.runs(Job.DAY)
-        assert (run.reason, run.result, run.made) == (
-            RunReason.DRAINED,
+        assert (run.reason, run.result, run.created) == (
+            RunReason.SEGMENTS_DONE,
             RunResult.DONE,
             2,
         )
@@ -323,11 +323,11 @@ def test_a_run_tells_what_came_of_each_of_its_nodes(bench: Bench, stub: Stub) ->
     for _ in range(3):
         assert bench.step() == 1
     (run,) = bench.runs()
-    assert (run.made, run.rejected, run.failed, run.waiting) == (2, 1, 0, 1)
+    assert (run.created, run.rejected, run.failed, run.waiting) == (2, 1, 0, 1)
     assert run.result is None
     assert bench.step() == 1
     (run,) = bench.runs()
-    assert (run.made, run.rejected, run.failed, run.waiting) == (2, 1, 1, 1)
+    assert (run.created, run.rejected, run.failed, run.waiting) == (2, 1, 1, 1)
     bench.clock.on(seconds=59)
     assert bench.step() == 0
     (run,) = bench.runs()
@@ -339,11 +339,11 @@ def test_a_run_that_made_up_for_its_failures_is_done(bench: Bench, stub: Stub) -
     stub.script(*[faults.BUSY] * 6)
     assert bench.step() == 1
     (run,) = bench.runs()
-    assert (run.result, run.made, run.failed) == (None, 0, 0)
+    assert (run.result, run.created, run.failed) == (None, 0, 0)
     bench.clock.on(seconds=30)
     bench.drain()
     (run,) = bench.runs(Job.SEGMENTS)
-    assert (run.result, run.error, run.made) == (RunResult.DONE, "", 2)
+    assert (run.result, run.error, run.created) == (RunResult.DONE, "", 2)
 
 
 def test_a_pause_ends_a_run_and_a_resume_goes_on(bench: Bench) -> None:
@@ -352,7 +352,7 @@ def test_a_pause_ends_a_run_and_a_resume_goes_on(bench: Bench) -> None:
     jobs.pause([Job.SEGMENTS])
     assert bench.drain() == []
     (run,) = bench.runs()
-    assert (run.result, run.made) == (RunResult.STOPPED, 1)
+    assert (run.result, run.created) == (RunResult.STOPPED, 1)
     bench.start()
     assert bench.drain() == []
     jobs.resume([Job.SEGMENTS])
@@ -406,7 +406,11 @@ def test_a_roll_up_comes_by_its_own_clock_while_memtui_runs(bench: Bench) -> Non
     bench.clock.on(minutes=1)
     assert bench.drain() == [DAY]
     (run,) = bench.runs(Job.DAY)
-    assert (run.reason, run.result, run.made) == (RunReason.SCHEDULE, RunResult.DONE, 1)
+    assert (run.reason, run.result, run.created) == (
+        RunReason.SCHEDULE,
+        RunResult.DONE,
+        1,
+    )
 
 
 # Nodes that fail

@@ -102,7 +102,7 @@ def test_what_arrives_is_there_at_once_while_a_model_writes(
         watched.until(lambda: bool(house.teleport.find("harbour.py").hits))
         model = house.works.model
         assert model.doing is not None and model.doing.phase is ModelPhase.WRITING
-        assert 0 < model.doing.written <= 4 < model.doing.most
+        assert 0 < model.doing.written <= 4 < model.doing.limit
         assert model.node_id in {line.node_id for line in browse.children(DAY)}
         assert waiting() == 2
         began = time.monotonic()

@@ -68,7 +68,7 @@ def test_each_thing_the_model_does_is_told_however_short_it_lasts(
 def test_how_much_it_has_written_is_not_told_with_each_word(
     teller: Teller, worked: Worked, told: list[Progress]
 ) -> None:
-    doing = ModelProgress(ModelPhase.WRITING, most=700)
+    doing = ModelProgress(ModelPhase.WRITING, limit=700)
     for written in range(700):
         worked.model = worked.model.at(replace(doing, written=written))
         teller.hear()

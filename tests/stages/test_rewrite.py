@@ -252,7 +252,7 @@ def test_what_cannot_be_used_is_rejected_with_its_reason_and_never_shown(
     assert (rejected.rejection, rejected.is_shown, shown.is_shown) == (why, False, True)
     assert seeds(bench.stub) == [(0.0, 1), (0.3, 2)]
     (run,) = bench.runs()
-    assert (run.made, run.rejected, run.failed, run.error) == (0, 1, 0, "")
+    assert (run.created, run.rejected, run.failed, run.error) == (0, 1, 0, "")
     assert not bench.wants(name)
 
 
@@ -491,7 +491,7 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     assert bench.wants(name) and not bench.node(name).is_by_model
     assert bench.retry_in_s(name) == 120
     (run,) = bench.runs()
-    assert (run.made, run.rejected, run.failed, run.waiting) == (0, 0, 1, 1)
+    assert (run.created, run.rejected, run.failed, run.waiting) == (0, 0, 1, 1)
     bench.step()
     (run,) = bench.runs()
     assert run.result is RunResult.FAILED
@@ -528,7 +528,7 @@ def test_what_is_the_server_s_own_fault_lets_the_node_be(
     assert bench.step() == 1
     assert bench.dump("jobs", "job_runs") == before
     (run,) = bench.runs()
-    assert (run.made, run.rejected, run.failed, run.result) == (0, 0, 0, None)
+    assert (run.created, run.rejected, run.failed, run.result) == (0, 0, 0, None)
     asked = len(bench.stub.received)
     bench.clock.on(seconds=rest_s - 1)
     assert bench.step() == 0
@@ -572,7 +572,7 @@ def test_a_reply_cut_for_its_length_keeps_its_whole_bullets(bench: Bench) -> Non
     bench.stub.script(faults.shortened(110))
     bench.step()
     node = bench.node(name)
-    assert node.is_by_model and node.generation.was_cut
+    assert node.is_by_model and node.generation.was_truncated
     assert [bullet.text for bullet in node.bullets] == [talk_of(0)[0][1]]
 
 
@@ -585,7 +585,9 @@ def test_a_model_that_mostly_fails_is_called_poor_and_another_one_asked(
     assert [bench.step() for _ in range(4)] == [1, 1, 1, 0]
     health = bench.improve.model.health
     assert health is not None and health.condition is ModelCondition.UNWELL
-    assert health.says.startswith("qwen3:4b rarely writes a summary that can be used")
+    assert health.message.startswith(
+        "qwen3:4b rarely writes a summary that can be used"
+    )
     assert bench.waiting()["segment"] == 1
     bench.stub.models.append(Model("gemma3:4b", family="gemma3"))
     bench.clock.on(seconds=30)
@@ -617,7 +619,7 @@ def test_without_a_model_the_one_to_pull_is_named(bench: Bench) -> None:
     before = bench.dump("jobs")
     assert bench.step() == 0
     health = bench.improve.model.health
-    assert health is not None and health.cure == "ollama pull qwen3:4b"
+    assert health is not None and health.remedy == "ollama pull qwen3:4b"
     assert bench.dump("jobs") == before
     bench.stub.models.append(Model())
     bench.clock.on(seconds=30)
@@ -641,7 +643,7 @@ def test_a_fault_of_our_own_is_put_off_like_any_other(
     assert bench.step() == 1
     assert bench.node(good).is_by_model
     (run,) = bench.runs()
-    assert (run.made, run.failed) == (1, 1)
+    assert (run.created, run.failed) == (1, 1)
     bench.clock.on(minutes=2)
     bench.drain()
     assert bench.node(poison).is_by_model
@@ -665,7 +667,7 @@ def test_what_a_model_may_do_without_a_graphics_card_is_limited(
         began = bench.clock()
         assert [bench.step() for _ in range(4)] == [1, 1, 0, 0]
         health = bench.improve.model.health
-        assert health is not None and "the minutes that it may work" in health.says
+        assert health is not None and "the minutes that it may work" in health.message
         while bench.step() == 0:
             bench.clock.on(seconds=60)
         waited = bench.clock() - began

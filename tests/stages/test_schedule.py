@@ -107,7 +107,7 @@ def test_what_runs_already_is_not_due(schedule: Schedule) -> None:
     assert schedule.is_running(Job.DAY)
     assert schedule.due(ONE + SECOND) is None
     with pytest.raises(RuntimeError, match="rollup_day runs already"):
-        schedule.begin(Job.DAY, RunReason.ASKED, ONE)
+        schedule.begin(Job.DAY, RunReason.REQUESTED, ONE)
 
 
 def test_what_is_due_together_goes_from_the_days_up(schedule: Schedule) -> None:
@@ -171,16 +171,16 @@ def test_what_is_asked_for_comes_first_and_in_the_order_it_was_asked(
         found.append(due)
         ran(schedule, due, ONE)
     wanted = [Job.YEAR, Job.SEGMENTS, Job.DAY]
-    assert found == [Due(job, RunReason.ASKED) for job in wanted]
+    assert found == [Due(job, RunReason.REQUESTED) for job in wanted]
 
 
 def test_asking_again_while_it_runs_gives_another_run(schedule: Schedule) -> None:
     jobs.ask([Job.DAY], NOON)
-    schedule.begin(Job.DAY, RunReason.ASKED, NOON)
+    schedule.begin(Job.DAY, RunReason.REQUESTED, NOON)
     jobs.ask([Job.DAY], NOON + SECOND)
     assert schedule.due(NOON + SECOND) is None
     schedule.end(Job.DAY, RunResult.DONE, NOON + 2 * SECOND)
-    assert schedule.due(NOON + 2 * SECOND) == Due(Job.DAY, RunReason.ASKED)
+    assert schedule.due(NOON + 2 * SECOND) == Due(Job.DAY, RunReason.REQUESTED)
 
 
 def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: Schedule) -> None:
@@ -189,7 +189,7 @@ def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: Schedule) -> No
     schedule.drained()
     assert schedule.due(ONE) is None
     jobs.ask([Job.DAY], ONE)
-    assert schedule.due(ONE) == Due(Job.DAY, RunReason.ASKED)
+    assert schedule.due(ONE) == Due(Job.DAY, RunReason.REQUESTED)
     ran(schedule, schedule.due(ONE), ONE)
     assert schedule.due(ONE) is None
     assert schedule.is_paused(Job.DAY)
@@ -238,7 +238,7 @@ def test_what_was_asked_for_and_stopped_stays_asked_for(schedule: Schedule) -> N
     jobs.ask([Job.YEAR], NOON)
     ran(schedule, schedule.due(NOON), NOON, RunResult.STOPPED)
     assert schedule.due(NOON + SECOND) is None
-    assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.YEAR, RunReason.ASKED)
+    assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.YEAR, RunReason.REQUESTED)
     jobs.pause([Job.YEAR])
     assert Schedule(PLAN).due(NOON + SECOND) is None
 
@@ -250,7 +250,7 @@ def test_once_no_segment_waits_all_is_rolled_up_once(schedule: Schedule) -> None
         found.append(due)
         ran(schedule, due, NOON)
         schedule.drained()
-    assert found == [Due(job, RunReason.DRAINED) for job in ROLLUP_JOBS]
+    assert found == [Due(job, RunReason.SEGMENTS_DONE) for job in ROLLUP_JOBS]
 
 
 def test_it_is_rolled_up_again_after_more_segments_were_made(
@@ -266,22 +266,22 @@ def test_it_is_rolled_up_again_after_more_segments_were_made(
     schedule.noted(Job.SEGMENTS, NOON, made=1)
     schedule.end(Job.SEGMENTS, RunResult.DONE, NOON)
     schedule.drained()
-    assert schedule.due(NOON) == Due(Job.DAY, RunReason.DRAINED)
+    assert schedule.due(NOON) == Due(Job.DAY, RunReason.SEGMENTS_DONE)
 
 
 def test_a_run_by_the_clock_serves_what_was_drained_too(schedule: Schedule) -> None:
     schedule.drained()
     assert schedule.due(ONE) == Due(Job.DAY, RunReason.SCHEDULE)
     ran(schedule, schedule.due(ONE), ONE)
-    assert schedule.due(ONE) == Due(Job.WEEK, RunReason.DRAINED)
+    assert schedule.due(ONE) == Due(Job.WEEK, RunReason.SEGMENTS_DONE)
 
 
 @pytest.mark.parametrize(
     ("reason", "is_kept"),
     [
-        (RunReason.DRAINED, False),
+        (RunReason.SEGMENTS_DONE, False),
         (RunReason.WAITING, False),
-        (RunReason.ASKED, True),
+        (RunReason.REQUESTED, True),
         (RunReason.SCHEDULE, True),
         (RunReason.MISSED, True),
     ],
@@ -302,7 +302,10 @@ def test_jobs_run_beside_each_other(schedule: Schedule) -> None:
     ran(schedule, schedule.due(ONE), ONE)
     schedule.noted(Job.SEGMENTS, ONE, made=3)
     schedule.end(Job.SEGMENTS, RunResult.DONE, ONE)
-    assert [(run.job, run.made) for run in runs()] == [(Job.DAY, 1), (Job.SEGMENTS, 3)]
+    assert [(run.job, run.created) for run in runs()] == [
+        (Job.DAY, 1),
+        (Job.SEGMENTS, 3),
+    ]
 
 
 def test_a_clock_that_was_set_back_does_not_stop_the_jobs(schedule: Schedule) -> None:
@@ -324,13 +327,13 @@ def test_a_killed_run_is_broken_off_for_whoever_works_next(
     (seen,) = jobs.history(is_worked=True)
     assert (seen.result, seen.ended_at) == (None, None)
     (idle,) = jobs.history(is_worked=False)
-    assert (idle.result, idle.took_s) == (RunResult.BROKEN_OFF, 90.0)
+    assert (idle.result, idle.took_s) == (RunResult.INTERRUPTED, 90.0)
 
     again = Schedule(PLAN)
     assert again.due(ONE + timedelta(hours=5)) == Due(Job.DAY, RunReason.MISSED)
     (run,) = jobs.history(is_worked=True)
-    assert (run.result, run.took_s) == (RunResult.BROKEN_OFF, 90.0)
-    assert (run.made, run.waiting) == (2, 5)
+    assert (run.result, run.took_s) == (RunResult.INTERRUPTED, 90.0)
+    assert (run.created, run.waiting) == (2, 5)
     ran(again, again.due(ONE + timedelta(hours=5)), ONE + timedelta(hours=5))
     assert Schedule(PLAN).due(ONE + timedelta(hours=6)) is None
 
@@ -340,7 +343,7 @@ def test_what_was_asked_for_and_killed_is_asked_for_again(
 ) -> None:
     jobs.ask([Job.DAY], NOON)
     killed(file, NOON)
-    assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.DAY, RunReason.ASKED)
+    assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.DAY, RunReason.REQUESTED)
 
 
 @pytest.mark.parametrize("is_asked", [True, False])
@@ -355,7 +358,7 @@ def test_a_job_that_dies_each_time_waits_for_its_next_time(
     assert again.due(ONE + timedelta(hours=1)) is None
     next_day = ONE + timedelta(days=1)
     assert again.due(next_day) == Due(Job.DAY, RunReason.SCHEDULE)
-    assert [run.result for run in runs()] == [RunResult.BROKEN_OFF] * TRIES
+    assert [run.result for run in runs()] == [RunResult.INTERRUPTED] * TRIES
 
 
 def test_a_status_tells_what_runs_what_is_late_and_what_comes(

@@ -45,23 +45,23 @@ def test_what_is_wanted_and_what_was_done_survive_a_restart(file: Path) -> None:
         assert [ask() for ask in before] == told
         states = jobs.states()
     assert states[Job.WEEK] == JobState(is_paused=True)
-    assert states[Job.DAY] == JobState(asked_at=from_ms(5))
+    assert states[Job.DAY] == JobState(requested_at=from_ms(5))
 
 
 def test_who_asks_twice_is_served_once_and_keeps_the_first_place() -> None:
     with database.transaction():
         jobs.ask(Job.DAY, 5)
         jobs.ask(Job.DAY, 9)
-        assert jobs.states()[Job.DAY].asked_at == from_ms(5)
-        jobs.begin(Job.DAY, RunReason.ASKED, 10)
-        assert jobs.states()[Job.DAY].asked_at is None
+        assert jobs.states()[Job.DAY].requested_at == from_ms(5)
+        jobs.begin(Job.DAY, RunReason.REQUESTED, 10)
+        assert jobs.states()[Job.DAY].requested_at is None
 
 
 def test_a_run_for_another_reason_leaves_what_is_asked_for() -> None:
     with database.transaction():
         jobs.ask(Job.DAY, 5)
         jobs.begin(Job.DAY, RunReason.SCHEDULE, 10)
-        assert jobs.states()[Job.DAY].asked_at == from_ms(5)
+        assert jobs.states()[Job.DAY].requested_at == from_ms(5)
 
 
 def test_a_job_that_is_to_rest_is_no_longer_asked_for() -> None:
@@ -70,7 +70,7 @@ def test_a_job_that_is_to_rest_is_no_longer_asked_for() -> None:
         jobs.ask(Job.WEEK, 6)
         jobs.set_paused([Job.DAY], True)
         assert jobs.states()[Job.DAY] == JobState(is_paused=True)
-        assert jobs.states()[Job.WEEK] == JobState(asked_at=from_ms(6))
+        assert jobs.states()[Job.WEEK] == JobState(requested_at=from_ms(6))
         jobs.set_paused([Job.DAY], False)
         assert jobs.states()[Job.DAY] == JobState()
 
@@ -79,19 +79,19 @@ def test_times_are_kept_from_when_they_were_first_looked_at() -> None:
     with database.transaction():
         jobs.keep_times([Job.DAY], 50)
         jobs.keep_times([Job.DAY], 60)
-        assert jobs.states()[Job.DAY].since_at == from_ms(50)
+        assert jobs.states()[Job.DAY].active_since == from_ms(50)
         # A clock that was set back would else keep the job waiting till then.
         jobs.keep_times([Job.DAY], 40)
-        assert jobs.states()[Job.DAY].since_at == from_ms(40)
+        assert jobs.states()[Job.DAY].active_since == from_ms(40)
 
 
 def test_a_run_counts_up_and_remembers_what_is_left() -> None:
     with database.transaction():
-        number = jobs.begin(Job.DAY, RunReason.DRAINED, 1_000)
+        number = jobs.begin(Job.DAY, RunReason.SEGMENTS_DONE, 1_000)
         jobs.note(number, 2_000, Counts(made=2, rejected=1), 7)
         jobs.note(number, 4_000, Counts(made=1, failed=1), None)
         (run,) = jobs.history(Job.DAY)
-        assert (run.made, run.rejected, run.failed, run.waiting) == (3, 1, 1, 7)
+        assert (run.created, run.rejected, run.failed, run.waiting) == (3, 1, 1, 7)
         assert (run.ended_at, run.result, run.took_s) == (None, None, 3.0)
         jobs.end(number, RunResult.FAILED, 9_000, error="no", skipped=2)
         (run,) = jobs.history(Job.DAY)
@@ -101,7 +101,7 @@ def test_a_run_counts_up_and_remembers_what_is_left() -> None:
 
 def test_an_error_is_kept_without_secrets_and_in_one_short_line() -> None:
     with database.transaction():
-        number = jobs.begin(Job.DAY, RunReason.ASKED, 1)
+        number = jobs.begin(Job.DAY, RunReason.REQUESTED, 1)
         said = f"refused \x1b[31m{KEY}\n" + "word " * 500
         jobs.end(number, RunResult.FAILED, 2, error=said)
         (run,) = jobs.history()
@@ -117,8 +117,8 @@ def test_the_last_runs_of_each_job_are_kept_and_numbers_never_return() -> None:
         numbers = [ran(Job.DAY, at) for at in range(jobs.KEPT_RUNS + 5)]
         runs = jobs.history(Job.DAY)
         assert len(runs) == jobs.KEPT_RUNS
-        assert runs[0].began_at == from_ms(jobs.KEPT_RUNS + 4)
-        assert runs[-1].began_at == from_ms(5)
+        assert runs[0].started_at == from_ms(jobs.KEPT_RUNS + 4)
+        assert runs[-1].started_at == from_ms(5)
         assert len(jobs.history(Job.YEAR)) == 1
         assert len(jobs.history(limit=3)) == 3
         assert len(set(numbers)) == len(numbers)
@@ -130,7 +130,7 @@ def test_what_did_nothing_is_taken_back_and_what_did_something_is_not() -> None:
         jobs.forget_empty(ran(Job.DAY, 1))
         assert jobs.history() == []
         jobs.forget_empty(ran(Job.DAY, 2, RunResult.FAILED))
-        number = jobs.begin(Job.DAY, RunReason.DRAINED, 3)
+        number = jobs.begin(Job.DAY, RunReason.SEGMENTS_DONE, 3)
         jobs.note(number, 4, Counts(rejected=1), 0)
         jobs.end(number, RunResult.DONE, 5)
         jobs.forget_empty(number)
@@ -147,7 +147,11 @@ def test_what_never_ended_was_broken_off_when_it_was_last_seen() -> None:
         jobs.note(number, 3_000, Counts(made=4), 1)
         jobs.break_off()
         broken, whole = jobs.history(Job.DAY)
-    assert (broken.result, broken.took_s, broken.made) == (RunResult.BROKEN_OFF, 2.0, 4)
+    assert (broken.result, broken.took_s, broken.created) == (
+        RunResult.INTERRUPTED,
+        2.0,
+        4,
+    )
     assert whole.result is RunResult.DONE
 
 
@@ -160,9 +164,9 @@ def test_a_run_counts_as_over_if_it_came_to_an_end_before_now() -> None:
         jobs.break_off()
         over = jobs.last_over(Job.DAY, 500)
         assert over is not None
-        assert over.began_at == from_ms(200)
+        assert over.started_at == from_ms(200)
         earlier = jobs.last_over(Job.DAY, 209)
         assert earlier is not None
-        assert earlier.began_at == from_ms(100)
+        assert earlier.started_at == from_ms(100)
         assert jobs.last_over(Job.DAY, 109) is None
         assert jobs.last_over(Job.WEEK, 500) is None

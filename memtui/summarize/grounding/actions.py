@@ -389,7 +389,7 @@ def _done_somewhere(kind: str, verb: str, text: str, source: _Source) -> Verdict
     found = _worded(text, source)
     if any(source.calls(kind)):
         return found
-    quoted = (source.passages.texts[q.place][q.start : q.end] for q in found.quotes)
+    quoted = (source.passages.texts[q.index][q.start : q.end] for q in found.quotes)
     if any(SAYS[kind].search(one) for one in quoted):
         return found
     return _lacking(verb, found)
@@ -422,7 +422,7 @@ def _failure(text: str, thing: str, wrong: str, source: _Source) -> Verdict | No
         return _shown(failed[0], thing)
     places = {act.place for act in failed}
     there = matching.by_passage(wrong, source.passages, places)
-    found = {quote.place for quote in there.quotes}
+    found = {quote.index for quote in there.quotes}
     shown = next((act for act in failed if act.place in found), failed[0])
     proved = matching.joined([_shown(shown, thing), there])
     otherwise = _told_to_fail(text, wanted, source)
@@ -448,8 +448,8 @@ def _told_to_fail(text: str, wanted: Sequence[str], source: _Source) -> Verdict:
     if found.support is not Support.SUPPORTED:
         return found
     for quote in found.quotes:
-        quoted = source.passages.texts[quote.place][quote.start : quote.end]
-        is_call = source.every[quote.place].is_call
+        quoted = source.passages.texts[quote.index][quote.start : quote.end]
+        is_call = source.every[quote.index].is_call
         tells = not is_call and SAYS["failed"].search(quoted)
         if tells and set(analyzer.terms(quoted)).issuperset(wanted):
             return found

@@ -72,7 +72,7 @@ def of_events(claims: Sequence[DraftBullet], events: Sequence[Event]) -> list[Ve
 def spanned(verdict: Verdict, events: Sequence[Event]) -> Verdict:
     """A verdict with its quotes as stretches of these events, its source."""
     spans = (
-        EventQuote(events[one.place].event_id, one.start, one.end, one.text_hash)
+        EventQuote(events[one.index].event_id, one.start, one.end, one.text_hash)
         for one in verdict.quotes
     )
     return replace(verdict, spans=tuple(spans))
@@ -120,7 +120,7 @@ def _taken_over(below: Sequence[Below], at: int) -> Verdict:
 
 def _reworded(claim: DraftBullet, row: Passages, below: Sequence[Below]) -> Verdict:
     verdict = _audited(claim, row)
-    rests_on = [below[place] for place in sorted({q.place for q in verdict.quotes})]
+    rests_on = [below[place] for place in sorted({q.index for q in verdict.quotes})]
     found = [verdict.support, *(one.verdict.support for one in rests_on)]
     spans = [span for one in rests_on for span in one.verdict.spans]
     leaves = list({e.event_id: e for one in rests_on for e in one.leaves}.values())
@@ -135,7 +135,7 @@ def _reworded(claim: DraftBullet, row: Passages, below: Sequence[Below]) -> Verd
 def _audited(claim: DraftBullet, source: Passages) -> Verdict:
     anywhere = _anywhere(claim.text, source)
     cited = {at for at in claim.refs if 0 <= at < len(source.texts)}
-    if not cited or {quote.place for quote in anywhere.quotes} <= cited:
+    if not cited or {quote.index for quote in anywhere.quotes} <= cited:
         return anywhere
     there = _verdict(claim.text, source, cited)
     if matching.is_as_good(there, anywhere):

@@ -41,7 +41,7 @@ def _against(bullet: Bullet) -> Iterator[str]:
     features = bullet.verdict.features
     if features.missing:
         yield f"the source says it without {_names(bullet.text, features.missing)}"
-    if features.is_negated_otherwise:
+    if features.negation_differs:
         if negation.denies(bullet.text):
             yield "the source says it without this “not”, or with another"
         else:

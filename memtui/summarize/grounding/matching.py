@@ -61,7 +61,7 @@ def joined(parts: Sequence[Verdict]) -> Verdict:
             terms=terms,
             hard=tuple(token for one in every for token in one.hard),
             missing=tuple(token for one in every for token in one.missing),
-            is_negated_otherwise=any(one.is_negated_otherwise for one in every),
+            negation_differs=any(one.negation_differs for one in every),
             opposites=tuple(pair for one in every for pair in one.opposites),
         ),
         matched=tuple(dict.fromkeys(term for part in parts for term in part.matched)),
@@ -77,7 +77,7 @@ def _features(text: str, passage: Passage, source: Passages) -> VerdictFeatures:
         terms=len(source.weights(text)),
         hard=hard,
         missing=details.missing(text, hard, sentences, passage.held, source.paths),
-        is_negated_otherwise=negation.is_negated_otherwise(text, quoted),
+        negation_differs=negation.is_negated_otherwise(text, quoted),
         opposites=negation.opposites(text, quoted),
     )
     if features.support is not Support.SUPPORTED:

@@ -217,7 +217,7 @@ class VersionsScreen(ListDetailScreen[bool]):
 
     def _request_version(self) -> str:
         shown = versions.ask(self._line.node_id, self._now())
-        text = f"A new version is requested. {self._promise().says}"
+        text = f"A new version is requested. {self._promise().message}"
         if shown.is_pinned:
             text += f"\nVersion {shown.version} is pinned and stays shown."
         return text

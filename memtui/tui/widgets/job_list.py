@@ -42,9 +42,9 @@ JOB_TITLES = {
 
 REASONS = {
     RunReason.SCHEDULE: "on schedule",
-    RunReason.ASKED: "asked for",
+    RunReason.REQUESTED: "asked for",
     RunReason.MISSED: "made up for",
-    RunReason.DRAINED: "after the segments",
+    RunReason.SEGMENTS_DONE: "after the segments",
     RunReason.WAITING: "segments waited",
 }
 
@@ -204,7 +204,7 @@ def _history(runs: Sequence[JobRun], zone: tzinfo, now: datetime) -> list[Conten
     lines = [Content.styled("Its runs, the latest first:", "$context")]
     for run in runs:
         result = run.result.value if run.result else "runs still"
-        is_bad = run.result in (RunResult.FAILED, RunResult.BROKEN_OFF)
+        is_bad = run.result in (RunResult.FAILED, RunResult.INTERRUPTED)
         until = run.ended_at or now
         began = date_format.moment(run.started_at, zone)
         lasted = date_format.duration(until - run.started_at)
@@ -219,7 +219,7 @@ def _history(runs: Sequence[JobRun], zone: tzinfo, now: datetime) -> list[Conten
 
 
 def _counts(run: JobRun) -> str:
-    said = [f"{run.made:,} made"]
+    said = [f"{run.created:,} made"]
     said += [f"{run.rejected:,} rejected"] if run.rejected else []
     said += [f"{run.failed:,} failed"] if run.failed else []
     said += [f"{run.waiting:,} left"] if run.waiting else []
