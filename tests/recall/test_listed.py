@@ -9,8 +9,8 @@ from memtui.model.events import EventRole
 from memtui.model.hits import CombinedResult, MessageResult, TeleportResult
 from memtui.model.nodes import TocLevel
 from memtui.search.recent import LISTED
-from memtui.tui.widgets import results, search_head
-from memtui.tui.widgets.results import SearchView
+from memtui.tui.widgets import result_list, search_bar
+from memtui.tui.widgets.result_list import SearchView
 from memtui.workspace import Workspace
 
 ALONE = [
@@ -37,7 +37,7 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
     full_house: Workspace, asked: str
 ) -> None:
     for view, ask in asks(full_house).items():
-        sheet = results.to_results(ask(asked))
+        sheet = result_list.to_results(ask(asked))
         times = [line.at for line in sheet.results]
         assert times and times == sorted(times, reverse=True), view
         assert LISTED in sheet.notes and not {line.band for line in sheet.results} - {
@@ -79,8 +79,8 @@ def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
     full_house: Workspace,
 ) -> None:
     for view, ask in asks(full_house).items():
-        sheet = results.to_results(ask("in March 1999"))
-        notes = search_head.compose_notes(sheet, "in March 1999", view, full_house.zone)
+        sheet = result_list.to_results(ask("in March 1999"))
+        notes = search_bar.compose_notes(sheet, "in March 1999", view, full_house.zone)
         assert not sheet.results and notes[0] == "Nothing is kept of “in March 1999”."
         assert LISTED not in ask_notes(ask("agent:codex session"))
         assert LISTED not in ask_notes(ask("levle:codex"))
@@ -95,7 +95,7 @@ def test_wide_nodes_alone_are_listed_newest_first_wherever_one_looks(
     found = full_house.search.find(f"level:{level}")
     hits = full_house.teleport.find(f"level:{level}").hits
     assert found.hits and [m.node_id for m in found.hits] == [h.node_id for h in hits]
-    sheet = results.to_results(found)
+    sheet = result_list.to_results(found)
     assert all(line.target.node_id for line in sheet.results)
     assert {line.level for line in sheet.results} == {TocLevel(level)}
     told = full_house.asking.search_memory(f"level:{level}", limit=3).items
@@ -106,15 +106,15 @@ def test_wide_nodes_alone_are_listed_newest_first_wherever_one_looks(
 def ask_notes(
     found: TeleportResult | CombinedResult | MessageResult,
 ) -> tuple[str, ...]:
-    return results.to_results(found).notes
+    return result_list.to_results(found).notes
 
 
 def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
     full_house: Workspace,
 ) -> None:
-    sheet = results.to_results(full_house.search.find("session"))
-    told = search_head.compose_notes(sheet, "session", SearchView.ALL, full_house.zone)
+    sheet = result_list.to_results(full_house.search.find("session"))
+    told = search_bar.compose_notes(sheet, "session", SearchView.ALL, full_house.zone)
     assert sum(sheet.merged) > len(sheet.results) > 0
-    assert told[-1].startswith("One moment of each session, from ")
-    messages = results.to_results(full_house.talk.find("session"))
+    assert told[-1].startswith("Best hit per session of ")
+    messages = result_list.to_results(full_house.talk.find("session"))
     assert messages.merged == (0, 0)

@@ -22,7 +22,7 @@ from memtui.model.hits import (
 from memtui.model.sessions import Session
 from memtui.tui.screens.search import SearchHistory, TeleportScreen
 from memtui.tui.themes import DARK, THEMES, stylesheets
-from memtui.tui.widgets.results import SearchFunction, SearchView
+from memtui.tui.widgets.result_list import SearchFunction, SearchView
 from tests.conftest import NOW
 
 AT = datetime(2024, 2, 29, 9, 41, tzinfo=UTC)

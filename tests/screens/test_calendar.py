@@ -16,7 +16,7 @@ from memtui.model.scope import ALL, Scope
 from memtui.pipeline.progress import Progress
 from memtui.services import browse
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.calendar import CalendarScreen
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.widgets.day_grid import ActivityScale, DayGrid
@@ -133,7 +133,7 @@ async def test_a_new_day_appears_and_the_cursor_stays(
         before = grid(app).cursor
         assert full_house.works.until_idle(reports.append) == []
         changed = full_house.works.take_changed().union(*(p.changed for p in reports))
-        app.post_message(WorkReported(Progress("", changed=changed)))
+        app.post_message(ProgressReported(Progress("", changed=changed)))
         await settle(pilot)
         assert grid(app).cursor == before
         await steps(settle, "end")(pilot)
@@ -152,13 +152,13 @@ async def test_only_the_days_of_what_the_app_is_narrowed_to_are_shown(
             whole == ActivityScale.from_counts(browse.counts())
             and len(browse.counts()) > 3
         )
-        app.narrow(Scope(agent="codex"))
+        app.set_scope(Scope(agent="codex"))
         await steps(settle, "enter")(pilot)
         assert grid(app).cursor == date(2024, 1, 22)
         assert notices(app)[0].startswith("Nothing of codex is kept of ")
         assert grid(app).scale == ActivityScale.from_counts(browse.counts(app.scope))
         assert {*grid(app).years[2024].days} == {date(2024, 1, 22)}
-        app.narrow(ALL)
+        app.set_scope(ALL)
         await settle(pilot)
         assert LAST in grid(app).years[2024].days
 

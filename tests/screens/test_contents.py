@@ -19,7 +19,7 @@ from memtui.pipeline.progress import Progress
 from memtui.services import browse, sources
 from memtui.text.tokens import estimate
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.widgets.breadcrumbs import Breadcrumbs
 from memtui.tui.widgets.bullet_list import BulletList
@@ -299,7 +299,9 @@ async def test_what_changes_behind_appears_without_moving_the_cursor(
         before = here(pilot).node_id
         monkeypatch.setattr(browse, "years", lambda **_: years)
         changed = frozenset({years[0].node_id})
-        app.post_message(WorkReported(Progress("rollup", queued=3, changed=changed)))
+        app.post_message(
+            ProgressReported(Progress("rollup", queued=3, changed=changed))
+        )
         await settle(pilot)
         assert labels(pilot)[0] == years[0].node_id
         assert here(pilot).node_id == before
@@ -312,7 +314,7 @@ async def test_what_changes_behind_appears_without_moving_the_cursor(
 async def test_another_memtui_at_work_is_named(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        app.post_message(WorkReported(Progress("", is_ours=False)))
+        app.post_message(ProgressReported(Progress("", is_ours=False)))
         await settle(pilot)
         status = app.screen.query_one(StatusLine)
         assert status.work.plain == "another memtui is at work here"
@@ -331,7 +333,7 @@ async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(
             row = tree(pilot).render_line(0).text
             assert "Could not be read (enter: try again): disk on fire" in row
             line = app.screen.query_one(StatusLine)
-            app.post_message(WorkReported(Progress("index")))
+            app.post_message(ProgressReported(Progress("index")))
             await settle(pilot)
             assert line.work.plain == "✗ the memory cannot be read"
             patch.undo()
@@ -382,7 +384,7 @@ async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
         told: set[str] = set()
         house.works.until_idle(lambda progress: told.update(progress.changed))
         changed = house.works.take_changed() | told
-        app.post_message(WorkReported(Progress("rollup", changed=changed)))
+        app.post_message(ProgressReported(Progress("rollup", changed=changed)))
         await settle(pilot)
         assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
         assert not nothing.region.area
@@ -592,7 +594,7 @@ async def test_what_could_not_be_read_is_there_once_it_can_be(
     def broken(*_: object, **__: object) -> None:
         raise MemtuiError("the disk is away")
 
-    monkeypatch.setattr("memtui.tui.workers.AGAIN_S", 0.05)
+    monkeypatch.setattr("memtui.tui.workers.RETRY_S", 0.05)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         for module, name, key in ((browse, "part", "down"), (sources, "expand", "n")):

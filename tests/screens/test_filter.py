@@ -87,21 +87,21 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
         assert isinstance(bar, TeleportScreen)
         for _ in range(3):
             await answered(pilot, settle)
-            assert all("logsift" in line.details[0] for line in bar.lines)
+            assert all("logsift" in line.details[0] for line in bar.results)
             await pilot.press("tab")
         await press(pilot, settle, "escape")
-        app.narrow(ALL)
+        app.set_scope(ALL)
         await settle(pilot)
         assert labels(pilot) == whole
-        app.narrow(Scope("codex", "logsift"))
+        app.set_scope(Scope("codex", "logsift"))
         await press(pilot, settle, "s")
         assert isinstance(pilot.app.screen, SessionsScreen)
         listed = pilot.app.screen.query_one(SessionList)
         assert listed.total == 1
-        app.narrow(Scope(keyword="nobody said it"))
+        app.set_scope(Scope(keyword="nobody said it"))
         await settle(pilot)
         assert listed.total == 0 and "about “nobody said it”" in shown_of(pilot)
-        app.narrow(Scope("codex", "logsift"))
+        app.set_scope(Scope("codex", "logsift"))
         await press(pilot, settle, "escape")
         tree(pilot).reveal("toc:year:2023")
         await settle(pilot)
@@ -121,7 +121,7 @@ async def test_a_page_tells_of_what_is_shown_alone_and_says_what_it_hides(
         title = pilot.app.screen.query_one("#contents PaneTitle", PaneTitle)
         whole = page.node
         assert whole is not None and "segments" in title.info
-        app.narrow(Scope("claude-code"))
+        app.set_scope(Scope("claude-code"))
         await settle(pilot)
         mine, (line, *_) = page.node, browse.years(of=app.scope)
         assert mine is not None and mine.counts == line.counts != whole.counts
@@ -132,7 +132,7 @@ async def test_a_page_tells_of_what_is_shown_alone_and_says_what_it_hides(
         assert f"Of claude-code alone: {count}" in head
         assert "of other work is hidden (F F shows all)" in head
         assert mine.bullets == page.bullets.bullets != whole.bullets
-        app.narrow(ALL)
+        app.set_scope(ALL)
         await settle(pilot)
         assert page.node == whole and page.bullets.bullets == whole.bullets
 
@@ -143,7 +143,7 @@ async def test_a_keyword_shows_what_carries_it_and_without_any_how_to_widen(
     word = browse.known().keywords[-1][0]
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        app.narrow(Scope(keyword=word.upper()))
+        app.set_scope(Scope(keyword=word.upper()))
         await press(pilot, settle, *["right"] * 10)
         node = browse.node(here(pilot).node_id)
         assert node is not None and node.level is TocLevel.SEGMENT
@@ -170,10 +170,10 @@ async def test_where_one_is_follows_the_cursor_when_its_line_is_hidden(
         await settle(pilot)
         where = pilot.app.screen.query_one(Breadcrumbs)
         assert where.steps[1:] == ("2024",)
-        app.narrow(old)
+        app.set_scope(old)
         await settle(pilot)
         assert where.steps[1:] == ("2023",)
-        app.narrow(Scope(keyword="nobody said it"))
+        app.set_scope(Scope(keyword="nobody said it"))
         await settle(pilot)
         assert where.steps[1:] == ()
 

@@ -22,7 +22,7 @@ from memtui.model.model_state import (
 from memtui.pipeline.progress import Model, Progress
 from memtui.store import database, jobs
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.jobs import JobsScreen
 from memtui.tui.widgets import model_status
@@ -95,7 +95,7 @@ def steps(settle: Settle, *keys: str, told: Progress | None = None) -> Run:
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
         if told is not None:
-            pilot.app.post_message(WorkReported(told))
+            pilot.app.post_message(ProgressReported(told))
         for key in keys:
             await pilot.press(key)
             await settle(pilot)
@@ -137,14 +137,16 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
     app = app_of(worked)
     async with app.run_test() as pilot:
         await steps(settle, "w", "down", "down")(pilot)
-        app.post_message(WorkReported(Progress("segment", done=3, model=BUSY)))
+        app.post_message(ProgressReported(Progress("segment", done=3, model=BUSY)))
         await settle(pilot)
         assert "● at work" in row(app, "segment")
         assert model(app) == (
             "● qwen3:4b · Mon 15 Jan 2024 · 14 to go\n"
             "  part 2 of 3, writing 48 tokens of at most 700 · for 1m"
         )
-        app.post_message(WorkReported(Progress("segment", error="the disk is full")))
+        app.post_message(
+            ProgressReported(Progress("segment", error="the disk is full"))
+        )
         await settle(pilot)
         assert "✗ the disk is full" in row(app, "segment")
         assert "It is tried again by itself." in chosen(app)
@@ -236,7 +238,7 @@ async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(
         assert notices(app) == [
             "Model: days: asked for. It is run once a model can be asked."
         ]
-        app.post_message(WorkReported(Progress("", model=READY)))
+        app.post_message(ProgressReported(Progress("", model=READY)))
         await settle(pilot)
         assert "asked for" in row(app, Job.DAY)
         assert "waits until" not in chosen(app)

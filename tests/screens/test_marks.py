@@ -14,7 +14,7 @@ from memtui.services import browse, versions
 from memtui.store import database, tombstones
 from memtui.store.schema import EventRow, NodeRow
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.widgets import node_page, source_pane
 from memtui.tui.widgets.bullet_list import BulletList
 from memtui.tui.widgets.pane_title import PaneTitle
@@ -188,7 +188,7 @@ async def test_where_the_page_is_gone_nothing_hidden_comes_back(
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         monkeypatch.setattr(browse, "part", lambda *_: None)
         changed = frozenset({judged.node_id})
-        app.post_message(WorkReported(Progress("summarize", changed=changed)))
+        app.post_message(ProgressReported(Progress("summarize", changed=changed)))
         await settle(pilot)
         await steps(settle, "u")(pilot)
         assert "no longer in the contents" in head(pilot)
@@ -250,7 +250,7 @@ async def test_what_was_shown_stays_shown_when_the_page_is_written_anew(
         other = "Every warehouse in Hamburg burned down in the great fire."
         model.writes(judged.node_id, "Sliding sessions", [*CLAIMS[:2], other])
         changed = frozenset({judged.node_id})
-        app.post_message(WorkReported(Progress("summarize", changed=changed)))
+        app.post_message(ProgressReported(Progress("summarize", changed=changed)))
         await settle(pilot)
         assert rows(pilot)[-1].startswith(f"✗ {other}")
         assert len(rows(pilot)) == 4

@@ -20,7 +20,7 @@ from memtui.model.model_state import (
 from memtui.model.sessions import AgentHistory
 from memtui.pipeline.progress import Model, Progress
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.search import TeleportScreen
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
@@ -110,7 +110,9 @@ def test_contents_while_a_model_writes(
         line = pilot.app.screen.query_one(StatusLine)
         while line.work.plain == "starting":
             await pilot.pause()
-        pilot.app.post_message(WorkReported(Progress("index", queued=3, model=model)))
+        pilot.app.post_message(
+            ProgressReported(Progress("index", queued=3, model=model))
+        )
         while "qwen3:4b" not in line.work.plain:
             await pilot.pause()
 

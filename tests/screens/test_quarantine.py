@@ -16,7 +16,7 @@ from memtui.model.events import to_ms
 from memtui.pipeline.progress import Progress
 from memtui.store import database, problems
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.quarantine import DismissScreen, QuarantineScreen
 from memtui.tui.widgets.pane_title import PaneTitle
@@ -186,7 +186,7 @@ async def test_what_is_tried_again_is_taken_or_comes_back(
         await pilot.press("T")
         await until(pilot, settle, lambda: len(names(refused)) == 1)
         assert refusing.works.until_idle(lambda _: None) == []
-        refused.post_message(WorkReported(Progress("")))
+        refused.post_message(ProgressReported(Progress("")))
         await until(pilot, settle, lambda: len(notices(refused)) > 1)
         assert notices(refused) == [
             f"{FILE}: is not there any more",
@@ -236,7 +236,7 @@ async def test_the_status_line_tells_how_many_there_are_also_to_onlookers(
 ) -> None:
     async with refused.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        refused.post_message(WorkReported(Progress("", problems=16, is_ours=False)))
+        refused.post_message(ProgressReported(Progress("", problems=16, is_ours=False)))
         await settle(pilot)
         work = refused.screen.query_one(StatusLine).work.plain
         assert work == "another memtui is at work here · 16 not taken: press Q"
@@ -254,15 +254,17 @@ async def test_what_a_stage_could_not_do_is_told_until_it_is_old(
 
     async with refused.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        refused.post_message(WorkReported(Progress("index", error="the disk is full")))
+        refused.post_message(
+            ProgressReported(Progress("index", error="the disk is full"))
+        )
         await opened(pilot, settle)
         assert told() == [
             f"✗ Failing since 12:00, indexing: the disk is full. {RETRIES_ITSELF}"
         ]
-        refused.post_message(WorkReported(Progress("ingest", 1)))
+        refused.post_message(ProgressReported(Progress("ingest", 1)))
         failing = (("rollup", "[b]no[/] room"),)
         for stage in ("rollup", "ingest", "import"):
-            refused.post_message(WorkReported(Progress(stage, failing=failing)))
+            refused.post_message(ProgressReported(Progress(stage, failing=failing)))
         await settle(pilot)
         assert told() == [
             f"✗ Failing since 12:00, rolling up: [b]no[/] room. {RETRIES_ITSELF}",
@@ -281,7 +283,7 @@ async def test_what_is_refused_meanwhile_comes_into_the_list(
         before = entries(refused).current
         leave(refusing, "1710.json", b"{", at_s=400)
         assert refusing.works.until_idle(lambda _: None) == []
-        refused.post_message(WorkReported(Progress("")))
+        refused.post_message(ProgressReported(Progress("")))
         await until(pilot, settle, lambda: "1710.json" in names(refused))
         assert entries(refused).current == before
         assert entries(refused).highlighted == 3
@@ -348,7 +350,7 @@ async def test_what_cannot_be_read_says_why(
 def steps(settle: Settle, *keys: str) -> Run:
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
-        pilot.app.post_message(WorkReported(Progress("", problems=16)))
+        pilot.app.post_message(ProgressReported(Progress("", problems=16)))
         for key in keys:
             await pilot.press(key)
             await settle(pilot)

@@ -22,7 +22,12 @@ from memtui.services.conversation import TurnRange, Whose
 from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import SessionWanted, TurnsWanted, Where, WorkReported
+from memtui.tui.messages import (
+    ProgressReported,
+    SessionRequested,
+    TurnsPosition,
+    TurnsRequested,
+)
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.export import ExportScreen
 from memtui.tui.screens.reader import ReaderScreen
@@ -83,7 +88,7 @@ async def opened(
     whose: Whose = MILL,
 ) -> None:
     await settle(pilot)
-    wanted = SessionWanted(whose.agent, whose.session_id, event_id)
+    wanted = SessionRequested(whose.agent, whose.session_id, event_id)
     pilot.app.post_message(wanted)
     await settle(pilot)
     assert isinstance(pilot.app.screen, ReaderScreen)
@@ -178,16 +183,16 @@ async def test_new_messages_are_followed_at_the_end_alone(
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(199))
         assert pointed(app).ordinal == 199
-        app.screen._rests = False  # type: ignore[attr-defined]
+        app.screen._has_reloaded = False  # type: ignore[attr-defined]
         long.keep(203, since=200)
-        app.post_message(WorkReported(Progress("")))
+        app.post_message(ProgressReported(Progress("")))
         while len(view(app).buffer.turns) and pointed(app).ordinal < 202:
             await settle(pilot)
         await press(pilot, settle, "up", "up")
         before, at = lines(app), pointed(app).ordinal
-        app.screen._rests = False  # type: ignore[attr-defined]
+        app.screen._has_reloaded = False  # type: ignore[attr-defined]
         long.keep(206, since=203)
-        app.post_message(WorkReported(Progress("")))
+        app.post_message(ProgressReported(Progress("")))
         while view(app).buffer.turns[-1].event.ordinal < 205:
             await settle(pilot)
         assert (lines(app), pointed(app).ordinal) == (before, at)
@@ -196,8 +201,8 @@ async def test_new_messages_are_followed_at_the_end_alone(
 async def work(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
     """Have it said that something was taken in, and looked for."""
     assert isinstance(pilot.app.screen, ReaderScreen)
-    pilot.app.screen._rests = False
-    pilot.app.post_message(WorkReported(Progress("")))
+    pilot.app.screen._has_reloaded = False
+    pilot.app.post_message(ProgressReported(Progress("")))
     await settle(pilot)
 
 
@@ -267,8 +272,8 @@ async def test_of_quick_keys_the_last_one_counts_however_slow_the_others_are(
         newer = threading.Event()
         read = transcript_view.read_turns
 
-        def slowly(whose: Whose, wanted: TurnsWanted) -> TurnRange:
-            if wanted.where is Where.END:
+        def slowly(whose: Whose, wanted: TurnsRequested) -> TurnRange:
+            if wanted.where is TurnsPosition.END:
                 newer.wait()
             return read(whose, wanted)
 

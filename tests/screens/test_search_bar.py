@@ -21,8 +21,8 @@ from memtui.tui.screens.search import SearchHistory, TeleportScreen
 from memtui.tui.themes import DARK, LIGHT
 from memtui.tui.widgets.bullet_list import BulletList
 from memtui.tui.widgets.detail_pane import DetailPane
-from memtui.tui.widgets.results import SearchFunction, SearchView
-from memtui.tui.widgets.search_head import SearchHelp
+from memtui.tui.widgets.result_list import SearchFunction, SearchView
+from memtui.tui.widgets.search_bar import SearchHelp
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
@@ -93,7 +93,7 @@ async def test_tab_goes_from_view_to_view_and_each_answers_the_same_words(
         screen = await ask(pilot, settle, "session timeout")
         assert told(screen, "views") == "[all]  summaries  messages"
         assert told(screen, "measure") == "3 hits · 6 ms"
-        assert any("not in any summary" in row for row in drawn(screen))
+        assert any("unsummarized" in row for row in drawn(screen))
         await pilot.press("tab")
         await answered(pilot, settle)
         assert told(screen, "views") == "all  [summaries]  messages"
@@ -118,7 +118,7 @@ async def test_the_view_and_the_words_of_last_time_are_there_again(
         await answered(pilot, settle)
         assert bar(pilot).view is SearchView.MESSAGES
         assert bar(pilot).query_one(Input).value == "session"
-        assert bar(pilot).lines
+        assert bar(pilot).results
 
 
 def behind(gate: threading.Event) -> Callable[[str], CombinedResult]:
@@ -143,12 +143,12 @@ async def test_a_slow_answer_keeps_no_key_waiting_and_only_the_last_words_count(
             await pilot.pause()
         await pilot.press("b", "c")
         assert screen.query_one(Input).value == "abc"
-        assert screen.is_waiting and not screen.lines
+        assert screen.is_waiting and not screen.results
         while told(screen, "measure") != "looking…":
             await pilot.pause()
         gate.set()
         await answered(pilot, settle)
-        assert [line.title for line in screen.lines] == ["Of abc"]
+        assert [line.title for line in screen.results] == ["Of abc"]
         assert [text for text in fake.asked if text != "memtui "] == ["a", "abc"]
 
 
@@ -177,7 +177,7 @@ async def test_without_a_question_it_says_how_to_ask_with_every_filter(
         await ask(pilot, settle, "session")
         assert not how.display
         await ask(pilot, settle, "  ")
-        assert how.display and not bar(pilot).lines
+        assert how.display and not bar(pilot).results
 
 
 async def test_nothing_found_says_what_of_the_question_to_change(
@@ -206,7 +206,7 @@ async def test_what_was_probably_meant_is_taken_by_a_key(settle: Settle) -> None
         await pilot.press("ctrl+s")
         await answered(pilot, settle)
         assert screen.query_one(Input).value == "session timeout"
-        assert len(screen.lines) == 3
+        assert len(screen.results) == 3
 
 
 async def test_notes_are_four_lines_at_the_most_and_a_time_is_explained(
@@ -230,7 +230,7 @@ async def test_while_an_index_is_made_the_answer_follows_by_itself(
     fake = Fake(lambda _: first if len(fake.asked) < 4 else FINDINGS)
     async with Bare(all=fake).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "session")
-        while not screen.lines:
+        while not screen.results:
             await pilot.pause(0.01)
         assert "being built" not in note(screen)
         assert len(fake.asked) == 4
@@ -238,8 +238,8 @@ async def test_while_an_index_is_made_the_answer_follows_by_itself(
 
 async def test_what_was_asked_before_comes_back_by_keys(settle: Settle) -> None:
     asked = SearchHistory()
-    asked.keep("first")
-    asked.keep("second")
+    asked.add("first")
+    asked.add("second")
     async with Bare(asked, **three()).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "third")
         seen = []
@@ -447,7 +447,7 @@ async def test_only_the_line_chosen_last_is_gone_to(
     async with app.run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "x")
         await pilot.press("enter")
-        screen.land(screen.lines[1].target, "of nobody")
+        screen.land(screen.results[1].target, "of nobody")
         await pilot.press("down", "enter")
         gate.set()
         await settle(pilot)

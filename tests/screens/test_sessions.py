@@ -18,7 +18,7 @@ from memtui.services import sessions
 from memtui.store import database
 from memtui.store.schema import SessionRow
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.sessions import SessionsScreen
@@ -209,7 +209,7 @@ async def test_what_comes_meanwhile_moves_neither_cursor_nor_scroll(
         before, row = shown.current, shown.cursor - shown.scroll_offset.y
         assert before is not None
         keep(950, since=900)
-        app.post_message(WorkReported(Progress("")))
+        app.post_message(ProgressReported(Progress("")))
         while shown.total < 956:
             await settle(pilot)
         assert shown.current == before

@@ -14,8 +14,8 @@ from memtui.tui.screens.search import TeleportScreen
 from memtui.tui.widgets.breadcrumbs import Breadcrumbs
 from memtui.tui.widgets.bullet_list import BulletList
 from memtui.tui.widgets.detail_pane import DetailPane
-from memtui.tui.widgets.results import SearchResult, SearchResults, SearchView
-from memtui.tui.widgets.search_head import SearchNotes
+from memtui.tui.widgets.result_list import SearchResult, SearchResults, SearchView
+from memtui.tui.widgets.search_bar import SearchNotes
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
@@ -57,7 +57,7 @@ def note(screen: TeleportScreen) -> str:
 
 
 def first(screen: TeleportScreen, kind: str) -> tuple[int, SearchResult]:
-    return next((at, one) for at, one in enumerate(screen.lines) if one.kind == kind)
+    return next((at, one) for at, one in enumerate(screen.results) if one.kind == kind)
 
 
 async def test_the_bar_covers_whole_panes_and_cuts_nothing_through(
@@ -95,7 +95,7 @@ async def test_what_a_month_repeats_is_told_once_by_the_segment_it_comes_from(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        lines = (await ask(pilot, settle, "session")).lines
+        lines = (await ask(pilot, settle, "session")).results
         told = [one for one in lines if "also in its " in " ".join(one.details)]
         assert any(one.kind == "segment" for one in told)
         nodes = [one for one in lines if one.kind != "source" and one.match]
@@ -126,7 +126,7 @@ async def test_what_was_said_is_found_by_its_words_and_opened_where_it_stands(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "make it sliding", view)
-        best = screen.lines[0]
+        best = screen.results[0]
         assert best.match is not None and best.match.speaker == "you"
         assert best.match.snippet.text == "Make it sliding, one hour."
         await pilot.press("enter")
@@ -163,11 +163,11 @@ async def test_an_answer_to_an_older_question_is_dropped(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
-        lines = screen.lines
+        lines = screen.results
         screen.show_result(screen.view, "sess", SearchResults())
         screen.show_result(SearchView.MESSAGES, "session", SearchResults())
         await answered(pilot, settle)
-        assert lines and screen.lines == lines
+        assert lines and screen.results == lines
 
 
 async def test_nothing_found_says_what_to_try(app: MemtuiApp, settle: Settle) -> None:
@@ -204,7 +204,7 @@ async def test_any_question_gets_an_answer_or_a_hint(
             screen.query_one(Input).value = typed
             await pilot.pause()
             await answered(pilot, settle)
-            assert screen.lines or note(screen), name
+            assert screen.results or note(screen), name
             assert "failed" not in note(screen), name
 
 
@@ -218,7 +218,7 @@ async def test_with_a_broken_index_it_is_found_and_said(
         await settle(pilot)
         for view in SearchView:
             screen = await ask(pilot, settle, "session", view)
-            assert screen.lines and "is made anew" in note(screen)
+            assert screen.results and "is made anew" in note(screen)
             await pilot.press("escape")
 
 
@@ -232,11 +232,11 @@ async def test_a_search_that_fails_says_why_and_is_asked_again_by_itself(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         with monkeypatch.context() as patch:
-            patch.setattr(app.house.teleport, "find", broken)
+            patch.setattr(app.workspace.teleport, "find", broken)
             screen = await ask(pilot, settle, "sessio")
             assert "The search failed: disk on fire." in note(screen)
             assert str(screen.query_one("#measure", Static).visual) == ""
-        while not screen.lines:
+        while not screen.results:
             await pilot.pause()
         assert "failed" not in note(screen)
         await pilot.press("escape")
@@ -252,7 +252,7 @@ async def test_the_words_of_last_time_are_there_and_typing_replaces_them(
         await pilot.press("escape")
         screen = await ask(pilot, settle, "")
         assert screen.query_one(Input).value == "session"
-        assert screen.lines
+        assert screen.results
         await pilot.press("x")
         assert screen.query_one(Input).value == "x"
 
@@ -261,7 +261,7 @@ async def test_a_click_on_a_line_goes_there(app: MemtuiApp, settle: Settle) -> N
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
-        wanted = screen.lines[0].target.node_id
+        wanted = screen.results[0].target.node_id
         await pilot.click(OptionList, offset=(4, 0))
         await settle(pilot)
         tree = app.screen.query_one(TocTree)

@@ -24,7 +24,7 @@ from memtui.settings import Held, Settings
 from memtui.store import database, dirty
 from memtui.store.schema import NodeRow
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.help import HelpScreen
 from memtui.tui.screens.versions import VersionsScreen
@@ -312,16 +312,16 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
         health = ModelHealth(
             ModelCondition.OFFLINE, "nobody answers at http://127.0.0.1:11434"
         )
-        app.post_message(WorkReported(Progress("", model=Model(health))))
+        app.post_message(ProgressReported(Progress("", model=Model(health))))
         await settle(pilot)
         await steps(settle)(pilot)
         told = "Nobody answers at http://127.0.0.1:11434. Start Ollama (ollama serve)"
         assert f"No model has written one yet. {told}" in about(app)
-        app.post_message(WorkReported(Progress("", model=Model(READY))))
+        app.post_message(ProgressReported(Progress("", model=Model(READY))))
         await settle(pilot)
         await press(pilot, settle, "escape", "v")
         assert "No model has written one yet. R asks a model for one." in about(app)
-        app.post_message(WorkReported(Progress("", model=Model(READY, DAY))))
+        app.post_message(ProgressReported(Progress("", model=Model(READY, DAY))))
         await settle(pilot)
         assert "A model writes a new one now." in about(app)
 
@@ -351,7 +351,7 @@ async def test_what_the_workers_change_is_listed_and_the_cursor_stays(
         await steps(settle, "end")(pilot)
         modelled.add(DAY, "Tokens refreshed again")
         report = Progress("index", 1, queued=7, changed=frozenset({DAY}))
-        writing.post_message(WorkReported(report))
+        writing.post_message(ProgressReported(report))
         await settle(pilot)
         assert [row[:3] for row in rows(writing)] == ["  4", "  3", "  2", "  1"]
         assert title(writing)[0] == "Version 1"
@@ -371,7 +371,7 @@ async def test_what_somebody_pins_elsewhere_is_shown_in_a_running_app(
         versions.pin(DAY, 1, written.zone, NOW)
         assert written.works.until_idle(lambda _: None) == []
         changed = written.works.take_changed()
-        writing.post_message(WorkReported(Progress("index", 1, changed=changed)))
+        writing.post_message(ProgressReported(Progress("index", 1, changed=changed)))
         await settle(pilot)
         line = writing.screen.query_one(TocTree).current
         assert line is not None and line.is_pinned
@@ -401,7 +401,7 @@ async def test_a_node_that_is_gone_meanwhile_says_so(
         with database.transaction():
             NodeRow.delete().where(NodeRow.node_id == DAY).execute()
         report = Progress("rollup", 1, changed=frozenset({DAY}))
-        writing.post_message(WorkReported(report))
+        writing.post_message(ProgressReported(report))
         await settle(pilot)
         assert "This is no longer in the contents." in about(writing)
         assert rows(writing) == []

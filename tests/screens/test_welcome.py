@@ -12,7 +12,7 @@ from memtui.errors import MemtuiError
 from memtui.model.sessions import AgentHistory
 from memtui.pipeline.progress import Progress
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.welcome import WelcomeScreen
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE, StatusLine
@@ -50,7 +50,7 @@ async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
         await settle(pilot)
         assert asked == [(FOUND, True)]
         assert isinstance(app.screen, ContentsScreen)
-        app.post_message(WorkReported(Progress("import", done=3, total=214)))
+        app.post_message(ProgressReported(Progress("import", done=3, total=214)))
         await settle(pilot)
         status = app.screen.query_one(StatusLine)
         assert status.work.plain == "● importing 3 of 214"
@@ -121,7 +121,7 @@ async def test_nothing_is_imported_while_another_memtui_works_the_store(
     app = app_of(house)
     async with app.run_test() as pilot:
         await settle(pilot)
-        app.post_message(WorkReported(Progress("", is_ours=False)))
+        app.post_message(ProgressReported(Progress("", is_ours=False)))
         await settle(pilot)
         assert offer(app) == f"Nothing kept yet. {IMPORT_ELSEWHERE}"
         assert "import" not in {key.description for key in app.screen.query(FooterKey)}

@@ -3,7 +3,7 @@
 import pytest
 
 from memtui.services.browse import Parts
-from memtui.tui.widgets.filter_suggester import FilterSuggester
+from memtui.tui.widgets.search_bar import FilterSuggester
 
 THERE = Parts(
     (("claude-code", 9), ("codex", 3)), (("my shop", 4), ("shop", 2)), (("retries", 1),)

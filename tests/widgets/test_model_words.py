@@ -153,10 +153,10 @@ def test_what_is_written_meanwhile_comes_before_what_is_paused() -> None:
 
 
 def test_why_a_model_is_unwell_is_said_itself_as_far_as_it_fits() -> None:
-    says = "qwen3:4b rarely writes a summary that can be used"
-    poor = Model(was_ready=True).looked_at(ModelHealth(ModelCondition.UNWELL, says))
-    assert model_status.fitting(poor, 80) == f"{says}: memtui doctor"
-    assert model_status.fitting(poor, 60) == says
-    assert model_status.fitting(poor, 40) == "the model is unwell: memtui doctor"
-    wanting = replace(poor, is_wanted=True)
+    says = "the server answered what nobody can read, as of now"
+    unwell = Model(was_ready=True).looked_at(ModelHealth(ModelCondition.UNWELL, says))
+    assert model_status.fitting(unwell, 80) == f"{says}: memtui doctor"
+    assert model_status.fitting(unwell, 60) == says
+    assert model_status.fitting(unwell, 40) == "the model is unwell: memtui doctor"
+    wanting = replace(unwell, is_wanted=True)
     assert model_status.fitting(wanting, 60) == f"✗ {says}"

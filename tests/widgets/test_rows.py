@@ -103,4 +103,4 @@ def test_a_line_not_summed_up_yet_says_so_and_counts_what_it_knows() -> None:
 def test_a_week_ends_where_the_calendar_ends_it() -> None:
     week = line(TocLevel.WEEK, "")
     waiting = replace(week, end_time=week.start_time)
-    assert format.name_of(waiting, UTC) == "15–21 Jan"
+    assert format.tree_label(waiting, UTC) == "15–21 Jan"

@@ -14,7 +14,7 @@ from memtui.model.model_state import (
 )
 from memtui.pipeline.progress import Model, Progress
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.widgets import status_line
 from memtui.tui.widgets.status_line import StatusLine
 
@@ -96,7 +96,7 @@ async def test_the_line_says_as_much_as_fits(
     async with app.run_test(size=(width, 24)) as pilot:
         await settle(pilot)
         line = app.screen.query_one(StatusLine)
-        app.post_message(WorkReported(Progress("", problems=6, model=WRITING)))
+        app.post_message(ProgressReported(Progress("", problems=6, model=WRITING)))
         while "qwen3" not in line.work.plain:
             await pilot.pause()
         assert ("part 2 of 3" in line.work.plain) == (width == 120)
@@ -111,16 +111,16 @@ async def test_beside_a_model_a_short_blip_is_not_shown(
     async with app.run_test() as pilot:
         await settle(pilot)
         line = app.screen.query_one(StatusLine)
-        app.post_message(WorkReported(Progress("", model=WRITING)))
+        app.post_message(ProgressReported(Progress("", model=WRITING)))
         while "qwen3" not in line.work.plain:
             await pilot.pause()
         seen = line.work.plain
-        app.post_message(WorkReported(Progress("index", queued=3, model=WRITING)))
-        app.post_message(WorkReported(Progress("", model=READY)))
-        app.post_message(WorkReported(Progress("", model=WRITING)))
+        app.post_message(ProgressReported(Progress("index", queued=3, model=WRITING)))
+        app.post_message(ProgressReported(Progress("", model=READY)))
+        app.post_message(ProgressReported(Progress("", model=WRITING)))
         await settle(pilot)
         assert line.work.plain == seen
-        app.post_message(WorkReported(Progress("", model=READY)))
+        app.post_message(ProgressReported(Progress("", model=READY)))
         while line.work.plain == seen:
             await pilot.pause()
         assert line.work.plain == "idle"

@@ -22,7 +22,7 @@ def event(text: str, minute: int, type_: EventType = EventType.USER_MESSAGE) -> 
         timestamp=AT + timedelta(minutes=minute),
         event_type=type_,
         text=text,
-        key=f"{minute}",
+        source_key=f"{minute}",
     )
 
 

@@ -25,7 +25,7 @@ NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 def test_a_verdict_is_a_mark(
     supported: int, weak: int, bullets: int, mark: str
 ) -> None:
-    assert format.verdict(supported, weak, bullets) == mark
+    assert format.node_mark(supported, weak, bullets) == mark
 
 
 def test_a_line_is_named_by_what_its_branch_does_not_say() -> None:
@@ -34,7 +34,7 @@ def test_a_line_is_named_by_what_its_branch_does_not_say() -> None:
             "id", level, title, "", start, start + timedelta(days=days),
             NodeStatus.CURRENT, False, NodeCounts(), 0, 0, 0, False, False, (), (),
         )  # fmt: skip
-        return format.name_of(line, ZoneInfo("Europe/Berlin"))
+        return format.tree_label(line, ZoneInfo("Europe/Berlin"))
 
     monday = datetime(2024, 1, 28, 23, tzinfo=UTC)
     assert named(TocLevel.YEAR, "2024", monday, 364) == "2024"
@@ -51,7 +51,7 @@ def test_a_note_of_the_machinery_is_not_shown_as_yours() -> None:
         timestamp=NOW,
         event_type=EventType.USER_MESSAGE,
         text="This session is being continued",
-        key="1",
+        source_key="1",
         role=EventRole.SYSTEM,
     )
     assert format.speaker(note) == "note"
@@ -64,12 +64,12 @@ def test_a_boundary_without_text_is_put_into_words() -> None:
         timestamp=NOW,
         event_type=EventType.SESSION_START,
         text="",
-        key="1",
+        source_key="1",
     )
-    assert format.said(start) == "The session starts."
+    assert format.event_text(start) == "The session starts."
 
 
 def test_a_damaged_store_is_said_with_what_to_do() -> None:
-    told = format.why(StoreDamaged("memory.db is damaged"))
+    told = format.error_text(StoreDamaged("memory.db is damaged"))
     assert told == "memory.db is damaged (memtui doctor says what to do)"
-    assert format.why(StoreBusy("it is busy")) == "it is busy"
+    assert format.error_text(StoreBusy("it is busy")) == "it is busy"

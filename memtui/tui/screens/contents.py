@@ -23,17 +23,17 @@ from memtui.model.scope import ALL, Scope
 from memtui.tui import commands, format
 from memtui.tui.messages import (
     LoadFailed,
-    Narrowed,
+    NodeHighlighted,
     NodeLoaded,
-    NodeOpened,
-    NodePointedAt,
-    Revealed,
-    SessionWanted,
-    SourceOpened,
-    SourceWanted,
+    NodeRevealed,
+    NodeSelected,
+    PaneLeft,
+    ProgressReported,
+    ScopeChanged,
+    SessionRequested,
+    SourceRequested,
+    SourceSelected,
     TocLoaded,
-    WentBack,
-    WorkReported,
 )
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, BaseScreen
 from memtui.tui.widgets.breadcrumbs import Breadcrumbs
@@ -41,7 +41,7 @@ from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.results import JumpTarget
+from memtui.tui.widgets.result_list import JumpTarget
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.toc_tree import TocTree
@@ -73,7 +73,7 @@ class Location:
     """The node, and the source or message shown beside it."""
     pane: str = ""
     """The pane with the focus; empty for the one that shows the target."""
-    session: SessionWanted | None = None
+    session: SessionRequested | None = None
     """The open session, at the message under the cursor."""
 
 
@@ -134,7 +134,7 @@ class ContentsScreen(BaseScreen[None]):
         self._origin: Location | None = None
         """Where it started; none if it goes back."""
         self._search_history: SearchHistory | None = None
-        self._last: WorkReported | None = None
+        self._last: ProgressReported | None = None
         self._changed: set[str] = set()
 
     def compose(self) -> ComposeResult:
@@ -199,15 +199,15 @@ class ContentsScreen(BaseScreen[None]):
             if any(above.id == pane for above in event.widget.ancestors_with_self):
                 self._mark_pane(pane)
 
-    @on(NodeOpened)
+    @on(NodeSelected)
     def focus_page(self) -> None:
         self._focus_pane("page")
 
-    @on(SourceOpened)
+    @on(SourceSelected)
     def focus_source(self) -> None:
         self._focus_pane("source")
 
-    @on(WentBack)
+    @on(PaneLeft)
     def action_back(self) -> None:
         """Go to the previous pane."""
         place = PANES.index(self._pane)
@@ -229,8 +229,8 @@ class ContentsScreen(BaseScreen[None]):
 
     # From node to source
 
-    @on(NodePointedAt)
-    def show_node(self, message: NodePointedAt) -> None:
+    @on(NodeHighlighted)
+    def show_node(self, message: NodeHighlighted) -> None:
         self._page.open(message.line.node_id)
         self._mark_pane(self._pane)
 
@@ -240,8 +240,8 @@ class ContentsScreen(BaseScreen[None]):
         if self._page.node is None or not self._page.node.bullets:
             self._source.clear()
 
-    @on(SourceWanted)
-    def show_source(self, message: SourceWanted) -> None:
+    @on(SourceRequested)
+    def show_source(self, message: SourceRequested) -> None:
         self._source.request(message)
 
     def action_next_source(self) -> None:
@@ -287,11 +287,11 @@ class ContentsScreen(BaseScreen[None]):
             self.notify("There is no source to copy.", markup=False)
             return
         self.app.copy_to_clipboard(citation)
-        self.notify(format.glimpse(citation), title="Copied", markup=False)
+        self.notify(format.shorten(citation), title="Copied", markup=False)
 
     # Jumps
 
-    def go_to(self, node_id: str, session: SessionWanted | None = None) -> None:
+    def go_to(self, node_id: str, session: SessionRequested | None = None) -> None:
         """Jump to a node.
 
         Args:
@@ -326,15 +326,15 @@ class ContentsScreen(BaseScreen[None]):
         return calendar.period(line.node_id).first
 
     def _jump(
-        self, destination: Location, session: SessionWanted | None = None
+        self, destination: Location, session: SessionRequested | None = None
     ) -> None:
         here = self.location
         self._origin = replace(here, session=session) if here else None
         self._destination = destination
         self._tree.reveal(destination.target.node_id)
 
-    @on(Revealed)
-    def finish_jump(self, message: Revealed) -> None:
+    @on(NodeRevealed)
+    def finish_jump(self, message: NodeRevealed) -> None:
         """Show what was jumped to: a node, one of its sources, or a message."""
         location, self._destination = self._destination, None
         if location is None or location.target.node_id != message.node_id:
@@ -409,12 +409,12 @@ class ContentsScreen(BaseScreen[None]):
         )
         self.app.push_screen(screen, arrive)
         if self._last is not None:
-            screen.post_message(WorkReported(self._last.progress))
+            screen.post_message(ProgressReported(self._last.progress))
 
     # The scope
 
-    @on(Narrowed)
-    def change_scope(self, message: Narrowed) -> None:
+    @on(ScopeChanged)
+    def change_scope(self, message: ScopeChanged) -> None:
         self._set_scope(message.scope)
 
     def _set_scope(self, scope: Scope) -> None:
@@ -426,8 +426,8 @@ class ContentsScreen(BaseScreen[None]):
 
     # Live changes
 
-    @on(WorkReported)
-    def follow_progress(self, message: WorkReported) -> None:
+    @on(ProgressReported)
+    def follow_progress(self, message: ProgressReported) -> None:
         self._last = message
         self._update_empty_text()
         self._changed |= message.progress.changed
@@ -476,5 +476,5 @@ class ContentsScreen(BaseScreen[None]):
             self._page.open(line.node_id)
         self._update_crumbs()
         self.query_one("#contents PaneTitle", PaneTitle).info = (
-            format.counted(total, "segment") if total else ""
+            format.quantity(total, "segment") if total else ""
         )

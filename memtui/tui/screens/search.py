@@ -26,17 +26,17 @@ from memtui.services import browse
 from memtui.services.browse import Parts
 from memtui.tui import format, workers
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS
-from memtui.tui.widgets import search_head
-from memtui.tui.widgets.result_list import ResultList
-from memtui.tui.widgets.results import (
+from memtui.tui.widgets import search_bar
+from memtui.tui.widgets.result_list import (
     JumpTarget,
+    ResultList,
     SearchFunction,
     SearchResult,
     SearchResults,
     SearchView,
     to_results,
 )
-from memtui.tui.widgets.search_head import SearchBar
+from memtui.tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -89,11 +89,11 @@ def make_finders(
     """Return the search function of each view; each is imported on first use."""
     return {
         SearchView.ALL: lambda text: workspace.search.find(
-            text, filters=Filters(of=scope())
+            text, filters=Filters(scope=scope())
         ),
         SearchView.SUMMARIES: lambda text: workspace.teleport.find(text, of=scope()),
         SearchView.MESSAGES: lambda text: workspace.talk.find(
-            text, is_one_each=history.is_one_each, filters=Filters(of=scope())
+            text, is_one_each=history.is_one_each, filters=Filters(scope=scope())
         ),
     }
 
@@ -172,7 +172,7 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         with Vertical(id="teleport", classes="" if self._history.last else "-unasked"):
             yield SearchBar(self._history.last, self._views)
             yield ResultList(self._zone)
-            yield Static(search_head.SearchHelp(), id="how")
+            yield Static(search_bar.SearchHelp(), id="how")
             yield Static("", id="note", markup=False)
         yield Static(id="keys", markup=False)
 
@@ -192,7 +192,7 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
 
     def _show_view(self) -> None:
         self._head.show_view(self.view)
-        keys = search_head.key_hints(self.view, is_one_each=self._history.is_one_each)
+        keys = search_bar.key_hints(self.view, is_one_each=self._history.is_one_each)
         self.query_one("#keys", Static).update(keys)
 
     @property
@@ -239,7 +239,7 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
     def show_result(self, view: SearchView, query: str, found: SearchResults) -> None:
         """Show a result, unless another search has started since."""
         if self._is_current(view, query):
-            notes = search_head.compose_notes(found, query, view, self._zone)
+            notes = search_bar.compose_notes(found, query, view, self._zone)
             self._show(found, notes)
 
     def _is_current(self, view: SearchView, query: str) -> bool:
@@ -258,7 +258,7 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         is_unasked = not self._typed.strip()
         bar = self.query_one("#teleport")
         bar.set_class(bool(found.results), "-found").set_class(is_unasked, "-unasked")
-        self._head.show_count("" if is_unasked else search_head.count_hits(found))
+        self._head.show_count("" if is_unasked else search_bar.count_hits(found))
         self._show_notes(notes)
         if found.is_incomplete:
             self.set_timer(RETRY_S, partial(self._search_again, found))
@@ -274,18 +274,18 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
     def _show_notes(self, sentences: list[str]) -> None:
         note = self.query_one("#note", Static)
         most = (
-            search_head.MAX_NOTE_LINES
+            search_bar.MAX_NOTE_LINES
             if self.results
-            else search_head.MAX_NOTE_LINES_ALONE
+            else search_bar.MAX_NOTE_LINES_ALONE
         )
-        note.update(search_head.SearchNotes(sentences, most))
+        note.update(search_bar.SearchNotes(sentences, most))
         note.display = bool(sentences)
 
     @on(Worker.StateChanged)
     def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is not WorkerState.ERROR:
             return
-        reason = format.why(event.worker.error)
+        reason = format.error_text(event.worker.error)
         if event.worker.group == SEARCH and self._searching is not None:
             if self._is_current(*self._searching):
                 text = f"The search failed: {reason}. Press esc for the contents."
@@ -307,7 +307,7 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
     def action_toggle_one_each(self) -> None:
         """Show the best message of each session only, or all messages."""
         if self.view is not SearchView.MESSAGES:
-            self._show_notes([search_head.ONLY_IN_MESSAGES])
+            self._show_notes([search_bar.ONLY_IN_MESSAGES])
             return
         self._history.is_one_each = not self._history.is_one_each
         self._searching = None  # The result of a running search would be the old one.
@@ -361,7 +361,7 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         if node_id:
             self._leave(replace(target, node_id=node_id))
         else:
-            self._show_notes([search_head.NOT_IN_CONTENTS_YET])
+            self._show_notes([search_bar.NOT_IN_CONTENTS_YET])
 
     def action_leave(self) -> None:
         self._leave(None)

@@ -18,7 +18,7 @@ from memtui.model.nodes import Bullet, TocNode
 from memtui.services import sources
 from memtui.summarize.grounding import explain
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import SourceOpened, SourceWanted, WentBack
+from memtui.tui.messages import PaneLeft, SourceRequested, SourceSelected
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.text_block import Paragraph
 
@@ -49,7 +49,7 @@ class BulletList(ItemList, inherit_bindings=False):
         ),
         *commands.bindings("show_withheld", in_footer=True),
     ]  # fmt: skip
-    CALLED = "On the page"
+    HELP_TITLE = "On the page"
 
     def __init__(self) -> None:
         super().__init__()
@@ -219,9 +219,9 @@ class BulletList(ItemList, inherit_bindings=False):
         if grips := bullet.grip_ids:
             at = min(grip, len(grips) - 1)
             which = grips[at], at + 1, len(grips)
-            wanted = SourceWanted(*which, "", bullet.verdict, bullet=index + 1)
+            wanted = SourceRequested(*which, "", bullet.verdict, bullet=index + 1)
         else:
-            wanted = SourceWanted("", 0, 0, WHY_NO_SOURCE, bullet=index + 1)
+            wanted = SourceRequested("", 0, 0, WHY_NO_SOURCE, bullet=index + 1)
         self.post_message(wanted)
         return True
 
@@ -271,7 +271,7 @@ class BulletList(ItemList, inherit_bindings=False):
         """Notify why quotes could not be read."""
         if event.state is WorkerState.ERROR:
             event.stop()
-            reason = format.why(event.worker.error)
+            reason = format.error_text(event.worker.error)
             self.notify(
                 f"The quotes could not be read: {reason}. Expand again to retry.",
                 severity="error",
@@ -312,7 +312,7 @@ class BulletList(ItemList, inherit_bindings=False):
         elif position is not None and position[0] in self._expanded:
             self.action_fold()
         else:
-            self.post_message(WentBack())
+            self.post_message(PaneLeft())
 
     def action_open(self) -> None:
         """Open the source of the bullet."""
@@ -322,7 +322,7 @@ class BulletList(ItemList, inherit_bindings=False):
         elif not self.bullets[position[0]].grip_ids:
             self.notify("This bullet has no source to open.", markup=False)
         else:
-            self.post_message(SourceOpened())
+            self.post_message(SourceSelected())
 
     @on(OptionList.OptionSelected)
     def open_selected(self, event: OptionList.OptionSelected) -> None:
@@ -355,7 +355,7 @@ def _draw_bullet(
 
 def draw_mark(bullet: Bullet) -> Content:
     """Draw the mark of the verdict on a bullet."""
-    mark = format.mark(bullet.support)
+    mark = format.bullet_mark(bullet.support)
     style = "$context" if mark == format.SUPPORTED else ""
     return Content.styled(f"{mark} ", style if bullet.has_support else "$error")
 
@@ -367,6 +367,6 @@ def _draw_quote(text: str) -> Paragraph:
 
 def _draw_hidden(count: int, *, is_shown: bool) -> Paragraph:
     """Draw the line about the claims of a model that no source supports."""
-    claims = format.counted(count, "unsupported claim")
+    claims = format.quantity(count, "unsupported claim")
     text = f"{claims} of the model (u: {'hide' if is_shown else 'show'})"
     return Paragraph(Content("  "), Content.styled(text, "italic $context"))

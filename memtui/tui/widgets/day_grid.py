@@ -21,7 +21,7 @@ from memtui.model import calendar
 from memtui.model.calendar import CalendarDay, CalendarYear, DateRange
 from memtui.text import date_format
 from memtui.tui import commands, format
-from memtui.tui.messages import DayChosen, DayPointedAt, YearsShown
+from memtui.tui.messages import DayHighlighted, DaySelected, YearsScrolled
 
 GLYPHS = "·░▒▓█"
 """From nothing to most; their twins in plain letters are five as well."""
@@ -96,7 +96,7 @@ class DayGrid(Widget, can_focus=True):
         page_down="Go to the year before.",
         page_up="Go to the year after.",
     )  # fmt: skip
-    CALLED = "Among the days"
+    HELP_TITLE = "Among the days"
 
     cursor: reactive[date] = reactive(date(1970, 1, 1), init=False)
     """The day the cursor is on."""
@@ -191,7 +191,7 @@ class DayGrid(Widget, can_focus=True):
         if year not in (shown := self.visible_years):
             self._top = year if year > shown[0] else year + len(shown) - 1
         self._look()
-        self.post_message(DayPointedAt(self.cursor))
+        self.post_message(DayHighlighted(self.cursor))
 
     def on_resize(self) -> None:
         """There may be room for more years, or for less."""
@@ -201,7 +201,7 @@ class DayGrid(Widget, can_focus=True):
         """Draw anew what is in sight, and ask for what is not read of it."""
         some = [self.years[year] for year in self.visible_years if year in self.years]
         if len(some) < len(self.visible_years):
-            self.post_message(YearsShown())
+            self.post_message(YearsScrolled())
         self.refresh()
 
     # Moving
@@ -264,7 +264,7 @@ class DayGrid(Widget, can_focus=True):
 
     def action_open(self) -> None:
         """Open the day the cursor is on."""
-        self.post_message(DayChosen())
+        self.post_message(DaySelected())
 
     def on_click(self, event: events.Click) -> None:
         """Go to the day that is clicked; a double click opens it."""
@@ -366,13 +366,13 @@ def describe_day(day: date, found: CalendarDay | None, today: date) -> Content:
     if not found.segments and found.is_pending:
         return Content(" · ").join([name, *map(Content, waiting)])
     counts = [
-        format.counted(found.segments, "segment"),
-        format.counted(found.messages, "message"),
+        format.quantity(found.segments, "segment"),
+        format.quantity(found.messages, "message"),
         *waiting,
     ]
     if found.is_live:
         counts.append(f"{format.LIVE} still going on")
-    who = [format.names(some) for some in (found.agents, found.projects) if some]
+    who = [format.name_list(some) for some in (found.agents, found.projects) if some]
     lines = [
         Content(" · ").join([name, *map(Content, counts)]),
         Content(found.headline),

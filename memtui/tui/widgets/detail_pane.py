@@ -6,7 +6,7 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 
 from memtui.tui import commands
-from memtui.tui.messages import WentBack
+from memtui.tui.messages import PaneLeft
 
 
 class DetailPane(VerticalScroll, inherit_bindings=False):
@@ -35,4 +35,4 @@ class DetailPane(VerticalScroll, inherit_bindings=False):
 
     def action_outward(self) -> None:
         """Leave the pane."""
-        self.post_message(WentBack())
+        self.post_message(PaneLeft())

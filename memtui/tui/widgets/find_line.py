@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 
 from memtui.model.events import EventPosition
 from memtui.tui import format
-from memtui.tui.messages import WordsAsked
+from memtui.tui.messages import FindRequested
 from memtui.tui.workers import SLOW_S
 
 
@@ -82,7 +82,7 @@ class FindLine(Horizontal):
         if self._asking is None and self.words != self.text:
             words = self._asking = self.text
             self.set_timer(SLOW_S, partial(self._say_slow, words))
-            self.post_message(WordsAsked(words))
+            self.post_message(FindRequested(words))
 
     def _say_slow(self, words: str) -> None:
         if self._asking == words:
@@ -129,10 +129,10 @@ class FindLine(Horizontal):
         if not self.matches:
             self._say("nowhere in this session" if self.words else "")
             return
-        total = format.count(len(self.matches))
+        total = format.number(len(self.matches))
         at = bisect_left(self.matches, here) if here else len(self.matches)
         is_one = at < len(self.matches) and self.matches[at] == here
-        which = f"{format.count(at + 1)} of {total}" if is_one else f"in {total}"
+        which = f"{format.number(at + 1)} of {total}" if is_one else f"in {total}"
         typing, moving = "enter stays · esc goes back", "n next · p previous"
         self._say(f"{which} · {typing if self.has_input_focus else moving}")
 

@@ -97,7 +97,7 @@ def _stage(name: str, told: JobListState) -> tuple[str, Content]:
     seen, queued = told.activity.get(name, StageActivity()), _queued(name, told)
     if seen.error:
         return title, Content.styled(f"✗ {seen.error}", "$error")
-    waits = f"{format.counted(queued, of)} queued" if queued else ""
+    waits = f"{format.quantity(queued, of)} queued" if queued else ""
     if seen.is_busy:
         return title, Content(f"● at work{f' · {waits}' if waits else ''}")
     if waits:
@@ -116,7 +116,7 @@ def _job(job: Job, told: JobListState, zone: tzinfo) -> tuple[str, Content]:
         return JOB_TITLES[job], Content("")
     parts = [_state(one, told, zone)]
     if waiting := told.work.waiting.get(job):
-        parts.append(f"{format.count(waiting)} wait")
+        parts.append(f"{format.number(waiting)} wait")
     said = Content(" · ".join(parts))
     if one.last is not None and one.last.result is RunResult.FAILED:
         said += " · " + Content.styled("✗ failed", "$error")
@@ -151,7 +151,7 @@ def _about_stage(name: str, told: JobListState, now: datetime) -> Content:
     seen, queued = told.activity.get(name, StageActivity()), _queued(name, told)
     lines = [Content.styled(title, "bold"), Content(f"It {does}.")]
     if of:
-        waits = f"{format.counted(queued, of)} {'waits' if queued == 1 else 'wait'}."
+        waits = f"{format.quantity(queued, of)} {'waits' if queued == 1 else 'wait'}."
         lines.append(Content(waits if queued else "Nothing waits for it."))
     if not told.is_ours:
         lines.append(Content(TOLD_THERE))
@@ -189,7 +189,7 @@ def _about_job(job: Job, told: JobListState, zone: tzinfo, now: datetime) -> Con
 
 def _waiting(job: Job, work: "Work") -> str:
     count = work.waiting.get(job, 0)
-    return f"{format.counted(count, 'node')} waiting" if count else "Nothing waits"
+    return f"{format.quantity(count, 'node')} waiting" if count else "Nothing waits"
 
 
 def _next(one: "Status", zone: tzinfo) -> str:
@@ -237,7 +237,7 @@ class JobList(ItemList, inherit_bindings=False):
         "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
         open="Go to all there is to say of this job or stage.",
     )  # fmt: skip
-    CALLED = "In the list of the work"
+    HELP_TITLE = "In the list of the work"
 
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="work", markup=False)

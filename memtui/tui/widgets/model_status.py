@@ -114,12 +114,12 @@ def forms(model: "Model") -> list[str]:
 def _measured(word: str, doing: ModelProgress) -> str:
     if doing.phase is not ModelPhase.WRITING or not doing.limit:
         return word
-    most = format.count(doing.limit)
-    return f"{word} {format.count(doing.written).rjust(len(most))} of {most}"
+    most = format.number(doing.limit)
+    return f"{word} {format.number(doing.written).rjust(len(most))} of {most}"
 
 
 def _left(count: int) -> str:
-    return f" · {format.count(count)} to go" if count else ""
+    return f" · {format.number(count)} to go" if count else ""
 
 
 def _at_rest(model: "Model", health: "ModelHealth | None") -> list[str]:
@@ -234,7 +234,7 @@ def describe_model(
 def _health(health: ModelHealth, *, paused: int) -> Content:
     if health.is_ready:
         name = health.model or "The model"
-        rest = f"{format.counted(paused, 'segment')} paused" if paused else "at rest"
+        rest = f"{format.quantity(paused, 'segment')} paused" if paused else "at rest"
         return Content(f"✓ {name} is there, {rest}.")
     if health.condition is ModelCondition.RESTING:
         return Content(f"{_sentence(health.message or 'It rests')}.")
@@ -267,7 +267,7 @@ def _call(state: "Model", now: datetime) -> Content:
         said = f"{part}{PHASES[doing.phase]}"
         if doing.written:
             of = f" of at most {doing.limit:,}" if doing.limit else ""
-            said += f" {format.counted(doing.written, 'token')}{of}"
+            said += f" {format.quantity(doing.written, 'token')}{of}"
         how.append(said)
     if state.began_at is not None:
         how.append(f"for {date_format.duration(now - state.began_at)}")

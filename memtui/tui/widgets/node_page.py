@@ -19,7 +19,7 @@ from memtui.services import browse, versions
 from memtui.text import date_format
 from memtui.text.tokens import estimate
 from memtui.tui import format, workers
-from memtui.tui.messages import LoadFailed, NodeLoaded, SourceWanted
+from memtui.tui.messages import LoadFailed, NodeLoaded, SourceRequested
 from memtui.tui.widgets.bullet_list import BulletList
 from memtui.tui.widgets.pane_title import SEPARATOR, PaneTitle
 
@@ -138,7 +138,7 @@ class NodePage(Vertical):
     def _show_node(self, part: ScopedNode, *, is_rejected: bool) -> None:
         node = self.node = part.node
         is_segment = node.level is TocLevel.SEGMENT
-        title = format.span(node, self.zone) if is_segment else node.title
+        title = format.segment_time(node, self.zone) if is_segment else node.title
         self.query_one(PaneTitle).show(title, _size(node))
         head = self.query_one("#head", Static)
         head.update(self._head(part, is_rejected=is_rejected))
@@ -151,7 +151,7 @@ class NodePage(Vertical):
         node, tokens = counted
         if node == self.node:
             first, separator, rest = _size(node).partition(SEPARATOR)
-            cost = f"~{format.counted(tokens, 'token')}"
+            cost = f"~{format.quantity(tokens, 'token')}"
             info = f"{first}{SEPARATOR}{cost}{separator}{rest}" if first else ""
             self.query_one(PaneTitle).info = info
 
@@ -170,18 +170,18 @@ class NodePage(Vertical):
         if event.state is WorkerState.ERROR:
             event.stop()
             self.post_message(LoadFailed())
-            self._loading, why = "", format.why(event.worker.error)
+            self._loading, why = "", format.error_text(event.worker.error)
             self._show_nothing(
-                f"This page could not be read: {why}\n{workers.TRIED_AGAIN}"
+                f"This page could not be read: {why}\n{workers.WILL_RETRY}"
             )
             again = partial(self.refresh_nodes, {self._node_id})
-            self.set_timer(workers.AGAIN_S, again)
+            self.set_timer(workers.RETRY_S, again)
 
     def _show_nothing(self, text: str) -> None:
         """Show a text in place of the node, and no source."""
         self.node, self._shown = None, None
         self._show_text(Content(text))
-        self.post_message(SourceWanted("", 0, 0, ""))
+        self.post_message(SourceRequested("", 0, 0, ""))
 
     def _show_text(self, text: Content) -> None:
         self.query_one(PaneTitle).show("Page")
@@ -196,7 +196,10 @@ class NodePage(Vertical):
         is_segment = node.level is TocLevel.SEGMENT
         if headline := node.headline or (node.title if is_segment else ""):
             lines.append(Content.styled(headline, "bold"))
-        agents, projects = format.names(node.agents), format.names(node.projects)
+        agents, projects = (
+            format.name_list(node.agents),
+            format.name_list(node.projects),
+        )
         about = [self._age(node), agents, projects]
         lines += [_quiet(about), _quiet(_origin(node, is_rejected=is_rejected))]
         if node.keywords:
@@ -205,7 +208,10 @@ class NodePage(Vertical):
             lines.append(Content.styled(_share(part, self.scope), "$evidence"))
         if not node.bullets:
             text = ALL_WITHHELD if node.withheld else NO_BULLETS[node.status]
-            lines += [Content(""), Content(NONE_IN_SCOPE if part.hidden else text)]
+            lines += [
+                Content(""),
+                Content(NONE_IN_SCOPE if part.hidden_bullets else text),
+            ]
         return Content("\n").join(line for line in lines if line is not None)
 
     def _age(self, node: TocNode) -> str:
@@ -230,15 +236,15 @@ def _count_tokens(count: Callable[[str], int], node: TocNode) -> tuple[TocNode, 
 def _size(node: TocNode) -> str:
     """Return how much the node covers, "" while that is not known."""
     is_known = node.counts.events or node.status is not NodeStatus.PENDING
-    return format.tally(node.counts, node.level) if is_known else ""
+    return format.node_size(node.counts, node.level) if is_known else ""
 
 
 def _origin(node: TocNode, *, is_rejected: bool) -> list[str]:
     """Return who wrote the summary and how reliable it is."""
-    status = format.standing(node.status, is_pinned=node.is_pinned)
+    status = format.status_text(node.status, is_pinned=node.is_pinned)
     return [
         format.author(node, is_refused=is_rejected),
-        format.held(node.bullets),
+        format.support_counts(node.bullets),
         status if node.bullets or node.is_pinned else "",
         f"rejected: {node.rejection}" if node.rejection else "",
     ]
@@ -246,11 +252,13 @@ def _origin(node: TocNode, *, is_rejected: bool) -> list[str]:
 
 def _share(part: ScopedNode, scope: Scope) -> str:
     """Return how much of the node is in the scope."""
-    mine, whole = part.node.counts.segments, part.whole.segments
-    share = f"{scope} only: {format.count(mine)} of {format.counted(whole, 'segment')}"
+    mine, whole = part.node.counts.segments, part.total.segments
+    share = (
+        f"{scope} only: {format.number(mine)} of {format.quantity(whole, 'segment')}"
+    )
     share = f"{share[0].upper()}{share[1:]}"
-    if part.hidden:
-        share = f"{share}, {format.counted(part.hidden, 'bullet')} hidden"
+    if part.hidden_bullets:
+        share = f"{share}, {format.quantity(part.hidden_bullets, 'bullet')} hidden"
     return f"{share} (F F: all)"
 
 

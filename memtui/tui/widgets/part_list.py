@@ -82,7 +82,7 @@ def _of(
     for name, number in held[: MOST[kind]]:
         is_chosen = name.casefold() == chosen.casefold()
         scope = replace(draft, **{kind: "" if is_chosen else name})
-        counted = format.counted(number, COUNTED[kind])
+        counted = format.quantity(number, COUNTED[kind])
         yield ScopeChoice(scope, name, kind, counted, is_chosen)
 
 

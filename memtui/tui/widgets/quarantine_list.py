@@ -11,7 +11,7 @@ from textual.widgets.option_list import Option
 
 from memtui.text import date_format
 from memtui.tui import commands, format
-from memtui.tui.messages import MoreWanted
+from memtui.tui.messages import MoreRequested
 from memtui.tui.widgets.item_list import ItemList
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def row(entry: "Entry", zone: tzinfo) -> Content:
         said = [entry.agent or "a transcript", entry.file.rpartition("/")[2]]
         why = f"line {entry.line}: {why}" if entry.line else why
         if entry.count > 1:
-            why += f", the last of {format.counted(entry.count, 'record')}"
+            why += f", the last of {format.quantity(entry.count, 'record')}"
     about = " · ".join(part for part in said if part)
     return Content.assemble(
         f"{date_format.moment(entry.at, zone)}  ",
@@ -43,7 +43,7 @@ def location(entry: "Entry") -> str:
 def describe_amount(entry: "Entry") -> str:
     """How long a hook's file is, or how many records of a transcript are meant."""
     if entry.file:
-        return format.counted(entry.count, "record")
+        return format.quantity(entry.count, "record")
     return format.size(entry.size).replace("characters", "bytes")
 
 
@@ -82,7 +82,7 @@ class QuarantineList(ItemList, inherit_bindings=False):
         "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
         open="Go to what this one says.",
     )  # fmt: skip
-    CALLED = "In the list of what could not be taken"
+    HELP_TITLE = "In the list of what could not be taken"
 
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="entries", markup=False)
@@ -133,7 +133,7 @@ class QuarantineList(ItemList, inherit_bindings=False):
         super().watch_highlighted(highlighted)
         listed = len(self.entries)
         if highlighted is not None and listed - NEAR <= highlighted < self.total - NEAR:
-            self.post_message(MoreWanted())
+            self.post_message(MoreRequested())
 
     def action_open(self) -> None:
         """Go to what the entry says."""

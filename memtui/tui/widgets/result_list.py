@@ -1,8 +1,14 @@
-"""The list under the search bar: rows that are chosen while the focus stays above."""
+"""The list of search results: what was found, and a row for each result.
+
+The three searches give different types of hits. ``to_results`` turns them into
+``SearchResult``, so that rows and the key that opens them do not depend on the search.
+"""
 
 import re
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from enum import StrEnum
 
 from textual import on
 from textual.content import Content, Span
@@ -10,109 +16,399 @@ from textual.css.styles import RulesMap
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from memtui.model import calendar
 from memtui.model.events import clean
-from memtui.model.hits import Snippet
-from memtui.text import date_format
+from memtui.model.hits import (
+    NO_SNIPPET,
+    CombinedHit,
+    CombinedResult,
+    Hit,
+    HitKind,
+    MessageHit,
+    MessageResult,
+    Snippet,
+    TeleportResult,
+    WindowMessage,
+    score_band,
+)
+from memtui.model.nodes import TocLevel
+from memtui.text import analyzer, date_format
 from memtui.tui import format
 from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.results import ResultSnippet, SearchResult, SearchResults
 from memtui.tui.widgets.text_block import TextBlock
+
+SearchFunction = Callable[[str], TeleportResult | CombinedResult | MessageResult]
+"""Answers a query in one view; any text is a valid query."""
+
+UNTITLED = "Untitled session"
+
+EXCERPT_LEAD = 80
+"""How many characters of its line are marked before a word that matched."""
+
+
+class SearchView(StrEnum):
+    """What is searched."""
+
+    ALL = "all"
+    SUMMARIES = "summaries"
+    MESSAGES = "messages"
+
+
+@dataclass(frozen=True, slots=True)
+class JumpTarget:
+    """Where to go in the contents: a node, and a source or message to open there."""
+
+    node_id: str
+    """"" while it is not known."""
+    at: datetime
+    grip_id: str = ""
+    event_id: str = ""
+    snippet: Snippet = NO_SNIPPET
+    """The shown part of the message."""
+    agent: str = ""
+    session_id: str = ""
+
+    @property
+    def matched(self) -> tuple[str, ...]:
+        """The terms that were marked, for ``analyzer.spans`` to mark again."""
+        marked = (self.snippet.text[start:end] for start, end in self.snippet.marks)
+        terms = (term for text in marked for term in analyzer.terms(text))
+        return tuple(dict.fromkeys(terms))
+
+    @property
+    def excerpt(self) -> str:
+        """The line of the message with the first match, "" if there is none."""
+        text, marks = self.snippet.text, self.snippet.marks
+        if not marks:
+            return ""
+        first = marks[0][0]
+        start = max(text.rfind("\n", 0, first) + 1, first - EXCERPT_LEAD)
+        return text[start:].partition("\n")[0][: 3 * EXCERPT_LEAD]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultSnippet:
+    """A part of a message, or of a summary if it has no speaker."""
+
+    speaker: str
+    snippet: Snippet
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One result of any search."""
+
+    at: datetime
+    level: TocLevel | None
+    """The level of a week, month or year; None for a single moment."""
+    title: str
+    band: str
+    """How well it matches, in a word; "" for a list of recent sessions."""
+    kind: str
+    match: ResultSnippet | None
+    target: JumpTarget
+    before: ResultSnippet | None = None
+    after: ResultSnippet | None = None
+    details: tuple[str, ...] = ()
+    """Project, agent and subagent."""
+    is_unsummarized: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """The results of one query, the best first."""
+
+    results: tuple[SearchResult, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Sentences about the query, or about an index that is being built."""
+    suggestion: str = ""
+    took_ms: float = 0.0
+    times: tuple[str, ...] = ()
+    """Sentences about the dates found in the query."""
+    merged: tuple[int, int] = (0, 0)
+    """How many messages and summaries matched, of which one per session is listed."""
+    is_recent: bool = False
+    """Whether the query has no words: these are the newest sessions."""
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether an index is still being built, so that there may be more soon."""
+        return any("index" in note for note in self.notes)
+
+
+# Results of the searches
+
+
+def to_results(found: TeleportResult | CombinedResult | MessageResult) -> SearchResults:
+    """Convert the answer of a search."""
+    results = replace(_convert(found), is_recent=found.is_recent)
+    if not found.is_recent:
+        return results
+    # Without words in the query nothing can match well or badly.
+    recent = tuple(replace(result, band="") for result in results.results)
+    return replace(results, results=recent)
+
+
+def _convert(found: TeleportResult | CombinedResult | MessageResult) -> SearchResults:
+    match found:
+        case TeleportResult():
+            return SearchResults(
+                tuple(_teleport_results(found.hits)),
+                tuple(filter(None, (found.note, *found.hints))),
+                found.suggestion,
+                found.took_ms,
+            )
+        case CombinedResult():
+            return SearchResults(
+                tuple(map(_combined_result, found.hits)),
+                found.notes,
+                found.suggestion,
+                found.took_ms,
+                tuple(map(str, found.times)),
+                (found.messages, found.summaries),
+            )
+        case MessageResult():
+            return SearchResults(
+                tuple(map(_message_result, found.hits)),
+                found.notes,
+                took_ms=found.took_ms,
+                times=tuple(map(str, found.times)),
+            )
+
+
+def _teleport_results(hits: Sequence[Hit]) -> Iterator[SearchResult]:
+    for hit, levels in merge_repeated(hits):
+        is_grip = hit.kind is HitKind.GRIP
+        also = f"also in its {', '.join(levels)}" if levels else ""
+        yield SearchResult(
+            at=hit.at,
+            level=None if is_grip or hit.level is TocLevel.SEGMENT else hit.level,
+            title=hit.title,
+            band=hit.band.value,
+            kind="source" if is_grip else hit.level.value,
+            match=ResultSnippet("", hit.snippet),
+            target=JumpTarget(
+                node_id=hit.landing_id or hit.node_id,
+                at=hit.at,
+                grip_id=hit.target_id if is_grip else "",
+            ),
+            details=_details(hit.project, also),
+        )
+
+
+def merge_repeated(hits: Sequence[Hit]) -> Iterator[tuple[Hit, list[str]]]:
+    """Merge hits on nodes that repeat a sentence of a node below them.
+
+    The hit on the lowest node stays, where the sentence comes from, at the place and
+    with the score of the best of them.
+
+    Args:
+        hits: The best first.
+
+    Yields:
+        Each hit, with the levels of the hits merged into it, the lowest first.
+    """
+    depths = {level: depth for depth, level in enumerate(TocLevel)}
+    lowest_first = sorted(
+        range(len(hits)), key=lambda index: (-depths[hits[index].level], index)
+    )
+    leaders: dict[int, int] = {}
+    by_text: dict[str, list[int]] = {}
+    for index in lowest_first:
+        hit = hits[index]
+        leaders[index] = index
+        if hit.kind is not HitKind.NODE or not hit.snippet.text:
+            continue
+        below = by_text.setdefault(hit.snippet.text, [])
+        for other in below:
+            if hit.node_id in _path(hits[other]):
+                leaders[index] = other
+                break
+        else:
+            below.append(index)
+    groups: dict[int, list[int]] = {}
+    for index in range(len(hits)):
+        groups.setdefault(leaders[index], []).append(index)
+    for leader, indexes in groups.items():
+        others = sorted((i for i in indexes if i != leader), key=lowest_first.index)
+        levels = dict.fromkeys(hits[index].level.value for index in others)
+        yield replace(hits[leader], score=hits[indexes[0]].score), [*levels]
+
+
+def _path(hit: Hit) -> list[str]:
+    try:
+        return calendar.path(hit.node_id)
+    except ValueError:
+        return []
+
+
+def _combined_result(hit: CombinedHit) -> SearchResult:
+    is_message = hit.role is not None and bool(hit.event_id)
+    level = TocLevel.SEGMENT
+    if not hit.session_id:
+        level = TocLevel(hit.node_id.split(":")[1])
+    kind = "source" if hit.grip_id else level.value
+    speaker = format.role_name(hit.role, hit.agent) if hit.role else ""
+    return SearchResult(
+        at=hit.at,
+        level=None if level is TocLevel.SEGMENT else level,
+        title=hit.title or UNTITLED,
+        band=hit.band.value,
+        kind="message" if is_message else kind,
+        match=ResultSnippet(speaker, hit.snippet),
+        target=JumpTarget(
+            node_id=hit.node_id,
+            at=hit.at,
+            grip_id="" if is_message else hit.grip_id,
+            event_id=hit.event_id,
+            snippet=hit.snippet if is_message else NO_SNIPPET,
+            agent=hit.agent,
+            session_id=hit.session_id,
+        ),
+        details=_details(hit.project, hit.agent, _subagent(hit.subagent)),
+        is_unsummarized=hit.is_unsummarised,
+    )
+
+
+def _message_result(hit: MessageHit) -> SearchResult:
+    session, message = hit.session, hit.match
+    at = message.at if message else session.created_at
+    before, after = _neighbors(hit.window)
+    return SearchResult(
+        at=at,
+        level=None,
+        title=session.title or UNTITLED,
+        band=score_band(hit.score).value,
+        kind="message" if message else "session",
+        match=_snippet(message, session.agent) or ResultSnippet("", hit.about),
+        target=JumpTarget(
+            node_id="",
+            at=at,
+            event_id=hit.event_id,
+            snippet=message.snippet if message else NO_SNIPPET,
+            agent=session.agent,
+            session_id=session.session_id,
+        ),
+        before=_snippet(before, session.agent),
+        after=_snippet(after, session.agent),
+        details=_details(session.project, session.agent, _subagent(hit.subagent)),
+    )
+
+
+def _neighbors(
+    window: Sequence[WindowMessage],
+) -> tuple[WindowMessage | None, WindowMessage | None]:
+    """Return the messages before and after the one that matches."""
+    matches = (i for i, message in enumerate(window) if message.is_match)
+    index = next(matches, None)
+    if index is None:
+        return None, next(iter(window), None)
+    after = window[index + 1] if index + 1 < len(window) else None
+    return window[index - 1] if index else None, after
+
+
+def _snippet(message: WindowMessage | None, agent: str) -> ResultSnippet | None:
+    if message is None:
+        return None
+    return ResultSnippet(format.role_name(message.role, agent), message.snippet)
+
+
+def _subagent(name: str) -> str:
+    return f"subagent {name}" if name else ""
+
+
+def _details(*parts: str) -> tuple[str, ...]:
+    return tuple(filter(None, parts))
+
+
+# Rows
 
 DIM, MARKED = "$context", "bold $evidence"
 
+DIM_SELECTED = "$footer-foreground"
+"""The dim color on the brighter background of the selected row."""
 
-DIM_CHOSEN = "$footer-foreground"
-"""What is dim where the cursor is: its background is brighter."""
-
-
-CHOSEN, BAR = "▸ ", "┃ "
-"""What stands before the row that is chosen, and before a match among neighbours."""
-
+SELECTED_MARK, BAR = "▸ ", "┃ "
 
 INDENT = 2
-"""How far all but the first line of a row is moved in, in cells; the mark's room."""
+"""The indentation of all but the first line of a row, and the width of its mark."""
 
+GAP = 2
+"""The smallest space between two parts of a line, in cells."""
 
-APART = 2
-"""The least space between two parts of a line, in cells."""
+MIN_ALIGNED_TITLE = 28
+"""The narrowest title beside times that form a column, in cells."""
 
+MIN_NEIGHBORS = 60
+"""From this width on, in cells, the messages before and after are shown."""
 
-ALIGNED_TITLE = 28
-"""The narrowest title beside times that stand in a column, in cells."""
-
-
-WITH_NEIGHBOURS = 60
-"""From this width in cells on, what was said before and after is shown, too."""
-
-
-WITH_LAYERS = 60
-"""From this width in cells on, it is said what led to a line."""
-
-
-UNSUMMARISED = "not in any summary"
-
+UNSUMMARIZED = "unsummarized"
 
 _MARGIN = Content(" " * INDENT)
 
+_SPACES = re.compile(r"\s{2,}")
 
-_GAP = re.compile(r"\s{2,}")
 
-
-class FoundRow(TextBlock):
-    """One line of what was found, laid out at any width."""
+class ResultRow(TextBlock):
+    """A result as an option of the list."""
 
     def __init__(
-        self, line: SearchResult, when: str, when_cells: int, *, lines: int
+        self,
+        result: SearchResult,
+        when: str,
+        when_cells: int,
+        *,
+        lines: int,
+        is_selected: bool = False,
     ) -> None:
-        """Put it together.
+        """Create a row.
 
         Args:
-            line: What was found.
+            result: The result.
             when: Its time.
-            when_cells: How wide the times of all rows are, so that titles stand in a
-                column where there is room.
-            lines: The most lines that the words that answer may take; neighbours are
-                only shown where it is more than one.
+            when_cells: The width of the longest time of all rows.
+            lines: The most lines of the snippet; with one line the messages before and
+                after are not shown.
+            is_selected: Whether the cursor is on it.
         """
-        self.line, self.when = line, when
+        self.result, self.when = result, when
         self._when_cells, self._lines = when_cells, lines
-        self._mark = " " * INDENT
-        self._laid: tuple[int, Content] | None = None
+        self._is_selected = is_selected
 
-    def chosen(self) -> "FoundRow":
-        """The same row with the mark of the one that is chosen."""
-        row = FoundRow(self.line, self.when, self._when_cells, lines=self._lines)
-        row._mark = CHOSEN
-        return row
+    def selected(self) -> "ResultRow":
+        """Return the same row with the cursor on it."""
+        when_cells, lines = self._when_cells, self._lines
+        return ResultRow(
+            self.result, self.when, when_cells, lines=lines, is_selected=True
+        )
 
-    def lay_out(self, width: int) -> Content:
-        """The lines at a width, in cells."""
-        if self._laid is None or self._laid[0] != width:
-            rows = (row.truncate(width) for row in self._rows(width))
-            laid = Content("\n").join(rows)
-            if self._mark == CHOSEN:
-                laid = _brightened(laid)
-            self._laid = width, laid
-        return self._laid[1]
+    def compose_lines(self, width: int) -> Content:
+        """Compose the lines for a width in cells."""
+        rows = (row.truncate(width) for row in self._rows(width))
+        lines = Content("\n").join(rows)
+        return _brighten(lines) if self._is_selected else lines
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """Return the number of lines at a width; none of them needs wrapping."""
+        return self.lay_out(width).plain.count("\n") + 1
 
     def _rows(self, width: int) -> list[Content]:
-        line, room = self.line, max(width - 2 * INDENT, 1)
-        rows = [
-            Content.styled(self._mark, "$accent") + self._first(max(width - INDENT, 1))
-        ]
-        is_whole = self._lines > 1 and room >= WITH_NEIGHBOURS
-        before, after = (line.before, line.after) if is_whole else (None, None)
+        result, room = self.result, max(width - 2 * INDENT, 1)
+        mark = SELECTED_MARK if self._is_selected else " " * INDENT
+        rows = [Content.styled(mark, "$accent") + self._head(max(width - INDENT, 1))]
+        has_neighbors = self._lines > 1 and room >= MIN_NEIGHBORS
+        before, after = (result.before, result.after) if has_neighbors else (None, None)
         bar = Content.styled(BAR, "$evidence") if before or after else _MARGIN
         if before:
-            rows += [_MARGIN + one for one in _said(before, room, 1, DIM)]
-        if line.match and line.match.snippet.text and not self._is_in_title:
-            rows += [bar + one for one in _said(line.match, room, self._lines)]
+            rows += [_MARGIN + line for line in _draw_snippet(before, room, 1, DIM)]
+        if result.match and result.match.snippet.text and not self._is_title_match:
+            lines = _draw_snippet(result.match, room, self._lines)
+            rows += [bar + line for line in lines]
         if after:
-            rows += [_MARGIN + one for one in _said(after, room, 1, DIM)]
-        foot = self._foot(room)
-        if foot:
+            rows += [_MARGIN + line for line in _draw_snippet(after, room, 1, DIM)]
+        if foot := self._foot(room):
             rest = room + INDENT - rows[-1].cell_length - foot.cell_length
-            if len(rows) > 1 and rest >= APART:
+            if len(rows) > 1 and rest >= GAP:
                 rows[-1] += " " * rest + foot
             else:
                 rows.append(_MARGIN + foot)
@@ -120,193 +416,190 @@ class FoundRow(TextBlock):
         return [first, *(_MARGIN + row for row in others)]
 
     @property
-    def _is_in_title(self) -> bool:
-        """Whether the title is what answers, so that it need not be said again."""
-        turn = self.line.match
-        return turn is not None and _same(turn.snippet.text, self.line.title)
+    def _is_title_match(self) -> bool:
+        """Whether the title is what matches, so that it need not be repeated."""
+        match = self.result.match
+        return match is not None and _has_same_words(
+            match.snippet.text, self.result.title
+        )
 
-    def _first(self, width: int) -> Content:
-        line = self.line
-        told = " · ".join(part for part in (line.band, line.kind) if part)
-        end = Content.styled(told, DIM)
-        room = width - end.cell_length - APART
+    def _head(self, width: int) -> Content:
+        result = self.result
+        kind = " · ".join(part for part in (result.band, result.kind) if part)
+        end = Content.styled(kind, DIM)
+        room = width - end.cell_length - GAP
         when = Content.styled(self.when, DIM)
-        if room - self._when_cells - APART >= ALIGNED_TITLE:
+        if room - self._when_cells - GAP >= MIN_ALIGNED_TITLE:
             when = when.pad_right(self._when_cells - when.cell_length)
-        title = Content(flat(line.title))
-        if self._is_in_title and line.match:
-            title = marked(line.match.snippet)
-        head = when + " " * APART + title.stylize_before("bold")
-        if room < self._when_cells + APART:
+        title = Content(to_line(result.title))
+        if self._is_title_match and result.match:
+            title = mark_snippet(result.match.snippet)
+        head = when + " " * GAP + title.stylize_before("bold")
+        if room < self._when_cells + GAP:
             return head.truncate(width, ellipsis=True)
         head = head.truncate(room, ellipsis=True)
-        return head + " " * (room - head.cell_length + APART) + end
+        return head + " " * (room - head.cell_length + GAP) + end
 
     def _foot(self, room: int) -> Content:
-        line = self.line
-        parts = [Content.styled(flat(" · ".join(line.details)), DIM)]
-        if line.is_unsummarized:
-            parts.append(Content(UNSUMMARISED))
-        elif line.layers and room >= WITH_LAYERS:
-            parts.append(Content.styled("by " + ", ".join(line.layers), DIM))
-        told = [part for part in parts if part]
-        return Content.styled(" · ", DIM).join(told).truncate(room, ellipsis=True)
-
-    def get_height(self, rules: RulesMap, width: int) -> int:
-        """How many lines it takes at a width."""
-        return self.lay_out(width).plain.count("\n") + 1
+        parts = [Content.styled(to_line(" · ".join(self.result.details)), DIM)]
+        if self.result.is_unsummarized:
+            parts.append(Content(UNSUMMARIZED))
+        shown = [part for part in parts if part]
+        return Content.styled(" · ", DIM).join(shown).truncate(room, ellipsis=True)
 
 
-def when(line: SearchResult, now: datetime, zone: tzinfo) -> str:
-    """When something was, as briefly as the present allows."""
-    if line.level is None:
-        return date_format.near_moment(line.at, now, zone)
+def format_when(result: SearchResult, now: datetime, zone: tzinfo) -> str:
+    """Format the time of a result as shortly as possible."""
+    if result.level is None:
+        return date_format.near_moment(result.at, now, zone)
     today = now.astimezone(zone).date()
-    return format.stretch(line.level, line.at.astimezone(zone).date(), today)
+    return format.period_name(result.level, result.at.astimezone(zone).date(), today)
 
 
-def flat(text: str) -> str:
-    """A text in one line: what would break it, or the terminal, is a space."""
+def to_line(text: str) -> str:
+    """Replace line breaks and control characters by spaces."""
     if text.isprintable():
         return text
-    shown = (one if one.isprintable() else " " for one in text)
-    return "".join(shown)
+    return "".join(char if char.isprintable() else " " for char in text)
 
 
-def marked(snippet: Snippet, ink: str = "") -> Content:
-    """A snippet in one line, with the words that matched marked."""
-    told = _squeezed(snippet)
-    content = Content.styled(told.text, ink) if ink else Content(told.text)
-    for start, end in told.marks:
+def mark_snippet(snippet: Snippet, style: str = "") -> Content:
+    """Return a snippet in one line with its matches marked."""
+    line = _to_one_line(snippet)
+    content = Content.styled(line.text, style) if style else Content(line.text)
+    for start, end in line.marks:
         content = content.stylize(MARKED, start, end)
     return content
 
 
-def _brightened(laid: Content) -> Content:
-    """Dim words that can be read where the cursor is."""
+def _brighten(lines: Content) -> Content:
     spans = [
-        Span(one.start, one.end, DIM_CHOSEN) if one.style == DIM else one
-        for one in laid.spans
+        Span(span.start, span.end, DIM_SELECTED) if span.style == DIM else span
+        for span in lines.spans
     ]
-    return Content(laid.plain, spans)
+    return Content(lines.plain, spans)
 
 
-def _said(turn: ResultSnippet, room: int, lines: int, ink: str = "") -> list[Content]:
-    """What somebody said, in so many lines, around the words that matched."""
-    quote = ("", "") if turn.speaker else ("“", "”")
-    who = ""
-    if turn.speaker:
-        who = f"{turn.speaker:<{format.SPEAKER_CELLS}} "
-    width = max(room - len(who) - 2 * len(quote[0]), 1)
-    piece = _around_marks(turn.snippet, width * lines - (lines - 1) * 12)
-    wrapped = marked(piece, ink).wrap(width)
+def _draw_snippet(
+    match: ResultSnippet, room: int, lines: int, style: str = ""
+) -> list[Content]:
+    """Draw a snippet in at most so many lines, around its matches."""
+    opening, closing, speaker = "“", "”", ""
+    if match.speaker:
+        opening = closing = ""
+        speaker = f"{match.speaker:<{format.SPEAKER_CELLS}} "
+    width = max(room - len(speaker) - 2 * len(opening), 1)
+    excerpt = _cut_around_marks(match.snippet, width * lines - (lines - 1) * 12)
+    wrapped = mark_snippet(excerpt, style).wrap(width)
     if len(wrapped) > lines:
         rest = Content(" ").join(wrapped[lines - 1 :])
         wrapped = [*wrapped[: lines - 1], rest.truncate(width, ellipsis=True)]
     first, *others = wrapped or [Content("")]
-    whole = [
-        Content.styled(who, DIM) + quote[0] + first,
-        *(Content(" " * (len(who) + len(quote[0]))) + one for one in others),
+    indent = Content(" " * (len(speaker) + len(opening)))
+    drawn = [
+        Content.styled(speaker, DIM) + opening + first,
+        *(indent + line for line in others),
     ]
-    whole[-1] += quote[1]
-    return whole
+    drawn[-1] += closing
+    return drawn
 
 
-def _around_marks(snippet: Snippet, cells: int) -> Snippet:
-    """As much of a snippet as so many cells hold, around most of what matched."""
-    told = _squeezed(snippet)
-    if Content(told.text).cell_length <= cells:
-        return told
-    starts = [start for start, _ in told.marks]
-    # Where a character takes two cells, half as many are in sight.
-    wide = Content(told.text).cell_length / len(told.text)
-    sight = max(int(cells / wide), 1)
+def _cut_around_marks(snippet: Snippet, cells: int) -> Snippet:
+    """Cut so much of a snippet as fits, around the part with the most matches."""
+    line = _to_one_line(snippet)
+    if Content(line.text).cell_length <= cells:
+        return line
+    starts = [start for start, _ in line.marks]
+    # Only half as many characters fit where a character takes two cells.
+    cells_per_char = Content(line.text).cell_length / len(line.text)
+    visible = max(int(cells / cells_per_char), 1)
     best = max(
         starts,
-        key=lambda at: sum(at <= start < at + sight * 2 // 3 for start in starts),
+        key=lambda at: sum(at <= start < at + visible * 2 // 3 for start in starts),
         default=0,
     )
     start = 0
-    if best >= sight * 2 // 3:
-        start = max(best - sight // 4, 0)
-        start = min(told.text.find(" ", start, best) + 1 or start, best)
+    if best >= visible * 2 // 3:
+        start = max(best - visible // 4, 0)
+        start = min(line.text.find(" ", start, best) + 1 or start, best)
     lead = "…" if start else ""
-    # A little more than is in sight, so that what is left out is seen to be.
-    text = told.text[start : start + 2 * sight]
+    # A little more than fits, so that the drawn text ends with an ellipsis.
+    text = line.text[start : start + 2 * visible]
     by, end = start - len(lead), start + len(text)
-    moved = tuple((s - by, min(e, end) - by) for s, e in told.marks if start <= s < end)
-    return Snippet(lead + text, moved)
+    marks = tuple((s - by, min(e, end) - by) for s, e in line.marks if start <= s < end)
+    return Snippet(lead + text, marks)
 
 
-def _squeezed(snippet: Snippet) -> Snippet:
-    """A snippet without line ends and without runs of spaces."""
-    text = flat(snippet.text)
-    gaps = [gap.span() for gap in _GAP.finditer(text)]
+def _to_one_line(snippet: Snippet) -> Snippet:
+    """Collapse line breaks and runs of spaces; the marks move along."""
+    text = to_line(snippet.text)
+    gaps = [gap.span() for gap in _SPACES.finditer(text)]
     if not gaps:
         return replace(snippet, text=text)
 
-    def moved(at: int) -> int:
+    def move(at: int) -> int:
         return at - sum(min(end, at) - start - 1 for start, end in gaps if start < at)
 
-    marks = tuple((moved(start), moved(end)) for start, end in snippet.marks)
-    return Snippet(_GAP.sub(" ", text), marks)
+    marks = tuple((move(start), move(end)) for start, end in snippet.marks)
+    return Snippet(_SPACES.sub(" ", text), marks)
 
 
-def _same(snippet: str, title: str) -> bool:
+def _has_same_words(snippet: str, title: str) -> bool:
     return clean(snippet).split() == clean(title).split()
 
 
-ROOMY = (100, 30)
-"""From this size of the terminal on, in columns and lines, what answers takes two lines
-of a row, and what was said around it is shown."""
+# The list
+
+ROOMY_SIZE = (100, 30)
+"""From this size of the terminal on, in columns and lines, snippets take two lines."""
 
 
 class ResultList(ItemList, can_focus=False):
-    """Shows what was found, with the cursor on the best."""
+    """Shows the results; the keys stay in the search bar."""
 
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="hits", markup=False)
         self._zone = zone
         self.results: tuple[SearchResult, ...] = ()
-        self._rows: list[FoundRow] = []
-        self._chosen = 0
+        self._rows: list[ResultRow] = []
+        self._selected = 0
 
-    def show(self, sheet: SearchResults, now: datetime) -> None:
-        """Show what was found."""
-        self.results = sheet.results
-        times = [when(line, now, self._zone) for line in self.results]
+    def show(self, found: SearchResults, now: datetime) -> None:
+        """Show results, the first one selected."""
+        self.results = found.results
+        times = [format_when(result, now, self._zone) for result in self.results]
         widest = max(map(len, times), default=0)
-        columns, lines = self.app.size
-        most = 2 if columns >= ROOMY[0] and lines >= ROOMY[1] else 1
+        columns, height = self.app.size
+        lines = 2 if columns >= ROOMY_SIZE[0] and height >= ROOMY_SIZE[1] else 1
         self._rows = [
-            FoundRow(line, time, widest, lines=most)
-            for line, time in zip(self.results, times, strict=True)
+            ResultRow(result, time, widest, lines=lines)
+            for result, time in zip(self.results, times, strict=True)
         ]
-        self._chosen = 0
+        self._selected = 0
         self.set_options(
-            Option(row.chosen() if at == self._chosen else row)
-            for at, row in enumerate(self._rows)
+            Option(row if index else row.selected())
+            for index, row in enumerate(self._rows)
         )
         if self.results:
             self.highlighted = 0
 
     @on(OptionList.OptionHighlighted)
-    def mark(self, event: OptionList.OptionHighlighted) -> None:
-        """Put the mark where the cursor is."""
+    def mark_selected(self, event: OptionList.OptionHighlighted) -> None:
+        """Move the mark to the selected row."""
         event.stop()
-        here, before = self.highlighted, self._chosen
+        here, before = self.highlighted, self._selected
         if here is None or here == before:
             return
-        self._chosen = here
+        self._selected = here
         self.replace_option_prompt_at_index(before, self._rows[before])
-        self.replace_option_prompt_at_index(here, self._rows[here].chosen())
+        self.replace_option_prompt_at_index(here, self._rows[here].selected())
 
     def move(self, step: int) -> None:
-        """Move the cursor, round the ends."""
+        """Move the selection; after the last row comes the first."""
         if self.results:
             self.highlighted = ((self.highlighted or 0) + step) % len(self.results)
 
     def move_page(self, step: int) -> None:
-        """Move the cursor by a page."""
+        """Move the selection by a page."""
         if self.results:
             self.call_later(self.run_action, "page_down" if step > 0 else "page_up")

@@ -21,7 +21,7 @@ from memtui.model.sessions import Session
 from memtui.services.sessions import SessionRange
 from memtui.text import date_format
 from memtui.tui import commands, format
-from memtui.tui.messages import SessionWanted, StretchWanted
+from memtui.tui.messages import SessionRequested, SessionsRequested
 
 MARK = "▸ "
 """What stands before the line the cursor is on; two spaces before all others."""
@@ -98,7 +98,7 @@ def row(
         (_left(one.project, of.project), ""),
         (_left(title, of.title), "" if one.title else dim),
         (_right(date_format.duration(one.updated_at - one.created_at), of.length), dim),
-        (_right(format.count(one.message_count), of.messages), dim),
+        (_right(format.number(one.message_count), of.messages), dim),
     ]
     cells = [Content.styled(text, style) for text, style in parts if text]
     mark = Content.styled(MARK, "$accent") if is_chosen else Content(" " * len(MARK))
@@ -137,7 +137,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
         open="Read this session.",
     )  # fmt: skip
-    CALLED = "In the list of sessions"
+    HELP_TITLE = "In the list of sessions"
 
     def __init__(self, zone: tzinfo, now: Callable[[], datetime]) -> None:
         super().__init__(id="sessions")
@@ -250,7 +250,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         page = place // SESSIONS_PAGE
         if place < self.total and page not in self._asked:
             self._asked.add(page)
-            self.post_message(StretchWanted(page * SESSIONS_PAGE, SESSIONS_PAGE))
+            self.post_message(SessionsRequested(page * SESSIONS_PAGE, SESSIONS_PAGE))
 
     async def _on_click(self, event: events.Click) -> None:
         """Put the cursor there; on the line it is on, open it."""
@@ -267,7 +267,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
             return
         one = self.current
         if one is not None:
-            self.post_message(SessionWanted(one.agent, one.session_id))
+            self.post_message(SessionRequested(one.agent, one.session_id))
 
     def action_cursor_down(self) -> None:
         """Move down a line."""

@@ -66,19 +66,21 @@ def _short_origin(entry: "SettingEntry") -> str:
 
 def needs_restart(entry: "SettingEntry") -> bool:
     """Whether it was changed, and takes effect at the next start."""
-    return entry.text != entry.running and not entry.setting.when
+    return entry.text != entry.running and not entry.setting.applies_to
 
 
 def effect_time(entry: "SettingEntry") -> str:
     """When a change of it takes effect, or for what."""
     setting = entry.setting
-    return setting.when or ("at once" if setting.is_at_once else "at the next start")
+    return setting.applies_to or (
+        "at once" if setting.applies_at_once else "at the next start"
+    )
 
 
 def describe_setting(entry: "SettingEntry") -> Content:
     """All there is to say of a setting."""
     setting = entry.setting
-    lines = [Content(setting.says), Content("")]
+    lines = [Content(setting.description), Content("")]
     lines.append(_fact("value", _with_unit(entry.text, setting.unit)))
     if needs_restart(entry):
         running = _with_unit(entry.running, setting.unit)
@@ -88,16 +90,16 @@ def describe_setting(entry: "SettingEntry") -> Content:
     if setting.choices:
         several = isinstance(setting.default, tuple)
         lines.append(_fact("any of" if several else "one of", _listed(setting.choices)))
-    if setting.least is not None:
-        lines.append(_fact("at least", f"{setting.least:g} {setting.unit}".strip()))
+    if setting.minimum is not None:
+        lines.append(_fact("at least", f"{setting.minimum:g} {setting.unit}".strip()))
     lines += [Content(""), Content.styled(_how(entry), "$context")]
     return Content("\n").join(lines)
 
 
 def _how(entry: "SettingEntry") -> str:
     """Which key changes it and when that takes effect, or why none does."""
-    if entry.fixed:
-        return f"{entry.fixed}."
+    if entry.locked_reason:
+        return f"{entry.locked_reason}."
     return f"enter changes it; that takes effect {effect_time(entry)}."
 
 
@@ -124,7 +126,7 @@ class SettingList(ItemList, inherit_bindings=False):
         "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
         open="Change this setting.",
     )  # fmt: skip
-    CALLED = "In the list of settings"
+    HELP_TITLE = "In the list of settings"
 
     def __init__(self) -> None:
         super().__init__(id="entries", markup=False)
@@ -170,7 +172,9 @@ class SettingList(ItemList, inherit_bindings=False):
 
     def _holds(self, entry: "SettingEntry") -> bool:
         setting = entry.setting
-        text = f"{setting.name} {setting.says} {setting.unit} {entry.text}".lower()
+        text = (
+            f"{setting.name} {setting.description} {setting.unit} {entry.text}".lower()
+        )
         return all(word in text for word in self._sought)
 
     def action_open(self) -> None:

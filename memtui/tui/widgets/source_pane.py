@@ -26,10 +26,10 @@ from memtui.model.verdicts import SUPPORTED, EventQuote, Support, Verdict
 from memtui.services import sources
 from memtui.text import analyzer, date_format
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import SessionWanted, SourceWanted
+from memtui.tui.messages import SessionRequested, SourceRequested
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.results import JumpTarget
+from memtui.tui.widgets.result_list import JumpTarget
 from memtui.tui.widgets.text_block import TextBlock
 from memtui.tui.widgets.turn_rendering import (
     EXCERPT_CHARS,
@@ -61,7 +61,7 @@ class SourcePane(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         open="Open the session at this source."
     )
-    CALLED = "In the source"
+    HELP_TITLE = "In the source"
 
     def __init__(self, zone: tzinfo, now: Callable[[], datetime], *, id: str) -> None:
         super().__init__(id=id)
@@ -69,8 +69,8 @@ class SourcePane(Vertical):
         self.expansion = Expansion()
         self.shown_target: JumpTarget | None = None
         """The search result that is shown; None for the source of a bullet."""
-        self._requested: SourceWanted | None = None
-        self._loading: SourceWanted | None = None
+        self._requested: SourceRequested | None = None
+        self._loading: SourceRequested | None = None
         self._context_size = sources.BEFORE
 
     def compose(self) -> ComposeResult:
@@ -81,7 +81,7 @@ class SourcePane(Vertical):
 
     # What is shown
 
-    def request(self, wanted: SourceWanted) -> None:
+    def request(self, wanted: SourceRequested) -> None:
         """Show the source of a bullet, or why it has none.
 
         A search result stays until it is released.
@@ -104,7 +104,9 @@ class SourcePane(Vertical):
         self.release_target()
         verdict = Verdict(Support.SUPPORTED, matched=target.matched)
         event_id, excerpt = target.event_id, target.excerpt
-        wanted = SourceWanted("", 0, 0, "", verdict, event_id=event_id, excerpt=excerpt)
+        wanted = SourceRequested(
+            "", 0, 0, "", verdict, event_id=event_id, excerpt=excerpt
+        )
         self.request(wanted)
         self.shown_target = target
 
@@ -115,7 +117,7 @@ class SourcePane(Vertical):
 
     def clear(self) -> None:
         """Show no source."""
-        self.request(SourceWanted("", 0, 0, PLACEHOLDER))
+        self.request(SourceRequested("", 0, 0, PLACEHOLDER))
 
     def change_context(self, more: bool) -> None:
         """Show more or fewer events around the source."""
@@ -144,7 +146,7 @@ class SourcePane(Vertical):
         read = partial(_read, wanted, self._context_size)
         workers.load(self, read, partial(self._show, wanted), "source")
 
-    def _show(self, wanted: SourceWanted, expansion: Expansion) -> None:
+    def _show(self, wanted: SourceRequested, expansion: Expansion) -> None:
         """Show the events, the quoted ones a third of the way down."""
         if wanted is not self._requested:
             return
@@ -159,7 +161,7 @@ class SourcePane(Vertical):
         )
         self.call_after_refresh(self._scroll_to_evidence)
 
-    def _show_loading(self, wanted: SourceWanted) -> None:
+    def _show_loading(self, wanted: SourceRequested) -> None:
         if self._loading is wanted:
             self._show_text(_title(wanted), "Reading…")
 
@@ -169,13 +171,13 @@ class SourcePane(Vertical):
         if event.state is WorkerState.ERROR:
             event.stop()
             self.expansion, self._loading = Expansion(), None
-            why = format.why(event.worker.error)
-            text = f"This source could not be read: {why}\n{workers.TRIED_AGAIN}"
+            why = format.error_text(event.worker.error)
+            text = f"This source could not be read: {why}\n{workers.WILL_RETRY}"
             title = _title(self._requested) if self._requested else "Source"
             self._show_text(title, text)
-            self.set_timer(workers.AGAIN_S, partial(self._retry, self._requested))
+            self.set_timer(workers.RETRY_S, partial(self._retry, self._requested))
 
-    def _retry(self, wanted: SourceWanted | None) -> None:
+    def _retry(self, wanted: SourceRequested | None) -> None:
         if self._requested is wanted:
             self._load()
 
@@ -211,7 +213,7 @@ class SourcePane(Vertical):
             return
         event, mine = own[0], (session.agent, session.session_id)
         place = {"event_id": event.event_id, "subagent": event.subagent}
-        self.post_message(SessionWanted(*mine, **place))
+        self.post_message(SessionRequested(*mine, **place))
 
     def citation(self) -> str:
         """Return the quote with session, time and event; "" without a source."""
@@ -227,7 +229,7 @@ class SourcePane(Vertical):
         return f"“{grip.excerpt}” — {where}, {at} ({ids})"
 
 
-def _read(wanted: SourceWanted, context: int) -> Expansion:
+def _read(wanted: SourceRequested, context: int) -> Expansion:
     if wanted.event_id:
         return sources.around(
             wanted.event_id, wanted.excerpt, before=context, after=context
@@ -235,7 +237,7 @@ def _read(wanted: SourceWanted, context: int) -> Expansion:
     return sources.expand(wanted.grip_id, before=context, after=context)
 
 
-def _title(wanted: SourceWanted) -> str:
+def _title(wanted: SourceRequested) -> str:
     if wanted.event_id:
         return "Message"
     if not wanted.bullet:
@@ -281,7 +283,7 @@ def find_marks(
     spans = [span for span in verdict.spans if span.event_id in event_ids]
     marks = {}
     for event in events:
-        text = format.said(event)
+        text = format.event_text(event)
         own = [span for span in spans if span.event_id == event.event_id]
         if not spans:
             found = find_excerpt(text, excerpt)
@@ -442,7 +444,7 @@ def _bar_of(line: Content, bar: Content) -> Content:
 
 def _event_text(event: Event, marks: SourceMarks | None) -> Content:
     """Return the shown part of an event's text with its marks; None for context."""
-    whole = format.said(event)
+    whole = format.event_text(event)
     limit = EXCERPT_CHARS
     if marks is None and event.role in (EventRole.TOOL, EventRole.SYSTEM):
         limit = len("\n".join(whole[:TOOL_CHARS].split("\n")[:TOOL_LINES]))

@@ -16,7 +16,7 @@ from memtui.model.scope import ALL, Scope
 from memtui.text import date_format
 from memtui.tui import format
 from memtui.tui.widgets import model_status
-from memtui.tui.workers import Calm
+from memtui.tui.workers import Debouncer
 
 if TYPE_CHECKING:
     from memtui.pipeline.progress import Progress
@@ -67,7 +67,7 @@ def state(progress: "Progress", room: int = 80) -> Content:
     stages, is_idle = _stages(progress)
     work, faults = ([] if is_idle else [stages]), []
     if progress.problems:
-        words = f"{format.count(progress.problems)} not taken: press Q"
+        words = f"{format.number(progress.problems)} not taken: press Q"
         faults = [Content.styled(words, "$error")]
     others = _joined([*work, *faults]).cell_length
     left = room - (others + len(SEPARATOR) if others else 0)
@@ -92,10 +92,10 @@ def _stages(progress: "Progress") -> tuple[Content, bool]:
     if fault := _fault(progress):
         return Content.styled(f"✗ {fault}", "$error"), False
     if progress.stage == "import" and progress.done < progress.total:
-        of = f"{format.count(progress.done)} of {format.count(progress.total)}"
+        of = f"{format.number(progress.done)} of {format.number(progress.total)}"
         return Content(f"● {doing} {of}"), False
     if progress.queued:
-        queued = f"{format.count(progress.queued)} queued"
+        queued = f"{format.number(progress.queued)} queued"
         return Content(f"● {doing}{SEPARATOR}{queued}"), False
     return Content(IDLE), True
 
@@ -143,7 +143,7 @@ class StatusLine(Widget):
     def __init__(self, *, is_demo: bool) -> None:
         super().__init__()
         self._is_demo = is_demo
-        self._calm = Calm["Progress"](_kind, time.monotonic)
+        self._calm = Debouncer["Progress"](_kind, time.monotonic)
         self._later: Timer | None = None
 
     def show(self, progress: "Progress") -> None:
@@ -185,7 +185,7 @@ class StatusLine(Widget):
         if self._is_demo:
             name += Content.styled("   demo: a made-up memory", "$context")
         if self.scope and self.scope.is_narrow:
-            told = Content.styled(format.narrowed(self.scope), "bold $evidence")
+            told = Content.styled(format.scope_text(self.scope), "bold $evidence")
             most = max(NARROWED_CELLS, self.size.width // 2)
             name += Content(" " * GAP) + told.truncate(most, ellipsis=True)
         return name
@@ -198,7 +198,7 @@ class StatusLine(Widget):
     def render(self) -> Content:
         """Both ends of the line."""
         name = self._lead
-        told = Content.styled(format.narrowed(ALL), "$context")
+        told = Content.styled(format.scope_text(ALL), "$context")
         everything = Content(" " * GAP) + told
         taken = self.work.first_line.cell_length + everything.cell_length
         is_all = self.scope is not None and not self.scope.is_narrow

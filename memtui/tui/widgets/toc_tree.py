@@ -27,9 +27,9 @@ from memtui.services.browse import PAGE, Branches
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
     LoadFailed,
-    NodeOpened,
-    NodePointedAt,
-    Revealed,
+    NodeHighlighted,
+    NodeRevealed,
+    NodeSelected,
     TocLoaded,
 )
 
@@ -83,7 +83,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         deeper="Expand this row, go into it, or open its page.",
         outward="Collapse this row, or go to its parent.",
     )  # fmt: skip
-    CALLED = "In the contents"
+    HELP_TITLE = "In the contents"
 
     def __init__(self, zone: tzinfo, *, id: str) -> None:
         super().__init__("", None, id=id)
@@ -136,7 +136,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     def _show_loading(self, node_id: str) -> None:
         branch = self._branch(node_id)
         if node_id in self._loading and branch is not None and not branch.children:
-            self._add_more(branch, MoreRow(0, workers.READING))
+            self._add_more(branch, MoreRow(0, workers.LOADING))
 
     @on(Tree.NodeExpanded)
     def load_branch(self, event: Tree.NodeExpanded[TocRow]) -> None:
@@ -179,7 +179,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         if event.state is not WorkerState.ERROR:
             return
         self.post_message(LoadFailed())
-        reason = format.why(event.worker.error)
+        reason = format.error_text(event.worker.error)
         group, _, node_id = event.worker.group.partition(" ")
         if group != LOAD_GROUP:
             self.notify(
@@ -307,7 +307,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         self._path = []
         self._move_to(row)
         if isinstance(row.data, TocEntry):
-            self.post_message(Revealed(row.data.node_id))
+            self.post_message(NodeRevealed(row.data.node_id))
 
     def _load_towards(self, branch: TreeNode[TocRow]) -> None:
         """Load the next page of a branch that lacks a node of the path."""
@@ -412,7 +412,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         if row is not None and isinstance(row.data, MoreRow) and row.parent is not None:
             self._load(_id_of(row.parent), row.data.offset)
         elif row is not None:
-            self.post_message(NodeOpened())
+            self.post_message(NodeSelected())
 
     def action_deeper(self) -> None:
         """Expand the row, go to its first child, or open a segment."""
@@ -479,7 +479,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     def announce(self, event: Tree.NodeHighlighted[TocRow]) -> None:
         """Post the node under the cursor."""
         if isinstance(event.node.data, TocEntry):
-            self.post_message(NodePointedAt(event.node.data))
+            self.post_message(NodeHighlighted(event.node.data))
 
     # Drawing
 
@@ -641,7 +641,7 @@ def draw_line(
 ) -> Text:
     """Draw a node in exactly so many cells, the expand mark not included."""
     is_segment = line.level is TocLevel.SEGMENT
-    name = format.name_of(line, zone)
+    name = format.tree_label(line, zone)
     if is_segment:
         name = f"{format.LIVE if line.is_live else ' '} {name}"
     count = "" if is_segment else f"{_count(line):>{COUNT_WIDTH}}"
@@ -675,22 +675,22 @@ def sparkline(counts: Sequence[int]) -> str:
 def _headline(line: TocEntry) -> str:
     text = line.headline or (line.title if line.level is TocLevel.SEGMENT else "")
     if not text and line.status is NodeStatus.PENDING:
-        return format.standing(line.status)
+        return format.status_text(line.status)
     return text
 
 
 def _count(line: TocEntry) -> str:
     is_known = line.counts.segments or line.status is not NodeStatus.PENDING
-    return format.count(line.counts.segments) if is_known else ""
+    return format.number(line.counts.segments) if is_known else ""
 
 
 def _state(line: TocEntry) -> str:
     """Return the mark of a summary that will change, or else of its author."""
     if line.status is NodeStatus.STALE and not line.is_pinned:
-        return format.BEHIND
+        return format.STALE
     if line.status is NodeStatus.PROVISIONAL:
-        return format.PASSING
-    return format.MODELS if line.is_by_model else " "
+        return format.PROVISIONAL
+    return format.BY_MODEL if line.is_by_model else " "
 
 
 def _mark(line: TocEntry, is_expanded: bool) -> str:
@@ -700,7 +700,7 @@ def _mark(line: TocEntry, is_expanded: bool) -> str:
         return format.LIVE
     if not is_segment:
         return " "
-    return format.verdict(line.supported, line.weak, line.bullets)
+    return format.node_mark(line.supported, line.weak, line.bullets)
 
 
 def _fit(text: str, room: int) -> str:

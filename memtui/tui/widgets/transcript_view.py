@@ -23,7 +23,13 @@ from memtui.model.events import EventPosition
 from memtui.services import conversation
 from memtui.services.conversation import Measure, Turn, TurnRange, Whose
 from memtui.tui import commands
-from memtui.tui.messages import CursorMoved, TurnOpened, TurnsWanted, ViewResized, Where
+from memtui.tui.messages import (
+    TranscriptResized,
+    TurnHighlighted,
+    TurnSelected,
+    TurnsPosition,
+    TurnsRequested,
+)
 from memtui.tui.widgets.turn_rendering import RenderedTurn
 
 MAX_TURNS = 600
@@ -209,7 +215,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
         open="Expand or collapse this, or go to the subagent that was started here.",
     )  # fmt: skip
-    CALLED = "In the transcript"
+    HELP_TITLE = "In the transcript"
 
     def __init__(self) -> None:
         super().__init__(id="turns")
@@ -337,7 +343,9 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             self._go_to_end()
         else:
             number, here = self.jump_count, self.cursor
-            wanted = TurnsWanted(Where.END, number=number, followed_from=here)
+            wanted = TurnsRequested(
+                TurnsPosition.END, number=number, followed_from=here
+            )
             self.post_message(wanted)
 
     def start_jump(self) -> int:
@@ -368,14 +376,16 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         first, last = buffer.lines_before, buffer.lines_before + buffer.height
         bottom = top + self._height
         is_before, is_after = bottom < first, top > last
-        wanted: TurnsWanted | None = None
+        wanted: TurnsRequested | None = None
         if (is_before and not buffer.is_first) or (is_after and not buffer.is_last):
             rank = buffer.rank(top)
-            wanted = TurnsWanted(Where.AROUND, rank=rank, number=self.start_jump())
+            wanted = TurnsRequested(
+                TurnsPosition.AROUND, rank=rank, number=self.start_jump()
+            )
         elif not buffer.is_first and top < first + PREFETCH_LINES:
-            wanted = TurnsWanted(Where.BEFORE, buffer.turns[0].place)
+            wanted = TurnsRequested(TurnsPosition.BEFORE, buffer.turns[0].place)
         elif not buffer.is_last and bottom > last - PREFETCH_LINES:
-            wanted = TurnsWanted(Where.AFTER, buffer.turns[-1].place)
+            wanted = TurnsRequested(TurnsPosition.AFTER, buffer.turns[-1].place)
         if wanted is not None:
             self._is_waiting = True
             self.post_message(wanted)
@@ -400,7 +410,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             return False
         self.cursor = position.cursor
         self._hold(position.anchor)
-        self.post_message(CursorMoved())
+        self.post_message(TurnHighlighted())
         return True
 
     def _anchor(self) -> Anchor | None:
@@ -448,7 +458,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def _put_cursor(self, index: int) -> None:
         self.cursor = self.buffer.turns[index].place
         self.refresh()
-        self.post_message(CursorMoved())
+        self.post_message(TurnHighlighted())
 
     def _go_to_end(self) -> None:
         self._put_cursor(len(self.buffer.turns) - 1)
@@ -536,7 +546,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         """Go to the beginning of the session."""
         number = self.start_jump()
         if not self.buffer.is_first:
-            self.post_message(TurnsWanted(Where.BEGINNING, number=number))
+            self.post_message(TurnsRequested(TurnsPosition.BEGINNING, number=number))
         elif self.buffer.turns:
             self._put_cursor(0)
             self._scroll(0)
@@ -545,13 +555,13 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         """Go to the end of the session."""
         number = self.start_jump()
         if not self.buffer.is_last:
-            self.post_message(TurnsWanted(Where.END, number=number))
+            self.post_message(TurnsRequested(TurnsPosition.END, number=number))
         elif self.buffer.turns:
             self._go_to_end()
 
     def action_open(self) -> None:
         """Open the turn under the cursor."""
-        self.post_message(TurnOpened())
+        self.post_message(TurnSelected())
 
     # The mouse
 
@@ -615,20 +625,20 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def on_resize(self) -> None:
         """Draw all lines again, and have the turns rendered for the new width."""
         self._strips.clear()
-        self.post_message(ViewResized())
+        self.post_message(TranscriptResized())
 
 
-def read_turns(whose: Whose, wanted: TurnsWanted) -> TurnRange:
+def read_turns(whose: Whose, wanted: TurnsRequested) -> TurnRange:
     """Read the turns that a transcript asks for."""
     place = wanted.place
     match wanted.where:
-        case Where.BEGINNING:
+        case TurnsPosition.BEGINNING:
             return conversation.beginning(whose)
-        case Where.END:
+        case TurnsPosition.END:
             return conversation.end(whose)
-        case Where.BEFORE if place:
+        case TurnsPosition.BEFORE if place:
             return conversation.before(whose, place)
-        case Where.AFTER if place:
+        case TurnsPosition.AFTER if place:
             return conversation.after(whose, place)
         case _:
             here = place or conversation.nth(whose, wanted.rank)

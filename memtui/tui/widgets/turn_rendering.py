@@ -154,7 +154,7 @@ def _lead(turn: Turn, layout: TurnLayout) -> Iterator[Content]:
 
 def _message_lines(turn: Turn, layout: TurnLayout) -> list[Content]:
     event = turn.event
-    excerpt = _excerpt(format.said(event), layout.words)
+    excerpt = _excerpt(format.event_text(event), layout.words)
     text = mark_words(render_markdown(excerpt.text), layout.words, FOUND)
     text = _with_omissions(text, excerpt)
     return _beside(event.timestamp, format.speaker(event), text, layout)
@@ -245,12 +245,12 @@ def _details(event: Event, output: str, layout: TurnLayout) -> list[Content]:
 
 def _call(event: Event) -> str:
     """Return the first line of a tool event: the call, or the agent's note."""
-    return format.said(event).partition("\n")[0].expandtabs(TAB).strip()
+    return format.event_text(event).partition("\n")[0].expandtabs(TAB).strip()
 
 
 def _output(event: Event) -> str:
     """Return all that comes after the first line."""
-    return format.said(event).partition("\n")[2].expandtabs(TAB).strip("\n")
+    return format.event_text(event).partition("\n")[2].expandtabs(TAB).strip("\n")
 
 
 def mark_words(content: Content, words: str, style: str) -> Content:

@@ -77,7 +77,9 @@ def counts(edition: TocVersion) -> str:
         (edition.unsupported, Support.UNSUPPORTED),
     ]
     told = [
-        f"{format.mark(kind)} {count} {kind.value}" for count, kind in said if count
+        f"{format.bullet_mark(kind)} {count} {kind.value}"
+        for count, kind in said
+        if count
     ]
     return " · ".join(told) or "no bullets"
 
@@ -155,8 +157,8 @@ def _cost(facts: GenerationStats) -> str:
     """What it took; "" where no model was asked."""
     if not facts.model:
         return ""
-    read = format.counted(facts.prompt_tokens, "token")
-    said = f"{read} read, {format.count(facts.reply_tokens)} written"
+    read = format.quantity(facts.prompt_tokens, "token")
+    said = f"{read} read, {format.number(facts.reply_tokens)} written"
     return f"{said}, {facts.total_ms / 1000:.1f} s · Ollama {facts.server}"
 
 
@@ -174,7 +176,7 @@ class VersionList(ItemList, inherit_bindings=False):
         "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
         open="Read this version.",
     )  # fmt: skip
-    CALLED = "In the list of versions"
+    HELP_TITLE = "In the list of versions"
 
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="editions")

@@ -8,20 +8,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.content import Content
 
-from memtui.model.hits import Snippet
+from memtui.model import calendar
+from memtui.model.hits import Hit, HitKind, Snippet
 from memtui.model.nodes import TocLevel
-from memtui.tui.widgets import results
-from memtui.tui.widgets.result_list import MARKED, FoundRow, when
-from memtui.tui.widgets.results import JumpTarget, ResultSnippet, SearchResult
+from memtui.tui.widgets import result_list
+from memtui.tui.widgets.result_list import (
+    MARKED,
+    JumpTarget,
+    ResultRow,
+    ResultSnippet,
+    SearchResult,
+    format_when,
+    merge_repeated,
+)
 from tests.screens.found import FINDINGS, LONG, MESSAGES, marked, message
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
-MOMENTS = results.to_results(FINDINGS).results
-SAID = results.to_results(MESSAGES).results
+MOMENTS = result_list.to_results(FINDINGS).results
+SAID = result_list.to_results(MESSAGES).results
 
 
 def drawn(line: SearchResult, width: int, lines: int = 2) -> Content:
-    return FoundRow(line, "yesterday 09:41", 17, lines=lines).lay_out(width)
+    return ResultRow(line, "yesterday 09:41", 17, lines=lines).lay_out(width)
 
 
 def shown_marks(row: Content) -> list[str]:
@@ -87,7 +95,9 @@ def test_what_was_said_around_is_shown_where_there_is_room_for_it() -> None:
 
 
 def test_who_speaks_is_said_of_every_message() -> None:
-    told = results.to_results(replace(MESSAGES, hits=(message(LONG, subagent="a1"),)))
+    told = result_list.to_results(
+        replace(MESSAGES, hits=(message(LONG, subagent="a1"),))
+    )
     row = drawn(told.results[0], 138).plain
     assert "claude   …" in row or "claude   We" in row
     assert "subagent a1" in row
@@ -112,7 +122,7 @@ def test_times_are_as_brief_as_the_present_allows(
 ) -> None:
     moment = datetime.fromisoformat(at).replace(tzinfo=UTC)
     line = replace(MOMENTS[0], level=level, at=moment)
-    assert when(line, NOW, UTC) == words
+    assert format_when(line, NOW, UTC) == words
 
 
 def test_of_a_message_the_line_that_matched_is_marked_where_it_is_opened() -> None:
@@ -120,3 +130,31 @@ def test_of_a_message_the_line_that_matched_is_marked_where_it_is_opened() -> No
     landing = JumpTarget("", NOW, event_id="x", snippet=marked(text, "session", "over"))
     assert landing.excerpt == "The session is over."
     assert {"session", "over"} <= {*landing.matched}
+
+
+SEGMENT = "toc:segment:2024-01-15:01HM0000000000000000000000"
+
+
+def hit(node_id: str, text: str, score: float, kind: HitKind = HitKind.NODE) -> Hit:
+    level = calendar.period(node_id).level
+    at = datetime(2024, 1, 15, tzinfo=UTC)
+    return Hit(kind, node_id, node_id, level, "", at, score, Snippet(text))
+
+
+def test_what_a_wide_node_repeats_stands_once_at_the_place_of_the_best() -> None:
+    week, month = "toc:week:2024-W03", "toc:month:2024-01"
+    hits = [
+        hit("toc:day:2024-02-20", "Other.", 0.9),
+        hit(week, "The timeout was 600.", 0.8),
+        hit(SEGMENT, "The timeout was 600.", 0.7),
+        hit(SEGMENT, "The timeout was 600.", 0.6, HitKind.GRIP),
+        hit(month, "The timeout was 600.", 0.5),
+        hit("toc:day:2024-02-20", "The timeout was 600.", 0.4),
+    ]
+    merged = [(one.node_id, one.score, also) for one, also in merge_repeated(hits)]
+    assert merged == [
+        ("toc:day:2024-02-20", 0.9, []),
+        (SEGMENT, 0.8, ["week", "month"]),
+        (SEGMENT, 0.6, []),
+        ("toc:day:2024-02-20", 0.4, []),
+    ]
