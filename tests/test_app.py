@@ -11,7 +11,7 @@ from memtui.errors import NO_ROOM, MemtuiError
 from memtui.pipeline.progress import Progress
 from memtui.tui import commands
 from memtui.tui.app import MemtuiApp
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.filter import FilterScreen
 from memtui.tui.screens.help import HelpScreen
@@ -175,7 +175,7 @@ async def test_the_status_line_says_what_the_workers_do(
 ) -> None:
     async with app.run_test() as pilot:
         await settle(pilot)
-        app.post_message(WorkReported(progress))
+        app.post_message(ProgressReported(progress))
         await settle(pilot)
         assert app.screen.query_one(StatusLine).work.plain == words
 
@@ -214,11 +214,11 @@ async def test_a_memory_that_is_gone_is_told_until_it_is_back(
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         for _ in range(2):
-            app.post_message(WorkReported(Progress("", error=why, is_gone=True)))
+            app.post_message(ProgressReported(Progress("", error=why, is_gone=True)))
             await settle(pilot)
         assert [one.message for one in app._notifications] == [f"T{why[1:]}."]
         assert str(app.screen.query_one(StatusLine).work).startswith("✗ the memory")
-        app.post_message(WorkReported(Progress("")))
+        app.post_message(ProgressReported(Progress("")))
         await settle(pilot)
         (notice,) = app._notifications
         assert notice.message == "The store is back."

@@ -28,11 +28,11 @@ from memtui.errors import MemtuiError
 from memtui.model.scope import ALL, Scope
 from memtui.tui import commands, palette, rendering, themes, workers
 from memtui.tui.messages import (
-    Narrowed,
-    NodeWanted,
-    SessionWanted,
-    SettingWritten,
-    WorkReported,
+    NodeRequested,
+    ProgressReported,
+    ScopeChanged,
+    SessionRequested,
+    SettingChanged,
 )
 from memtui.tui.themes import DARK, THEMES, stylesheets
 
@@ -200,9 +200,9 @@ class MemtuiApp(App[str | MemtuiError]):
             return
         error = event.worker.error
         if event.worker.group == "theme":
-            self.notify(f"Theme not saved: {format.why(error)}.", markup=False)
+            self.notify(f"Theme not saved: {format.error_text(error)}.", markup=False)
         elif event.worker.group != "open":
-            text = f"The store could not be read: {format.why(error)}"
+            text = f"The store could not be read: {format.error_text(error)}"
             self.notify(text, severity="error", markup=False)
         elif isinstance(error, MemtuiError):
             self.exit(error)
@@ -224,10 +224,10 @@ class MemtuiApp(App[str | MemtuiError]):
 
     def _report(self, progress: "Progress") -> None:
         """Take a report from a thread of the pipeline."""
-        self.post_message(WorkReported(progress))
+        self.post_message(ProgressReported(progress))
 
-    @on(WorkReported)
-    def pass_on(self, message: WorkReported) -> None:
+    @on(ProgressReported)
+    def pass_on(self, message: ProgressReported) -> None:
         """Pass a report on to all screens."""
         from memtui import workspace
 
@@ -238,7 +238,7 @@ class MemtuiApp(App[str | MemtuiError]):
         if self._failures is not None:
             self._failures.record(message.progress, self.now())
         for screen in self.screen_stack:
-            screen.post_message(WorkReported(message.progress))
+            screen.post_message(ProgressReported(message.progress))
 
     def _notify_if_gone(self, before: "Progress | None", now: "Progress") -> None:
         """Show that the store was taken away, or that it is back."""
@@ -277,7 +277,7 @@ class MemtuiApp(App[str | MemtuiError]):
         """Push a screen, and give it the last report."""
         self.push_screen(screen, answer)
         if self._progress is not None:
-            screen.post_message(WorkReported(self._progress))
+            screen.post_message(ProgressReported(self._progress))
 
     def action_show_hooks(self) -> None:
         from memtui.tui.screens.hooks import HooksScreen
@@ -341,8 +341,8 @@ class MemtuiApp(App[str | MemtuiError]):
         )
         self._show(screen, arrive)
 
-    @on(SessionWanted)
-    def show_session(self, message: SessionWanted) -> None:
+    @on(SessionRequested)
+    def show_session(self, message: SessionRequested) -> None:
         from memtui.services.conversation import Whose
         from memtui.tui.screens.reader import ReaderScreen
 
@@ -357,8 +357,8 @@ class MemtuiApp(App[str | MemtuiError]):
         )
         self._show(screen)
 
-    @on(NodeWanted)
-    def show_node(self, message: NodeWanted) -> None:
+    @on(NodeRequested)
+    def show_node(self, message: NodeRequested) -> None:
         """Show a node in the contents."""
         from memtui.tui.screens.reader import ReaderScreen
 
@@ -430,7 +430,7 @@ class MemtuiApp(App[str | MemtuiError]):
         """Show another part of the memory on all screens."""
         self.scope = scope
         for screen in self.screen_stack:
-            screen.post_message(Narrowed(scope))
+            screen.post_message(ScopeChanged(scope))
 
     def action_filter(self) -> None:
         """Ask for an agent, project or keyword to show alone."""
@@ -445,8 +445,8 @@ class MemtuiApp(App[str | MemtuiError]):
 
     # Settings
 
-    @on(SettingWritten)
-    def apply_setting(self, message: SettingWritten) -> None:
+    @on(SettingChanged)
+    def apply_setting(self, message: SettingChanged) -> None:
         """Apply a changed setting at once if it concerns the screen."""
         name, value = message.entry.setting.name, message.entry.text
         if name == "screen.theme":
@@ -535,4 +535,4 @@ def _pane_title(screen: Screen[object]) -> str:
     if screen.focused is None:
         return ""
     nodes = screen.focused.ancestors_with_self
-    return next((node.CALLED for node in nodes if hasattr(node, "CALLED")), "")
+    return next((node.HELP_TITLE for node in nodes if hasattr(node, "HELP_TITLE")), "")

@@ -1,6 +1,6 @@
-"""How counts, times, speakers and verdicts are put into words and marks.
+"""Format counts, scopes, speakers, verdicts and errors for the screens.
 
-Every mark is repeated by words or by place, and never says anything by colour alone.
+No mark stands alone: a text or a place says the same. Dates are in ``date_format``.
 """
 
 import textwrap
@@ -23,28 +23,28 @@ from memtui.model.scope import Scope
 from memtui.model.verdicts import Support
 from memtui.text import date_format
 
-SUPPORTED, PARTLY, UNSUPPORTED = "✓", "~", "✗"
-"""All bullets are supported, some stand, none does; of one bullet: what it is."""
+SUPPORTED, WEAK, UNSUPPORTED = "✓", "~", "✗"
+"""The verdict of a bullet; of a node: all supported, some, none even weakly."""
 
 
 LIVE = "●"
-"""A segment that is still open."""
+"""Marks an open segment."""
 
 
-BEHIND = "…"
-"""A node that is being brought up to date."""
+STALE = "…"
+"""Marks a node that is being updated."""
 
 
-PASSING = "○"
-"""A node that is provisional: more of it may come."""
+PROVISIONAL = "○"
+"""Marks a provisional node: more may come."""
 
 
-MODELS = "m"
-"""A node that a model wrote; of others the words are those of the conversations."""
+BY_MODEL = "m"
+"""Marks a node written by a model; all others are extracts."""
 
 
 SPEAKER_CELLS = 8
-"""How wide the column of speakers is; longer names are cut."""
+"""The width of the column of speakers; longer names are cut."""
 
 
 _KB = 1000
@@ -54,18 +54,18 @@ GLIMPSE_CHARS = 72
 """How much of a long text a notice shows."""
 
 
-def count(number: int) -> str:
-    """A number with its thousands apart."""
+def number(number: int) -> str:
+    """Format a number: "1,234"."""
     return f"{number:,}"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: "1 segment", "3 segments"."""
+def quantity(number: int, one: str, many: str = "") -> str:
+    """Format a number with its noun: "1 segment", "3 segments"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def size(characters: int) -> str:
-    """About how long a text is, in bytes of plain text."""
+    """Format the approximate size of a text."""
     if characters < _KB:
         return f"{characters} characters"
     if characters < _KB * _KB:
@@ -79,8 +79,8 @@ def short_path(path: Path) -> str:
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else f"{path}"
 
 
-def stretch(level: TocLevel, first: date, today: date) -> str:
-    """A stretch of time in short: "January 2024", "week of 15 Jan"."""
+def period_name(level: TocLevel, first: date, today: date) -> str:
+    """Format the period of a node: "January 2024", "week of 15 Jan", "Thu 18 Jan"."""
     match level:
         case TocLevel.YEAR:
             return f"{first:%Y}"
@@ -93,20 +93,20 @@ def stretch(level: TocLevel, first: date, today: date) -> str:
             return date_format.near_day(first, today)
 
 
-def glimpse(text: str) -> str:
-    """The first words of a text, as many as a notice needs."""
+def shorten(text: str) -> str:
+    """Shorten a text for a notice."""
     return textwrap.shorten(text, GLIMPSE_CHARS, placeholder="…")
 
 
-def span(segment: TocNode, zone: tzinfo) -> str:
-    """When a segment was: "Thu 18 Jan 2024, 10:00–10:42"."""
+def segment_time(segment: TocNode, zone: tzinfo) -> str:
+    """Format the time of a segment: "Thu 18 Jan 2024, 10:00–10:42"."""
     start = segment.start_time.astimezone(zone)
     end = segment.end_time.astimezone(zone)
     return date_format.hours(start, end)
 
 
-def name_of(line: TocEntry, zone: tzinfo) -> str:
-    """What a line of the tree is called under its parent, which says the rest."""
+def tree_label(line: TocEntry, zone: tzinfo) -> str:
+    """Return the label of a row of the tree; its ancestors say the rest of the date."""
     start = line.start_time.astimezone(zone)
     match line.level:
         case TocLevel.YEAR:
@@ -114,7 +114,7 @@ def name_of(line: TocEntry, zone: tzinfo) -> str:
         case TocLevel.MONTH:
             return line.title.partition(" ")[0]
         case TocLevel.WEEK:
-            # One not summed up yet ends, by its tally, where it begins.
+            # A pending week ends, by its counts, where it begins.
             return date_format.days(start.date(), start.date() + timedelta(days=6))
         case TocLevel.DAY:
             return f"{start:%a} {start.day:>2}"
@@ -122,37 +122,37 @@ def name_of(line: TocEntry, zone: tzinfo) -> str:
             return f"{start:%H:%M}"
 
 
-def verdict(supported: int, weak: int, bullets: int) -> str:
-    """The mark of a whole node: nothing where nothing is claimed yet."""
+def node_mark(supported: int, weak: int, bullets: int) -> str:
+    """Return the mark of a node; a space if it has no bullets."""
     if not bullets:
         return " "
     if supported == bullets:
         return SUPPORTED
-    return PARTLY if supported or weak else UNSUPPORTED
+    return WEAK if supported or weak else UNSUPPORTED
 
 
-def mark(support: Support) -> str:
-    """The mark of a bullet."""
+def bullet_mark(support: Support) -> str:
+    """Return the mark of a bullet."""
     return {
         Support.SUPPORTED: SUPPORTED,
-        Support.WEAK: PARTLY,
+        Support.WEAK: WEAK,
         Support.UNSUPPORTED: UNSUPPORTED,
     }[support]
 
 
-def held(bullets: Sequence[Bullet]) -> str:
-    """How many bullets are supported, and how many are weak; empty for no bullets."""
+def support_counts(bullets: Sequence[Bullet]) -> str:
+    """Count the supported and the weak bullets: "2 of 3 bullets supported, 1 weak"."""
     if not bullets:
         return ""
     found = Counter(bullet.support for bullet in bullets)
-    of = counted(len(bullets), "bullet")
-    words = f"{found[Support.SUPPORTED]} of {of} supported"
+    of = quantity(len(bullets), "bullet")
+    text = f"{found[Support.SUPPORTED]} of {of} supported"
     weak = found[Support.WEAK]
-    return f"{words}, {weak} weak" if weak else words
+    return f"{text}, {weak} weak" if weak else text
 
 
 def author(node: TocNode, *, is_refused: bool = False) -> str:
-    """Who wrote a summary; empty while nobody has.
+    """Say who wrote a summary; empty if there is none.
 
     Args:
         node: The node.
@@ -162,53 +162,53 @@ def author(node: TocNode, *, is_refused: bool = False) -> str:
         return f"written by {node.generation.model}"
     if not node.summarizer:
         return ""
-    why = " (a model's version was rejected: v shows it)" if is_refused else ""
-    return f"in its own words{why}"
+    why = " (a model's version was rejected: v)" if is_refused else ""
+    return f"extract{why}"
 
 
-def tally(counts: NodeCounts, level: TocLevel) -> str:
-    """How much a node covers."""
-    said = [counted(counts.messages, "message")]
+def node_size(counts: NodeCounts, level: TocLevel) -> str:
+    """Format what a node covers: "3 segments · 42 messages"."""
+    parts = [quantity(counts.messages, "message")]
     if level is not TocLevel.SEGMENT:
-        said.insert(0, counted(counts.segments, "segment"))
+        parts.insert(0, quantity(counts.segments, "segment"))
     if counts.subagent_events:
-        said.append(f"{counted(counts.subagent_events, 'event')} of subagents")
-    return " · ".join(said)
+        parts.append(f"{quantity(counts.subagent_events, 'event')} of subagents")
+    return " · ".join(parts)
 
 
-def standing(status: NodeStatus, *, is_pinned: bool = False) -> str:
-    """What a status means for the reader; empty where there is nothing to say."""
+def status_text(status: NodeStatus, *, is_pinned: bool = False) -> str:
+    """Say what a status means; empty for a current node that is not pinned."""
     if is_pinned:
         is_stale = status is NodeStatus.STALE
-        return "pinned by you, not up to date" if is_stale else "pinned by you"
+        return "pinned, out of date" if is_stale else "pinned"
     return {
-        NodeStatus.PENDING: "not summarised yet",
+        NodeStatus.PENDING: "not summarized yet",
         NodeStatus.PROVISIONAL: "provisional",
-        NodeStatus.STALE: "being brought up to date",
+        NodeStatus.STALE: "being updated",
         NodeStatus.CURRENT: "",
     }[status]
 
 
-def narrowed(scope: Scope) -> str:
-    """What part of the memory is shown: "codex · shop · “retries”"."""
-    about = f"“{scope.keyword}”" if scope.keyword else ""
-    told = [part for part in (scope.agent, scope.project, about) if part]
-    return " · ".join(told) or "all projects · all agents"
+def scope_text(scope: Scope) -> str:
+    """Format a scope: "codex · shop · “retries”"."""
+    keyword = f"“{scope.keyword}”" if scope.keyword else ""
+    parts = [part for part in (scope.agent, scope.project, keyword) if part]
+    return " · ".join(parts) or "all projects · all agents"
 
 
-def names(several: Sequence[str], most: int = 3) -> str:
-    """A few names, and how many more there are."""
+def name_list(several: Sequence[str], most: int = 3) -> str:
+    """List a few names, and how many more there are."""
     shown = ", ".join(several[:most])
     return shown if len(several) <= most else f"{shown} +{len(several) - most}"
 
 
 def speaker(event: Event) -> str:
-    """Who says it, in one short word."""
-    return voice(event.role, event.agent)
+    """Return who wrote an event: "you", "claude", "tool" or "note"."""
+    return role_name(event.role, event.agent)
 
 
-def voice(role: EventRole, agent: str) -> str:
-    """Who speaks in a role, in one short word."""
+def role_name(role: EventRole, agent: str) -> str:
+    """Return who writes in a role: "you", "claude", "tool" or "note"."""
     if role is EventRole.USER:
         return "you"
     if role is EventRole.ASSISTANT:
@@ -216,23 +216,23 @@ def voice(role: EventRole, agent: str) -> str:
     return "tool" if role is EventRole.TOOL else "note"
 
 
-def said(event: Event) -> str:
-    """What an event says; a boundary without text is put into words."""
+def event_text(event: Event) -> str:
+    """Return the text of an event, or a sentence for one without text."""
     if event.text.strip():
         return event.text.strip("\n")
     return {
         EventType.SESSION_START: "The session starts.",
         EventType.SESSION_END: "The session ends.",
-        EventType.ASSISTANT_STOP: "The agent stops here.",
+        EventType.ASSISTANT_STOP: "The agent stops.",
         EventType.SUBAGENT_START: "A subagent starts.",
         EventType.SUBAGENT_STOP: "A subagent ends.",
-    }.get(event.event_type, "Nothing was said.")
+    }.get(event.event_type, "(no text)")
 
 
-def why(error: BaseException | None) -> str:
-    """An error in words, never empty; with what to do, where that is not plain."""
+def error_text(error: BaseException | None) -> str:
+    """Return the message of an error, never empty; with advice for a damaged store."""
     if error is None:
-        return "it was stopped"
-    said = str(error).strip() or type(error).__name__
+        return "cancelled"
+    text = str(error).strip() or type(error).__name__
     is_damage = isinstance(error, StoreDamaged)
-    return f"{said} (memtui doctor says what to do)" if is_damage else said
+    return f"{text} (run memtui doctor)" if is_damage else text

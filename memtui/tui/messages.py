@@ -29,7 +29,7 @@ class LoadFailed(Message):
     """A part of the contents could not be read."""
 
 
-class NodePointedAt(Message):
+class NodeHighlighted(Message):
     """The cursor of the contents is on a node."""
 
     def __init__(self, line: "TocEntry") -> None:
@@ -37,11 +37,11 @@ class NodePointedAt(Message):
         self.line = line
 
 
-class NodeOpened(Message):
+class NodeSelected(Message):
     """A node of the contents is to be read."""
 
 
-class Revealed(Message):
+class NodeRevealed(Message):
     """The contents have been opened down to a node, and the cursor is on it."""
 
     def __init__(self, node_id: str) -> None:
@@ -49,7 +49,7 @@ class Revealed(Message):
         self.node_id = node_id
 
 
-class DayPointedAt(Message):
+class DayHighlighted(Message):
     """The cursor is on another day."""
 
     def __init__(self, day: "date") -> None:
@@ -57,15 +57,15 @@ class DayPointedAt(Message):
         self.day = day
 
 
-class DayChosen(Message):
+class DaySelected(Message):
     """The day the cursor is on is to be opened."""
 
 
-class YearsShown(Message):
+class YearsScrolled(Message):
     """Other years are in sight, which may have to be read."""
 
 
-class WorkReported(Message, bubble=False):
+class ProgressReported(Message, bubble=False):
     """A worker has done something, failed at something, or found nothing to do.
 
     It does not bubble: the app hands it down to its screens.
@@ -76,7 +76,7 @@ class WorkReported(Message, bubble=False):
         self.progress = progress
 
 
-class Narrowed(Message, bubble=False):
+class ScopeChanged(Message, bubble=False):
     """The whole app shows another part of the memory from now on.
 
     It does not bubble: the app hands it down to its screens.
@@ -87,7 +87,7 @@ class Narrowed(Message, bubble=False):
         self.scope = scope
 
 
-class SourceWanted(Message):
+class SourceRequested(Message):
     """A bullet is pointed at, and one of its grips; no grip where it has none.
 
     Or a message that was found: then an event is named, and what of it is to be marked.
@@ -112,19 +112,19 @@ class SourceWanted(Message):
         self.event_id, self.excerpt = event_id, excerpt
 
 
-class SourceOpened(Message):
+class SourceSelected(Message):
     """The source of a bullet is to be read."""
 
 
-class WentBack(Message):
+class PaneLeft(Message):
     """The reader wants to leave a pane for the one it was reached from."""
 
 
-class MoreWanted(Message):
+class MoreRequested(Message):
     """The end of what is listed is near, and there is more."""
 
 
-class Where(Enum):
+class TurnsPosition(Enum):
     """Which part of a conversation is to be read."""
 
     BEGINNING = auto()
@@ -137,12 +137,12 @@ class Where(Enum):
     """A place, to be put behind what is there."""
 
 
-class TurnsWanted(Message):
+class TurnsRequested(Message):
     """Some of the conversation is to be read."""
 
     def __init__(
         self,
-        where: Where,
+        where: TurnsPosition,
         place: "EventPosition | None" = None,
         rank: int = 0,
         *,
@@ -167,10 +167,10 @@ class TurnsWanted(Message):
     @property
     def is_jump(self) -> bool:
         """Whether it is shown in place of what is there."""
-        return self.where not in (Where.BEFORE, Where.AFTER)
+        return self.where not in (TurnsPosition.BEFORE, TurnsPosition.AFTER)
 
 
-class WordsAsked(Message):
+class FindRequested(Message):
     """Words are to be looked for in the whole conversation; none are found nowhere."""
 
     def __init__(self, words: str) -> None:
@@ -178,19 +178,19 @@ class WordsAsked(Message):
         self.words = words
 
 
-class ViewResized(Message):
+class TranscriptResized(Message):
     """The transcript is wider or narrower than it was laid out for."""
 
 
-class TurnOpened(Message):
+class TurnSelected(Message):
     """Enter was pressed on a turn."""
 
 
-class CursorMoved(Message):
+class TurnHighlighted(Message):
     """The cursor of the transcript is on another turn."""
 
 
-class StretchWanted(Message):
+class SessionsRequested(Message):
     """Lines of the list are in sight that have not been read."""
 
     def __init__(self, offset: int, limit: int) -> None:
@@ -198,7 +198,7 @@ class StretchWanted(Message):
         self.offset, self.limit = offset, limit
 
 
-class SessionWanted(Message):
+class SessionRequested(Message):
     """A session is to be read, or a subagent of it: at an event, if one is named."""
 
     def __init__(
@@ -209,7 +209,7 @@ class SessionWanted(Message):
         self.subagent = subagent
 
 
-class NodeWanted(Message):
+class NodeRequested(Message):
     """A node is to be seen in the contents."""
 
     def __init__(self, node_id: str) -> None:
@@ -217,7 +217,7 @@ class NodeWanted(Message):
         self.node_id = node_id
 
 
-class SettingWritten(Message):
+class SettingChanged(Message):
     """A setting has been changed for good."""
 
     def __init__(self, entry: "SettingEntry") -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 from textual.dom import DOMNode
-from textual.message import Message
 from textual.worker import Worker, get_current_worker
 
 T = TypeVar("T")
@@ -12,13 +11,13 @@ T = TypeVar("T")
 SLOW_S = 0.3
 """A load that takes longer shows a placeholder."""
 
-READING = "loading…"
+LOADING = "loading…"
 """That placeholder."""
 
-AGAIN_S = 1.0
+RETRY_S = 1.0
 """How long to wait before a failed load is repeated."""
 
-TRIED_AGAIN = "memtui will try again."
+WILL_RETRY = "memtui will try again."
 
 
 def load(
@@ -63,29 +62,17 @@ def _deliver(worker: Worker[Any], done: Callable[[T], object], result: T) -> Non
         done(result)
 
 
-def ask(of: DOMNode, reading: Callable[[], None], group: str) -> None:
-    """Run `reading` on a thread; it posts what it read with `tell`."""
-    of.run_worker(
-        reading, group=group, thread=True, exclusive=True, exit_on_error=False
-    )
-
-
-def tell(of: DOMNode, message: Message) -> None:
-    """Post a message from a thread that `ask` started, unless it was superseded."""
-    of.call_later(_deliver, get_current_worker(), of.post_message, message)
-
-
 Shown = TypeVar("Shown")
 
 
-LASTS_S = 0.3
+SHOWN_AFTER_S = 0.3
 """A value that lasts shorter than this is not shown."""
 
-STALE_S = 1.0
+REPLACED_AFTER_S = 1.0
 """A shown value is replaced after this time, however briefly the new one lasts."""
 
 
-class Calm(Generic[Shown]):
+class Debouncer(Generic[Shown]):
     """Debounce a value that changes often, so that what is shown does not flicker."""
 
     def __init__(
@@ -117,7 +104,9 @@ class Calm(Generic[Shown]):
             self._stale_s = now
         if before is None or self._kind(before) != kind:
             self._since_s = now
-        wait = min(self._since_s + LASTS_S, self._stale_s + STALE_S) - now
+        wait = (
+            min(self._since_s + SHOWN_AFTER_S, self._stale_s + REPLACED_AFTER_S) - now
+        )
         if wait > 0:
             return wait
         self.shown = latest

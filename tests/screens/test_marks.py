@@ -144,7 +144,7 @@ async def test_the_head_says_who_wrote_it_and_what_stands(
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         assert f"written by {MODEL} · 1 of 3 bullets supported, 2 weak" in head(pilot)
         await steps(settle, "left")(pilot)
-        assert "in its own words · 5 of 5 bullets supported" in head(pilot)
+        assert "extract · 5 of 5 bullets supported" in head(pilot)
 
 
 @pytest.mark.parametrize(

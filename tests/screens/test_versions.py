@@ -286,7 +286,7 @@ async def test_a_page_in_its_own_words_says_that_a_models_version_was_rejected(
         await steps(settle)(pilot)
         await press(pilot, settle, "escape")
         head = str(writing.screen.query_one("#head", Static).visual)
-        assert "in its own words (a model's version was rejected: v shows it)" in head
+        assert "extract (a model's version was rejected: v)" in head
 
 
 async def test_without_a_model_it_is_said_what_to_do(

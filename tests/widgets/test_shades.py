@@ -32,4 +32,4 @@ def test_days_that_are_all_alike_are_one_step() -> None:
 
 
 def test_the_steps_are_told_apart_in_plain_letters_too() -> None:
-    assert len({rendering.plain(glyph, "ascii") for glyph in day_grid.GLYPHS}) == 5
+    assert len({rendering.to_ascii(glyph, "ascii") for glyph in day_grid.GLYPHS}) == 5

@@ -9,7 +9,7 @@ from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widgets import Input, OptionList
 
 from memtui.tui import workers
-from memtui.tui.messages import WentBack, WorkReported
+from memtui.tui.messages import PaneLeft, ProgressReported
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.status_line import StatusLine
@@ -22,14 +22,14 @@ LAYOUTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
 HEIGHTS = [(0, "-low"), (30, "-tall")]
 """The class of a screen from this height on, in lines."""
 
-AGAIN = f"{workers.TRIED_AGAIN} Press esc to go back."
+AGAIN = f"{workers.WILL_RETRY} Press esc to go back."
 """Shown with an error when loading failed."""
 
 
 class BaseScreen(Screen[ScreenResultType]):
     """A screen with a status line that loads on threads and reloads what changes."""
 
-    RELOAD_INTERVAL_S: ClassVar[float] = workers.AGAIN_S
+    RELOAD_INTERVAL_S: ClassVar[float] = workers.RETRY_S
     """The least time between two reloads."""
 
     _needs_reload = False
@@ -47,8 +47,8 @@ class BaseScreen(Screen[ScreenResultType]):
         """Do something on a thread, then call `done` with its result."""
         workers.run(self, action, done, group)
 
-    @on(WorkReported)
-    def _show_progress(self, message: WorkReported) -> None:
+    @on(ProgressReported)
+    def _show_progress(self, message: ProgressReported) -> None:
         self.query_one(StatusLine).show(message.progress)
 
     def reload(self) -> None:
@@ -101,7 +101,7 @@ class ListDetailScreen(BaseScreen[ScreenResultType]):
         """Open the selected option: by default, go to its details."""
         self.action_next_pane()
 
-    @on(WentBack)
+    @on(PaneLeft)
     def _go_back(self) -> None:
         self.action_back()
 

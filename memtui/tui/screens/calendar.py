@@ -20,11 +20,11 @@ from memtui.services import browse
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
-    DayChosen,
-    DayPointedAt,
-    Narrowed,
-    WorkReported,
-    YearsShown,
+    DayHighlighted,
+    DaySelected,
+    ProgressReported,
+    ScopeChanged,
+    YearsScrolled,
 )
 from memtui.tui.screens.base import AGAIN, BaseScreen
 from memtui.tui.screens.date import DateScreen
@@ -119,11 +119,11 @@ class CalendarScreen(BaseScreen[str]):
 
     def _show_loading(self) -> None:
         if not self._grid.is_loaded and not self.has_class("-failing"):
-            self.query_one(PaneTitle).info = workers.READING
+            self.query_one(PaneTitle).info = workers.LOADING
 
     # Loading
 
-    @on(YearsShown)
+    @on(YearsScrolled)
     def load_visible(self) -> None:
         """Load the visible years that are not loaded yet."""
         missing = [
@@ -136,8 +136,8 @@ class CalendarScreen(BaseScreen[str]):
     ) -> None:
         self.load(partial(read_years, years, self._zone, self._scope), show, group)
 
-    @on(Narrowed)
-    def change_scope(self, message: Narrowed) -> None:
+    @on(ScopeChanged)
+    def change_scope(self, message: ScopeChanged) -> None:
         """Show the days of another scope; the cursor stays."""
         self._scope = self.query_one(StatusLine).scope = message.scope
         self._grid.reload()
@@ -153,7 +153,7 @@ class CalendarScreen(BaseScreen[str]):
             self._grid.go_to(self._day or data.span.last)
         self._show_day()
 
-    @on(DayPointedAt)
+    @on(DayHighlighted)
     def _show_day(self) -> None:
         """Describe the day under the cursor, and its year."""
         grid = self._grid
@@ -166,15 +166,16 @@ class CalendarScreen(BaseScreen[str]):
         year = grid.years[grid.cursor.isocalendar().year]
         messages = sum(one.messages for one in year.days.values())
         measure = (
-            f"{year.number}: {format.counted(len(year.days), 'day')}"
-            f" · {format.counted(messages, 'message')}"
+            f"{year.number}: {format.quantity(len(year.days), 'day')}"
+            f" · {format.quantity(messages, 'message')}"
         )
         self.query_one(PaneTitle).info = measure if year.days else ""
 
     @on(Worker.StateChanged)
     def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            text = f"✗ The days could not be read:\n{format.why(event.worker.error)}"
+            reason = format.error_text(event.worker.error)
+            text = f"✗ The days could not be read:\n{reason}"
             self.add_class("-failing")
             content = Content.styled(text, "$error") + f"\n{AGAIN}"
             self.query_one("#day", Static).update(content)
@@ -183,8 +184,8 @@ class CalendarScreen(BaseScreen[str]):
 
     # Live changes
 
-    @on(WorkReported)
-    def note_changes(self, message: WorkReported) -> None:
+    @on(ProgressReported)
+    def note_changes(self, message: ProgressReported) -> None:
         for name in message.progress.changed:
             if name.startswith(DAY_LEVELS):
                 day = calendar.period(name).first
@@ -214,7 +215,7 @@ class CalendarScreen(BaseScreen[str]):
     def action_newer_sibling(self) -> None:
         self._grid.step_year(1)
 
-    @on(DayChosen)
+    @on(DaySelected)
     def open(self) -> None:
         """Open the day in the contents, or find the nearest with conversations."""
         grid = self._grid

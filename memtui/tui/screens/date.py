@@ -85,7 +85,7 @@ class DateScreen(Dialog[str]):
     @on(Worker.StateChanged)
     def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._say(f"✗ {format.why(event.worker.error)}", "$error")
+            self._say(f"✗ {format.error_text(event.worker.error)}", "$error")
 
     def action_leave(self) -> None:
         self.dismiss("")

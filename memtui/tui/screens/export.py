@@ -36,7 +36,9 @@ def check_file(typed: str) -> FileCheck:
             return FileCheck(file, f"There is no folder {file.parent}.")
         return FileCheck(file, exists=file.exists())
     except (OSError, RuntimeError) as error:
-        return FileCheck(file, f"This file cannot be written: {format.why(error)}.")
+        return FileCheck(
+            file, f"This file cannot be written: {format.error_text(error)}."
+        )
 
 
 class ExportScreen(Dialog[Path | None]):

@@ -54,7 +54,7 @@ class FilterScreen(Dialog[Scope | None]):
             yield Static(id="chosen")
             yield FilterInput(placeholder="agent, project or keyword", compact=True)
             yield ScopeList()
-            yield Static(Content(workers.READING), id="note")
+            yield Static(Content(workers.LOADING), id="note")
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()
@@ -70,7 +70,9 @@ class FilterScreen(Dialog[Scope | None]):
     def show_error(self, event: Worker.StateChanged) -> None:
         """Show why the list is missing; a typed keyword works all the same."""
         if event.state is WorkerState.ERROR:
-            self._note(f"The list could not be read: {format.why(event.worker.error)}")
+            self._note(
+                f"The list could not be read: {format.error_text(event.worker.error)}"
+            )
 
     def _note(self, text: str) -> None:
         note = self.query_one("#note", Static)
@@ -78,7 +80,7 @@ class FilterScreen(Dialog[Scope | None]):
         note.display = bool(text)
 
     def _show_draft(self) -> None:
-        scope = format.narrowed(self._draft)
+        scope = format.scope_text(self._draft)
         content = Content.assemble(("Show only  ", "bold"), (scope, "$accent"))
         self.query_one("#chosen", Static).update(content)
 

@@ -42,7 +42,7 @@ class AgentList(ItemList, inherit_bindings=False):
         "cursor_down",
         open="Show the change for this agent.",
     )
-    CALLED = "In the list of agents"
+    HELP_TITLE = "In the list of agents"
 
     def action_open(self) -> None:
         self.action_select()
@@ -151,7 +151,7 @@ class HooksScreen(BaseScreen[None]):
     def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self.query_one(AgentList).loading = False
-            self._clear(f"✗ {format.why(event.worker.error)}")
+            self._clear(f"✗ {format.error_text(event.worker.error)}")
 
     def _clear(self, text: str) -> None:
         self._change = None

@@ -16,7 +16,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui.model.jobs import Job
 from memtui.tui import commands, format
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
 from memtui.tui.widgets import job_list, model_status
 from memtui.tui.widgets.detail_pane import DetailPane
@@ -68,7 +68,7 @@ class JobsScreen(ListDetailScreen[None]):
         self._jobs, self._zone, self._now = jobs, zone, now
         self._is_demo = is_demo
         self._state = JobListState()
-        self._last: WorkReported | None = None
+        self._last: ProgressReported | None = None
 
     def compose(self) -> ComposeResult:
         yield StatusLine(is_demo=self._is_demo)
@@ -143,7 +143,7 @@ class JobsScreen(ListDetailScreen[None]):
     def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is not WorkerState.ERROR:
             return
-        text = f"✗ {format.why(event.worker.error)}"
+        text = f"✗ {format.error_text(event.worker.error)}"
         if event.worker.group == "change":
             self.notify(text, severity="error", markup=False)
         else:
@@ -151,8 +151,8 @@ class JobsScreen(ListDetailScreen[None]):
             self.query_one("#job", Static).update(content)
             self.retry_reload()
 
-    @on(WorkReported)
-    def follow_progress(self, message: WorkReported) -> None:
+    @on(ProgressReported)
+    def follow_progress(self, message: ProgressReported) -> None:
         was_ours, self._last = self._is_ours, message
         progress = message.progress
         if self._is_ours != was_ours:

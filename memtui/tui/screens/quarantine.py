@@ -18,7 +18,7 @@ from textual.widgets import OptionList, Static
 from textual.worker import Worker, WorkerState
 
 from memtui.tui import commands, format
-from memtui.tui.messages import MoreWanted, WorkReported
+from memtui.tui.messages import MoreRequested, ProgressReported
 from memtui.tui.screens.base import AGAIN, Dialog, ListDetailScreen
 from memtui.tui.widgets import quarantine_list
 from memtui.tui.widgets.detail_pane import DetailPane
@@ -68,7 +68,7 @@ class DismissScreen(Dialog[str]):
             question = f"Delete this hook file for good ({describe_amount(entry)})?\n\n"
             effect = "\n\nThere is no other copy of it."
         if self._total > 1:
-            effect += f" a dismisses all {format.count(self._total)} entries."
+            effect += f" a dismisses all {format.number(self._total)} entries."
         return Content.assemble((question, "bold"), entry.name, (effect, "$context"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
@@ -166,7 +166,7 @@ class QuarantineScreen(ListDetailScreen[None]):
         limit = max(PAGE, len(self._list.entries))
         self._load_page(0, limit, self._retried)
 
-    @on(MoreWanted)
+    @on(MoreRequested)
     def load_more(self) -> None:
         self._load_page(len(self._list.entries), PAGE, ())
 
@@ -187,9 +187,9 @@ class QuarantineScreen(ListDetailScreen[None]):
             self._list.show(page.entries, page.total, self._returning)
         if self.has_class("-empty") is bool(page.total):
             self.toggle_class("-empty").refresh_bindings()
-        measure = format.counted(page.total, "entry", "entries")
+        measure = format.quantity(page.total, "entry", "entries")
         if page.records > page.total:
-            measure += f" · {format.counted(page.records, 'record')}"
+            measure += f" · {format.quantity(page.records, 'record')}"
         self.query_one("#list-pane PaneTitle", PaneTitle).info = (
             measure if page.total else ""
         )
@@ -224,7 +224,7 @@ class QuarantineScreen(ListDetailScreen[None]):
     def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is not WorkerState.ERROR:
             return
-        text = f"✗ {format.why(event.worker.error)}"
+        text = f"✗ {format.error_text(event.worker.error)}"
         if event.worker.group == "dismiss":
             self.notify(text, severity="error", markup=False)
         else:
@@ -232,7 +232,7 @@ class QuarantineScreen(ListDetailScreen[None]):
             self._show_text("Why", Content.styled(text, "$error") + f"\n\n{AGAIN}")
             self.retry_reload()
 
-    @on(WorkReported)
+    @on(ProgressReported)
     def follow_progress(self) -> None:
         """Reload: the pipeline may have imported or skipped something."""
         self._show_failures()
@@ -272,7 +272,7 @@ class QuarantineScreen(ListDetailScreen[None]):
             return
         self._retried, self._returning = (), ""
         counts = [
-            f"{format.count(became.count(what))} {what}"
+            f"{format.number(became.count(what))} {what}"
             for what in dict.fromkeys(became)
         ]
         self.notify(", ".join(counts) + ".", title="Retried", markup=False)
@@ -293,7 +293,7 @@ class QuarantineScreen(ListDetailScreen[None]):
         self.app.push_screen(DismissScreen(entry, self._list.total), answer)
 
     def _show_dropped(self, dropped: "Dropped") -> None:
-        count = format.counted(dropped.files + dropped.notes, "entry", "entries")
+        count = format.quantity(dropped.files + dropped.notes, "entry", "entries")
         self.notify(f"{count} dismissed.", markup=False)
         self._show_problems(dropped.problems)
         self.reload()

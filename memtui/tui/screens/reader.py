@@ -35,15 +35,15 @@ from memtui.services.conversation import (
 )
 from memtui.tui import commands, format, terminal, workers
 from memtui.tui.messages import (
-    CursorMoved,
-    NodeWanted,
-    SessionWanted,
-    TurnOpened,
-    TurnsWanted,
-    ViewResized,
-    Where,
-    WordsAsked,
-    WorkReported,
+    FindRequested,
+    NodeRequested,
+    ProgressReported,
+    SessionRequested,
+    TranscriptResized,
+    TurnHighlighted,
+    TurnSelected,
+    TurnsPosition,
+    TurnsRequested,
 )
 from memtui.tui.screens.base import AGAIN, LAYOUTS, BaseScreen
 from memtui.tui.screens.export import ExportScreen
@@ -173,11 +173,11 @@ class ReaderScreen(BaseScreen[None]):
         return self.query_one(FindLine)
 
     @property
-    def here(self) -> SessionWanted:
+    def here(self) -> SessionRequested:
         """A request that opens this conversation again at the cursor."""
         whose, turn = self.whose, self.view.current
         event_id = turn.event.event_id if turn else ""
-        return SessionWanted(
+        return SessionRequested(
             whose.agent, whose.session_id, event_id, subagent=whose.subagent
         )
 
@@ -189,7 +189,7 @@ class ReaderScreen(BaseScreen[None]):
 
     def _show_loading(self) -> None:
         if self.about is None and not self.has_class("-empty"):
-            self.query_one(PaneTitle).info = workers.READING
+            self.query_one(PaneTitle).info = workers.LOADING
 
     def notify(
         self,
@@ -212,25 +212,27 @@ class ReaderScreen(BaseScreen[None]):
         self._is_jumping = True
         layout = self._turn_layout()
 
-        def read() -> tuple[About, TurnsWanted, LoadedTurns]:
+        def read() -> tuple[About, TurnsRequested, LoadedTurns]:
             about = conversation.about(self.whose)
             event_id = self._event_id
             known = conversation.of_event(event_id) if event_id else None
             is_live = self.now() - about.session.updated_at < LIVE
-            wanted = TurnsWanted(Where.END if is_live else Where.BEGINNING)
+            wanted = TurnsRequested(
+                TurnsPosition.END if is_live else TurnsPosition.BEGINNING
+            )
             if known is not None:
                 wanted = _around(known[1])
             return about, wanted, _load_turns(self.whose, wanted, layout, frozenset())
 
-        def show(opened: tuple[About, TurnsWanted, LoadedTurns]) -> None:
+        def show(opened: tuple[About, TurnsRequested, LoadedTurns]) -> None:
             about, wanted, loaded = opened
             self._show_about(about)
             self._show_turns(wanted, loaded)
 
         self.load(read, show, TURNS)
 
-    @on(TurnsWanted)
-    def load_turns(self, wanted: TurnsWanted) -> None:
+    @on(TurnsRequested)
+    def load_turns(self, wanted: TurnsRequested) -> None:
         """Load turns; a jump is not superseded by what is needed around the cursor."""
         if self._is_jumping and not wanted.is_jump:
             return
@@ -239,7 +241,7 @@ class ReaderScreen(BaseScreen[None]):
         read = partial(_load_turns, self.whose, wanted, self._turn_layout(), expanded)
         self.load(read, partial(self._show_turns, wanted), TURNS)
 
-    def _show_turns(self, wanted: TurnsWanted, loaded: LoadedTurns) -> None:
+    def _show_turns(self, wanted: TurnsRequested, loaded: LoadedTurns) -> None:
         """Show turns if they still fit to what is shown."""
         view, shown = self.view, self.view.buffer.turns
         if wanted.is_jump:
@@ -251,18 +253,18 @@ class ReaderScreen(BaseScreen[None]):
                 view.end_request(is_sought=True)
         elif not shown:
             return
-        elif wanted.where is Where.BEFORE and shown[0].place == wanted.place:
+        elif wanted.where is TurnsPosition.BEFORE and shown[0].place == wanted.place:
             view.prepend(loaded.turns, loaded.rendered)
-        elif wanted.where is Where.AFTER and shown[-1].place == wanted.place:
+        elif wanted.where is TurnsPosition.AFTER and shown[-1].place == wanted.place:
             view.append(loaded.turns, loaded.rendered)
         self._catch_up(loaded.layout, loaded.expanded)
         self.set_class(not view.buffer.turns, "-empty")
         if not view.buffer.turns:
             self._show_text(Content(EMPTY))
 
-    def _replace_turns(self, wanted: TurnsWanted, loaded: LoadedTurns) -> None:
+    def _replace_turns(self, wanted: TurnsRequested, loaded: LoadedTurns) -> None:
         turns, place = loaded.turns, wanted.place
-        if wanted.where is Where.AROUND and place is None and turns.turns:
+        if wanted.where is TurnsPosition.AROUND and place is None and turns.turns:
             place = turns.turns[len(turns.turns) // 2].place
         guess = Measure(self._total, self._guess_rank(wanted, turns))
         self.view.show(turns, loaded.rendered, guess, place)
@@ -271,9 +273,9 @@ class ReaderScreen(BaseScreen[None]):
         self._show_match()
         self._load_measure()
 
-    def _guess_rank(self, wanted: TurnsWanted, turns: TurnRange) -> int:
+    def _guess_rank(self, wanted: TurnsRequested, turns: TurnRange) -> int:
         """Guess how many turns come before these, until they are counted."""
-        if wanted.where is Where.END:
+        if wanted.where is TurnsPosition.END:
             return self._total - len(turns.turns)
         if wanted.rank:
             return max(0, wanted.rank - len(turns.turns) // 2)
@@ -306,11 +308,11 @@ class ReaderScreen(BaseScreen[None]):
         session = about.session
         title = session.title or "(untitled)"
         subagent = f"subagent {self.whose.subagent}" if self.whose.subagent else ""
-        messages = format.counted(session.message_count, "message")
+        messages = format.quantity(session.message_count, "message")
         thinking = ""
         if about.thoughts:
             verb = "hide" if self._with_thinking else "show"
-            thinking = f"t: {verb} thinking ({format.count(about.thoughts)})"
+            thinking = f"t: {verb} thinking ({format.number(about.thoughts)})"
         parts = [session.agent, session.project, "" if subagent else messages, thinking]
         what = f"{subagent} of {title}" if subagent else title
         self.query_one(PaneTitle).show(what, " · ".join(filter(None, parts)))
@@ -327,15 +329,15 @@ class ReaderScreen(BaseScreen[None]):
             self._find_line.show_error()
             self._render_again()
         if group in (PLACE, WRITE):
-            self.notify(format.why(error), severity="error", markup=False)
+            self.notify(format.error_text(error), severity="error", markup=False)
         elif isinstance(error, Forgotten):
             self._show_text(Content(GONE))
         elif not self.view.buffer.turns:
-            text = f"✗ This session could not be read: {format.why(error)}"
+            text = f"✗ This session could not be read: {format.error_text(error)}"
             self._show_text(Content.styled(text, "$error") + f"\n\n{AGAIN}")
             self.retry_reload()
         elif group not in (NEWS, MEASURE):
-            text = f"✗ Not loaded: {format.why(error)}."
+            text = f"✗ Not loaded: {format.error_text(error)}."
             self.notify(text, severity="error", markup=False)
 
     def _show_text(self, content: Content) -> None:
@@ -345,7 +347,7 @@ class ReaderScreen(BaseScreen[None]):
 
     # Live changes
 
-    @on(WorkReported)
+    @on(ProgressReported)
     def follow_progress(self) -> None:
         self.request_reload()
 
@@ -389,16 +391,16 @@ class ReaderScreen(BaseScreen[None]):
 
     def _turn_layout(self) -> TurnLayout:
         calls = tuple(
-            (one.started_by, one.subagent)
+            (one.tool_use_id, one.subagent)
             for one in (self.about.helpers if self.about else ())
-            if one.started_by
+            if one.tool_use_id
         )
         width, words = self.view.width, self._find_line.words
         return TurnLayout(
             width, self.zone, self.now(), self._with_thinking, words, calls
         )
 
-    @on(ViewResized)
+    @on(TranscriptResized)
     def fit_width(self) -> None:
         if self.view.buffer.turns:
             self._render_again()
@@ -451,7 +453,7 @@ class ReaderScreen(BaseScreen[None]):
         self._expanded ^= {turn.event.event_id}
         self._render_again([turn.event.event_id])
 
-    @on(TurnOpened)
+    @on(TurnSelected)
     def open_turn(self) -> None:
         """Open the subagent that was started here, or expand the turn."""
         turn = self.view.current
@@ -460,7 +462,7 @@ class ReaderScreen(BaseScreen[None]):
         if name:
             whose = self.whose
             self.post_message(
-                SessionWanted(whose.agent, whose.session_id, subagent=name)
+                SessionRequested(whose.agent, whose.session_id, subagent=name)
             )
         else:
             self.action_fold()
@@ -507,8 +509,8 @@ class ReaderScreen(BaseScreen[None]):
         self.set_class(True, "-finding")
         self._find_line.focus_input()
 
-    @on(WordsAsked)
-    def find(self, message: WordsAsked) -> None:
+    @on(FindRequested)
+    def find(self, message: FindRequested) -> None:
         """Find words in the whole session."""
         words = message.words
 
@@ -585,7 +587,7 @@ class ReaderScreen(BaseScreen[None]):
             which = "last" if by > 0 else "first"
             self.notify(f"This is the {which} match.", markup=False)
 
-    @on(CursorMoved)
+    @on(TurnHighlighted)
     @on(DescendantFocus)
     def number(self) -> None:
         """Show the number of the match under the cursor."""
@@ -624,7 +626,7 @@ class ReaderScreen(BaseScreen[None]):
         if (turn := self._selected_turn()) is None or self.about is None:
             return
         event, session = turn.event, self.about.session
-        text = " ".join(format.said(event).split())
+        text = " ".join(format.event_text(event).split())
         quote = text if len(text) <= CITED_CHARS else f"{text[:CITED_CHARS]}…"
         at = event.timestamp.astimezone(self.zone)
         parts = (
@@ -636,7 +638,7 @@ class ReaderScreen(BaseScreen[None]):
         source = ", ".join(filter(None, parts))
         citation = f"“{quote}” — {source}, {at:%Y-%m-%d %H:%M} ({event.event_id})"
         self.app.copy_to_clipboard(citation)
-        self.notify(format.glimpse(citation), title="Copied", markup=False)
+        self.notify(format.shorten(citation), title="Copied", markup=False)
 
     def action_show_in_contents(self) -> None:
         """Show the selected turn's segment in the contents."""
@@ -648,7 +650,7 @@ class ReaderScreen(BaseScreen[None]):
 
     def _go_to_node(self, node_id: str) -> None:
         if node_id:
-            self.post_message(NodeWanted(node_id))
+            self.post_message(NodeRequested(node_id))
         else:
             self.notify("This is not in the contents yet.", markup=False)
 
@@ -713,7 +715,7 @@ class ReaderScreen(BaseScreen[None]):
 
 
 def _load_turns(
-    whose: Whose, wanted: TurnsWanted, layout: TurnLayout, expanded: frozenset[str]
+    whose: Whose, wanted: TurnsRequested, layout: TurnLayout, expanded: frozenset[str]
 ) -> LoadedTurns:
     turns = transcript_view.read_turns(whose, wanted)
     rendered = turn_rendering.render_turns(turns.turns, layout, expanded)
@@ -737,8 +739,8 @@ def _load_news(
 
 def _around(
     place: EventPosition, number: int = 0, spot: TranscriptPosition | None = None
-) -> TurnsWanted:
-    return TurnsWanted(Where.AROUND, place, number=number, spot=spot)
+) -> TurnsRequested:
+    return TurnsRequested(TurnsPosition.AROUND, place, number=number, spot=spot)
 
 
 def _working_folder() -> Path:

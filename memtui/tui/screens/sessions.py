@@ -18,7 +18,7 @@ from memtui.model.scope import ALL, Scope
 from memtui.services import sessions
 from memtui.services.sessions import Listing, SessionRange
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import Narrowed, StretchWanted, WorkReported
+from memtui.tui.messages import ProgressReported, ScopeChanged, SessionsRequested
 from memtui.tui.screens.base import AGAIN, LAYOUTS, BaseScreen
 from memtui.tui.widgets import session_list
 from memtui.tui.widgets.find_line import FindInput
@@ -109,7 +109,7 @@ class SessionsScreen(BaseScreen[None]):
 
         def show() -> None:
             if self._loading is listing:
-                self.query_one(PaneTitle).info = workers.READING
+                self.query_one(PaneTitle).info = workers.LOADING
 
         self.set_timer(workers.SLOW_S, show)
 
@@ -123,8 +123,8 @@ class SessionsScreen(BaseScreen[None]):
         shift = 0 if loaded.place is None else loaded.place - place
         self._show(loaded, is_reload=True, shift=shift)
 
-    @on(StretchWanted)
-    def load_page(self, message: StretchWanted) -> None:
+    @on(SessionsRequested)
+    def load_page(self, message: SessionsRequested) -> None:
         offset, limit = message.offset, message.limit
         read = partial(sessions.stretch, self.listing, offset, limit)
         # A group of its own: pages do not supersede each other.
@@ -142,9 +142,9 @@ class SessionsScreen(BaseScreen[None]):
             return
         self._loading = None
         self._list.show(loaded, is_anew=is_reload, shift=shift)
-        measure = format.count(loaded.total)
+        measure = format.number(loaded.total)
         if loaded.total != loaded.kept:
-            measure = f"{measure} of {format.count(loaded.kept)}"
+            measure = f"{measure} of {format.number(loaded.kept)}"
         self.query_one(PaneTitle).show(f"Sessions, {loaded.listing.order}", measure)
         if not loaded.total:
             self._show_text(Content(self._why_empty() if loaded.kept else EMPTY))
@@ -164,7 +164,7 @@ class SessionsScreen(BaseScreen[None]):
     def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is not WorkerState.ERROR:
             return
-        reason = format.why(event.worker.error)
+        reason = format.error_text(event.worker.error)
         if event.worker.group.startswith(PAGE_GROUP):
             self._list.show_error(
                 int(event.worker.group.removeprefix(PAGE_GROUP)), reason
@@ -204,8 +204,8 @@ class SessionsScreen(BaseScreen[None]):
         self._filter_by_typed()
         self.set_focus(self._list)
 
-    @on(Narrowed)
-    def change_scope(self, message: Narrowed) -> None:
+    @on(ScopeChanged)
+    def change_scope(self, message: ScopeChanged) -> None:
         self.query_one(StatusLine).scope = message.scope
         self._change_listing(replace(self.listing, of=message.scope))
 
@@ -216,7 +216,7 @@ class SessionsScreen(BaseScreen[None]):
         self.load(read, partial(self._show_reloaded, 0), "list")
         self._show_slow_load()
 
-    @on(WorkReported)
+    @on(ProgressReported)
     def follow_progress(self) -> None:
         self.request_reload()
 

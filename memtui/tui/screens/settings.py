@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import SettingWritten
+from memtui.tui.messages import SettingChanged
 from memtui.tui.screens.base import Dialog, ListDetailScreen
 from memtui.tui.widgets import setting_list
 from memtui.tui.widgets.detail_pane import DetailPane
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memtui.settings_file import SettingsEditor
 
 
-class SettingScreen(Dialog["Entry | None"]):
+class SettingScreen(Dialog["SettingEntry | None"]):
     """A dialog that changes one setting; returns its new entry once it is saved."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -66,7 +66,7 @@ class SettingScreen(Dialog["Entry | None"]):
         with Vertical(id="setting"):
             title = Content.styled(f"{setting.name}{unit}", "bold")
             yield Static(title, id="name", markup=False)
-            yield Static(setting.says, id="says", markup=False)
+            yield Static(setting.description, id="says", markup=False)
             yield Input(self._entry.text, compact=True, id="value")
             yield Static(self._hints(), id="hints", markup=False)
             yield Static(id="error", markup=False)
@@ -107,14 +107,16 @@ class SettingScreen(Dialog["Entry | None"]):
         workers.load(self, change, self._leave_saved, "save")
 
     def _leave_saved(self, entry: "SettingEntry") -> None:
-        self.app.post_message(SettingWritten(entry))
+        self.app.post_message(SettingChanged(entry))
         self.dismiss(entry)
 
     @on(Worker.StateChanged)
     def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self._is_saving = False
-            self._show_text(f"✗ {format.why(event.worker.error)}. Nothing was saved.")
+            self._show_text(
+                f"✗ {format.error_text(event.worker.error)}. Nothing was saved."
+            )
 
     def _show_text(self, text: str) -> None:
         line = self.query_one("#error", Static)
@@ -205,7 +207,7 @@ class SettingsScreen(ListDetailScreen[None]):
     @on(Worker.StateChanged)
     def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            text = Content(f"✗ {format.why(event.worker.error)}")
+            text = Content(f"✗ {format.error_text(event.worker.error)}")
             self._show_text("Setting", text)
 
     # Filtering
@@ -248,8 +250,8 @@ class SettingsScreen(ListDetailScreen[None]):
         entry, sheet = self._list.current, self._sheet
         if entry is None or sheet is None:
             return
-        if sheet.problem or entry.fixed:
-            self.notify(f"{sheet.problem or entry.fixed}.", markup=False)
+        if sheet.problem or entry.locked_reason:
+            self.notify(f"{sheet.problem or entry.locked_reason}.", markup=False)
             return
         file = entry.origin.rpartition(":")[0] if entry.is_set else sheet.file
         screen = SettingScreen(entry, file, self._settings.change)
@@ -259,7 +261,7 @@ class SettingsScreen(ListDetailScreen[None]):
         if entry is None:
             return
         name, value = entry.setting.name, entry.text or setting_list.EMPTY_VALUE
-        is_later = setting_list.needs_restart(entry) or entry.setting.when
+        is_later = setting_list.needs_restart(entry) or entry.setting.applies_to
         effect = setting_list.effect_time(entry) if is_later else "now"
         self.notify(f"{name} is {value}; takes effect {effect}.", markup=False)
 

@@ -22,7 +22,7 @@ from memtui.model.nodes import TocEntry, TocHistory, TocNode, TocVersion
 from memtui.services import versions
 from memtui.text import date_format
 from memtui.tui import commands, format
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
 from memtui.tui.widgets import version_list
 from memtui.tui.widgets.detail_pane import DetailPane
@@ -113,7 +113,7 @@ class VersionsScreen(ListDetailScreen[bool]):
             self.add_class("-empty")
             return
         self._line = history.entry
-        count = format.counted(len(history.versions), "version")
+        count = format.quantity(len(history.versions), "version")
         self.query_one("#list-pane PaneTitle", PaneTitle).info = count
         self.set_class(not history.versions, "-empty")
         self._list.show(history)
@@ -159,15 +159,15 @@ class VersionsScreen(ListDetailScreen[bool]):
     def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self._list.loading = False
-            reason = format.why(event.worker.error)
+            reason = format.error_text(event.worker.error)
             if self._history is None:
                 self._show_about(f"✗ Not loaded: {reason}. {AGAIN}")
                 self.retry_reload()
             else:
                 self.notify(f"✗ {reason}", severity="error", markup=False)
 
-    @on(WorkReported)
-    def follow_progress(self, message: WorkReported) -> None:
+    @on(ProgressReported)
+    def follow_progress(self, message: ProgressReported) -> None:
         progress, node_id = message.progress, self._line.node_id
         self._is_being_written = progress.model.node_id == node_id
         if self._history is not None:

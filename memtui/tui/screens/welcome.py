@@ -15,7 +15,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui.model.sessions import AgentHistory
 from memtui.tui import commands, format
-from memtui.tui.messages import WorkReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE, StatusLine
@@ -140,8 +140,8 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
         self.query_one("#offer", Static).update(offer)
         self.query_one("#choices", Static).update(_key_list(choices))
 
-    @on(WorkReported)
-    def follow_progress(self, message: WorkReported) -> None:
+    @on(ProgressReported)
+    def follow_progress(self, message: ProgressReported) -> None:
         """Leave as soon as the first conversations are there."""
         if message.progress.is_ours != self._is_ours:
             self._is_ours = message.progress.is_ours
@@ -154,7 +154,7 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
     def show_error(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self._found = []
-            text = f"The search failed: {format.why(event.worker.error)}"
+            text = f"The search failed: {format.error_text(event.worker.error)}"
             self.query_one("#offer", Static).update(self._offer(text))
 
     def action_import_histories(self) -> None:
@@ -194,13 +194,13 @@ def _describe(found: "Sequence[AgentHistory]") -> str:
     total = sum(one.sessions for one in found)
     agent = f"{agents[0]} " if len(agents) == 1 else ""
     noun = "session" if total == 1 else "sessions"
-    return f"the {format.count(total)} {agent}{noun} found on this machine"
+    return f"the {format.number(total)} {agent}{noun} found on this machine"
 
 
 def _history(one: "AgentHistory") -> Content:
     return Content.assemble(
         f"  {_agent(one):<12} ",
-        f"{format.counted(one.sessions, 'session'):>16}",
+        f"{format.quantity(one.sessions, 'session'):>16}",
         (f"   {format.short_path(one.folder)}", "$context"),
     )
 

@@ -1,4 +1,4 @@
-"""Marks with twins of plain letters, and screens without any colour."""
+"""Marks in ASCII, and screens without color."""
 
 import unicodedata
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from memtui.errors import MemtuiError
 from memtui.tui import rendering
 from memtui.tui.app import MemtuiApp
-from memtui.tui.rendering import TWINS, Drawing, PlainMarks
+from memtui.tui.rendering import ASCII_MARKS, AsciiFilter, LineFilters
 from memtui.tui.themes import DARK
 from memtui.workspace import Workspace
 
@@ -31,44 +31,44 @@ def shown(app: MemtuiApp) -> str:
     return "".join(segment.text for segment in segments(app))
 
 
-def test_a_twin_is_plain_and_as_wide_as_its_mark() -> None:
-    for mark, twin in TWINS.items():
+def test_replacements_are_ascii_and_one_cell_wide() -> None:
+    for mark, twin in ASCII_MARKS.items():
         assert twin.isascii() and twin.isprintable(), mark
         assert cell_len(twin) == cell_len(mark) == 1, mark
 
 
 @pytest.mark.parametrize("together", MEANT)
-def test_marks_that_stand_together_stay_apart(together: str) -> None:
-    twins = rendering.plain(together, "ascii")
+def test_marks_used_together_stay_distinct(together: str) -> None:
+    twins = rendering.to_ascii(together, "ascii")
     assert len({*twins}) == len(together)
 
 
-def test_a_text_keeps_what_the_terminal_can_show_of_it() -> None:
-    assert rendering.plain("✓ Größe: 48 µs…", "latin-1") == "+ Größe: 48 µs."
-    assert rendering.plain("✓ Größe 漢字", "ascii") == "+ Gr??e ????"
-    assert rendering.plain("✓ 漢字", "utf-8") == "+ 漢字"
-    assert [rendering.can_show(one) for one in ("utf-8", "latin-1", "koi8-r", "?")] == [
+def test_only_unencodable_characters_are_replaced() -> None:
+    assert rendering.to_ascii("✓ Größe: 48 µs…", "latin-1") == "+ Größe: 48 µs."
+    assert rendering.to_ascii("✓ Größe 漢字", "ascii") == "+ Gr??e ????"
+    assert rendering.to_ascii("✓ 漢字", "utf-8") == "+ 漢字"
+    assert [rendering.can_show_marks(one) for one in ("utf-8", "latin-1", "koi8-r", "?")] == [
         True, False, False, False
     ]  # fmt: skip
 
 
-def test_the_terminal_or_the_setting_says_whether_twins_are_drawn() -> None:
+def test_the_setting_chooses_ascii() -> None:
     for wish, is_plain in {"auto": False, "never": False, "always": True}.items():
-        filters = Drawing(wish).filters((), DARK.name, DARK.variables)
-        assert any(isinstance(one, PlainMarks) for one in filters) is is_plain
+        filters = LineFilters(wish).apply((), DARK.name, DARK.variables)
+        assert any(isinstance(one, AsciiFilter) for one in filters) is is_plain
 
 
-async def test_a_screen_of_plain_letters_alone(app: MemtuiApp, settle: Settle) -> None:
-    app._drawing.take("always")
+async def test_a_screen_in_ascii(app: MemtuiApp, settle: Settle) -> None:
+    app._line_filters.set_ascii("always")
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         await pilot.press(*["right"] * 6, "enter", "space")
         await settle(pilot)
         foreign = {letter for letter in shown(app) if not letter.isascii()}
         signs = {one for one in foreign if unicodedata.category(one)[0] == "S"}
-        assert not foreign & TWINS.keys() and not signs
+        assert not foreign & ASCII_MARKS.keys() and not signs
         assert "+ Write the migration" in shown(app)
-        app._drawing.take("never")
+        app._line_filters.set_ascii("never")
         app.refresh_css(animate=False)
         await settle(pilot)
         assert "✓ Write the migration" in shown(app)
