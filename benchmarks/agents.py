@@ -116,21 +116,21 @@ def teleporting(house: Workspace, asked: Sought) -> Iterator[Reply]:
 
 def searching(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """Search everything, then expand hit after hit."""
-    filters = Filters(of=asked.of)
+    filters = Filters(scope=asked.of)
     first = house.asking.search_memory(asked.text, limit=8, filters=filters)
     return _opened(house, first, [one["id"] for one in first.items])
 
 
 def retrieving(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """Retrieve memories, then expand what they cite."""
-    filters = Filters(of=asked.of)
+    filters = Filters(scope=asked.of)
     first = house.asking.retrieve_memory(asked.text, filters=filters)
     return _opened(house, first, [one["cite"] for one in first.items])
 
 
 def talking(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """Search sessions, then expand message after message."""
-    filters = Filters(of=asked.of)
+    filters = Filters(scope=asked.of)
     first = house.asking.search_sessions(asked.text, limit=10, filters=filters)
     return _opened(house, first, [one["id"] for one in first.items])
 
@@ -177,16 +177,16 @@ Answer = Callable[[Workspace, Sought], Reply]
 
 ONCE: dict[str, Answer] = {
     "search": lambda house, asked: house.asking.search_memory(
-        asked.text, limit=50, filters=Filters(of=asked.of)
+        asked.text, limit=50, filters=Filters(scope=asked.of)
     ),
     "ask-route": lambda house, asked: house.asking.ask_route(
         asked.text, limit=20, of=asked.of
     ),
     "retrieve-memory": lambda house, asked: house.asking.retrieve_memory(
-        asked.text, filters=Filters(of=asked.of)
+        asked.text, filters=Filters(scope=asked.of)
     ),
     "retrieve-memory, all details": lambda house, asked: house.asking.retrieve_memory(
-        asked.text, detail_limit=5, filters=Filters(of=asked.of)
+        asked.text, detail_limit=5, filters=Filters(scope=asked.of)
     ),
 }
 """What is answered in one go, with nothing opened afterwards."""

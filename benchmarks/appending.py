@@ -109,7 +109,7 @@ def message(number: int, said: str = TEXT) -> Event:
         timestamp=AT + timedelta(seconds=number),
         event_type=EventType.ASSISTANT_MESSAGE,
         text=f"{number} {said}",
-        key=f"live-{number}",
+        source_key=f"live-{number}",
     )
 
 

@@ -101,7 +101,7 @@ class Conversation:
                 timestamp=at,
                 event_type=kind,
                 text=zipf.text(dice, WORDS[kind]),
-                key=f"{self.name}-{place}",
+                source_key=f"{self.name}-{place}",
                 subagent="explorer" if is_helpers else "",
             )
 

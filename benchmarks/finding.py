@@ -169,7 +169,7 @@ def everything(house: Workspace) -> Ask:
     """The search over everything."""
 
     def ask(question: Question) -> list[str]:
-        filters = Filters(of=Scope("", question.project))
+        filters = Filters(scope=Scope("", question.project))
         found = house.search.find(question.text, limit=MAX_HITS, filters=filters)
         return [moment.session_id for moment in found.hits]
 
@@ -180,7 +180,7 @@ def messages(house: Workspace) -> Ask:
     """The search of sessions, one message of each."""
 
     def ask(question: Question) -> list[str]:
-        filters = Filters(of=Scope("", question.project))
+        filters = Filters(scope=Scope("", question.project))
         found = house.talk.find(
             question.text, is_one_each=True, filters=filters, before=0, after=0
         )
@@ -211,7 +211,7 @@ def recall(
     """How many of the turns that answer are among the first twenty messages."""
     found, shown = [], []
     for question in questions:
-        filters = Filters(of=Scope("", question.project))
+        filters = Filters(scope=Scope("", question.project))
         hits = house.talk.find(question.text, filters=filters).hits
         own = {turns.get((h.session.session_id, h.msg_idx), "") for h in hits}
         around = {

@@ -4,7 +4,6 @@ Large stores are digested with it: as many nodes, bullets and grips of the same 
 come of it as of the real summariser, and what a screen reads is all that counts here.
 """
 
-from memtui.llm.extractive import Extractive
 from memtui.model import grips
 from memtui.model.events import Event
 from memtui.model.grips import Grip
@@ -19,6 +18,7 @@ from memtui.model.verdicts import (
 from memtui.pipeline.summarization import SOURCE, Made, OfSegment, Summarize
 from memtui.store.surprise import Told
 from memtui.summarize import keywords
+from memtui.summarize.summarizer import Extractive
 from memtui.text import analyzer
 from memtui.text.prose import shorten_excerpt
 

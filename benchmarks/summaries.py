@@ -58,7 +58,7 @@ def talk(name: str, turns: Sequence[dict[str, str]]) -> list[list[Event]]:
                 else EventType.ASSISTANT_MESSAGE
             ),
             text=_BEFORE_MARK.sub("", _NOISE.sub("", turn["text"])).strip() or "…",
-            key=str(at),
+            source_key=str(at),
         )
         for at, turn in enumerate(turns)
     ]

@@ -14,7 +14,7 @@
   - SearchError     the index cannot be opened or written
   - HooksError      an agent's settings cannot be read or changed
   - TokensError     the tokeniser's vocabulary cannot be fetched
-  - ModelError      a model does not summarise now; ``llm.faults`` tells the kinds
+  - ModelError      a model does not summarise now; see ``summarize.ollama.errors``
 """
 
 from collections.abc import Sequence

@@ -55,7 +55,7 @@ JOBS = (
         "How much later than its time a roll-up may begin, so that several memories"
         " do not ask the model at once. The same for each time, whenever it is asked.",
         unit="seconds",
-        least=0,
+        minimum=0,
     ),
 )
 """In the order of the file."""
@@ -115,7 +115,7 @@ MODELS = (
         0,
         "The model's window. 0: the one it is loaded with, else 8192.",
         unit="tokens",
-        least=0,
+        minimum=0,
     ),
     Setting(
         "summaries.keep_alive",
@@ -125,47 +125,12 @@ MODELS = (
         check=_no_duration,
     ),
     Setting(
-        "summaries.cpu_minutes",
-        15.0,
-        "How long a model may work in an hour when it runs without a graphics card."
-        " What one summary takes beyond it is held against the next hours; 0: never.",
-        unit="minutes",
-        least=0,
-    ),
-    Setting(
-        "summaries.connect_s",
-        2.0,
-        "How long to wait for Ollama to accept a connection.",
-        unit="seconds",
-        least=0.1,
-    ),
-    Setting(
-        "summaries.load_s",
+        "summaries.timeout_s",
         300.0,
-        "How long to wait for a model to be loaded.",
+        "How long Ollama may be silent: while it loads a model, reads a prompt or"
+        " writes. A whole reply may take twice as long.",
         unit="seconds",
-        least=1,
-    ),
-    Setting(
-        "summaries.first_token_s",
-        20.0,
-        "How long to wait for the first word, beside the time to read the prompt.",
-        unit="seconds",
-        least=1,
-    ),
-    Setting(
-        "summaries.idle_s",
-        60.0,
-        "How long to wait for the next word.",
-        unit="seconds",
-        least=1,
-    ),
-    Setting(
-        "summaries.total_s",
-        600.0,
-        "How long one reply may take in all.",
-        unit="seconds",
-        least=1,
+        minimum=1,
     ),
 )
 """In the order of the file."""
@@ -204,7 +169,7 @@ ALL = (
         "The time zone whose days the table of contents follows, as an IANA name such"
         " as Europe/Berlin. Read when a store is made; a store keeps the one it has."
         " Empty: this machine's.",
-        when="in stores that are made from now on; this one keeps its time zone",
+        applies_to="in stores that are made from now on; this one keeps its time zone",
     ),
     Setting(
         "capture.agent_id",
@@ -237,28 +202,28 @@ ALL = (
         30.0,
         "A pause longer than this ends a segment.",
         unit="minutes",
-        least=0.01,
+        minimum=0.01,
     ),
     Setting(
         "segments.limit_tokens",
         4000,
         "The most text in a segment, unless one event alone is longer.",
         unit="tokens",
-        least=1,
+        minimum=1,
     ),
     Setting(
         "segments.overlap_min",
         5.0,
         "How far the context before a segment reaches back.",
         unit="minutes",
-        least=0,
+        minimum=0,
     ),
     Setting(
         "segments.overlap_tokens",
         500,
         "The most text in the context before a segment.",
         unit="tokens",
-        least=0,
+        minimum=0,
     ),
     Setting(
         "segments.with_subagents",
@@ -285,7 +250,7 @@ ALL = (
             "memtui-dusk",
             "memtui-paper",
         ),
-        is_at_once=True,
+        applies_at_once=True,
     ),
     Setting(
         "screen.ascii",
@@ -293,7 +258,7 @@ ALL = (
         "Whether marks are drawn with plain letters. auto: where the terminal cannot"
         " show others. Texts stay as they are, if the terminal can show them.",
         choices=("auto", "always", "never"),
-        is_at_once=True,
+        applies_at_once=True,
     ),
     Setting(
         "log.level",
@@ -431,7 +396,7 @@ def manual() -> str:
         if head != section:
             section = head
             lines += ["", f"[{section}]"]
-        lines += ["", *_wrapped(setting.says)]
+        lines += ["", *_wrapped(setting.description)]
         if setting.unit:
             lines.append(f"# In {setting.unit}.")
         if setting.choices:
@@ -628,8 +593,8 @@ def _checked(setting: Setting, value: object, where: str) -> SettingValue:
             raise SettingsError(f"{where}: {name} is {kind}, not {value!r}")
         if not math.isfinite(value):
             raise SettingsError(f"{where}: {name} is a finite number, not {value!r}")
-        if setting.least is not None and value < setting.least:
-            raise SettingsError(f"{where}: {name} is at least {setting.least:g}")
+        if setting.minimum is not None and value < setting.minimum:
+            raise SettingsError(f"{where}: {name} is at least {setting.minimum:g}")
         return float(value) if isinstance(default, float) else int(value)
     if isinstance(default, tuple):
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):

@@ -239,7 +239,7 @@ class SettingsEditor:
             raise SettingsError(fixed)
         file = self._file_of(held.origin)
         write(file, setting, value)
-        if setting.is_at_once:
+        if setting.applies_at_once:
             self._running[name] = value
         # What broke meanwhile is told by who looks next; this much is written.
         with suppress(SettingsError):

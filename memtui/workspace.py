@@ -7,9 +7,7 @@ handed what it needs.
 import gc
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
@@ -20,13 +18,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from memtui import settings as settings_module
 from memtui import store as store_module
 from memtui.errors import MemtuiError, StoreError
-from memtui.llm import Summarizer
-from memtui.llm.breaker import Spent
-from memtui.llm.looking import Wishes
-from memtui.llm.ollama import Ollama
-from memtui.llm.probing import Capability, Mode
-from memtui.llm.prompts import Log
-from memtui.llm.transport import Deadlines
 from memtui.model.jobs import ROLLUP_JOBS, Job
 from memtui.model.model_state import ModelCondition, ModelProgress, RewriteOutlook
 from memtui.model.schedule import Schedules
@@ -40,6 +31,10 @@ from memtui.services import jobs, status
 from memtui.settings import ASKED, BUILT_IN, EVERY, EXTRACTIVE, OLLAMA, Settings
 from memtui.store import database, meta
 from memtui.summarize import draft as summarize_draft
+from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
+from memtui.summarize.ollama.prompts import Log
+from memtui.summarize.ollama.summarizer import Callbacks, Ollama
+from memtui.summarize.summarizer import Summarizer
 
 if TYPE_CHECKING:
     from memtui.agents.questions import AgentQuestions
@@ -314,9 +309,9 @@ class Workspace(Errands):
     def _setup(self) -> "Setup":
         from memtui.capture.ingest import Admission
         from memtui.capture.policy import Exclusions
-        from memtui.llm.extractive import Extractive
         from memtui.model.segments import SegmentRules
         from memtui.pipeline.pipeline import Setup
+        from memtui.summarize.summarizer import Extractive
 
         pass
         pass
@@ -610,66 +605,46 @@ def plan(settings: Settings, zone: tzinfo, store: Path) -> Schedules:
     )
 
 
-def ollama(settings: Settings, tell: Callable[[ModelProgress], None]) -> Summarizer:
-    """A model of Ollama that remembers in the store what holds for its next process.
-
-    That is how models are asked, and when one worked without a graphics card.
+def ollama(settings: Settings, report: Callable[[ModelProgress], None]) -> Summarizer:
+    """Return Ollama's summarizer, which stores the output modes that it finds out.
 
     Args:
-        settings: What is wanted of it.
-        tell: Told how far a summary has come, on the thread that asks.
+        settings: The settings.
+        report: Told the progress of a summary, on the thread that asks.
     """
+    modes = {mode.value for mode in OutputMode}
     with database.connection():
-        known = [Capability(s, d, Mode(mode)) for s, d, mode in meta.capabilities()]
-        spent = [(time.time() - at / 1000, took) for at, took in meta.spent()]
-    return Ollama(
-        wishes(settings),
-        report=tell,
-        known=known,
-        learned=_keep,
-        spent=spent,
-        spend=_keep_spent,
-        accept=_why_not,
-    )
+        known = [
+            Capability(server, digest, OutputMode(mode))
+            for server, digest, mode in meta.capabilities()
+            if mode in modes
+        ]
+    callbacks = Callbacks(report=report, learned=_store, accept=_rejection)
+    return Ollama(model_options(settings), known, callbacks)
 
 
-def wishes(settings: Settings) -> Wishes:
-    """What is wanted of Ollama."""
+def model_options(settings: Settings) -> ModelOptions:
+    """Return the settings of Ollama."""
 
     def value(name: str) -> Any:
         return settings.held[f"summaries.{name}"].value
 
-    return Wishes(
+    return ModelOptions(
         url=value("url"),
         allowed_hosts=value("allowed_hosts"),
         model=value("model"),
         window_tokens=value("window_tokens"),
         keep_alive=settings_module.keep_alive(value("keep_alive")),
-        cpu_minutes=value("cpu_minutes"),
-        deadlines=Deadlines(
-            connect_s=value("connect_s"),
-            load_s=value("load_s"),
-            first_s=value("first_token_s"),
-            idle_s=value("idle_s"),
-            total_s=value("total_s"),
-        ),
+        timeout_s=value("timeout_s"),
     )
 
 
-def _keep(found: Capability) -> None:
+def _store(found: Capability) -> None:
     with database.transaction():
         meta.add_capability(found.server, found.digest, found.mode.value)
 
 
-def _keep_spent(spent: Spent) -> None:
-    now = time.time()
-    rows = [(round((now - ago) * 1000), round(took, 3)) for ago, took in spent]
-    # It is told while a request ends, which may be why it ends; it is known here too.
-    with suppress(StoreError), database.transaction():
-        meta.set_spent(rows)
-
-
-def _why_not(draft: Summary, log: Log) -> str:
+def _rejection(draft: Summary, log: Log) -> str:
     return summarize_draft.why_not(draft, [turn.text for turn in log.turns])
 
 

@@ -39,7 +39,7 @@ def line(
         event_type=_TYPES[role],
         role=role,
         text=text,
-        key=f"{subagent}{at_s}{text}",
+        source_key=f"{subagent}{at_s}{text}",
         subagent=subagent,
         metadata={"tool_name": tool} if tool else {},
     )

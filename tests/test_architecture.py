@@ -27,8 +27,8 @@ def loaded(code: str) -> set[str]:
         "memory.extracts.extract",
         "store.toc",
         "sources",
-        "llm.extractive",
-        "llm.ollama",
+        "summarize.summarizer",
+        "summarize.ollama.summarizer",
         "search.index",
         "stages.works",
         "recall.browse",
@@ -58,7 +58,7 @@ def test_the_way_to_the_first_screen_is_free_of_what_it_does_not_need() -> None:
 
 
 def test_a_model_is_at_hand_without_what_asks_it() -> None:
-    assert loaded("import memtui.llm.ollama").isdisjoint(HEAVY)
+    assert loaded("import memtui.summarize.ollama.summarizer").isdisjoint(HEAVY)
 
 
 def test_a_server_that_nobody_asked_yet_has_loaded_nothing_of_the_memory() -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from memtui import settings, workspace
 from memtui.errors import SettingsError
-from memtui.llm import hosts
-from memtui.llm.looking import Wishes
 from memtui.model.jobs import ROLLUP_JOBS
+from memtui.summarize.ollama.client import parse_address
+from memtui.summarize.ollama.models import ModelOptions
 
 
 def load(tmp_path: Path, text: str = "", **given: object) -> settings.Settings:
@@ -136,16 +136,18 @@ def test_a_setting_with_one_underscore_is_pointed_to_two(
 
 
 def test_what_is_wanted_of_a_model_follows_from_the_settings(tmp_path: Path) -> None:
-    assert workspace.wishes(load(tmp_path)) == Wishes(hosts.URL, cpu_minutes=15.0)
+    assert workspace.model_options(load(tmp_path)) == ModelOptions(
+        "http://127.0.0.1:11434"
+    )
     read = load(
         tmp_path,
-        "[summaries]\nmodel = 'qwen3:4b'\nurl = 'http://box:1'\nidle_s = 5\n"
+        "[summaries]\nmodel = 'qwen3:4b'\nurl = 'http://box:1'\ntimeout_s = 5\n"
         "allowed_hosts = ['box']\nwindow_tokens = 4096\n",
     )
-    wanted = workspace.wishes(read)
+    wanted = workspace.model_options(read)
     assert (wanted.model, wanted.window_tokens) == ("qwen3:4b", 4096)
-    assert hosts.address(wanted.url, wanted.allowed_hosts).url == "http://box:1"
-    assert (wanted.deadlines.idle_s, wanted.deadlines.total_s) == (5.0, 600.0)
+    assert parse_address(wanted.url, wanted.allowed_hosts).url == "http://box:1"
+    assert wanted.timeout_s == 5.0
 
 
 def test_when_jobs_are_due_follows_from_the_settings(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_every_record_keeps_the_rules_of_an_event(
                 timestamp=at(record),
                 event_type=events.EventType(record["event_type"]),
                 text=record["text"],
-                key=record["key"],
+                source_key=record["key"],
                 metadata=record["metadata"],
             )
             assert made.text == record["text"]

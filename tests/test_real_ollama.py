@@ -19,32 +19,36 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from memtui.llm import budgets, hosts, languages, prompts
-from memtui.llm.faults import Cancelled, ModelMissing, Overflow
-from memtui.llm.looking import Wishes
-from memtui.llm.ollama import Ollama
-from memtui.llm.probing import Capability, Mode
-from memtui.llm.transport import Deadlines, Transport
 from memtui.model.model_state import ModelPhase, ModelProgress
 from memtui.model.segments import Segment
-from tests.llm.conftest import segment_of
+from memtui.summarize.ollama import prompts
+from memtui.summarize.ollama.client import Client, parse_address
+from memtui.summarize.ollama.errors import (
+    ContextOverflowError,
+    ModelNotFoundError,
+    RequestCancelled,
+)
+from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
+from memtui.summarize.ollama.replies import is_in_other_script
+from memtui.summarize.ollama.summarizer import Callbacks, Ollama
 from tests.stub.server import serving
+from tests.summarize.conftest import segment_of
 
 REAL = os.environ.get("MEMTUI_REAL_OLLAMA", "")
 MODEL = os.environ.get("MEMTUI_REAL_OLLAMA_MODEL", "")
 
 
 @pytest.fixture(scope="module", params=["stub", "real"])
-def wishes(request: pytest.FixtureRequest) -> Iterator[Wishes]:
+def options(request: pytest.FixtureRequest) -> Iterator[ModelOptions]:
     """The server that is asked."""
     if request.param == "real":
         if not REAL:
             pytest.skip("MEMTUI_REAL_OLLAMA names no server")
         host = urlsplit(REAL).hostname or ""
-        yield Wishes(REAL, allowed_hosts=(host,), model=MODEL)
+        yield ModelOptions(REAL, allowed_hosts=(host,), model=MODEL)
         return
     with serving() as stub:
-        yield Wishes(stub.url)
+        yield ModelOptions(stub.url)
 
 
 @pytest.fixture(scope="module")
@@ -61,31 +65,30 @@ def told() -> list[ModelProgress]:
 
 @pytest.fixture
 def ollama(
-    wishes: Wishes, learned: list[Capability], told: list[ModelProgress]
+    options: ModelOptions, learned: list[Capability], told: list[ModelProgress]
 ) -> Ollama:
-    return Ollama(
-        wishes, report=told.append, known=tuple(learned), learned=learned.append
-    )
+    callbacks = Callbacks(report=told.append, learned=learned.append)
+    return Ollama(options, tuple(learned), callbacks)
 
 
-Ask = Callable[[Transport], Coroutine[Any, Any, Any]]
+Ask = Callable[[Client], Coroutine[Any, Any, Any]]
 
 
-def within(wishes: Wishes, ask: Ask) -> Any:
+def within(options: ModelOptions, ask: Ask) -> Any:
     """What the server answers without a summariser between."""
 
     async def asked() -> Any:
-        place = hosts.address(wishes.url, wishes.allowed_hosts)
-        async with Transport(place, Deadlines()) as transport:
-            return await ask(transport)
+        place = parse_address(options.url, options.allowed_hosts)
+        async with Client(place, options.timeout_s) as client:
+            return await ask(client)
 
     return asyncio.run(asked())
 
 
-def windows(wishes: Wishes) -> dict[str, int]:
+def windows(options: ModelOptions) -> dict[str, int]:
     """The window of each model that is loaded."""
-    ps = within(wishes, lambda transport: transport.get("/api/ps"))
-    return {one["model"]: one["context_length"] for one in ps["models"]}
+    running = within(options, lambda client: client.running())
+    return {one.model: one.context_length for one in running.models}
 
 
 def is_a_summary(ollama: Ollama, segment: Segment) -> list[str]:
@@ -115,19 +118,21 @@ def test_a_segment_is_summarised(
     assert len({one.digest for one in learned}) == len(learned)
 
 
-def test_the_window_is_ours_and_stays(ollama: Ollama, wishes: Wishes) -> None:
+def test_the_window_is_ours_and_stays(ollama: Ollama, options: ModelOptions) -> None:
     is_a_summary(ollama, segment_of())
     health = ollama.health()
-    assert windows(wishes)[health.model] == health.window_tokens
+    assert windows(options)[health.model] == health.window_tokens
     is_a_summary(ollama, segment_of(("user", "Rename the shop to Kiosk, please.")))
-    assert windows(wishes)[health.model] == health.window_tokens
+    assert windows(options)[health.model] == health.window_tokens
 
 
 def test_our_estimate_of_a_prompt_is_never_far_too_low(ollama: Ollama) -> None:
     segment = segment_of(*[("user", f"Fix page {n} of the shop.") for n in range(30)])
     summary = ollama.summarize_segment(segment)
-    log = prompts.of_segment(segment)
-    estimated = budgets.Scale().prompt(log, with_schema=summary.generation.mode != "C")
+    log = prompts.segment_log(segment)
+    estimated = prompts.TokenScale().prompt(
+        log, with_schema=summary.generation.mode != "lenient"
+    )
     assert (
         summary.generation.prompt_tokens / summary.generation.requests
         <= estimated * 1.3
@@ -152,7 +157,7 @@ def test_a_log_is_summarised_in_its_own_language(
     ollama: Ollama, talk: list[tuple[str, str]]
 ) -> None:
     said = " ".join(is_a_summary(ollama, segment_of(*talk)))
-    assert not languages.is_foreign(said, " ".join(text for _, text in talk))
+    assert not is_in_other_script(said, " ".join(text for _, text in talk))
 
 
 def test_a_log_that_gives_orders_is_only_read(ollama: Ollama) -> None:
@@ -178,28 +183,26 @@ def test_a_long_segment_is_read_in_parts(ollama: Ollama) -> None:
 
 
 def test_a_prompt_that_does_not_fit_is_refused_and_not_cut(
-    ollama: Ollama, wishes: Wishes
+    ollama: Ollama, options: ModelOptions
 ) -> None:
     health = ollama.health()
 
-    async def ask(transport: Transport) -> None:
-        body = {
-            "model": health.model,
-            "messages": [{"role": "user", "content": "word " * health.window_tokens}],
-            "stream": True,
-            "truncate": False,
-            "options": {"num_ctx": health.window_tokens, "num_predict": 16},
-        }
-        await transport.chat(body, 120.0, lambda _: None)
+    async def ask(client: Client) -> None:
+        await client.chat(
+            health.model,
+            [{"role": "user", "content": "word " * health.window_tokens}],
+            lambda _: None,
+            options={"num_ctx": health.window_tokens, "num_predict": 16},
+        )
 
-    with pytest.raises(Overflow):
-        within(wishes, ask)
+    with pytest.raises(ContextOverflowError):
+        within(options, ask)
 
 
-def test_a_model_that_is_not_there_is_missing(wishes: Wishes) -> None:
+def test_a_model_that_is_not_there_is_missing(options: ModelOptions) -> None:
     absent = "memtui-has-no-such-model:1b"
-    with pytest.raises(ModelMissing):
-        within(wishes, lambda t: t.post("/api/show", {"model": absent}, within_s=10.0))
+    with pytest.raises(ModelNotFoundError):
+        within(options, lambda client: client.show(absent))
 
 
 def test_it_is_called_off_at_once(
@@ -213,7 +216,7 @@ def test_it_is_called_off_at_once(
             ollama.summarize_segment(
                 segment_of(*[("user", f"Fix {n}.") for n in range(40)])
             )
-        except Cancelled as error:
+        except RequestCancelled as error:
             raised.append(error)
 
     told.clear()
@@ -232,4 +235,4 @@ def test_what_a_model_keeps_to_is_found_out(
     ollama: Ollama, learned: list[Capability]
 ) -> None:
     is_a_summary(ollama, segment_of())
-    assert learned and all(one.mode in Mode for one in learned)
+    assert learned and all(one.mode in OutputMode for one in learned)

@@ -158,7 +158,9 @@ def test_what_wins_over_every_file_cannot_be_changed(
 ) -> None:
     monkeypatch.setenv("MEMTUI_LOG__LEVEL", "error")
     desk = desk_of(own, given=["segments.silence_min=3"])
-    fixed = {e.setting.name: e.fixed for e in desk.look().entries if e.fixed}
+    fixed = {
+        e.setting.name: e.locked_reason for e in desk.look().entries if e.locked_reason
+    }
     assert fixed.keys() == {"log.level", "segments.silence_min"}
     assert fixed["log.level"].startswith("MEMTUI_LOG__LEVEL in the environment")
     with pytest.raises(SettingsError, match="set on the command line"):

@@ -431,7 +431,9 @@ class Walks:
         if kept is None:
             note = A_GRIP if node_id.startswith(("grip:", "evt:")) else NO_NODE
             return Reply("parts", (), formatting.part_line, notes=(note,))
-        notes = (LEFT_OUT.format(of, kept.hidden),) if kept.hidden else ()
+        notes = (
+            (LEFT_OUT.format(of, kept.hidden_bullets),) if kept.hidden_bullets else ()
+        )
         return replace(self.told_of(kept.node, of=of), notes=notes)
 
     def told_of(self, node: TocNode, *, of: Scope = ALL) -> Reply:

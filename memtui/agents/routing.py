@@ -191,9 +191,9 @@ class Router:
             of: Whose work.
         """
         read = query_dates.read(question, self._clock(), self._zone)
-        asked = query.read(read.rest, self._zone, replace(EVERYTHING, of=of))
+        asked = query.read(read.rest, self._zone, replace(EVERYTHING, scope=of))
         # Filters and the scope the question names itself hold for browsing too.
-        choice, of = choose(asked, read.periods), asked.filters.of
+        choice, of = choose(asked, read.periods), asked.filters.scope
         found = {one: self._within(one, of) for one in read.periods}
         nodes = list(
             {one.node_id: one for some in found.values() for one in some}.values()
@@ -222,17 +222,17 @@ class Router:
             hits, notes = self._hits(way, read, limit, of)
             return (
                 hits,
-                self._quotes(way, question, limit, replace(EVERYTHING, of=of)),
+                self._quotes(way, question, limit, replace(EVERYTHING, scope=of)),
                 notes,
             )
         hits, notes = self._hits(way, read, SEEN * limit, of)
         mine = [one for one in hits if read.covers(one.at)][:limit]
-        held = query_dates.bounded(replace(EVERYTHING, of=of), read.periods)
+        held = query_dates.bounded(replace(EVERYTHING, scope=of), read.periods)
         quotes = self._quotes(way, read.rest, limit, held)
         quotes = tuple(one for one in quotes if read.covers(one.at))
         if mine or quotes:
             return mine, quotes, notes
-        quotes = self._quotes(way, read.rest, limit, replace(EVERYTHING, of=of))
+        quotes = self._quotes(way, read.rest, limit, replace(EVERYTHING, scope=of))
         return hits[:limit], quotes, notes
 
     def _within(self, one: Period, of: Scope) -> list[TocEntry]:

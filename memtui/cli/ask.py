@@ -102,7 +102,7 @@ def _retrieve(house: Workspace, given: argparse.Namespace, of: Scope) -> Reply:
         _query(given),
         limit=given.limit,
         detail_limit=given.detail_limit,
-        filters=Filters(of=of),
+        filters=Filters(scope=of),
     )
 
 

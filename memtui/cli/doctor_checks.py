@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memtui import workspace
@@ -33,9 +33,7 @@ from memtui.store.outbox import INDEX_EVENT, INDEX_NODE, INDEX_SESSION, UPDATE_T
 from memtui.text import date_format, vocabulary
 
 if TYPE_CHECKING:
-    import httpx
-
-    from memtui.llm.looking import Wishes
+    from memtui.summarize.ollama.models import ModelOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -538,9 +536,9 @@ def model(settings: Settings) -> tuple[Finding, ModelCheck]:
         return Finding("model", True, says), ModelCheck(provider, url)
     from memtui import workspace
 
-    wishes = workspace.wishes(settings)
-    health = _looked_at(wishes)
-    says, cure = _said(health, wishes, settings)
+    options = workspace.model_options(settings)
+    health = _health(options)
+    says, cure = _said(health, options, settings)
     is_well = health.is_ready or provider != OLLAMA
     if not health.is_ready:
         says = f"{says}; {OWN}"
@@ -548,80 +546,72 @@ def model(settings: Settings) -> tuple[Finding, ModelCheck]:
     return Finding("model", is_well, says, cure), ModelCheck(provider, url, health)
 
 
-def _looked_at(wishes: "Wishes") -> ModelHealth:
-    """How the summariser is, as far as it says so in time."""
-    from memtui.llm.ollama import Ollama
-    from memtui.llm.transport import through_ollama
+def _health(options: "ModelOptions") -> ModelHealth:
+    """Return the summarizer's health, as far as it answers in time."""
+    # Imported first: the time it takes to import is not the server's.
+    from memtui.summarize.ollama import summarizer
 
-    pass
-
-    def connect(url: str, options: "Mapping[str, Any]") -> "httpx.AsyncClient":
-        client = through_ollama(url, options)
-        timer.start()  # Only now: the import of Ollama's package is not its delay.
-        return client
+    ollama, is_late = summarizer.Ollama(options), threading.Event()
 
     def give_up() -> None:
         is_late.set()
-        asked.cancel()
+        ollama.cancel()
 
-    connect_s = min(wishes.deadlines.connect_s, PATIENCE_S)
-    deadlines = replace(wishes.deadlines, connect_s=connect_s)
-    asked = Ollama(replace(wishes, deadlines=deadlines), connect=connect)
-    is_late, timer = threading.Event(), threading.Timer(PATIENCE_S, give_up)
+    timer = threading.Timer(PATIENCE_S, give_up)
     timer.daemon = True
-    health = asked.health()
+    timer.start()
+    health = ollama.health()
     timer.cancel()
     if is_late.is_set() and not health.is_ready:
-        says = f"{wishes.url} does not answer within {PATIENCE_S:g} s"
+        says = f"{options.url} does not answer within {PATIENCE_S:g} s"
         return replace(health, condition=ModelCondition.UNWELL, message=says)
     return health
 
 
-def _said(health: ModelHealth, wishes: "Wishes", settings: Settings) -> tuple[str, str]:
+def _said(
+    health: ModelHealth, options: "ModelOptions", settings: Settings
+) -> tuple[str, str]:
     """What there is, and what to do."""
     match health.condition:
         case ModelCondition.READY:
-            return _ready(health, wishes), ""
+            return _ready(health, options), ""
         case ModelCondition.OFFLINE:
-            return f"no Ollama answers at {wishes.url}", health.remedy
+            return f"no Ollama answers at {options.url}", health.remedy
         case ModelCondition.MODEL_MISSING:
             return health.message, health.remedy
         case ModelCondition.REFUSED:
-            return health.message, _allowing(wishes, settings)
-        case ModelCondition.RESTING:
-            origin = settings.held["summaries.cpu_minutes"].origin
-            return health.message, f"set summaries.cpu_minutes above 0 ({origin})"
+            return health.message, _allowing(options, settings)
     return (
         health.message,
         "see whether it is Ollama that answers there, and its own log",
     )
 
 
-def _ready(health: ModelHealth, wishes: "Wishes") -> str:
+def _ready(health: ModelHealth, options: "ModelOptions") -> str:
     runs = "on the CPU alone" if health.on_cpu else "on a graphics card"
     where = f"loaded, {runs}" if health.is_loaded else "not loaded now"
     return (
         f"{health.model}, {where}, with a window of {health.window_tokens:,} tokens;"
-        f" Ollama {health.server} at {wishes.url}"
+        f" Ollama {health.server} at {options.url}"
     )
 
 
-def _allowing(wishes: "Wishes", settings: Settings) -> str:
+def _allowing(options: "ModelOptions", settings: Settings) -> str:
     """Which setting keeps the server, or its model, from being asked."""
-    from memtui.llm import hosts
-    from memtui.llm.faults import Refused
+    from memtui.summarize.ollama.client import parse_address
+    from memtui.summarize.ollama.errors import NotAllowedError
 
     pass
 
     try:
-        hosts.address(wishes.url, wishes.allowed_hosts)
-    except Refused:
+        parse_address(options.url, options.allowed_hosts)
+    except NotAllowedError:
         origin = settings.held["summaries.url"].origin
         return (
             f"mend summaries.url ({origin}), or, if that machine may be sent what was"
             " said, name it in summaries.allowed_hosts"
         )
-    if wishes.model:
+    if options.model:
         return "name a model of this machine in summaries.model"
     return "name a server that answers in summaries.url"
 

@@ -29,7 +29,7 @@ def run(house: Workspace, given: argparse.Namespace) -> int:
 
     def page() -> Iterator[str]:
         found = house.search.find(query, limit=limit, filters=filters)
-        return _moments(found, filters.of, house.zone)
+        return _moments(found, filters.scope, house.zone)
 
     def reply() -> Reply:
         return house.asking.search_memory(query, limit=limit, filters=filters)
@@ -45,7 +45,7 @@ def run_sessions(house: Workspace, given: argparse.Namespace) -> int:
     query = " ".join(given.query)
 
     def page() -> Iterator[str]:
-        return _messages(house.talk.find(query, **wish), filters.of, house.zone)
+        return _messages(house.talk.find(query, **wish), filters.scope, house.zone)
 
     def reply() -> Reply:
         return house.asking.search_sessions(query, **wish)
@@ -55,7 +55,7 @@ def run_sessions(house: Workspace, given: argparse.Namespace) -> int:
 
 def _filters(given: argparse.Namespace) -> Filters:
     return Filters(
-        of=Scope(given.agent, given.project),
+        scope=Scope(given.agent, given.project),
         session=given.session,
         role=EventRole(given.role) if given.role else None,
         with_subagents=not given.no_subagents,

@@ -87,8 +87,8 @@ def _shown(node_id: str | None, of: Scope, zone: tzinfo) -> Iterator[str]:
         return
     children = browse.children(node.node_id, of=of) if node else browse.years(of=of)
     yield from _page(node, children, zone)
-    if part and part.hidden:
-        yield navigation.LEFT_OUT.format(of, part.hidden)
+    if part and part.hidden_bullets:
+        yield navigation.LEFT_OUT.format(of, part.hidden_bullets)
     if of.is_narrow and not children:
         yield f"Nothing here is of {of}."
 

@@ -64,19 +64,24 @@ ChildCounts = dict[str, list[tuple[str, int, int]]]
 class ScopeShare:
     """What of a node is of a scope."""
 
-    tally: NodeCounts = field(default_factory=NodeCounts)
+    counts: NodeCounts = field(default_factory=NodeCounts)
     is_live: bool = False
     agents: frozenset[str] = frozenset()
     projects: frozenset[str] = frozenset()
-    longest: str = ""
+    longest_segment: str = ""
     """The segment of it in which most was said; of several the first."""
-    said: int = 0
+    longest_messages: int = 0
     """How many messages that has."""
 
     def __add__(self, other: "ScopeShare") -> "ScopeShare":
         """Both together."""
-        mine, others = self.tally, other.tally
-        longer = other if other.said > self.said or not self.longest else self
+        mine, others = self.counts, other.counts
+        longer = (
+            other
+            if other.longest_messages > self.longest_messages
+            or not self.longest_segment
+            else self
+        )
         return ScopeShare(
             NodeCounts(
                 mine.segments + others.segments,
@@ -87,13 +92,13 @@ class ScopeShare:
             self.is_live or other.is_live,
             self.agents | other.agents,
             self.projects | other.projects,
-            longer.longest,
-            longer.said,
+            longer.longest_segment,
+            longer.longest_messages,
         )
 
     def is_all_of(self, tally: NodeCounts) -> bool:
         """Whether nothing of a node with this tally is left out."""
-        return self.tally.segments >= tally.segments
+        return self.counts.segments >= tally.segments
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +106,15 @@ class ScopedNode:
     """A node, with no more than what a scope has of it."""
 
     node: TocNode
-    whole: NodeCounts
+    total: NodeCounts
     """How much all of the node is."""
-    hidden: int = 0
+    hidden_bullets: int = 0
     """How many of its bullets rest on other work."""
 
     @property
     def is_all(self) -> bool:
         """Whether nothing is left out."""
-        return self.node.counts == self.whole
+        return self.node.counts == self.total
 
 
 def shares_of_level(
@@ -140,7 +145,7 @@ def children_of_level(level: TocLevel, days: Mapping[str, ScopeShare]) -> ChildC
     found: dict[str, Counter[str]] = {}
     for day_id, share in days.items():
         under = found.setdefault(calendar.ancestor_id(day_id, level), Counter())
-        under[calendar.ancestor_id(day_id, below)] += share.tally.messages
+        under[calendar.ancestor_id(day_id, below)] += share.counts.messages
     return {
         name: [(child, 0, messages) for child, messages in under.items()]
         for name, under in found.items()

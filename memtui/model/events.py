@@ -167,12 +167,12 @@ def make(
     timestamp: datetime,
     event_type: EventType,
     text: str,
-    key: str,
+    source_key: str,
     role: EventRole | None = None,
     metadata: Mapping[str, str] | None = None,
     subagent: str = "",
     ordinal: int | None = None,
-    origin: str = "",
+    source_id: str = "",
 ) -> Event:
     """Make an event with the id that what it is gives it.
 
@@ -182,13 +182,13 @@ def make(
         timestamp: The source's time; must be aware.
         event_type: What happened.
         text: What was said; cleaned of what no terminal should be sent.
-        key: What the source calls it (a record's uuid, a tool call's id); empty for
+        source_key: What the source calls it (a record's uuid, a tool call's id); empty for
             a source that has no such names, where the text serves.
         role: Who wrote it; the type's typical role when None.
         metadata: Whatever else the source says.
         subagent: The helper it belongs to, if any.
         ordinal: Its place in the source; what it is decides when None.
-        origin: The source's own name of it, if no other session uses it.
+        source_id: The source's own name of it, if no other session uses it.
 
     Raises:
         EventRefused: The session is not named, a message has no text, or the time is
@@ -201,7 +201,7 @@ def make(
         raise EventRefused(reason)
     at = timestamp.astimezone(UTC)
     return Event(
-        event_id=event_id(who, name, event_type, key or said, at),
+        event_id=event_id(who, name, event_type, source_key or said, at),
         session_id=name,
         timestamp=at.replace(microsecond=at.microsecond // 1000 * 1000),
         event_type=event_type,
@@ -211,7 +211,7 @@ def make(
         agent=who,
         subagent=clean(subagent),
         ordinal=TYPE_ORDER[event_type] if ordinal is None else ordinal,
-        source_id=origin,
+        source_id=source_id,
     )
 
 

@@ -23,7 +23,7 @@ class SummaryMaker(StrEnum):
 class Filters:
     """Conditions that all hold; an empty one leaves nothing out."""
 
-    of: Scope = ALL
+    scope: Scope = ALL
     """Whose work."""
     session: str = ""
     """A session's id, or as much of its beginning as is known."""
@@ -31,9 +31,9 @@ class Filters:
     """Who said it: of messages alone."""
     levels: frozenset[TocLevel] = frozenset()
     """Of nodes and their grips alone."""
-    has: frozenset[Support] = frozenset()
+    support: frozenset[Support] = frozenset()
     """How well the source supports at least one of a node's bullets."""
-    by: SummaryMaker | None = None
+    maker: SummaryMaker | None = None
     """Who summarised: of nodes and their grips alone."""
     since: datetime | None = None
     """Nothing that ended before; aware."""
@@ -43,9 +43,9 @@ class Filters:
     """Whether what a session's subagents said is looked through too."""
 
     @property
-    def is_of_nodes(self) -> bool:
+    def needs_nodes(self) -> bool:
         """Whether only what is summarised can pass them."""
-        return bool(self.levels or self.has or self.by)
+        return bool(self.levels or self.support or self.maker)
 
 
 EVERYTHING = Filters()
@@ -59,7 +59,7 @@ _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:T(\d\d):(\d\d))?)?)?")
 class FilterField:
     """One filter a person can type."""
 
-    takes: str
+    description: str
     """What stands behind its colon, as a sentence says it."""
     read: Callable[[Filters, str, tzinfo], Filters]
     values: tuple[str, ...] = ()
@@ -67,15 +67,15 @@ class FilterField:
 
 
 def _agent(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, of=replace(filters.of, agent=value))
+    return replace(filters, scope=replace(filters.scope, agent=value))
 
 
 def _project(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, of=replace(filters.of, project=value))
+    return replace(filters, scope=replace(filters.scope, project=value))
 
 
 def _keyword(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, of=replace(filters.of, keyword=value))
+    return replace(filters, scope=replace(filters.scope, keyword=value))
 
 
 def _session(filters: Filters, value: str, _: tzinfo) -> Filters:
@@ -93,11 +93,11 @@ def _level(filters: Filters, value: str, _: tzinfo) -> Filters:
 
 def _has(filters: Filters, value: str, _: tzinfo) -> Filters:
     chosen = {Support(support) for support in value.lower().split(",")}
-    return replace(filters, has=frozenset(chosen))
+    return replace(filters, support=frozenset(chosen))
 
 
 def _by(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, by=SummaryMaker(value.lower()))
+    return replace(filters, maker=SummaryMaker(value.lower()))
 
 
 def _after(filters: Filters, value: str, zone: tzinfo) -> Filters:

@@ -15,7 +15,7 @@ class ModelCondition(StrEnum):
     REFUSED = "refused"
     """It must not be asked: another host, or a model that is not on this machine."""
     RESTING = "resting"
-    """It failed too often, or has used its minutes; it is asked again later."""
+    """It failed too often; it is asked again later."""
     UNWELL = "unwell"
     """It answers, but not as it should."""
 
@@ -38,9 +38,6 @@ class ModelHealth:
     """Whether the model is in memory; what it runs on is known only then."""
     on_cpu: bool = False
     """Whether the model, as it is loaded, uses no graphics card at all."""
-    is_poor: bool = False
-    """Whether it could be asked, but rarely writes what can be used: only what a person
-    asks for is worth a try."""
     retry_s: float = 0.0
     """In how many seconds to ask again; 0 for whenever one likes."""
 

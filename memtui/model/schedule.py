@@ -132,7 +132,7 @@ class Schedules:
     store: str
     """What tells this store from others."""
 
-    def times(self, job: Job) -> JobSchedule | None:
+    def for_job(self, job: Job) -> JobSchedule | None:
         """A job's times; None if it has none."""
         cron = self.crons.get(job)
         if cron is None:

@@ -13,18 +13,18 @@ class Setting:
     name: str
     """``section.key``."""
     default: SettingValue
-    says: str
+    description: str
     """What it means, in whole sentences."""
     unit: str = ""
     choices: tuple[str, ...] = ()
     """What the text, or each text of a list, may be; anything if empty."""
-    least: float | None = None
+    minimum: float | None = None
     """The least a number may be."""
     check: Callable[[str], str] | None = None
     """Says what is wrong with a text; "" if nothing is."""
-    is_at_once: bool = False
+    applies_at_once: bool = False
     """Whether a change takes effect while memtui runs, not at its next start."""
-    when: str = ""
+    applies_to: str = ""
     """For what a change takes effect, if neither the one nor the other says it."""
 
 
@@ -41,7 +41,7 @@ class SettingEntry:
     """Where the value comes from."""
     running: str
     """The value this memtui was started with, or took since, likewise."""
-    fixed: str = ""
+    locked_reason: str = ""
     """Why it cannot be changed in a file; "" if it can."""
     is_set: bool = False
     """Whether anybody has set it."""

@@ -9,20 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 
-from memtui.llm import Summarizer
-from memtui.llm.faults import (
-    BadReply,
-    Cancelled,
-    Fault,
-    ModeRefused,
-    NothingToSay,
-    OutOfMemory,
-    Overflow,
-    Refused,
-    Resting,
-    TooLong,
-    Unwell,
-)
 from memtui.model import calendar
 from memtui.model.events import to_ms
 from memtui.model.jobs import ROLLUP_JOBS, Job, RunReason, RunResult
@@ -49,6 +35,20 @@ from memtui.store import (
     versions,
 )
 from memtui.store.meta import Found
+from memtui.summarize.ollama.errors import (
+    CircuitOpenError,
+    ContextOverflowError,
+    EmptyLogError,
+    InvalidReplyError,
+    NotAllowedError,
+    OllamaError,
+    OutOfMemoryError,
+    ReplyTooLongError,
+    RequestCancelled,
+    TransientError,
+    UnsupportedModeError,
+)
+from memtui.summarize.summarizer import Summarizer
 
 LOOK_AGAIN = timedelta(seconds=30)
 """How long to leave a summariser alone that cannot be asked."""
@@ -86,11 +86,11 @@ class Finder:
         return replace(model.looked_at(health), until=until, waiting=waiting)
 
 
-LAST_WORDS = (BadReply, Overflow, TooLong)
+LAST_WORDS = (InvalidReplyError, ContextOverflowError, ReplyTooLongError)
 """Faults that the same model would only repeat with the same text."""
 
 
-OF_THE_TEXT = (Unwell, OutOfMemory, ModeRefused)
+OF_THE_TEXT = (TransientError, OutOfMemoryError, UnsupportedModeError)
 """Faults that may lie in the text: others are tried before it is tried again."""
 
 
@@ -155,7 +155,7 @@ class Rewrite:
                 one already that was made from the same.
 
         Raises:
-            Cancelled: It was called off; the node is as it was.
+            RequestCancelled: It was called off; the node is as it was.
         """
         with database.connection():
             work, shown = self._read(name), nodes.node(name)
@@ -165,7 +165,7 @@ class Rewrite:
             if not is_asked and (kept := self._kept(work)):
                 return kept
         draft = attempted(lambda: self._draft(work, attempt))
-        if isinstance(draft, Fault):
+        if isinstance(draft, OllamaError):
             return self._failed(work, shown, draft, attempt)
         if isinstance(draft, Exception):
             return self._later(name, repr(draft))
@@ -178,10 +178,10 @@ class Rewrite:
             return self._later(name, repr(made))
         return self._keep(work, made)
 
-    def _draft(self, work: Work, attempt: int) -> Summary | Fault:
+    def _draft(self, work: Work, attempt: int) -> Summary | OllamaError:
         try:
             return work.draft(self._summarizer, attempt)
-        except Fault as fault:
+        except OllamaError as fault:
             return fault
 
     def _read(self, name: str) -> Work | None:
@@ -248,12 +248,12 @@ class Rewrite:
         return Outcome(kind)
 
     def _failed(
-        self, work: Work, shown: TocNode, fault: Fault, attempt: int
+        self, work: Work, shown: TocNode, fault: OllamaError, attempt: int
     ) -> Outcome:
         """Put a fault down to the text, to the model, or to the server."""
-        if isinstance(fault, Cancelled):
+        if isinstance(fault, RequestCancelled):
             raise fault
-        if isinstance(fault, NothingToSay):
+        if isinstance(fault, EmptyLogError):
             return self._done(work.name, Kind.NOTHING)
         if isinstance(fault, LAST_WORDS):
             return self._refused(work, shown, fault, attempt)
@@ -270,26 +270,26 @@ class Rewrite:
         return Outcome(Kind.FAILED, error)
 
     def _refused(
-        self, work: Work, shown: TocNode, fault: Fault, attempt: int
+        self, work: Work, shown: TocNode, fault: OllamaError, attempt: int
     ) -> Outcome:
         """Keep what a model wrote that could not be used, and why."""
         health = self._summarizer.health()
         identity = self._summarizer.identity
         facts = GenerationStats(health.model or identity, health.digest, health.server)
-        draft = fault.summary if isinstance(fault, BadReply) else None
+        draft = fault.summary if isinstance(fault, InvalidReplyError) else None
         if draft is None or not draft.generation.model:
-            draft = replace(draft or Summary(shown.headline, ()), facts=facts)
+            draft = replace(draft or Summary(shown.headline, ()), generation=facts)
         with database.connection():
             digest = self._hash(work, attempt)
             made = work.made(draft, identity, digest, shown.headline)
         return self._keep(work, made.rejected(str(fault)))
 
 
-def _rest_s(fault: Fault) -> float:
+def _rest_s(fault: OllamaError) -> float:
     """For how long a server is left alone: very long where it must not be asked."""
-    if isinstance(fault, Resting):
+    if isinstance(fault, CircuitOpenError):
         return fault.retry_s
-    return FORBIDDEN_S if isinstance(fault, Refused) else 0.0
+    return FORBIDDEN_S if isinstance(fault, NotAllowedError) else 0.0
 
 
 class Runs:
@@ -458,8 +458,7 @@ class Improve:
             self._schedule.begin(due.job, due.reason, now)
             self._runs.end(due.job, RunResult.DONE)
             return 0
-        is_wish = ahead is not None and ahead[0] is None
-        if not self._is_ready(now, is_wish=is_wish):
+        if not self._is_ready(now):
             self._give_up(due, now)
             return 0
         if due:
@@ -559,16 +558,13 @@ class Improve:
         with database.connection():
             return rewrite_queue.last_asked_ms() > self._looked_ms
 
-    def _is_ready(self, now: datetime, *, is_wish: bool = False) -> bool:
-        """Whether the model can be asked; if not, it is left alone for a while.
-
-        A poor one is asked for what a person wants of it.
-        """
+    def _is_ready(self, now: datetime) -> bool:
+        """Whether the model can be asked; if not, it is left alone for a while."""
         self._looked_ms = to_ms(now)
         self._show(self._finder.look(self.model))
         health = self.model.health
         assert health is not None
-        if not (health.is_ready or (health.is_poor and is_wish)):
+        if not health.is_ready:
             self._rest(health.retry_s)
             return False
         self._rests_until = None
@@ -610,7 +606,7 @@ class Improve:
         self._show(self.model.of(name, waiting, self._clock()))
         try:
             outcome = self._rewrite.run(name, is_asked=job is None)
-        except Cancelled:
+        except RequestCancelled:
             self.leave()
             return 0
         finally:

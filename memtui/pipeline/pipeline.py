@@ -14,7 +14,6 @@ from memtui.capture.tail import Tail
 from memtui.capture.transcripts import PATIENCE_S, Files, Import
 from memtui.capture.watcher import Watch
 from memtui.errors import StoreBusy
-from memtui.llm import Summarizer
 from memtui.model.schedule import Schedules
 from memtui.model.segments import SegmentRules
 from memtui.pipeline.indexers import NODES_AT_ONCE, Follow, Listen
@@ -29,6 +28,7 @@ from memtui.pipeline.worker_lock import Claim
 from memtui.search.index import NodeIndex
 from memtui.search.message_index import MessageIndex
 from memtui.store import backup, database, outbox, versions
+from memtui.summarize.summarizer import Summarizer
 from memtui.text.tokens import Counter
 
 MODEL_RESTS_S = (1.0,)

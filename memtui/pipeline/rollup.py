@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, tzinfo
 
-from memtui.llm import Summarizer
 from memtui.model import calendar
 from memtui.model.events import from_ms, to_ms
 from memtui.model.nodes import TocLevel
@@ -18,6 +17,7 @@ from memtui.pipeline.retries import attempted, retry_ms
 from memtui.pipeline.summarization import Made
 from memtui.pipeline.worker import Changes
 from memtui.store import database, dirty, meta, nodes, outbox, segments, versions
+from memtui.summarize.summarizer import Summarizer
 
 NODES_AT_ONCE = 20
 """How many nodes one step rolls up."""

@@ -132,7 +132,7 @@ class Schedule:
         number, began_at, reason = self._runs.pop(job)
         self._ended[job] = now
         self._quiet.pop(job, None)
-        times = self._plan.times(job)
+        times = self._plan.for_job(job)
         skipped = times.count(began_at, now) if times else 0
         with database.transaction():
             jobs.end(number, result, to_ms(now), error=error, skipped=skipped)
@@ -196,7 +196,7 @@ class Schedule:
         looked_at, until = self._quiet.get(job, (now, now))
         if looked_at <= now < until:
             return None
-        times = self._plan.times(job)
+        times = self._plan.for_job(job)
         if times is None:
             return None
         over = jobs.last_over(job, to_ms(now))

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from functools import partial
 
-from memtui.llm import Summarizer
 from memtui.model import calendar, hashing
 from memtui.model.events import to_ms
 from memtui.model.grips import Grip
@@ -39,6 +38,7 @@ from memtui.summarize import surprise as summarize_surprise
 from memtui.summarize.draft import Vouched
 from memtui.summarize.grounding import claims
 from memtui.summarize.keywords import Weighed
+from memtui.summarize.summarizer import Summarizer
 from memtui.text import secrets
 
 SOURCE = "segment_summarizer"

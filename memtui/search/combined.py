@@ -283,7 +283,7 @@ class Search:
     ) -> CombinedResult:
         query, unknown = resolve_filters.meant(query)
         filters = query.filters
-        hearing = Hearing() if filters.is_of_nodes else self._ears.hear(query)
+        hearing = Hearing() if filters.needs_nodes else self._ears.hear(query)
         ranking = Ranking() if filters.role else self._teleport.rank(query, NODES)
         led = lead_to(ranking.matches, scopes.sessions_of(filters))
         ranked = rank(hearing, led, times, query)[: max(0, limit)]

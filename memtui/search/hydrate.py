@@ -17,7 +17,7 @@ def hits(matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
     """Matches that hold what an index cannot know, ready to be shown."""
     return tuple(
         _hit(line, asked)
-        for line in _read_in(matches, asked.filters.of)
+        for line in _read_in(matches, asked.filters.scope)
         if asked.admits(line.said)
     )
 
@@ -27,7 +27,7 @@ def admitted(matches: Sequence[IndexMatch], asked: Query) -> Iterator[IndexMatch
     quotes = grips.excerpts([m.target_id for m in matches if m.kind is HitKind.GRIP])
     made_for = {name: node_id for name, (node_id, _) in quotes.items()}
     places = _places(matches, made_for)
-    said = store_nodes.whole(_names(places, asked.filters.of))
+    said = store_nodes.whole(_names(places, asked.filters.scope))
     for match in matches:
         name = match.target_id
         if places[name] in said:

@@ -62,10 +62,10 @@ def conditions(
 
 
 def _marks(filters: Filters) -> Iterable[frozenset[str]]:
-    by, of = filters.by, filters.of
+    by, of = filters.maker, filters.scope
     yield frozenset(mark(documents.AGENT, name) for name in (of.agent,) if name)
     yield frozenset(mark(documents.PROJECT, name) for name in (of.project,) if name)
-    yield frozenset(mark(documents.HAS, support) for support in filters.has)
+    yield frozenset(mark(documents.HAS, support) for support in filters.support)
     yield frozenset(mark(documents.BY, one) for one in (by,) if one)
 
 

@@ -577,7 +577,7 @@ class SessionSearch:
         wanted = recent.wanted(query, dated)
         if wanted is None and query.is_empty:
             found = replace(found, notes=(*query.hints, NO_WORD))
-        elif query.filters.is_of_nodes:
+        elif query.filters.needs_nodes:
             found = replace(found, notes=(*query.hints, OF_NODES))
         else:
             before = max(0, min(before, WINDOW_MESSAGES - 1))

@@ -67,7 +67,7 @@ def find(
         among: The nodes that may be found; all of them where None.
         is_recent_first: Whether old ones are worth less.
     """
-    newest = store_nodes.newest(NODES, query.filters.of)
+    newest = store_nodes.newest(NODES, query.filters.scope)
     names = [name for name in newest if among is None or name in among]
     nodes = _Nodes(
         [one for one in store_nodes.nodes(names) if _passes(one, query.filters)]
@@ -98,9 +98,10 @@ def _passes(node: TocNode, filters: Filters) -> bool:
         ended -= MOMENT
     return (
         (not filters.levels or node.level in filters.levels)
-        and (not filters.has or not filters.has.isdisjoint(supports))
+        and (not filters.support or not filters.support.isdisjoint(supports))
         and (
-            filters.by is None or node.is_by_model is (filters.by is SummaryMaker.MODEL)
+            filters.maker is None
+            or node.is_by_model is (filters.maker is SummaryMaker.MODEL)
         )
         and (filters.since is None or ended >= filters.since)
         and (filters.until is None or node.start_time < filters.until)
@@ -311,7 +312,7 @@ class Teleport:
             self._opened.close()
 
     def _read(self, query: str, of: Scope) -> Query:
-        return search_query.read(query, self._zone, replace(EVERYTHING, of=of))
+        return search_query.read(query, self._zone, replace(EVERYTHING, scope=of))
 
     def _answer(
         self, asked: Query, limit: int, is_recent_first: bool

@@ -266,5 +266,5 @@ def _filter(reading: _Reading, name: str, value: str) -> None:
         reading.filters = FILTER_FIELDS[name].read(reading.filters, value, reading.zone)
     except ValueError:
         reading.hints.append(
-            f"{name}: takes {FILTER_FIELDS[name].takes}, not “{value}”."
+            f"{name}: takes {FILTER_FIELDS[name].description}, not “{value}”."
         )

@@ -10,7 +10,7 @@ from datetime import datetime, time, tzinfo
 
 from memtui.model import filters
 from memtui.model.filters import Filters
-from memtui.model.hits import Understood
+from memtui.model.hits import ReadDate
 from memtui.search import query as search_query
 from memtui.text import dates
 from memtui.text.dates import Period
@@ -34,7 +34,7 @@ _FILTER = re.compile(
 
 
 _NOT_READ = re.compile(
-    rf'"[^"]*"|\b(?:{"|".join(filters.NAMES)}):(?:"[^"]*"|\S+)', re.I
+    rf'"[^"]*"|\b(?:{"|".join(filters.FILTER_FIELDS)}):(?:"[^"]*"|\S+)', re.I
 )
 
 
@@ -50,10 +50,10 @@ class DatedQuery:
         """Return True if a time lies in one of the periods."""
         return any(_is_in(at, period) for period in self.periods)
 
-    def understood(self, times: Collection[datetime]) -> tuple[Understood, ...]:
+    def understood(self, times: Collection[datetime]) -> tuple[ReadDate, ...]:
         """Describe the periods, and whether the time of a hit lies in each."""
         return tuple(
-            Understood(period.label, any(_is_in(at, period) for at in times))
+            ReadDate(period.label, any(_is_in(at, period) for at in times))
             for period in self.periods
         )
 

@@ -95,7 +95,7 @@ class Quoting:
         findings = self._search.find(text, limit=max(1, limit), filters=filters)
         read = query_dates.read(text, self._clock(), self._zone)
         query = search_query.read(read.rest, self._zone, filters)
-        if not findings.hits or query.filters.is_of_nodes:
+        if not findings.hits or query.filters.needs_nodes:
             return Quoted(findings, findings.hits)
         with database.connection():
             query, _ = resolve_filters.meant(query)

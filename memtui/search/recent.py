@@ -75,12 +75,13 @@ def findings(query: Query, limit: int) -> CombinedResult:
 
 
 def _nodes(filters: Filters, limit: int) -> Sequence[TocNode]:
-    most = READ if filters.has else limit
+    most = READ if filters.support else limit
     found = nodes.nodes(conversations.latest_nodes(filters, most))
     kept = [
         node
         for node in found
-        if not filters.has or filters.has & {one.support for one in node.bullets}
+        if not filters.support
+        or filters.support & {one.support for one in node.bullets}
     ]
     return kept[:limit]
 

@@ -70,12 +70,12 @@ def meant(query: Query) -> tuple[Query, list[str]]:
     said = query.filters.session
     if not said:
         return query, unknown
-    of = query.filters.of
+    of = query.filters.scope
     agent, name = parted(said)
     try:
         agent, name = find(f"{of.agent}:{said}" if of.agent and not agent else said)
     except NotOne as error:
         unknown += map(neutral, str(error).splitlines())
     of = replace(of, agent=of.agent or agent)
-    filters = replace(query.filters, of=of, session=name)
+    filters = replace(query.filters, scope=of, session=name)
     return replace(query, filters=filters), unknown

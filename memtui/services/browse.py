@@ -147,7 +147,7 @@ def counts(of: Scope = ALL) -> list[int]:
     with database.connection():
         if of.is_narrow:
             shared = shares.by_day(of, shares.EVERY_DAY).values()
-            return [share.tally.messages for share in shared]
+            return [share.counts.messages for share in shared]
         waiting = days.under(days.pending()).values()
         return days.counts() + [tally.messages for tally in waiting]
 

@@ -71,7 +71,7 @@ def _status(
 ) -> Status:
     last = next((_seen(run, is_worked) for run in jobs.history(job, 1)), None)
     is_running = last is not None and last.ended_at is None
-    times = plan.times(job)
+    times = plan.for_job(job)
     is_free = times is not None and not state.is_paused
     return Status(
         job=job,
@@ -87,7 +87,7 @@ def _status(
 
 
 def _is_overdue(job: Job, state: JobState, plan: Schedules, now: datetime) -> bool:
-    times, over = plan.times(job), jobs.last_over(job, to_ms(now))
+    times, over = plan.for_job(job), jobs.last_over(job, to_ms(now))
     since = [state.active_since, over.ended_at if over else None]
     known = [at for at in since if at and at <= now]
     return bool(times and known and times.last_missed(max(known), now))

@@ -248,14 +248,14 @@ def latest_nodes(filters: Filters, limit: int) -> list[str]:
         limit: The most ids.
     """
     levels = filters.levels or {TocLevel.SEGMENT}
-    where = [*scopes.within(filters.of)]
+    where = [*scopes.within(filters.scope)]
     where.append(NodeRow.level.in_([level.value for level in levels]))
     if filters.since is not None:
         where.append(VersionRow.end_ms > to_ms(filters.since))
     if filters.until is not None:
         where.append(NodeRow.start_ms < to_ms(filters.until))
-    if filters.by is not None:
-        where.append(VersionRow.is_by_model == (filters.by is SummaryMaker.MODEL))
+    if filters.maker is not None:
+        where.append(VersionRow.is_by_model == (filters.maker is SummaryMaker.MODEL))
     if filters.session:
         where.append(NodeRow.node_id.in_(scopes.of_sessions(filters.session, limit)))
     rows = NodeRow.select(NodeRow.node_id).join(VersionRow).where(*where)

@@ -69,7 +69,7 @@ db = peewee.SqliteDatabase(None, autoconnect=False)
 @dataclass(slots=True)
 class _OpenFile:
     path: str
-    read_identity: str
+    identity: str
     inode: tuple[int, int]
     was_missing: bool = False
 

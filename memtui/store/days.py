@@ -142,7 +142,7 @@ def under(node_ids: Iterable[str]) -> dict[str, NodeCounts]:
     told: dict[str, ScopeShare] = {}
     for level in {here.level for here in asked.values()}:
         told |= activity.shares_of_level(level, found)
-    return {name: told[name].tally for name in asked if name in told}
+    return {name: told[name].counts for name in asked if name in told}
 
 
 def of_days(first: str, after: str, *more: Any, where: Iterable[Any] = ()) -> Any:

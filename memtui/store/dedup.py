@@ -36,7 +36,7 @@ from memtui.text import analyzer
 class _Shared:
     """An event that several sessions tell."""
 
-    existing_keys: Known
+    known: Known
     told: dict[int, tuple[str, str]] = field(default_factory=dict)
     """The other sessions that tell it, each with the route and the id under which it
     does."""

@@ -53,7 +53,7 @@ class Added:
 
     created: tuple[str, ...]
     """Ids of the events that were not known before."""
-    existing_keys: int
+    known: int
     """How many were kept already, told in this way or in another."""
     forgotten: int = 0
     """How many a person had forgotten: they do not come back."""

@@ -159,15 +159,7 @@ def add_capability(server: str, digest: str, mode: str) -> None:
     write("capabilities", json.dumps(latest))
 
 
-def cpu_time() -> list[tuple[int, float]]:
-    """Return when a model ran without a graphics card, in ms, and for how long."""
-    rows = json.loads(read("cpu_time") or "[]")
-    return [(int(at_ms), float(seconds)) for at_ms, seconds in rows]
 
-
-def set_cpu_time(rows: Iterable[tuple[int, float]]) -> None:
-    """Set when a model ran without a graphics card, in ms, and for how long."""
-    write("cpu_time", json.dumps(list(rows)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ def meant(query: Query) -> tuple[Query, list[str]]:
     Returns:
         The query; and each name that nothing is kept of, in a sentence.
     """
-    scope = query.filters.of
+    scope = query.filters.scope
     names, unknown = {"agent": scope.agent, "project": scope.project}, []
     for kind, said in names.items():
         if not said:
@@ -148,12 +148,12 @@ def meant(query: Query) -> tuple[Query, list[str]]:
         elif said not in found:
             names[kind] = found[0]
     of = replace(scope, **names)
-    return replace(query, filters=replace(query.filters, of=of)), unknown
+    return replace(query, filters=replace(query.filters, scope=of)), unknown
 
 
 def sessions_of(filters: Filters) -> frozenset[int] | None:
     """The numbers of the sessions that filters leave; None if that is all of them."""
-    scope, name = filters.of, SessionRow.name
+    scope, name = filters.scope, SessionRow.name
     where = []
     if scope.agent:
         where.append(SessionRow.agent == scope.agent)

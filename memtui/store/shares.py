@@ -99,10 +99,10 @@ def part(node: TocNode, of: Scope) -> ScopedNode:
     if share.is_all_of(node.counts):
         return ScopedNode(node, node.counts)
     bullets = _resting_on(node.bullets, of)
-    longest = next(iter(nodes.nodes([share.longest])), None)
+    longest = next(iter(nodes.nodes([share.longest_segment])), None)
     mine = replace(
         node,
-        counts=share.tally,
+        counts=share.counts,
         bullets=bullets,
         withheld=(),
         headline=longest.headline if longest else "",
@@ -118,18 +118,21 @@ def narrowed(
 ) -> list[CalendarDay]:
     """Days of a year as they tell of a scope alone, without those that have nothing."""
     mine = by_day(of, days_of(year_id))
-    named = {x.node_id: x for x in nodes.lines([one.longest for one in mine.values()])}
+    named = {
+        x.node_id: x
+        for x in nodes.lines([one.longest_segment for one in mine.values()])
+    }
     told = []
     for day in found:
         share = mine.get(day.node_id)
         if share is None:
             continue
-        if day.is_pending or share.tally.segments < day.segments:
-            longest = named.get(share.longest)
+        if day.is_pending or share.counts.segments < day.segments:
+            longest = named.get(share.longest_segment)
             day = replace(
                 day,
-                segments=share.tally.segments,
-                messages=share.tally.messages,
+                segments=share.counts.segments,
+                messages=share.counts.messages,
                 headline=longest.headline if longest else "",
                 agents=tuple(sorted(share.agents)),
                 projects=tuple(sorted(share.projects)),
@@ -167,7 +170,7 @@ def _told(
         mine |= activity.shares_of_level(level, days)
         if level is not TocLevel.DAY:
             under |= activity.children_of_level(level, days)
-    heads = {mine[x.node_id].longest for x in found if x.node_id in mine}
+    heads = {mine[x.node_id].longest_segment for x in found if x.node_id in mine}
     named = {line.node_id: line for line in nodes.lines(sorted(heads))}
     leaves = _among((x.node_id for x in found if x.level is TocLevel.SEGMENT), of)
     told = []
@@ -181,7 +184,7 @@ def _told(
             active = replace(
                 line, activity=activity.count_by_part(line.node_id, start_ms, parts)
             )
-            told.append(_narrowed(active, share, named.get(share.longest)))
+            told.append(_narrowed(active, share, named.get(share.longest_segment)))
     return told
 
 
@@ -191,7 +194,7 @@ def _narrowed(line: TocEntry, share: ScopeShare, longest: TocEntry | None) -> To
         return line
     return replace(
         line,
-        counts=share.tally,
+        counts=share.counts,
         headline=longest.headline if longest else "",
         is_by_model=longest is not None and longest.is_by_model,
         is_live=share.is_live,

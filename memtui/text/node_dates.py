@@ -79,10 +79,10 @@ def _node_date(node_id: str) -> NodeDate:
 
 
 def _for_period(period: Period, zone: tzinfo) -> NodeDate:
-    first = calendar.day_of(period.start, zone) if period.start else None
+    first = calendar.local_day(period.start, zone) if period.start else None
     after = None
     if period.end:
-        after = calendar.day_of(period.end - timedelta(microseconds=1), zone) + DAY
+        after = calendar.local_day(period.end - timedelta(microseconds=1), zone) + DAY
     if first and after == first + WEEK and first.isoweekday() != 1:
         # "A week ago" is the week that its middle lies in.
         return _node_date(calendar.path(calendar.day_id(first + 3 * DAY))[2])

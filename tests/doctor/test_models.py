@@ -73,7 +73,7 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
     until = at + timedelta(minutes=14)
     opened = Workspace(in_home(home), Settings({}))
     with database.transaction():
-        found = meta.Found(ModelCondition.RESTING, "its minutes are used", until, at)
+        found = meta.Found(ModelCondition.RESTING, "its server failed", until, at)
         meta.set_model(found)
     opened.stop()
     assert [one["subject"] for one in named(ask(), "model")] == [""]
@@ -81,21 +81,9 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
         fcntl.flock(claim, fcntl.LOCK_EX)
         ours, theirs = named(ask(), "model")
     assert ours["subject"] == "" and theirs["is_well"]
-    words = "the memtui that works: resting until {}, its minutes are used (seen at {})"
+    words = "the memtui that works: resting until {}, its server failed (seen at {})"
     times = [f"{when.astimezone(opened.zone):%H:%M}" for when in (until, at)]
     assert theirs["says"] == words.format(*times)
-
-
-def test_a_model_that_has_no_minutes_is_told_from_one_that_is_unwell(
-    ask: Ask, summaries: Set
-) -> None:
-    model = Model(on_gpu=False)
-    with serving(model) as stub:
-        stub.memory.load(model, {"num_ctx": 4096})
-        summaries(url=stub.url, provider="ollama", cpu_minutes="0")
-        found = of(ask(), "model")
-    assert "without one it must not work" in found["says"]
-    assert "summaries.cpu_minutes above 0" in found["cure"]
 
 
 @pytest.mark.parametrize("provider", ["auto", "ollama"])

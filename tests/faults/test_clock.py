@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from memtui.llm.extractive import Extractive
 from memtui.model.events import is_event_id
 from memtui.model.segments import Segment, SegmentRules
 from memtui.model.summaries import Summary
@@ -16,6 +15,7 @@ from memtui.services import status
 from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.schema import EventRow
+from memtui.summarize.summarizer import Extractive
 from memtui.text.tokens import ESTIMATED
 from memtui.workspace import Workspace
 from tests.once.telling import START, TreeOf, bring, hook, leave, line

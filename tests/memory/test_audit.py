@@ -258,7 +258,7 @@ def conversation(texts: list[str]) -> list[Event]:
             timestamp=datetime(2024, 1, 15, 9, tzinfo=UTC) + timedelta(minutes=at),
             event_type=EventType.USER_MESSAGE,
             text=text,
-            key=str(at),
+            source_key=str(at),
         )
         for at, text in enumerate(texts)
     ]

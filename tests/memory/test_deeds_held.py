@@ -108,7 +108,7 @@ def run(*calls: tuple[str, str, bool]) -> list[Event]:
             event_type=EventType.TOOL_RESULT if tool else EventType.ASSISTANT_MESSAGE,
             text=text,
             metadata={"tool_name": tool} | ({"is_error": "true"} if wrong else {}),
-            key=str(at),
+            source_key=str(at),
         )
         for at, (tool, text, wrong) in enumerate(calls)
     ]

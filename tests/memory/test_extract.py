@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.llm.extractive import Extractive
 from memtui.model import events
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.nodes import BULLET_COUNTS, Bullet, TocLevel, TocNode
@@ -19,6 +18,7 @@ from memtui.model.segments import Segment
 from memtui.model.summaries import Keyword
 from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import extractive, rollup
+from memtui.summarize.summarizer import Extractive
 from memtui.text import prose, titles
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
@@ -33,7 +33,7 @@ def make(kind: EventType, text: str, at: int, **metadata: str) -> Event:
         timestamp=START + timedelta(minutes=at),
         event_type=kind,
         text=text,
-        key=str(at),
+        source_key=str(at),
         metadata=metadata,
     )
 
@@ -166,7 +166,7 @@ def test_what_the_machinery_wrote_is_never_quoted() -> None:
             event_type=EventType.USER_MESSAGE,
             role=EventRole.SYSTEM,
             text="The zebra was summarised before.",
-            key="z",
+            source_key="z",
         ),
         caveat,
         make(EventType.USER_MESSAGE, "[Request interrupted by user]", 10),

@@ -34,7 +34,7 @@ def conversation(texts: list[str]) -> list[Event]:
             timestamp=START + timedelta(minutes=at),
             event_type=EventType.USER_MESSAGE,
             text=text,
-            key=str(at),
+            source_key=str(at),
         )
         for at, text in enumerate(texts)
     ]

@@ -28,7 +28,7 @@ def said(
         timestamp=START + timedelta(seconds=at),
         event_type=kind,
         text=text or "-",
-        key=str(at),
+        source_key=str(at),
         metadata={"tool_name": tool_name} if tool_name else {},
     )
 

@@ -121,12 +121,12 @@ def test_filters_narrow_what_is_looked_through() -> None:
     )
     assert query.terms == ("retri",)
     assert query.filters == Filters(
-        of=Scope("codex", "my shop"),
+        scope=Scope("codex", "my shop"),
         session="01AB",
         role=EventRole.USER,
         levels=frozenset({TocLevel.DAY, TocLevel.WEEK}),
-        has=frozenset({Support.UNSUPPORTED}),
-        by=SummaryMaker.MODEL,
+        support=frozenset({Support.UNSUPPORTED}),
+        maker=SummaryMaker.MODEL,
         since=datetime(2025, 3, 1, tzinfo=BERLIN),
         until=datetime(2025, 4, 2, tzinfo=BERLIN),
     )
@@ -134,9 +134,9 @@ def test_filters_narrow_what_is_looked_through() -> None:
 
 
 def test_a_filter_that_is_typed_goes_before_one_that_holds_besides() -> None:
-    given = Filters(of=Scope("codex", "shop"), role=EventRole.USER)
+    given = Filters(scope=Scope("codex", "shop"), role=EventRole.USER)
     query = search_query.read("retries agent:aider", UTC, given)
-    assert query.filters == Filters(of=Scope("aider", "shop"), role=EventRole.USER)
+    assert query.filters == Filters(scope=Scope("aider", "shop"), role=EventRole.USER)
 
 
 @pytest.mark.parametrize(

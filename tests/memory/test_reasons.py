@@ -106,6 +106,6 @@ def test_without_a_grip_nothing_stands_whatever_the_words() -> None:
 def test_what_is_held_up_is_counted() -> None:
     weak = Bullet("b", ("grip:1:b",), Verdict(Support.WEAK))
     rows = (Bullet("a", ("grip:1:a",), SUPPORTED), weak, Bullet("c", (), UNSUPPORTED))
-    assert format.held(rows) == "1 of 3 bullets supported, 1 weak"
-    assert format.held(rows[:1]) == "1 of 1 bullet supported"
-    assert format.held(()) == ""
+    assert format.support_counts(rows) == "1 of 3 bullets supported, 1 weak"
+    assert format.support_counts(rows[:1]) == "1 of 1 bullet supported"
+    assert format.support_counts(()) == ""

@@ -247,5 +247,5 @@ def test_no_text_whatever_is_too_strange_to_be_checked(text: str) -> None:
 
 def test_a_job_without_an_expression_has_no_times() -> None:
     plan = Schedules({Job.DAY: "0 1 * * *"}, UTC, 0, "a")
-    assert plan.times(Job.SEGMENTS) is None
-    assert plan.times(Job.DAY) == times("0 1 * * *")
+    assert plan.for_job(Job.SEGMENTS) is None
+    assert plan.for_job(Job.DAY) == times("0 1 * * *")

@@ -24,7 +24,7 @@ def said(
         timestamp=START + timedelta(seconds=at_s),
         event_type=kind,
         text=f"said at {at_s}",
-        key=f"{at_s} {kind}",
+        source_key=f"{at_s} {kind}",
         role=role,
     )
     return replace(made, tokens=tokens)
@@ -88,7 +88,7 @@ def test_a_tools_text_counts_only_at_its_beginning() -> None:
         timestamp=START,
         event_type=EventType.TOOL_RESULT,
         text="x" * 5000,
-        key="k",
+        source_key="k",
     )
     assert len(segments.counted_text(tool)) == 1000
 

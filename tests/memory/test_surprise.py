@@ -52,7 +52,7 @@ def said(text: str) -> list[Event]:
             timestamp=datetime(2024, 1, 15, tzinfo=UTC) + timedelta(minutes=at),
             event_type=EventType.USER_MESSAGE,
             text=text,
-            key=str(at),
+            source_key=str(at),
         )
         for at in range(2)
     ]

@@ -23,7 +23,7 @@ def talk(*turns: tuple[str, str]) -> list[Event]:
             timestamp=START + timedelta(minutes=at),
             event_type=KINDS.get(who, EventType.TOOL_RESULT),
             text=text,
-            key=str(at),
+            source_key=str(at),
             metadata={} if who in KINDS else {"tool_name": who},
         )
         for at, (who, text) in enumerate(turns)
@@ -140,7 +140,7 @@ def committed(answer: str, **metadata: str) -> str:
         timestamp=START,
         event_type=EventType.TOOL_RESULT,
         text=f"Bash: {' '.join(command.split())}\n{answer}",
-        key="c",
+        source_key="c",
         metadata={
             "tool_name": "Bash",
             "tool_input": json.dumps({"command": command}),

@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memtui.llm.extractive import Extractive
 from memtui.model.segments import SegmentRules
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, Setup
 from memtui.settings import Settings
+from memtui.summarize.summarizer import Extractive
 from memtui.text.tokens import ESTIMATED
 from memtui.workspace import Workspace
 

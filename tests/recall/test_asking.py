@@ -303,7 +303,7 @@ def test_a_memory_is_as_old_as_its_last_message(full_house: Workspace) -> None:
         timestamp=AT + timedelta(minutes=9),
         event_type=EventType.SESSION_END,
         text="",
-        key="end",
+        source_key="end",
     )
     keep(line("The walrus wants herring", session="zoo"), ended)
     assert full_house.works.until_idle(lambda _: None) == []

@@ -91,13 +91,15 @@ def test_what_is_told_of_a_node_is_counted_and_quoted_from_its_scope_alone(
         found = browse.part(line.node_id, of)
         assert found is not None and found.node.counts == line.counts
         if found.is_all:
-            assert line.headline == said[line.node_id] and not found.hidden
+            assert line.headline == said[line.node_id] and not found.hidden_bullets
             continue
         assert line.headline == found.node.headline
         assert line.headline in {leaf.headline for leaf in mine}
         assert set(found.node.agents) == {one for leaf in mine for one in leaf.agents}
         assert all(_rests_on(bullet, leaves) for bullet in found.node.bullets)
-        assert len(found.node.bullets) + found.hidden == len(bullets(line.node_id))
+        assert len(found.node.bullets) + found.hidden_bullets == len(
+            bullets(line.node_id)
+        )
     assert browse.at_a_glance(lines, of) == lines
     assert browse.lines([one.node_id for one in lines], of) == lines
     others = [name for name in said if name not in {one.node_id for one in lines}]

@@ -42,9 +42,9 @@ def said(
         timestamp=AT + timedelta(seconds=number),
         event_type=TURN[number % 4],
         text=f"number {number}",
-        key=f"{subagent}{number}",
+        source_key=f"{subagent}{number}",
         subagent=subagent,
-        origin=origin,
+        source_id=origin,
     )
 
 

@@ -132,7 +132,7 @@ def test_filters_leave_out_what_they_say(house: Workspace) -> None:
         assert set(found(house, "quay", filters=later)) == {"quay three", "quay four"}
         earlier = replace(later, since=None, until=AT + timedelta(seconds=2))
         assert found(house, "quay", filters=earlier) == ["quay one"]
-        none = Filters(of=Scope("nobody", ""))
+        none = Filters(scope=Scope("nobody", ""))
         assert found(house, "quay", filters=none) == []
 
 
@@ -417,7 +417,7 @@ def test_a_session_is_named_as_answers_print_it(house: Workspace) -> None:
         assert len(found(house, f"quay session:{session}")) == 1
         given = Filters(session=session)
         assert len(found(house, "quay", filters=given)) == 1
-    mine = Filters(of=Scope("codex", ""), session="t1")
+    mine = Filters(scope=Scope("codex", ""), session="t1")
     answer = house.talk.find("quay", filters=mine)
     assert (texts(answer), answer.notes) == (["quay three"], ())
     for said, why in (("codex:x", "there is no session"), ("t1", "any of 2 sessions")):

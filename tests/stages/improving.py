@@ -8,12 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memtui.llm.extractive import Extractive
-from memtui.llm.looking import Wishes
-from memtui.llm.ollama import Ollama
-from memtui.llm.probing import Capability, Mode
-from memtui.llm.prompts import Log
-from memtui.llm.transport import Deadlines
 from memtui.model import calendar
 from memtui.model.jobs import Job, JobRun
 from memtui.model.model_state import ModelProgress
@@ -28,6 +22,10 @@ from memtui.services import browse, jobs, versions
 from memtui.store import database, dirty, rewrite_queue
 from memtui.store.schema import NodeRow
 from memtui.summarize import draft as summarize_draft
+from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
+from memtui.summarize.ollama.prompts import Log
+from memtui.summarize.ollama.summarizer import Callbacks, Ollama
+from memtui.summarize.summarizer import Extractive
 from memtui.text.tokens import ESTIMATED
 from memtui.workspace import Workspace
 from tests.stub.personas import Prompt, reply
@@ -53,8 +51,8 @@ NOW = datetime(2025, 4, 20, 12, tzinfo=UTC)
 DAY, WEEK = "toc:day:2025-03-10", "toc:week:2025-W11"
 MONTH, YEAR = "toc:month:2025-03", "toc:year:2025"
 
-PATIENT = Deadlines(answer_s=10.0, load_s=10.0, first_s=10.0, idle_s=10.0)
-"""Deadlines that no machine misses by being slow."""
+PATIENT_S = 10.0
+"""A timeout that no machine misses by being slow."""
 
 TALK = (
     ("user", "The ferry importer drops every crossing after 23:50, please fix it."),
@@ -134,7 +132,7 @@ class Bench:
     house: Workspace
     stub: Stub
     folder: Path
-    wishes: Wishes | None = None
+    options: ModelOptions | None = None
     clock: Clock = field(default_factory=Clock)
     slept: list[float] = field(default_factory=list)
     seen: list[ModelProgress] = field(default_factory=list)
@@ -175,15 +173,21 @@ class Bench:
         )
 
     def _ollama(self, tell: Callable[[ModelProgress], None]) -> Ollama:
-        known = [Capability(self.stub.version, m.digest, Mode.QUIET) for m in self._own]
+        known = [
+            Capability(self.stub.version, m.digest, OutputMode.SCHEMA)
+            for m in self._own
+        ]
+        options = self.options or ModelOptions(self.stub.url, timeout_s=PATIENT_S)
         self.ollama = Ollama(
-            self.wishes or Wishes(self.stub.url, deadlines=PATIENT),
-            report=tell,
-            known=known,
-            accept=_why_not,
-            clock=self.clock.tick,
-            sleep=self._sleep,
-            jitter=lambda: 1.0,
+            options,
+            known,
+            Callbacks(
+                report=tell,
+                accept=_why_not,
+                clock=self.clock.tick,
+                sleep=self._sleep,
+                jitter=lambda: 1.0,
+            ),
         )
         return self.ollama
 

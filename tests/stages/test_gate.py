@@ -50,7 +50,7 @@ def said(text: str, **metadata: str) -> Event:
         timestamp=AT,
         event_type=EventType.USER_MESSAGE,
         text=text,
-        key="u1",
+        source_key="u1",
         metadata=metadata,
     )
 

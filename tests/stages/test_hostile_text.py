@@ -107,8 +107,6 @@ def test_whatever_is_said_is_told_and_not_obeyed(
     assert len(names) >= len(TALKS) - 2
     bench.drain()
     while bench.waiting()["segment"] or bench.waiting()["day"]:
-        # A model that is called poor is asked again by the next process.
-        bench.start()
         bench.clock.on(hours=1)
         assert bench.drain()
     bench.sound()

@@ -1,12 +1,9 @@
 """Which version a model writes next, when, and what is remembered of its runs."""
 
 from datetime import UTC, timedelta
-from pathlib import Path
 
 import pytest
 
-from memtui.llm import prompts
-from memtui.llm.looking import Wishes
 from memtui.model import calendar
 from memtui.model.events import to_ms
 from memtui.model.jobs import Job, RunReason, RunResult
@@ -16,13 +13,12 @@ from memtui.model.segments import SegmentRules
 from memtui.pipeline.model_worker import AGES, PUT_OFF_S, Improve
 from memtui.services import jobs
 from memtui.store import database, dirty, meta
-from memtui.workspace import Workspace
+from memtui.summarize.ollama import prompts
 from tests.stages.improving import (
     DAY,
     MONDAY,
     MONTH,
     NOW,
-    PATIENT,
     TALK,
     WEEK,
     YEAR,
@@ -32,13 +28,13 @@ from tests.stages.improving import (
     talk_of,
 )
 from tests.stub import faults, personas
-from tests.stub.models import Model
 from tests.stub.personas import Prompt
-from tests.stub.server import Stub, serving
+from tests.stub.server import Stub
 
 HOUR = timedelta(hours=1)
 MS = timedelta(milliseconds=1)
 TUESDAY = "toc:day:2025-03-11"
+WEDNESDAY = "toc:day:2025-03-12"
 
 
 def hours(bench: Bench, count: int, days: int = 0) -> None:
@@ -232,39 +228,31 @@ def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
     assert bench.waiting()["segment"] == 0
 
 
-def test_what_has_used_its_minutes_goes_on_with_its_run_after_a_rest(
-    house: Workspace, tmp_path: Path
-) -> None:
-    with serving(Model(on_gpu=False)) as slow:
-        wishes = Wishes(slow.url, cpu_minutes=1.0, deadlines=PATIENT)
-        bench = Bench(house, slow, tmp_path, wishes)
-
-        def takes_long(prompt: personas.Prompt) -> str:
-            bench.clock.on(minutes=1)
-            return personas.honest(prompt)
-
-        slow.models[0].persona = takes_long
-        hours(bench, 1)
-        hours(bench, 1, days=1)
-        for _ in range(2):
-            assert len(bench.drain()) == 1
-            bench.clock.on(minutes=61)
-        assert bench.drain() == [TUESDAY]
-        until = bench.improve.model.until
-        assert until is not None and bench.clock() < until
-        with database.connection():
-            found = meta.model()
-        assert found is not None and found.until == until
-        assert found.condition is ModelCondition.RESTING and "minutes" in found.says
-        assert bench.runs(Job.DAY)[0].result is None
-        bench.clock.on(minutes=61)
-        assert bench.drain() == [DAY]
-        (run,) = bench.runs(Job.DAY)
-        assert (run.reason, run.result, run.created) == (
-            RunReason.SEGMENTS_DONE,
-            RunResult.DONE,
-            2,
-        )
+def test_a_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> None:
+    for day in range(3):
+        hours(bench, 1, days=day)
+    while not {TUESDAY, WEDNESDAY} & set(bench.order):
+        bench.step()
+        bench.digest()
+    stub.always(faults.CRASHED)
+    while not bench.improve.model.until:
+        bench.step()
+    until = bench.improve.model.until
+    assert bench.clock() < until
+    with database.connection():
+        found = meta.model()
+    assert found is not None and found.until == until
+    assert found.condition is ModelCondition.RESTING and "failed" in found.says
+    assert bench.runs(Job.DAY)[0].result is None
+    stub.forget()
+    bench.clock.on(hours=1)
+    assert DAY in bench.drain()
+    (run,) = bench.runs(Job.DAY)
+    assert (run.reason, run.result, run.created) == (
+        RunReason.SEGMENTS_DONE,
+        RunResult.DONE,
+        3,
+    )
 
 
 def test_a_roll_up_that_was_cut_short_is_made_up_for_when_somebody_answers(

@@ -13,18 +13,17 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as trying
 from hypothesis import strategies as st
 
-from memtui.llm.looking import Wishes
 from memtui.model.jobs import Job, RunResult
 from memtui.model.nodes import TocNode
 from memtui.paths import in_home
 from memtui.pipeline.model_worker import PUT_OFF_S
 from memtui.settings import Settings
 from memtui.store import database
+from memtui.summarize.ollama.models import ModelOptions
 from memtui.workspace import Workspace
 from tests.stages.improving import (
     DAY,
     MONDAY,
-    PATIENT,
     Bench,
     said,
     talk_of,
@@ -125,8 +124,7 @@ def test_a_stream_cut_anywhere_is_asked_for_again_or_leaves_what_was(
 def opened(folder: Path, settings: Settings) -> Iterator[Bench]:
     house = Workspace(in_home(folder / "home"), settings)
     with serving(Model(), Model("gemma3:4b", family="gemma3")) as stub:
-        hasty = replace(PATIENT, first_s=0.5, token_s=0.0, idle_s=0.1)
-        yield Bench(house, stub, folder, Wishes(stub.url, deadlines=hasty))
+        yield Bench(house, stub, folder, ModelOptions(stub.url, timeout_s=0.5))
     house.stop()
 
 

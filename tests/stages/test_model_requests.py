@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from memtui.llm.looking import Wishes
 from memtui.model.nodes import TocLevel
+from memtui.summarize.ollama.models import ModelOptions
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY
-from tests.stages.improving import NOW, PATIENT, Bench, said
+from tests.stages.improving import NOW, PATIENT_S, Bench, said
 from tests.stub.handler import OVERHEAD
 from tests.stub.models import Model
 from tests.stub.server import Stub, serving
@@ -37,8 +37,8 @@ def ran(
         monkeypatch.setenv(name, "http://10.11.12.13:3128")
     monkeypatch.setenv("OLLAMA_API_KEY", "a-key-of-somebody")
     monkeypatch.setenv("OLLAMA_HOST", "http://10.11.12.14:11434")
-    wishes = Wishes(stub.url, deadlines=PATIENT)
-    bench = Bench(house, stub, tmp_path, wishes, knows=False)
+    options = ModelOptions(stub.url, timeout_s=PATIENT_S)
+    bench = Bench(house, stub, tmp_path, options, knows=False)
     for _ in bench.works.importer().run([HISTORY]):
         pass
     bench.digest()

@@ -7,20 +7,18 @@ from datetime import timedelta
 
 import pytest
 
-from memtui.llm.extractive import Extractive
-from memtui.llm.looking import Wishes
 from memtui.model.jobs import Job, RunResult
-from memtui.model.model_state import ModelCondition
 from memtui.model.nodes import NodeStatus
 from memtui.model.verdicts import Support
 from memtui.pipeline.model_worker import FORBIDDEN_S
 from memtui.services import jobs
 from memtui.services import versions as services_versions
+from memtui.summarize.ollama.models import ModelOptions
+from memtui.summarize.summarizer import Extractive
 from tests.stages.improving import (
     DAY,
     MONDAY,
     MONTH,
-    PATIENT,
     TALK,
     WEEK,
     Bench,
@@ -31,7 +29,7 @@ from tests.stages.improving import (
 from tests.stub import faults, personas
 from tests.stub.models import Model
 from tests.stub.personas import Prompt
-from tests.stub.server import Stub, serving
+from tests.stub.server import Stub
 
 MOON = "The moon landing was watched by penguins eating marzipan"
 """What nobody in any log says."""
@@ -80,7 +78,11 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     model, facts = bench.stub.models[0], node.generation
     assert node.summarizer == f"ollama-1 {model.name} {model.digest[:12]}"
     assert (facts.model, facts.digest) == (model.name, model.digest)
-    assert (facts.server, facts.prompt, facts.mode) == (bench.stub.version, "1", "A")
+    assert (facts.server, facts.prompt, facts.mode) == (
+        bench.stub.version,
+        "1",
+        "schema",
+    )
     assert json.loads(facts.options)["seed"] == 1
     assert (facts.requests, facts.parts, facts.prompt_ms) == (1, 1, 2000)
     assert facts.surprise == personas.SURPRISE
@@ -260,7 +262,7 @@ def test_a_model_that_writes_nothing_of_use_leaves_all_as_it_is(bench: Bench) ->
     name = one(bench)
     writes(personas.empty, bench)
     bench.drain()
-    assert seeds(bench.stub).count((0.0, 1)) == 3
+    assert seeds(bench.stub).count((0.0, 1)) == 4
     assert not any(bench.node(n).is_by_model for n in (name, DAY, WEEK, MONTH))
     assert bench.waiting()["segment"] == 0
     bench.sound()
@@ -466,7 +468,7 @@ WORSE = [
     (faults.PROXY, "502 Bad Gateway"),
     (faults.reset(1), "the connection broke off"),
     (faults.ended(1), "the reply ended before it was done"),
-    (faults.NOT_DONE, "the reply ended before it was done"),
+    (faults.NOT_DONE, "the server's answer cannot be read"),
     (faults.garbled(1), "the server's answer cannot be read"),
     (faults.broken_off("an unknown error was encountered", 2), "an unknown error"),
     (faults.stalled(1), "the server fell silent"),
@@ -479,9 +481,7 @@ WORSE = [
 def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     bench: Bench, fault: faults.Fault, why: str
 ) -> None:
-    bench.wishes = Wishes(
-        bench.stub.url, deadlines=replace(PATIENT, idle_s=0.1, first_s=1.0)
-    )
+    bench.options = ModelOptions(bench.stub.url, timeout_s=1.0)
     bench.start()
     name = one(bench)
     before = bench.dump("jobs", "job_runs", "nodes", "meta")
@@ -576,43 +576,6 @@ def test_a_reply_cut_for_its_length_keeps_its_whole_bullets(bench: Bench) -> Non
     assert [bullet.text for bullet in node.bullets] == [talk_of(0)[0][1]]
 
 
-def test_a_model_that_mostly_fails_is_called_poor_and_another_one_asked(
-    bench: Bench,
-) -> None:
-    for number in range(4):
-        one(bench, number)
-    writes(personas.empty, bench)
-    assert [bench.step() for _ in range(4)] == [1, 1, 1, 0]
-    health = bench.improve.model.health
-    assert health is not None and health.condition is ModelCondition.UNWELL
-    assert health.message.startswith(
-        "qwen3:4b rarely writes a summary that can be used"
-    )
-    assert bench.waiting()["segment"] == 1
-    bench.stub.models.append(Model("gemma3:4b", family="gemma3"))
-    bench.clock.on(seconds=30)
-    bench.drain()
-    assert bench.node(bench.segments()[-1]).generation.model == "gemma3:4b"
-
-
-def test_a_poor_model_is_asked_for_what_a_person_wants(bench: Bench) -> None:
-    for number in range(4):
-        one(bench, number)
-    writes(personas.empty, bench)
-    bench.drain()
-    asked = len(bench.stub.chats())
-    writes(personas.honest, bench)
-    bench.clock.on(hours=1)
-    assert bench.drain() == [] and len(bench.stub.chats()) == asked
-    name = bench.segments()[0]
-    bench.clock.on(seconds=1)
-    bench.ask(name)
-    assert bench.step() == 1
-    assert bench.node(name).is_by_model and bench.history(name).requested_at is None
-    assert bench.drain()
-    assert bench.waiting()["segment"] == 0
-
-
 def test_without_a_model_the_one_to_pull_is_named(bench: Bench) -> None:
     one(bench)
     bench.stub.models[:] = [Model("nomic-embed-text", size="137M")]
@@ -647,28 +610,3 @@ def test_a_fault_of_our_own_is_put_off_like_any_other(
     bench.clock.on(minutes=2)
     bench.drain()
     assert bench.node(poison).is_by_model
-
-
-def test_what_a_model_may_do_without_a_graphics_card_is_limited(
-    bench: Bench,
-) -> None:
-    with serving(Model(on_gpu=False)) as slow:
-        bench.stub = slow
-        bench.wishes = Wishes(slow.url, cpu_minutes=1.0, deadlines=PATIENT)
-        bench.start()
-        for number in range(4):
-            one(bench, number)
-
-        def takes_long(prompt: Prompt) -> str:
-            bench.clock.on(seconds=50)
-            return personas.honest(prompt)
-
-        slow.models[0].persona = takes_long
-        began = bench.clock()
-        assert [bench.step() for _ in range(4)] == [1, 1, 0, 0]
-        health = bench.improve.model.health
-        assert health is not None and "the minutes that it may work" in health.message
-        while bench.step() == 0:
-            bench.clock.on(seconds=60)
-        waited = bench.clock() - began
-        assert timedelta(minutes=55) < waited < timedelta(minutes=64)

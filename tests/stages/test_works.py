@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from memtui.cli.output import plain_text
-from memtui.llm.extractive import Extractive
 from memtui.model.events import Event
 from memtui.model.nodes import NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment, SegmentRules
@@ -23,6 +22,7 @@ from memtui.services import browse, status
 from memtui.settings import Settings
 from memtui.store import database, dirty, events, meta
 from memtui.store.schema import VersionRow
+from memtui.summarize.summarizer import Extractive
 from memtui.text.tokens import ESTIMATED
 from memtui.workspace import Workspace
 

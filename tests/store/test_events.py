@@ -36,7 +36,7 @@ def said(
         timestamp=AT + timedelta(seconds=after_s),
         event_type=kind,
         text=text,
-        key=key,
+        source_key=key,
         metadata=metadata,
     )
 

@@ -13,7 +13,7 @@ from tests.stub import wire
 from tests.stub.faults import JSON, Fault
 from tests.stub.models import Model
 from tests.stub.personas import Prompt
-from tests.stub.server import Received, Stub, stub_of
+from tests.stub.server import PATIENCE_S, Received, Stub, stub_of
 
 AT = "2026-08-01T12:00:01.123456789Z"
 PIECE = 12
@@ -25,7 +25,7 @@ WORD = 6
 OVERHEAD = 12
 """The tokens of the chat template around a prompt."""
 
-LONGEST_STALL_S = 20.0
+LONGEST_STALL_S = PATIENCE_S
 
 
 class Gone(Exception):

@@ -69,6 +69,7 @@ class Model:
     def shown(self) -> dict[str, Any]:
         """As ``/api/show`` tells of it."""
         return {
+            **without_zeros({"remote_host": self.remote_host}),
             "license": "MIT",
             "modelfile": "FROM …",
             "template": "{{ .Prompt }}",

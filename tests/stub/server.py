@@ -49,6 +49,10 @@ class Pace:
     """For each word that it writes."""
 
 
+PATIENCE_S = 60.0
+"""How long a request is waited for: a busy machine takes long to start a process."""
+
+
 class Stub:
     """The server: its models, its script and its memory of what it was asked."""
 
@@ -111,7 +115,8 @@ class Stub:
         """The request of this number, once it is there."""
         with self.arrived:
             found = self.arrived.wait_for(
-                lambda: len([r for r in self.received if r.path == path]) >= count, 10
+                lambda: len([r for r in self.received if r.path == path]) >= count,
+                PATIENCE_S,
             )
             assert found, f"no {count} requests for {path}"
             return [one for one in self.received if one.path == path][count - 1]

@@ -410,7 +410,7 @@ class _History:
                 timestamp=self._started + self._number * _MILLISECOND,
                 event_type=event_type,
                 text=text,
-                key=f"{self._number}\n{text}",
+                source_key=f"{self._number}\n{text}",
                 role=role,
                 metadata=metadata,
                 ordinal=self._number,

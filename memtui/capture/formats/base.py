@@ -365,12 +365,12 @@ class Teller:
                 timestamp=place.at,
                 event_type=event_type,
                 text=text,
-                key=key,
+                source_key=key,
                 role=role or TYPICAL_ROLE[event_type],
                 metadata={k: v for k, v in metadata.items() if v},
                 subagent=place.subagent,
                 ordinal=place.line * LINE_PLACES + place.told,
-                origin=unique(key),
+                source_id=unique(key),
             )
         except EventRefused as refusal:
             return InvalidRecord(str(refusal), place.line)

@@ -751,13 +751,13 @@ class _Transcript:
                 timestamp=envelope.at,
                 event_type=event_type,
                 text=text,
-                key=key or envelope.uuid,
+                source_key=key or envelope.uuid,
                 role=role,
                 metadata=metadata,
                 subagent=envelope.subagent,
                 ordinal=envelope.line * _LINE_PLACES
                 + min(self.place, _LINE_PLACES - 1),
-                origin=key or envelope.uuid,
+                source_id=key or envelope.uuid,
             )
         except EventRefused as refusal:
             return InvalidRecord(str(refusal), envelope.line)

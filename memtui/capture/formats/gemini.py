@@ -106,12 +106,12 @@ class Events:
                 timestamp=message.at,
                 event_type=event_type,
                 text=text,
-                key=key,
+                source_key=key,
                 role=role,
                 metadata=metadata,
                 subagent=message.place.subagent,
                 ordinal=self.number,
-                origin=origin,
+                source_id=origin,
             )
         except EventRefused as refusal:
             return InvalidRecord(str(refusal), message.place.line)

@@ -207,11 +207,11 @@ def _make(
         timestamp=payload.at,
         event_type=event_type,
         text=text,
-        key=key,
+        source_key=key,
         role=role,
         metadata={k: v for k, v in (metadata or {}).items() if v},
         subagent=subagent,
-        origin=f"{payload.session_id}\x1f{named}" if named else "",
+        source_id=f"{payload.session_id}\x1f{named}" if named else "",
     )
 
 

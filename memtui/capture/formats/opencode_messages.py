@@ -329,12 +329,12 @@ def _event(
             timestamp=at,
             event_type=event_type,
             text=text,
-            key=key or told.message.name,
+            source_key=key or told.message.name,
             role=role,
             metadata=metadata,
             subagent=told.owner.subagent,
             ordinal=told.number,
-            origin=_origin(told, at, role, text),
+            source_id=_origin(told, at, role, text),
         )
     except EventRefused as refusal:
         return InvalidRecord(str(refusal))

@@ -83,7 +83,7 @@ def read_event(record: Record, agent: str, now: datetime) -> Event | InvalidReco
             timestamp=at,
             event_type=kind,
             text=as_text(fields.get("text")),
-            key=as_text(fields.get("key")),
+            source_key=as_text(fields.get("key")),
             role=role,
             metadata={k: as_text(v) for k, v in metadata.items()}
             if isinstance(metadata, dict)

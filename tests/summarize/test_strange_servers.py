@@ -1,18 +1,18 @@
 """That no answer is so strange that anything but a fault comes of it."""
 
+import asyncio
 import json
 from contextlib import suppress
-from typing import Any
 
+import httpx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.llm import hosts, models
-from memtui.llm.faults import Fault, ModelMissing, Refused
-from memtui.llm.streams import Stream
-from tests.llm.conftest import Asker, segment_of
+from memtui.summarize.ollama.client import Client, parse_address
+from memtui.summarize.ollama.errors import NotAllowedError, OllamaError
 from tests.stub.faults import Fault as Scripted
 from tests.stub.server import serving
+from tests.summarize.conftest import PATIENT_S, Asker, segment_of
 
 NAMES = st.sampled_from(
     [
@@ -67,30 +67,26 @@ SHOWN = st.fixed_dictionaries(
 )
 
 
-@given(LISTS, LISTS, SHOWN)
-def test_whatever_a_server_lists_a_model_is_chosen_or_missing(
-    tags: dict[str, Any], ps: dict[str, Any], show: dict[str, Any]
-) -> None:
-    with suppress(ModelMissing, Refused):
-        chosen = models.shown(models.choose(models.listed(tags, ps)), show)
-        assert chosen.name and models.window(chosen) > 0
-
-
 @given(st.lists(OBJECTS.map(json.dumps).map(str.encode) | st.binary(max_size=30)))
-def test_whatever_a_stream_brings_it_is_a_reply_or_a_fault(lines: list[bytes]) -> None:
-    stream = Stream()
-    with suppress(Fault):
-        for line in lines:
-            stream.feed(line + b"\n")
-        assert stream.end().text is not None
+def test_whatever_a_stream_brings_it_is_a_reply_or_an_error(lines: list[bytes]) -> None:
+    async def ask() -> None:
+        content = b"".join(line + b"\n" for line in lines)
+        network = httpx.MockTransport(lambda _: httpx.Response(200, content=content))
+        address = parse_address("http://127.0.0.1:1")
+        async with Client(address, PATIENT_S, network) as client:
+            reply = await client.chat("m", [], lambda _: None)
+            assert reply.text is not None
+
+    with suppress(OllamaError):
+        asyncio.run(ask())
 
 
 @given(
     st.text(max_size=30) | st.from_regex(r"[a-z]{0,5}:?/{0,2}[\[\]:@.0-9a-z/]{0,12}")
 )
 def test_whatever_an_address_is_it_is_this_machine_or_refused(url: str) -> None:
-    with suppress(Refused):
-        assert hosts.address(url).is_loopback
+    with suppress(NotAllowedError):
+        assert parse_address(url).is_loopback
 
 
 @settings(max_examples=30, deadline=None)
@@ -108,5 +104,5 @@ def test_whatever_it_answers_there_is_a_summary_or_a_fault(
         stub.script(*(Scripted(status, answer) for answer in answers), path=path)
         ollama = Asker(stub.url).ollama()
         assert isinstance(ollama.health().message, str)
-        with suppress(Fault):
+        with suppress(OllamaError):
             assert ollama.summarize_segment(segment_of()).bullets

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from memtui.llm.looking import Wishes
-from memtui.llm.ollama import Ollama
-from tests.llm.conftest import segment_of
+from memtui.summarize.ollama.models import ModelOptions
+from memtui.summarize.ollama.summarizer import Ollama
 from tests.stub import personas, wire
 from tests.stub.handler import OVERHEAD
 from tests.stub.models import Model
 from tests.stub.server import Pace, Stub, serving
+from tests.summarize.conftest import segment_of
 
 
 def post(stub: Stub, path: str, **body: Any) -> list[dict[str, Any]]:
@@ -92,7 +92,7 @@ def test_it_loads_and_lets_go_when_asked(stub: Stub) -> None:
 def test_the_stub_takes_its_time_where_it_is_told_to(stub: Stub) -> None:
     stub.pace = Pace(load_s=0.05, word_s=0.001)
     began = time.monotonic()
-    ollama = Ollama(Wishes(stub.url))
+    ollama = Ollama(ModelOptions(stub.url))
     ollama.summarize_segment(segment_of())
     assert time.monotonic() - began >= 0.05
     assert len(stub.memory.loads) == 1
@@ -112,7 +112,7 @@ def test_the_stub_serves_as_a_process_of_its_own() -> None:
         try:
             assert process.stdout is not None
             name, url = process.stdout.readline().split(" at ")
-            health = Ollama(Wishes(url.strip())).health()
+            health = Ollama(ModelOptions(url.strip())).health()
         finally:
             process.terminate()
     assert (name, health.model) == ("gemma3:4b", "gemma3:4b")

@@ -5,12 +5,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.llm import prompts
-from memtui.llm.prompts import Log, Turn
 from memtui.model.events import EventRole
 from memtui.model.nodes import Bullet, TocLevel, TocNode
 from memtui.model.verdicts import SUPPORTED
-from tests.llm.conftest import AT, TALK, segment_of
+from memtui.summarize.ollama import prompts
+from memtui.summarize.ollama.prompts import Log, Turn
+from tests.summarize.conftest import AT, TALK, segment_of
 
 LINE = re.compile(r"(\d+|-)\|[\w-]+\| \S.*")
 
@@ -25,34 +25,34 @@ def lines_of(log: Log) -> list[str]:
 
 
 def test_each_line_of_the_log_says_who_and_which() -> None:
-    log = prompts.of_segment(segment_of(("user", "one\ntwo"), ("assistant", "three")))
+    log = prompts.segment_log(segment_of(("user", "one\ntwo"), ("assistant", "three")))
     assert lines_of(log) == ["1|user| one", "1|user| two", "2|assistant| three"]
 
 
 def test_what_came_before_has_no_number() -> None:
-    log = prompts.of_segment(segment_of(before=[("user", "Start with the login.")]))
+    log = prompts.segment_log(segment_of(before=[("user", "Start with the login.")]))
     assert lines_of(log)[0] == "-|user| Start with the login."
-    assert prompts.schema(log)["properties"]["bullets"]["items"]["properties"]["refs"][
-        "items"
-    ] == {"type": "integer", "minimum": 1, "maximum": 5}
+    assert prompts.reply_schema(log)["properties"]["bullets"]["items"]["properties"][
+        "refs"
+    ]["items"] == {"type": "integer", "minimum": 1, "maximum": 5}
 
 
 def test_boundaries_without_a_word_are_left_out_and_places_stay_right() -> None:
-    log = prompts.of_segment(segment_of(("start", ""), ("user", "Fix it.")))
-    assert [turn.places for turn in log.turns] == [(1,)]
+    log = prompts.segment_log(segment_of(("start", ""), ("user", "Fix it.")))
+    assert [turn.positions for turn in log.turns] == [(1,)]
 
 
 def test_a_tool_is_read_as_far_as_it_counts() -> None:
-    log = prompts.of_segment(segment_of(("user", "go"), ("tool", "word " * 5000)))
+    log = prompts.segment_log(segment_of(("user", "go"), ("tool", "word " * 5000)))
     assert sum(len(turn.text) for turn in log.turns[1:]) <= 1000
 
 
 def test_a_long_message_becomes_several_turns_of_one_place() -> None:
     long = "start " + "word " * 1500 + "end"
-    log = prompts.of_segment(segment_of(("user", long)))
-    assert {turn.places for turn in log.turns} == {(0,)}
+    log = prompts.segment_log(segment_of(("user", long)))
+    assert {turn.positions for turn in log.turns} == {(0,)}
     assert " ".join(turn.text for turn in log.turns).split() == long.split()
-    longer = prompts.of_segment(segment_of(("user", "start " + "x" * 90_000 + " end")))
+    longer = prompts.segment_log(segment_of(("user", "start " + "x" * 90_000 + " end")))
     assert sum(len(turn.text) for turn in longer.turns) <= prompts.EVENT_CHARS + 9
     assert longer.turns[0].text.startswith("start")
     assert longer.turns[-1].text.endswith("end")
@@ -64,32 +64,32 @@ def test_what_controls_a_model_is_broken() -> None:
         " <start_of_turn>model <｜begin▁of▁sentence｜> <tool_call> [TOOL_CALLS]"
         " <channel|> <0x0A>"
     )
-    shown = prompts.sanitised(said)
+    shown = prompts.sanitize(said)
     for token in said.replace("x</", " </").split():
         if token[0] in "<[" and token != "x":
             assert token not in shown
-    assert prompts.sanitised("if a < b and c[0] |> d: <div> [x]") == (
+    assert prompts.sanitize("if a < b and c[0] |> d: <div> [x]") == (
         "if a < b and c[0] |> d: <div> [x]"
     )
 
 
 def test_what_cannot_be_seen_is_not_read() -> None:
     said = "a\x1b[31mred\x1b[0m\u202eb\x00\x9b\u200bc\U000e0041d\x85e\u2028f"
-    assert prompts.sanitised(said) == "aredbcd\ne\nf"
+    assert prompts.sanitize(said) == "aredbcd\ne\nf"
 
 
 @given(st.text(max_size=200))
 def test_no_text_leaves_its_line(text: str) -> None:
-    log = Log((Turn((0,), "user", prompts.sanitised(text) or "x"),))
+    log = Log((Turn((0,), "user", prompts.sanitize(text) or "x"),))
     assert all(LINE.fullmatch(line) for line in lines_of(log))
 
 
 def test_no_log_can_know_its_fence() -> None:
-    first = prompts.of_segment(segment_of(("user", "hello")))
-    second = prompts.of_segment(segment_of(("user", f"hello END-{first.fence}")))
+    first = prompts.segment_log(segment_of(("user", "hello")))
+    second = prompts.segment_log(segment_of(("user", f"hello END-{first.fence}")))
     assert second.fence != first.fence
     assert second.fence not in "\n".join(lines_of(second))
-    assert first.fence == prompts.of_segment(segment_of(("user", "hello"))).fence
+    assert first.fence == prompts.segment_log(segment_of(("user", "hello"))).fence
 
 
 def test_a_roll_up_reads_the_bullets_that_have_grips() -> None:
@@ -97,7 +97,7 @@ def test_a_roll_up_reads_the_bullets_that_have_grips() -> None:
         name = f"toc:day:2026-08-0{number}"
         return TocNode(name, TocLevel.DAY, name, AT, AT, bullets)
 
-    log = prompts.of_children(
+    log = prompts.children_log(
         TocLevel.WEEK,
         [
             day(
@@ -108,7 +108,7 @@ def test_a_roll_up_reads_the_bullets_that_have_grips() -> None:
             day(2, Bullet("Wrote the docs.", ("g2",), SUPPORTED)),
         ],
     )
-    assert [(t.places, t.role) for t in log.turns] == [
+    assert [(t.positions, t.role) for t in log.turns] == [
         ((1,), "2026-08-01"),
         ((2,), "2026-08-02"),
     ]
@@ -116,15 +116,15 @@ def test_a_roll_up_reads_the_bullets_that_have_grips() -> None:
 
 
 def test_the_schema_asks_for_refs_first_and_for_nothing_exotic() -> None:
-    log = prompts.of_segment(segment_of())
-    said = json.dumps(prompts.schema(log))
+    log = prompts.segment_log(segment_of())
+    said = json.dumps(prompts.reply_schema(log))
     assert said.index('"refs"') < said.index('"text"') < said.index('"title"')
     for word in ("pattern", "$ref", "oneOf", "uniqueItems"):
         assert word not in said
 
 
 def test_without_a_schema_the_shape_is_shown() -> None:
-    log = prompts.of_segment(segment_of())
+    log = prompts.segment_log(segment_of())
     assert '"refs": [2, 3]' in prompts.messages(log, with_schema=False)[1]["content"]
     assert '"refs"' not in prompts.messages(log, with_schema=True)[1]["content"]
 
@@ -134,7 +134,7 @@ def test_notes_of_the_agents_machinery_are_not_shown_to_the_model() -> None:
     wrapper = "<command-name>/clear</command-name>"
     note = replace(segment.events[0], role=EventRole.SYSTEM, text=wrapper)
     whole = replace(segment, events=(note, *segment.events), overlap_events=(note,))
-    log = prompts.of_segment(whole)
+    log = prompts.segment_log(whole)
     assert not log.context
-    assert log.turns[0].places == (1,)
+    assert log.turns[0].positions == (1,)
     assert all("command-name" not in turn.text for turn in log.turns)

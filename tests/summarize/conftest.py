@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from memtui.llm.looking import Wishes
-from memtui.llm.ollama import Ollama
-from memtui.llm.transport import Deadlines
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.model_state import ModelProgress
 from memtui.model.segments import Segment
+from memtui.summarize.ollama.models import Capability, ModelOptions
+from memtui.summarize.ollama.summarizer import Callbacks, Ollama
 from tests.stub.server import Stub, serving
 
 AT = datetime(2026, 8, 1, 9, tzinfo=UTC)
@@ -43,7 +43,7 @@ def told(talk: Sequence[tuple[str, str]], after_min: int = 0) -> tuple[Event, ..
             timestamp=AT + timedelta(minutes=after_min, seconds=place),
             event_type=KINDS[who],
             text=text,
-            key=f"{after_min}-{place}",
+            source_key=f"{after_min}-{place}",
         )
         for place, (who, text) in enumerate(talk)
     )
@@ -73,11 +73,11 @@ def stub() -> Iterator[Stub]:
         yield stub
 
 
-PATIENT = Deadlines(answer_s=10.0, load_s=10.0, first_s=10.0, idle_s=10.0)
-"""Deadlines that no machine misses by being slow."""
+PATIENT_S = 10.0
+"""A timeout that no machine misses by being slow."""
 
-HASTY = Deadlines(answer_s=0.5, load_s=0.5, first_s=0.5, token_s=0.0, idle_s=0.5)
-"""Deadlines that a test can wait for."""
+HASTY_S = 0.5
+"""A timeout that a test can wait for."""
 
 
 @dataclass
@@ -97,17 +97,22 @@ class Asker:
         """A clock that stands unless a test moves it."""
         return self.now
 
-    def ollama(self, wishes: Wishes | None = None, **more: object) -> Ollama:
+    def ollama(
+        self,
+        options: ModelOptions | None = None,
+        known: Sequence[Capability] = (),
+        **more: object,
+    ) -> Ollama:
         """The summariser."""
-        handed = {
+        callbacks: dict[str, Any] = {
             "report": self.told.append,
             "clock": self.clock,
             "sleep": self.sleep,
             "jitter": lambda: 1.0,
             **more,
         }
-        wanted = wishes or Wishes(self.url, deadlines=PATIENT)
-        return Ollama(wanted, **handed)  # type: ignore[arg-type]
+        options = options or ModelOptions(self.url, timeout_s=PATIENT_S)
+        return Ollama(options, known, Callbacks(**callbacks))
 
 
 @pytest.fixture

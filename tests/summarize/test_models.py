@@ -1,10 +1,9 @@
-from typing import Any
-
 import pytest
+from ollama import ListResponse, ProcessResponse, ShowResponse
 
-from memtui.llm import models
-from memtui.llm.faults import ModelMissing, Refused
-from memtui.llm.models import Model
+from memtui.summarize.ollama import models
+from memtui.summarize.ollama.errors import ModelNotFoundError, NotAllowedError
+from memtui.summarize.ollama.models import Model
 from tests.stub.models import Memory
 from tests.stub.models import Model as Pulled
 
@@ -15,9 +14,16 @@ def server(*pulled: Pulled, loaded: dict[str, int] | None = None) -> list[Model]
     for one in pulled:
         if loaded and one.name in loaded:
             memory.load(one, {"num_ctx": loaded[one.name]})
-    tags: dict[str, Any] = {"models": [one.tag() for one in pulled]}
     running = [memory.running(one) for one in pulled if one.name in memory.loaded]
-    return models.listed(tags, {"models": running})
+    return models.parse_models(
+        ListResponse.model_validate({"models": [one.tag() for one in pulled]}),
+        ProcessResponse.model_validate({"models": running}),
+    )
+
+
+def shown(model: Model, pulled: Pulled) -> Model:
+    """A model with what the server says about it."""
+    return models.with_details(model, ShowResponse.model_validate(pulled.shown()))
 
 
 def test_the_best_known_model_is_chosen() -> None:
@@ -52,7 +58,6 @@ def test_without_a_known_model_the_smallest_usual_one_is_chosen() -> None:
     [
         Pulled("gpt-oss:120b-cloud", remote_host="https://ollama.com:443"),
         Pulled("glm:cloud", size="8B"),
-        Pulled("hidden:8b", size="8B", remote_host="https://example.org"),
         Pulled("nomic-embed-text:latest", size="137M"),
         Pulled("bge-m3:latest", size="4.0B"),
         Pulled("qwen3:0.6b", size="751.63M"),
@@ -63,27 +68,27 @@ def test_without_a_known_model_the_smallest_usual_one_is_chosen() -> None:
     ids=lambda pulled: pulled.name,
 )
 def test_some_models_are_never_chosen(pulled: Pulled) -> None:
-    with pytest.raises(ModelMissing, match="ollama pull qwen3:4b"):
+    with pytest.raises(ModelNotFoundError, match="ollama pull qwen3:4b"):
         models.choose(server(pulled, loaded={pulled.name: 8192}))
 
 
 def test_a_model_that_does_not_write_is_known_when_it_is_shown() -> None:
     (model,) = server(Pulled("odd:4b", capabilities=("embedding",)))
     assert models.objection(model) == ""
-    shown = models.shown(model, Pulled("odd:4b", capabilities=("embedding",)).shown())
-    assert models.objection(shown) == "it does not write"
+    model = shown(model, Pulled("odd:4b", capabilities=("embedding",)))
+    assert models.objection(model) == "it does not write"
 
 
 def test_the_model_a_person_names_is_taken() -> None:
     found = server(Pulled("qwen3:8b", size="8.2B"), Pulled("mistral:latest"))
     assert models.choose(found, "mistral").name == "mistral:latest"
-    with pytest.raises(ModelMissing, match="ollama pull llama3"):
+    with pytest.raises(ModelNotFoundError, match="ollama pull llama3"):
         models.choose(found, "llama3")
 
 
 def test_a_cloud_model_is_refused_even_by_name() -> None:
     found = server(Pulled("big:cloud", remote_host="https://ollama.com"))
-    with pytest.raises(Refused):
+    with pytest.raises(NotAllowedError):
         models.choose(found, "big:cloud")
 
 
@@ -91,7 +96,7 @@ def test_a_model_that_failed_makes_room_for_another() -> None:
     found = server(Pulled("qwen3:8b", size="8.2B"), Pulled("qwen3:4b"))
     best = models.choose(found)
     assert models.choose(models.smaller(found, best)).name == "qwen3:4b"
-    assert models.choose(found, avoided={best.key}).name == "qwen3:4b"
+    assert models.choose(found, excluded={best.key}).name == "qwen3:4b"
 
 
 def test_the_window_is_the_loaded_one_else_ours_within_what_the_model_can() -> None:
@@ -100,8 +105,8 @@ def test_the_window_is_the_loaded_one_else_ours_within_what_the_model_can() -> N
     (small,) = server(Pulled(window=2048))
     assert models.window(loaded) == 16_384
     assert models.window(idle) == models.WINDOW_TOKENS
-    assert models.window(models.shown(small, Pulled(window=2048).shown())) == 2048
-    assert models.window(loaded, wanted=4096) == 4096
+    assert models.window(shown(small, Pulled(window=2048))) == 2048
+    assert models.window(loaded, setting=4096) == 4096
     (tiny,) = server(Pulled(), loaded={"qwen3:4b": 512})
     assert models.window(tiny) == models.WINDOW_TOKENS
 
@@ -110,18 +115,3 @@ def test_a_model_without_a_card_is_known() -> None:
     (slow,) = server(Pulled(on_gpu=False), loaded={"qwen3:4b": 8192})
     (quick,) = server(Pulled(), loaded={"qwen3:4b": 8192})
     assert slow.on_cpu and not quick.on_cpu
-
-
-@pytest.mark.parametrize(
-    ("tags", "ps"),
-    [
-        ({}, {}),
-        ({"models": None}, {"models": None}),
-        ({"models": [1, {}]}, {}),
-        ({"models": 5}, {}),
-    ],
-)
-def test_a_server_that_tells_nothing_has_no_models(
-    tags: dict[str, Any], ps: dict[str, Any]
-) -> None:
-    assert models.listed(tags, ps) == []

@@ -2,11 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.llm import budgets, prompts
-from memtui.llm.budgets import Scale
-from memtui.llm.prompts import Log, Turn
-from tests.llm.conftest import segment_of
+from memtui.summarize.ollama import prompts
+from memtui.summarize.ollama.prompts import Log, TokenScale, Turn
 from tests.stub import wire
+from tests.summarize.conftest import segment_of
 
 TALKS = {
     "english": "The login page fails with error 500, so the cookie is read later. ",
@@ -26,8 +25,8 @@ def counted(log: Log) -> int:
 @pytest.mark.parametrize("kind", TALKS)
 def test_every_part_of_a_long_segment_fits(kind: str) -> None:
     talk = [("user", TALKS[kind] * 40), ("assistant", TALKS[kind] * 90)] * 6
-    log = prompts.of_segment(segment_of(*talk, before=[("user", TALKS[kind] * 20)]))
-    parts = budgets.parts(log, 1500, Scale(), 40, with_schema=False)
+    log = prompts.segment_log(segment_of(*talk, before=[("user", TALKS[kind] * 20)]))
+    parts = prompts.split_log(log, 1500, TokenScale(), with_schema=False)
     assert len(parts) > 1
     assert max(map(counted, parts)) <= 1500
     whole = "".join(turn.text for turn in log.turns)
@@ -37,66 +36,66 @@ def test_every_part_of_a_long_segment_fits(kind: str) -> None:
 
 
 def test_a_log_that_fits_is_one_part() -> None:
-    log = prompts.of_segment(segment_of())
-    assert budgets.parts(log, 3000, Scale(), 40, with_schema=True) == [log]
+    log = prompts.segment_log(segment_of())
+    assert prompts.split_log(log, 3000, TokenScale(), with_schema=True) == [log]
 
 
 def test_a_part_has_no_more_turns_than_it_may() -> None:
-    log = prompts.of_segment(segment_of(*[("user", "ok")] * 41))
-    parts = budgets.parts(log, 3000, Scale(), 40, with_schema=True)
+    log = prompts.segment_log(segment_of(*[("user", "ok")] * 41))
+    parts = prompts.split_log(log, 3000, TokenScale(), with_schema=True)
     assert len(parts) == 2
     assert 18 <= min(len(part.turns) for part in parts) <= 20
 
 
 def test_context_that_would_fill_the_prompt_is_left_out() -> None:
     log = Log((Turn((0,), "user", "hi"),), context=(Turn((), "user", "x " * 900),))
-    (part,) = budgets.parts(log, 1000, Scale(), 40, with_schema=True)
+    (part,) = prompts.split_log(log, 1000, TokenScale(), with_schema=True)
     assert part.context == ()
 
 
 def test_a_count_above_the_estimate_is_believed_at_once() -> None:
-    scale = Scale(1.0).after(1000, 1500)
-    assert scale.factor == pytest.approx(1.5 * budgets.MARGIN)
+    scale = TokenScale(1.0).after(1000, 1500)
+    assert scale.factor == pytest.approx(1.5 * prompts.MARGIN)
 
 
 def test_a_count_below_the_estimate_is_believed_slowly() -> None:
-    scale = Scale(1.5)
+    scale = TokenScale(1.5)
     lower = scale.after(1000, 900)
     assert 1.4 < lower.factor < 1.5
     for _ in range(60):
         lower = lower.after(1000, 700)
-    assert lower.factor == budgets.LOWEST
+    assert lower.factor == prompts.LOWEST
 
 
 @pytest.mark.parametrize("counted", [0, 3, 100_000])
 def test_a_count_that_cannot_be_is_not_believed(counted: int) -> None:
-    assert Scale().after(1000, counted) == Scale()
+    assert TokenScale().after(1000, counted) == TokenScale()
 
 
 def test_half_a_window_is_the_sign_of_a_cut() -> None:
-    assert budgets.was_cut(6000, 4098, 8192)
-    assert budgets.was_cut(9000, 8192, 8192)
-    assert not budgets.was_cut(4100, 4098, 8192)
-    assert not budgets.was_cut(3000, 2500, 8192)
+    assert prompts.was_truncated(6000, 4098, 8192)
+    assert prompts.was_truncated(9000, 8192, 8192)
+    assert not prompts.was_truncated(4100, 4098, 8192)
+    assert not prompts.was_truncated(3000, 2500, 8192)
 
 
 def test_prompt_and_reply_never_fill_the_window() -> None:
     for window in (2048, 4096, 8192, 131_072):
         for thinks in (False, True):
-            reply = budgets.reply_tokens(window, thinks=thinks)
-            assert budgets.room(window, reply) + reply <= 0.9 * window
-    assert budgets.room(131_072, 700) == 3000
+            reply = prompts.reply_budget(window, thinks=thinks)
+            assert prompts.prompt_budget(window, reply) + reply <= 0.9 * window
+    assert prompts.prompt_budget(131_072, 700) == 3000
 
 
 def test_a_window_too_small_for_a_prompt_is_known() -> None:
-    assert not budgets.is_large_enough(1024)
-    assert budgets.is_large_enough(4096)
+    assert not prompts.is_window_usable(1024)
+    assert prompts.is_window_usable(4096)
 
 
 @given(st.lists(st.text(min_size=1, max_size=50), min_size=1, max_size=9))
 def test_halves_hold_the_whole(texts: list[str]) -> None:
     log = Log(tuple(Turn((n,), "user", text) for n, text in enumerate(texts)))
-    halves = budgets.halves(log)
+    halves = prompts.halve_log(log)
     assert 1 <= len(halves) <= 2
     if len(texts) > 1:
         assert [turn for half in halves for turn in half.turns] == list(log.turns)

@@ -1,13 +1,13 @@
 import pytest
 
-from memtui.llm import hosts
-from memtui.llm.faults import Refused
+from memtui.summarize.ollama.client import parse_address
+from memtui.summarize.ollama.errors import NotAllowedError
 
 
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
-        (hosts.URL, "http://127.0.0.1:11434"),
+        ("http://127.0.0.1:11434", "http://127.0.0.1:11434"),
         ("localhost:11434", "http://127.0.0.1:11434"),
         ("http://LOCALHOST", "http://127.0.0.1:11434"),
         ("http://127.9.9.9:80/", "http://127.9.9.9:80"),
@@ -16,7 +16,7 @@ from memtui.llm.faults import Refused
     ],
 )
 def test_this_machine_may_be_asked(url: str, shown: str) -> None:
-    found = hosts.address(url)
+    found = parse_address(url)
     assert (found.url, found.is_loopback) == (shown, True)
 
 
@@ -37,12 +37,12 @@ def test_this_machine_may_be_asked(url: str, shown: str) -> None:
     ],
 )
 def test_nothing_else_is(url: str) -> None:
-    with pytest.raises(Refused):
-        hosts.address(url)
+    with pytest.raises(NotAllowedError):
+        parse_address(url)
 
 
 def test_a_machine_that_is_named_may_be_asked() -> None:
-    found = hosts.address("https://Box.local:8443", allowed=["box.local"])
+    found = parse_address("https://Box.local:8443", allowed_hosts=["box.local"])
     assert (found.url, found.is_loopback) == ("https://box.local:8443", False)
-    with pytest.raises(Refused):
-        hosts.address("http://other.local", allowed=["box.local"])
+    with pytest.raises(NotAllowedError):
+        parse_address("http://other.local", allowed_hosts=["box.local"])

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from memtui.llm.faults import Cancelled
-from memtui.llm.ollama import Ollama
-from memtui.llm.probing import Capability, Mode
 from memtui.model.model_state import ModelCondition
 from memtui.model.segments import Segment
-from tests.llm.conftest import Asker, segment_of
+from memtui.summarize.ollama.errors import RequestCancelled
+from memtui.summarize.ollama.models import Capability, OutputMode
+from memtui.summarize.ollama.summarizer import Ollama
 from tests.stub import faults
 from tests.stub.server import Stub, serving
+from tests.summarize.conftest import Asker, segment_of
 
 PROMPT_S = 0.5
 """Far more than calling off takes, and far less than anybody who quits would wait."""
@@ -40,7 +40,7 @@ class Call:
         self.thread.join(10)
         took = time.monotonic() - began
         assert not self.thread.is_alive()
-        assert isinstance(self.raised, Cancelled)
+        assert isinstance(self.raised, RequestCancelled)
         return took
 
 
@@ -58,7 +58,7 @@ def test_it_is_called_off_at_any_line_of_a_reply(
 ) -> None:
     stub, asker = running
     before = threading.active_count()
-    known = [Capability(stub.version, stub.models[0].digest, Mode.QUIET)]
+    known = [Capability(stub.version, stub.models[0].digest, OutputMode.SCHEMA)]
     ollama = asker.ollama(known=known)
     seen = len(stub.chats())
     stub.script(faults.stalled(line))
@@ -102,7 +102,7 @@ def test_what_was_called_off_stays_off_until_it_is_resumed(
 ) -> None:
     ollama = asker.ollama()
     ollama.cancel()
-    with pytest.raises(Cancelled):
+    with pytest.raises(RequestCancelled):
         ollama.summarize_segment(segment)
     assert ollama.health().condition is ModelCondition.RESTING
     assert stub.received == []

@@ -6,15 +6,11 @@ from pathlib import Path
 import pytest
 
 from memtui import workspace
-from memtui.llm.faults import Resting
-from memtui.model.model_state import ModelCondition
 from memtui.model.segments import Segment
 from memtui.paths import in_home
 from memtui.settings import Held, Settings
-from memtui.store import database, meta
 from memtui.workspace import Workspace
-from tests.stub.models import Model
-from tests.stub.server import Stub, serving
+from tests.stub.server import Stub
 
 
 def settings(**more: object) -> Settings:
@@ -22,13 +18,6 @@ def settings(**more: object) -> Settings:
     return Settings(
         {f"summaries.{name}": Held(value, "test") for name, value in more.items()}  # type: ignore[arg-type]
     )
-
-
-@pytest.fixture
-def slow() -> Iterator[Stub]:
-    """A server whose one model has no graphics card."""
-    with serving(Model(on_gpu=False)) as stub:
-        yield stub
 
 
 @pytest.fixture
@@ -46,35 +35,6 @@ def open_store(tmp_path: Path) -> Iterator[Callable[[], Workspace]]:
     yield open_it
     for house in opened:
         house.stop()
-
-
-def test_another_process_knows_how_long_a_model_has_worked(
-    slow: Stub, segment: Segment, open_store: Callable[[], Workspace]
-) -> None:
-    wanted = settings(url=slow.url, cpu_minutes=0.0001)
-    open_store()
-    first = workspace.ollama(wanted, lambda _: None)
-    assert first.summarize_segment(segment).bullets
-    with database.connection():
-        assert sum(seconds for _, seconds in meta.spent()) > 0
-    for _ in range(3):
-        slow.memory.loaded.clear()
-        open_store()
-        later = workspace.ollama(wanted, lambda _: None)
-        assert later.health().condition is ModelCondition.RESTING
-        with pytest.raises(Resting):
-            later.summarize_segment(segment)
-    assert len(slow.chats()) == 2 and len(slow.memory.loads) == 1
-
-
-def test_a_model_with_a_graphics_card_spends_nothing(
-    stub: Stub, segment: Segment, open_store: Callable[[], Workspace]
-) -> None:
-    open_store()
-    ollama = workspace.ollama(settings(url=stub.url), lambda _: None)
-    ollama.summarize_segment(segment)
-    with database.connection():
-        assert meta.spent() == []
 
 
 @pytest.mark.parametrize(

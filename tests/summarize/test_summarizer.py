@@ -6,19 +6,23 @@ from typing import Any
 
 import pytest
 
-from memtui.llm import prompts
-from memtui.llm.faults import BadReply, ModelMissing, NothingToSay, Refused, Resting
-from memtui.llm.looking import Wishes
-from memtui.llm.probing import Capability, Mode
 from memtui.model.model_state import ModelCondition, ModelPhase
 from memtui.model.nodes import Bullet, TocLevel, TocNode
 from memtui.model.segments import Segment
 from memtui.model.summaries import Summary, sanitize
 from memtui.model.verdicts import SUPPORTED
-from tests.llm.conftest import AT, PATIENT, TALK, Asker, segment_of
+from memtui.summarize.ollama import prompts
+from memtui.summarize.ollama.errors import (
+    EmptyLogError,
+    InvalidReplyError,
+    ModelNotFoundError,
+    NotAllowedError,
+)
+from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
 from tests.stub import faults, personas
 from tests.stub.models import Model
 from tests.stub.server import Stub, serving
+from tests.summarize.conftest import AT, PATIENT_S, TALK, Asker, segment_of
 
 LINE = re.compile(r"(?:\d+|-)\|(?:user|assistant|tool|note)\| \S")
 
@@ -51,7 +55,7 @@ def test_a_segment_is_summarised_with_what_it_took(
     assert summary.bullets[2].text == TALK[2][1]
     facts, (model,) = summary.generation, stub.models
     assert (facts.model, facts.digest) == (model.name, model.digest)
-    assert (facts.server, facts.prompt, facts.mode) == ("0.33.0", "1", "A")
+    assert (facts.server, facts.prompt, facts.mode) == ("0.33.0", "1", "schema")
     assert (facts.requests, facts.parts) == (2, 1)
     assert facts.prompt_tokens == sum(one.tokens for one in stub.chats())
     assert json.loads(facts.options) == {
@@ -142,7 +146,9 @@ def test_a_window_too_small_to_be_of_use_is_not_taken_over(
 def test_the_window_that_a_person_wants_stays(
     stub: Stub, asker: Asker, segment: Segment
 ) -> None:
-    ollama = asker.ollama(Wishes(stub.url, window_tokens=4096, deadlines=PATIENT))
+    ollama = asker.ollama(
+        ModelOptions(stub.url, window_tokens=4096, timeout_s=PATIENT_S)
+    )
     for _ in range(2):
         stub.memory.load(stub.models[0], {"num_ctx": 16_384})
         ollama.summarize_segment(segment)
@@ -152,14 +158,14 @@ def test_the_window_that_a_person_wants_stays(
 @pytest.mark.parametrize(
     ("model", "mode", "think"),
     [
-        (Model(), Mode.QUIET, None),
-        (Model(schema_without_thinking=False), Mode.LENIENT, None),
-        (Model(capabilities=("completion", "thinking")), Mode.QUIET, False),
+        (Model(), OutputMode.SCHEMA, None),
+        (Model(schema_without_thinking=False), OutputMode.LENIENT, None),
+        (Model(capabilities=("completion", "thinking")), OutputMode.SCHEMA, False),
         (
             Model(
                 capabilities=("completion", "thinking"), schema_without_thinking=False
             ),
-            Mode.THINKING,
+            OutputMode.SCHEMA_THINKING,
             True,
         ),
         (
@@ -168,18 +174,18 @@ def test_the_window_that_a_person_wants_stays(
                 schema_without_thinking=False,
                 schema_with_thinking=False,
             ),
-            Mode.LENIENT,
+            OutputMode.LENIENT,
             False,
         ),
         (
             Model("gpt-oss:20b", size="20.9B", capabilities=("completion", "thinking")),
-            Mode.THINKING,
+            OutputMode.SCHEMA_THINKING,
             "low",
         ),
     ],
 )
 def test_each_model_is_asked_as_it_keeps_to_the_schema(
-    segment: Segment, model: Model, mode: Mode, think: object
+    segment: Segment, model: Model, mode: OutputMode, think: object
 ) -> None:
     with serving(model) as stub:
         learned: list[Capability] = []
@@ -188,7 +194,7 @@ def test_each_model_is_asked_as_it_keeps_to_the_schema(
         assert len(summary.bullets) == 5 and summary.generation.mode == mode.value
         last = stub.chats()[-1].body
         assert last.get("think") == think
-        assert ("format" in last) is (mode is not Mode.LENIENT)
+        assert ("format" in last) is (mode is not OutputMode.LENIENT)
         assert learned == [Capability("0.33.0", model.digest, mode)]
         is_kept(stub)
 
@@ -284,7 +290,7 @@ def test_tool_calls_alone_are_summarised(stub: Stub, asker: Asker) -> None:
 
 
 def test_a_segment_without_a_word_is_not_asked_about(stub: Stub, asker: Asker) -> None:
-    with pytest.raises(NothingToSay):
+    with pytest.raises(EmptyLogError):
         asker.ollama().summarize_segment(segment_of(("start", "")))
     assert stub.received == []
 
@@ -293,10 +299,10 @@ def test_no_cloud_model_is_ever_asked(asker: Asker, segment: Segment) -> None:
     cloud = Model("qwen3:8b", size="8B", remote_host="https://ollama.com:443")
     with serving(cloud) as stub:
         ollama = Asker(stub.url).ollama()
-        with pytest.raises(ModelMissing):
+        with pytest.raises(ModelNotFoundError):
             ollama.summarize_segment(segment)
-        named = Wishes(stub.url, model="qwen3:8b", deadlines=PATIENT)
-        with pytest.raises(Refused):
+        named = ModelOptions(stub.url, model="qwen3:8b", timeout_s=PATIENT_S)
+        with pytest.raises(NotAllowedError):
             asker.ollama(named).summarize_segment(segment)
         assert stub.chats() == []
         assert stub.of("/api/generate") == []
@@ -306,15 +312,15 @@ def test_a_reply_from_elsewhere_is_not_taken(
     stub: Stub, asker: Asker, segment: Segment
 ) -> None:
     stub.always(faults.Fault(remote_host="https://ollama.com:443"))
-    with pytest.raises(Refused):
+    with pytest.raises(NotAllowedError):
         asker.ollama().summarize_segment(segment)
 
 
 def test_another_machine_is_not_even_connected_to(
     asker: Asker, segment: Segment, connected: list[tuple[Any, ...]]
 ) -> None:
-    ollama = asker.ollama(Wishes("http://192.0.2.1:11434", deadlines=PATIENT))
-    with pytest.raises(Refused):
+    ollama = asker.ollama(ModelOptions("http://192.0.2.1:11434", timeout_s=PATIENT_S))
+    with pytest.raises(NotAllowedError):
         ollama.summarize_segment(segment)
     assert ollama.health().condition is ModelCondition.REFUSED
     assert connected == []
@@ -345,68 +351,10 @@ def test_its_health_says_what_is_the_matter(stub: Stub, asker: Asker) -> None:
     assert ollama.health().condition is ModelCondition.UNWELL
     stub.stop()
     assert ollama.health().condition is ModelCondition.OFFLINE
-    assert asker.ollama(Wishes("http://")).health().condition is ModelCondition.REFUSED
-
-
-def test_minutes_are_counted_for_a_model_without_a_card(segment: Segment) -> None:
-    with serving(Model(on_gpu=False)) as stub:
-        asker = Asker(stub.url)
-
-        def tick(_: object) -> None:
-            asker.now += 30
-
-        stub.memory.load(stub.models[0], {"num_ctx": 8192})
-        wishes = Wishes(stub.url, cpu_minutes=5, deadlines=PATIENT)
-        ollama = asker.ollama(wishes, report=tick)
-        ollama.summarize_segment(segment)
-        health = ollama.health()
-        assert health.condition is ModelCondition.RESTING and health.on_cpu
-        assert health.retry_s > 0
-        asker.now += health.retry_s
-        assert ollama.health().is_ready
-
-
-@pytest.mark.parametrize("keep_alive", ["5m", "0", 0, "0s"])
-def test_a_model_without_minutes_writes_nothing(
-    segment: Segment, keep_alive: str | int
-) -> None:
-    with serving(Model(on_gpu=False)) as stub:
-        wishes = Wishes(
-            stub.url, cpu_minutes=0, keep_alive=keep_alive, deadlines=PATIENT
-        )
-        ollama = Asker(stub.url).ollama(wishes)
-        assert ollama.health().is_ready
-        with pytest.raises(Resting):
-            ollama.summarize_segment(segment)
-        stub.memory.loaded.clear()
-        assert ollama.health().condition is ModelCondition.RESTING
-        with pytest.raises(Resting):
-            ollama.summarize_segment(segment)
-        assert stub.chats() == [] and len(stub.memory.loads) == 1
-
-
-def test_minutes_are_counted_from_the_first_request_on(segment: Segment) -> None:
-    with serving(Model(on_gpu=False)) as stub:
-        asker = Asker(stub.url)
-
-        def slow(prompt: personas.Prompt) -> str:
-            asker.now += 120
-            return personas.honest(prompt)
-
-        stub.models[0].persona = slow
-        known = [Capability(stub.version, stub.models[0].digest, Mode.QUIET)]
-        ollama = asker.ollama(
-            Wishes(stub.url, cpu_minutes=3, deadlines=PATIENT), known=known
-        )
-        began, made = asker.now, 0
-        while asker.now < began + 10 * 3600:
-            stub.memory.loaded.clear()
-            health = ollama.health()
-            if health.is_ready:
-                ollama.summarize_segment(segment)
-                made += 1
-            asker.now += health.retry_s
-        assert 28 <= made * 2 <= 32
+    assert (
+        asker.ollama(ModelOptions("http://")).health().condition
+        is ModelCondition.REFUSED
+    )
 
 
 def test_a_server_that_is_missed_is_looked_for_less_and_less_often(
@@ -436,22 +384,22 @@ def test_a_draft_that_is_not_accepted_is_asked_for_once_more(
     assert first["seed"] != second["seed"]
 
 
-def test_a_model_whose_drafts_are_never_accepted_is_poor(
+def test_a_draft_that_is_never_accepted_comes_with_the_reason(
     asker: Asker, segment: Segment
 ) -> None:
     ollama = asker.ollama(accept=lambda *_: "no bullet is supported")
     for _ in range(3):
-        with pytest.raises(BadReply, match="no bullet is supported") as caught:
+        with pytest.raises(InvalidReplyError, match="no bullet is supported") as caught:
             ollama.summarize_segment(segment)
         draft = caught.value.summary
         assert draft and draft.bullets and draft.generation.model == "qwen3:4b"
         assert draft.generation.requests >= 2 and draft.generation.prompt_tokens > 0
-    assert ollama.health().is_poor
+    assert ollama.health().is_ready
 
 
 def test_the_parts_of_a_log_are_judged_together(stub: Stub, asker: Asker) -> None:
     """The second draft of a part is taken whatever it is, that of the whole is not."""
-    whole = prompts.of_segment(segment_of(*LONG))
+    whole = prompts.segment_log(segment_of(*LONG))
     verdicts = {"part": "not supported", "whole": ""}
 
     def accept(_: Summary, log: prompts.Log) -> str:
@@ -463,5 +411,5 @@ def test_the_parts_of_a_log_are_judged_together(stub: Stub, asker: Asker) -> Non
     told = [one.body["options"]["temperature"] for one in stub.chats()[1:]]
     assert told == [0.0, 0.3] * (len(told) // 2)
     verdicts["whole"] = "most of it is not supported"
-    with pytest.raises(BadReply, match="most of it"):
+    with pytest.raises(InvalidReplyError, match="most of it"):
         ollama.summarize_segment(segment_of(*LONG))

@@ -1,0 +1,221 @@
+"""What can go wrong with a model, each kind with what is done about it.
+
+* ModelError
+  - OllamaError
+    + OfflineError           no server: the breaker opens at once
+    + BusyError              too many requests are queued: wait and ask again
+    + TransientError         asked again twice, then the breaker counts it
+      . StalledError         the server fell silent
+      . IncompleteReplyError the reply broke off
+      . ServerError          the server failed, or its answer cannot be read
+    + OutOfMemoryError       half the text, then a smaller model
+    + ContextOverflowError   the prompt was longer than estimated: less text
+    + ModelNotFoundError     choose another model, or say what to pull
+    + UnsupportedModeError   no thinking, or no schema: use another output mode
+    + ReplyTooLongError      keep its whole bullets, or ask about half the text
+    + InvalidReplyError      one retry, then the draft is rejected
+    + NotAllowedError        must not be asked at all
+      . RemoteModelError     the model does not run on this machine
+    + CircuitOpenError       the breaker is open
+    + EmptyLogError          there is no text to summarize
+    + RequestCancelled       the job is left untouched
+"""
+
+import json
+import re
+from typing import Any
+
+from memtui.errors import ModelError
+from memtui.model.summaries import Summary
+
+PULL = "ollama pull qwen3:4b"
+"""The command that gets a model that summarizes well."""
+
+
+MESSAGE_CHARS = 300
+"""How much of a server's error message is kept."""
+
+
+class OllamaError(ModelError):
+    """Base of all that goes wrong with a model."""
+
+    retry_delays_s: tuple[float, ...] = ()
+    """How long to wait before each retry with the same text, in seconds."""
+
+
+class OfflineError(OllamaError):
+    """No server answers at the address."""
+
+
+class BusyError(OllamaError):
+    """Too many requests are queued at the server, which is fine otherwise."""
+
+    retry_delays_s = (1.0, 2.0, 4.0, 8.0, 16.0)
+
+
+class TransientError(OllamaError):
+    """The server did not do what it should; it may the next time."""
+
+    retry_delays_s = (1.0, 5.0)
+
+
+class StalledError(TransientError):
+    """The server was silent for longer than the timeout."""
+
+
+class IncompleteReplyError(TransientError):
+    """The reply ended before it was done."""
+
+
+class ServerError(TransientError):
+    """The server reported a failure, or its answer cannot be read."""
+
+
+class OutOfMemoryError(OllamaError):
+    """The model does not fit into memory, with this much text or at all."""
+
+
+class ContextOverflowError(OllamaError):
+    """The prompt is longer than the window, or was truncated to fit it."""
+
+    def __init__(self, message: str, tokens: int = 0) -> None:
+        """Store the real length of the prompt in tokens; 0 if it is unknown."""
+        super().__init__(message)
+        self.tokens = tokens
+
+
+class ModelNotFoundError(OllamaError):
+    """The server does not have the model."""
+
+    def __init__(self, reason: str, cure: str = PULL) -> None:
+        """Store what is missing, and what a person can do."""
+        super().__init__(f"{reason}; try: {cure}")
+        self.reason, self.remedy = reason, cure
+
+
+class UnsupportedModeError(OllamaError):
+    """The server does not support thinking, or a schema, with this model."""
+
+
+class ReplyTooLongError(OllamaError):
+    """The reply reached its limit; ``text`` is the part that was written."""
+
+    def __init__(self, text: str) -> None:
+        """Store what was written."""
+        super().__init__("the model's reply was too long")
+        self.text = text
+
+
+class InvalidReplyError(OllamaError):
+    """The reply is no summary: no JSON, no bullets, endless, or in another script.
+
+    ``summary`` is what could be read of it, if anything could.
+    """
+
+    def __init__(self, message: str, summary: Summary | None = None) -> None:
+        """Store what was written."""
+        super().__init__(message)
+        self.summary = summary
+
+
+class NotAllowedError(OllamaError):
+    """The server or the model must not be asked."""
+
+
+class RemoteModelError(NotAllowedError):
+    """The model runs on another machine, such as Ollama's cloud."""
+
+
+class CircuitOpenError(OllamaError):
+    """Nothing is asked for a while; ``retry_s`` says for how many seconds."""
+
+    def __init__(self, message: str, retry_s: float) -> None:
+        """Store when to ask again."""
+        super().__init__(message)
+        self.retry_s = retry_s
+
+
+class EmptyLogError(OllamaError):
+    """There is no text to summarize."""
+
+
+class RequestCancelled(OllamaError):
+    """The request was cancelled by ``Ollama.cancel``."""
+
+
+_MEMORY = re.compile(
+    r"out of memory|more (?:system|gpu|vram)? ?memory|insufficient memory"
+    r"|not enough memory|cannot allocate memory|unable to allocate|failed to allocate"
+    r"|alloc\w* failed|signal: killed",
+    re.IGNORECASE,
+)
+
+
+_LENGTH = re.compile(
+    r"exceed_context_size"
+    r"|(?:input|prompt|request)\b.*\b(?:exceeds|longer than|too long)"
+    r"|context (?:size|length|window) (?:is )?exceeded",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+_MODE = re.compile(
+    r"does not support (?:thinking|structured)|invalid (?:think|format)"
+    r"|\bgrammar\b|\bformat\b|json.?schema",
+    re.IGNORECASE,
+)
+
+
+_NOT_FOUND = re.compile(r"model\b.*\bnot found|try pulling it", re.IGNORECASE)
+
+
+_BUSY = re.compile(r"server busy|maximum pending requests", re.IGNORECASE)
+
+
+def from_response(status: int, body: bytes) -> OllamaError:
+    """Return the error that a server's error response stands for.
+
+    Args:
+        status: HTTP's status; 200 for an error in the middle of a stream.
+        body: The body, whatever it is: JSON, JSON in JSON, HTML, nothing.
+    """
+    message, details = _parse(body)
+    shown = " ".join(message.split())[:MESSAGE_CHARS] or f"HTTP {status}"
+    if _LENGTH.search(message):
+        tokens = details.get("n_prompt_tokens")
+        return ContextOverflowError(shown, tokens if isinstance(tokens, int) else 0)
+    if status == 503 or _BUSY.search(message):
+        return BusyError(shown)
+    if _MEMORY.search(message):
+        return OutOfMemoryError(shown)
+    if status == 404 or _NOT_FOUND.search(message):
+        return ModelNotFoundError(shown)
+    if status in (401, 403) or 300 <= status < 400:
+        return NotAllowedError(f"the server answered {status}: {shown}")
+    if _MODE.search(message):
+        return UnsupportedModeError(shown)
+    return ServerError(shown)
+
+
+def from_stream(error: object) -> OllamaError:
+    """Return the error for an ``error`` field in a response with status 200."""
+    return from_response(200, json.dumps({"error": error}).encode())
+
+
+def _parse(body: bytes) -> tuple[str, dict[str, Any]]:
+    """Return an error's message and its fields; the message may itself be JSON."""
+    value: Any = body.decode(errors="replace")
+    details: dict[str, Any] = {}
+    for _ in range(5):
+        if isinstance(value, str) and value.lstrip().startswith("{"):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                break
+        if not isinstance(value, dict):
+            break
+        details = value
+        value = value.get("error", value.get("message", ""))
+    kind = str(details.get("type", ""))
+    message = value if isinstance(value, str) else str(value)
+    return (f"{kind}: {message}" if kind else message), details

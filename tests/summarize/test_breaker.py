@@ -1,0 +1,132 @@
+import pytest
+
+from memtui.summarize.ollama.breaker import Breaker
+from memtui.summarize.ollama.errors import (
+    BusyError,
+    CircuitOpenError,
+    ContextOverflowError,
+    IncompleteReplyError,
+    InvalidReplyError,
+    OfflineError,
+    OllamaError,
+    OutOfMemoryError,
+    ReplyTooLongError,
+    RequestCancelled,
+    ServerError,
+    StalledError,
+)
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_a_server_that_is_not_there_is_left_alone_at_once(clock: Clock) -> None:
+    breaker = Breaker(clock)
+    breaker.check()
+    breaker.record(OfflineError("nobody"))
+    with pytest.raises(CircuitOpenError) as caught:
+        breaker.check()
+    assert caught.value.retry_s == 60
+
+
+def test_three_faults_in_a_row_open_it_whatever_their_kind(clock: Clock) -> None:
+    breaker = Breaker(clock)
+    breaker.record(StalledError(""))
+    breaker.record(IncompleteReplyError(""))
+    assert breaker.wait_s() == 0
+    breaker.record(ServerError(""))
+    assert breaker.wait_s() == 60
+
+
+def test_a_success_between_them_starts_the_count_anew(clock: Clock) -> None:
+    breaker = Breaker(clock)
+    breaker.record(StalledError(""))
+    breaker.record(StalledError(""))
+    breaker.reset()
+    breaker.record(StalledError(""))
+    assert breaker.wait_s() == 0
+
+
+@pytest.mark.parametrize(
+    "fault", [InvalidReplyError(""), ContextOverflowError(""), ReplyTooLongError("")]
+)
+def test_a_fault_that_is_not_the_servers_shows_that_it_is_well(
+    clock: Clock, fault: OllamaError
+) -> None:
+    breaker = Breaker(clock)
+    for _ in range(3):
+        breaker.record(StalledError(""))
+        breaker.record(StalledError(""))
+        breaker.record(fault)
+    assert breaker.wait_s() == 0
+
+
+def test_memory_counts_twice(clock: Clock) -> None:
+    breaker = Breaker(clock)
+    breaker.record(OutOfMemoryError(""))
+    assert breaker.wait_s() == 0
+    breaker.record(OutOfMemoryError(""))
+    assert breaker.wait_s() == 60
+
+
+@pytest.mark.parametrize(
+    "fault", [BusyError(""), InvalidReplyError(""), RequestCancelled("")]
+)
+def test_some_faults_are_not_the_servers(clock: Clock, fault: OllamaError) -> None:
+    breaker = Breaker(clock)
+    for _ in range(9):
+        breaker.record(fault)
+    assert breaker.wait_s() == 0
+
+
+def test_it_stays_open_twice_as_long_each_time_up_to_half_an_hour(
+    clock: Clock,
+) -> None:
+    breaker = Breaker(clock)
+    waits = []
+    for _ in range(7):
+        breaker.record(OfflineError(""))
+        waits.append(breaker.wait_s())
+        clock.now += waits[-1]
+        breaker.check()
+    assert waits == [60, 120, 240, 480, 960, 1800, 1800]
+    breaker.reset()
+    breaker.record(OfflineError(""))
+    assert breaker.wait_s() == 60
+
+
+def test_a_server_that_is_seen_again_is_asked_at_once(clock: Clock) -> None:
+    breaker = Breaker(clock)
+    breaker.record(OfflineError(""))
+    breaker.note_online()
+    assert breaker.wait_s() == 0
+    for _ in range(3):
+        breaker.record(StalledError(""))
+    breaker.note_online()
+    assert breaker.wait_s() == 60
+
+
+def test_a_server_that_is_missed_is_looked_for_less_and_less_often(
+    clock: Clock,
+) -> None:
+    breaker = Breaker(clock)
+    waits = []
+    for _ in range(8):
+        waits.append(breaker.note_offline())
+        assert breaker.note_offline() == waits[-1]
+        clock.now += waits[-1]
+    assert waits == [30, 60, 120, 240, 480, 600, 600, 600]
+    breaker.note_online()
+    assert breaker.note_offline() == 30

@@ -1,0 +1,332 @@
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
+
+import httpx
+import pytest
+
+from memtui.summarize.ollama import errors
+from memtui.summarize.ollama.client import (
+    Address,
+    Client,
+    ModelReply,
+    is_endless,
+    parse_address,
+)
+from memtui.summarize.ollama.errors import (
+    IncompleteReplyError,
+    InvalidReplyError,
+    ModelNotFoundError,
+    NotAllowedError,
+    OfflineError,
+    OllamaError,
+    RemoteModelError,
+    ServerError,
+    StalledError,
+)
+from tests.stub import faults, wire
+from tests.stub.faults import Fault as Scripted
+from tests.stub.server import Stub, serving
+from tests.summarize.conftest import PATIENT_S
+
+MESSAGES = [{"role": "user", "content": "1|user| Fix the login page."}]
+AT = "2026-08-01T12:00:01Z"
+
+
+def ask(
+    url: str,
+    question: Callable[[Client], Coroutine[Any, Any, Any]],
+    timeout_s: float = PATIENT_S,
+    network: httpx.AsyncBaseTransport | None = None,
+) -> Any:
+    """What a server answers."""
+
+    async def asked() -> Any:
+        async with Client(parse_address(url), timeout_s, network) as client:
+            return await question(client)
+
+    return asyncio.run(asked())
+
+
+def chat(url: str, timeout_s: float = PATIENT_S, **more: Any) -> ModelReply:
+    def question(client: Client) -> Coroutine[Any, Any, ModelReply]:
+        schema = {"type": "object"}
+        return client.chat("qwen3:4b", MESSAGES, lambda _: None, format=schema)
+
+    reply = ask(url, question, timeout_s, **more)
+    assert isinstance(reply, ModelReply)
+    return reply
+
+
+# Against a server
+
+
+def test_a_reply_is_read_to_its_end(stub: Stub) -> None:
+    reply = chat(stub.url)
+    assert reply.text.startswith('{"bullets"') and reply.text.endswith("}")
+    assert reply.prompt_tokens == stub.chats()[0].tokens
+    assert reply.reply_ms == 3000
+
+
+def test_a_line_separator_within_a_reply_does_not_part_it(stub: Stub) -> None:
+    text = '{"a": "one\u0085two\u2028three\u2029four\r five"}'
+    stub.script(faults.saying(text))
+    assert chat(stub.url).text == text
+
+
+def test_no_prompt_may_be_truncated(stub: Stub) -> None:
+    chat(stub.url)
+    assert stub.chats()[0].body["truncate"] is False
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (faults.ended(3), IncompleteReplyError),
+        (faults.ended(0), IncompleteReplyError),
+        (faults.reset(3), IncompleteReplyError),
+        (faults.reset(-1), IncompleteReplyError),
+        (faults.NOT_DONE, ServerError),
+        (faults.garbled(2), ServerError),
+        (faults.broken_off("an error was encountered", 2), ServerError),
+        (faults.PROXY, ServerError),
+        (faults.CRASHED, ServerError),
+        (faults.MISSING, ModelNotFoundError),
+        (faults.FORBIDDEN, NotAllowedError),
+        (faults.redirect("http://example.org/api/chat"), NotAllowedError),
+        (Scripted(remote_host="https://ollama.com:443"), RemoteModelError),
+        (faults.stalled(-1), StalledError),
+        (faults.stalled(0), StalledError),
+        (faults.stalled(3), StalledError),
+    ],
+    ids=lambda value: repr(value)[:60],
+)
+def test_what_is_no_reply_is_an_error(
+    stub: Stub, fault: Scripted, kind: type[OllamaError]
+) -> None:
+    stub.script(fault)
+    with pytest.raises(OllamaError) as caught:
+        chat(stub.url, 0.3 if kind is StalledError else PATIENT_S)
+    assert type(caught.value) is kind
+    assert stub.chats()[0].ended.wait(5)
+
+
+def test_a_stream_cut_at_any_byte_is_incomplete(stub: Stub) -> None:
+    stub.script(*(faults.cut(at) for at in range(0, 1500, 29)))
+    for _ in range(0, 1500, 29):
+        with pytest.raises(IncompleteReplyError):
+            chat(stub.url)
+
+
+def test_nobody_at_the_port_is_offline(stub: Stub) -> None:
+    url = stub.url
+    stub.stop()
+    with pytest.raises(OfflineError, match=url):
+        chat(url)
+
+
+def test_a_reply_that_goes_on_for_too_long_is_given_up() -> None:
+    async def dripping() -> AsyncIterator[bytes]:
+        for number in range(1000):
+            yield line(f"word {number * 7919} ")
+            await asyncio.sleep(0.02)
+
+    began_s = time.monotonic()
+    with pytest.raises(StalledError):
+        chat("http://127.0.0.1:1", 0.2, network=answering(dripping()))
+    assert time.monotonic() - began_s < 5
+
+
+def test_a_silent_server_does_not_hold_up_a_plain_question(stub: Stub) -> None:
+    stub.script(faults.stalled(-1), path="/api/tags")
+    with pytest.raises(StalledError):
+        ask(stub.url, lambda client: client.models(), timeout_s=0.1)
+
+
+def test_the_environment_leads_nowhere(
+    stub: Stub, monkeypatch: pytest.MonkeyPatch, connected: list[tuple[Any, ...]]
+) -> None:
+    with serving() as other:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, other.url)
+        monkeypatch.setenv("OLLAMA_HOST", other.url)
+        monkeypatch.setenv("OLLAMA_API_KEY", "not-for-anybody")
+        chat(stub.url)
+        assert other.received == []
+    assert "authorization" not in stub.chats()[0].headers
+    assert connected and {place[0] for place in connected} == {"127.0.0.1"}
+
+
+def test_a_redirect_is_not_followed(stub: Stub) -> None:
+    with serving() as other:
+        stub.script(faults.redirect(f"{other.url}/api/chat"))
+        with pytest.raises(NotAllowedError):
+            chat(stub.url)
+        assert other.received == []
+
+
+@pytest.mark.parametrize(
+    "surroundings",
+    [
+        {"OLLAMA_HOST": "http://[bad"},
+        {"ALL_PROXY": "socks5://127.0.0.1:9"},
+        {"OLLAMA_HOST": "host:port"},
+    ],
+    ids=str,
+)
+def test_an_environment_that_breaks_ollamas_own_client_does_no_harm(
+    stub: Stub, surroundings: dict[str, str]
+) -> None:
+    code = (
+        "import asyncio, sys\n"
+        "from memtui.summarize.ollama.client import Client, parse_address\n"
+        "async def ask():\n"
+        "    async with Client(parse_address(sys.argv[1]), 10.0) as client:\n"
+        "        print(await client.version())\n"
+        "asyncio.run(ask())\n"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code, stub.url],
+        capture_output=True,
+        text=True,
+        env=surroundings,
+        check=False,
+    )
+    assert finished.stdout == "0.33.0\n", finished.stderr
+
+
+def test_a_machine_that_is_allowed_is_asked_by_its_name(stub: Stub) -> None:
+    named = Address("http", "localhost", int(stub.url.rpartition(":")[2]), False)
+
+    async def asked() -> None:
+        async with Client(named, PATIENT_S) as client:
+            await client.version()
+
+    asyncio.run(asked())
+    assert stub.received[0].headers["host"] == stub.url[7:].replace(
+        "127.0.0.1", "localhost"
+    )
+
+
+def test_a_name_that_leads_nowhere_is_offline() -> None:
+    unknown = Address("http", "no..body", 11434, False)
+
+    async def asked() -> None:
+        async with Client(unknown, PATIENT_S):
+            raise AssertionError("it was found")
+
+    with pytest.raises(OfflineError):
+        asyncio.run(asked())
+
+
+# From given bytes
+
+
+def answering(chunks: AsyncIterator[bytes]) -> httpx.MockTransport:
+    """A network where every request is answered with these bytes."""
+    return httpx.MockTransport(lambda _: httpx.Response(200, content=chunks))
+
+
+def line(text: str) -> bytes:
+    """One line of a reply."""
+    message = {"role": "assistant", "content": text}
+    return wire.line({"created_at": AT, "message": message, "done": False})
+
+
+def lines(*texts: str, **last: object) -> bytes:
+    """A stream that says these texts."""
+    done = {"done": True, "done_reason": "stop", "prompt_eval_count": 9, **last}
+    message = {"role": "assistant", "content": ""}
+    return b"".join([*map(line, texts), wire.line({"message": message, **done})])
+
+
+def read(*pieces: bytes) -> ModelReply:
+    async def chunks() -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield piece
+
+    return chat("http://127.0.0.1:1", network=answering(chunks()))
+
+
+WHOLE = lines('{"a": "<é 日本 & \u0085 \u2028 x>"}', "\n🎉", "}")
+
+
+def test_a_reply_is_whatever_the_lines_say() -> None:
+    reply = read(WHOLE)
+    assert reply.text == '{"a": "<é 日本 & \u0085 \u2028 x>"}\n🎉}'
+    assert (reply.prompt_tokens, reply.reply_tokens) == (9, 0)
+
+
+def test_it_does_not_matter_where_the_bytes_are_parted() -> None:
+    for at in range(0, len(WHOLE), 5):
+        assert read(WHOLE[:at], WHOLE[at:]) == read(WHOLE)
+    assert read(*(WHOLE[n : n + 1] for n in range(len(WHOLE)))) == read(WHOLE)
+
+
+def test_a_stream_without_its_last_line_feed_is_a_reply() -> None:
+    assert read(WHOLE[:-1]) == read(WHOLE)
+    with pytest.raises(IncompleteReplyError):
+        read(WHOLE[:-2])
+
+
+def test_what_follows_a_reply_is_not_read() -> None:
+    assert read(WHOLE, b'{"error":"late"}\n\xff\n') == read(WHOLE)
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        (lines("x", done_reason="load"), ServerError),
+        (lines("x", done_reason=None), ServerError),
+        (lines("x", remote_host="https://ollama.com"), RemoteModelError),
+        (lines("x", done=False), IncompleteReplyError),
+        (b'{"error":"CUDA error: out of memory"}\n', errors.OutOfMemoryError),
+        (b'{"error":{"code":500,"message":"oops"}}\n', ServerError),
+        (b'{"message":{"content":"\xff\xfe"}}\n', ServerError),
+        (b"<html>\n", ServerError),
+        (b"[1]\n", ServerError),
+        (b"[" * 5000 + b"\n", ServerError),
+        (b'{"message": 3}\n', ServerError),
+        (b"x" * 1_000_001, ServerError),
+        (b"", IncompleteReplyError),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_each_stream_that_is_no_reply_is_an_error_of_its_kind(
+    raw: bytes, kind: type[OllamaError]
+) -> None:
+    with pytest.raises(OllamaError) as caught:
+        read(raw)
+    assert type(caught.value) is kind
+
+
+def test_a_reply_that_is_too_long_brings_what_there_is() -> None:
+    assert read(WHOLE).is_whole
+    reply = read(lines('{"bullets"', ": [", done_reason="length"))
+    assert (reply.text, reply.is_whole) == ('{"bullets": [', False)
+
+
+@pytest.mark.parametrize("piece", [" ", "\n\t", "and so on ", "的", '{"refs":[1]},'])
+def test_a_model_that_repeats_itself_is_stopped(piece: str) -> None:
+    sent = 0
+
+    async def chunks() -> AsyncIterator[bytes]:
+        nonlocal sent
+        for sent in range(1, 2000):  # noqa: B007
+            yield line(piece)
+
+    with pytest.raises(InvalidReplyError):
+        chat("http://127.0.0.1:1", network=answering(chunks()))
+    assert sent * len(piece) < 1000
+
+
+def test_ordinary_text_is_not_taken_for_endless() -> None:
+    talk = json.dumps(
+        [{"refs": [n, n + 1], "text": f"Fixed issue {n * 7919}"} for n in range(60)],
+        indent=8,
+    )
+    assert not any(is_endless(talk[:end]) for end in range(0, len(talk), 7))
