@@ -81,8 +81,8 @@ def _digest(paths: Paths, messages: int) -> None:
                 left = {one.action: one.count for one in outbox.waiting()}
                 print(f"{now_s - begun_s:.0f} s: {left}", flush=True)
 
-        house.works.claim.take()
-        if errors := house.works.until_idle(tell):
+        house.pipeline.claim.take()
+        if errors := house.pipeline.until_idle(tell):
             raise errors[-1]
         with database.connection():
             assert not outbox.length()

@@ -143,9 +143,9 @@ def house_of(home: Path, files: Sequence[Path]) -> Iterator[Workspace]:
     place = in_home(home)
     house = Workspace(place, settings.load(place.config, given=[ASK_NOBODY]))
     try:
-        for _ in house.works.importer().run(files):
+        for _ in house.pipeline.importer().run(files):
             pass
-        if errors := house.works.until_idle(lambda _: None):
+        if errors := house.pipeline.until_idle(lambda _: None):
             raise errors[0]
         yield house
     finally:
@@ -181,7 +181,7 @@ def messages(house: Workspace) -> Ask:
 
     def ask(question: Question) -> list[str]:
         filters = Filters(scope=Scope("", question.project))
-        found = house.talk.find(
+        found = house.session_search.find(
             question.text, is_one_each=True, filters=filters, before=0, after=0
         )
         return [hit.session.session_id for hit in found.hits]
@@ -212,7 +212,7 @@ def recall(
     found, shown = [], []
     for question in questions:
         filters = Filters(scope=Scope("", question.project))
-        hits = house.talk.find(question.text, filters=filters).hits
+        hits = house.session_search.find(question.text, filters=filters).hits
         own = {turns.get((h.session.session_id, h.msg_idx), "") for h in hits}
         around = {
             turns.get((hit.session.session_id, said.msg_idx), "")

@@ -248,7 +248,7 @@ def waited(scratch: Path, runs: int, *, is_told: bool) -> list[float]:
     taken = []
     try:
         with opened(scratch / "home", folder) as house:
-            house.works.start(lambda _: None)
+            house.pipeline.start(lambda _: None)
             for number in range(runs + 2):
                 with file.open("ab") as grown:
                     grown.write(record(number, "s1"))

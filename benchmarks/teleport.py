@@ -28,10 +28,10 @@ from benchmarks.processes import CACHE, machine, run, size_of
 from memtui.model.hits import HitKind
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
-from memtui.search import documents
+from memtui.search import node_documents
 from memtui.search import query as search_query
-from memtui.search.documents import LEAF, Document, mark
-from memtui.search.index import NodeIndex
+from memtui.search.node_documents import SEGMENT, Document, filter_token
+from memtui.search.node_index import NodeIndex
 from memtui.search.scoring import Part
 from memtui.settings import Held, Settings
 from memtui.text import analyzer
@@ -64,18 +64,21 @@ def made_up(rng: random.Random, count: int) -> Iterator[Document]:
     for number in range(count):
         at = BEGIN + timedelta(minutes=9 * number)
         name, kind = f"{number:06}", number % 10
-        marks = [mark(documents.AGENT, rng.choice(AGENTS))]
+        marks = [filter_token(node_documents.AGENT, rng.choice(AGENTS))]
         if kind in (3, 6, 9):
             said = [(Part.EXCERPT, zipf.text(rng, 18))]
             grip = f"grip:{name}"
             yield Document(
-                HitKind.GRIP, grip, f"s{name}", tuple(said), marks=tuple(marks),
-                began=at, ended=at,
+                HitKind.GRIP, grip, f"s{name}", tuple(said), filters=tuple(marks),
+                start=at, end=at,
             )  # fmt: skip
             continue
         is_day = kind == 0
         level = TocLevel.DAY if is_day else TocLevel.SEGMENT
-        marks += [mark(documents.LEVEL, level), *([] if is_day else [LEAF])]
+        marks += [
+            filter_token(node_documents.LEVEL, level),
+            *([] if is_day else [SEGMENT]),
+        ]
         said = [
             (Part.TITLE, " ".join(zipf.words(rng, 8))),
             (Part.KEYWORDS, " ".join(zipf.words(rng, 8))),
@@ -113,7 +116,7 @@ def fill(index: NodeIndex, size: int) -> float:
     everything = list(made_up(rng, size))
     begun = time.perf_counter()
     for start in range(0, size, BATCH):
-        index.put(everything[start : start + BATCH], [])
+        index.update(everything[start : start + BATCH], [])
     return size / (time.perf_counter() - begun)
 
 
@@ -127,7 +130,7 @@ def keystrokes(index: NodeIndex, asked: Sequence[str], behind: str = "") -> Figu
         for end in range(1, len(query) + 1):
             text = behind + query[:end]
             begun, used = time.perf_counter(), time.thread_time()
-            found = index.find(search_query.read(text, UTC), 50)
+            found = index.search(search_query.read(text, UTC), 50)
             taken["ms"].append((time.perf_counter() - begun) * 1000)
             taken["processor ms"].append((time.thread_time() - used) * 1000)
             if found.skipped_terms:
@@ -155,8 +158,8 @@ def updated(index: NodeIndex, folder: Path) -> list[float]:
         said = ((Part.TITLE, word), (Part.BULLETS, "quay ferry harbour"))
         changed = Document(HitKind.NODE, name, name, said)
         begun = time.perf_counter()
-        index.put([changed], [name])
-        found = reader.find(search_query.read(f"{word} ", UTC), 5).matches
+        index.update([changed], [name])
+        found = reader.search(search_query.read(f"{word} ", UTC), 5).matches
         taken.append((time.perf_counter() - begun) * 1000)
         assert [match.target_id for match in found] == [name]
     reader.close()
@@ -167,7 +170,7 @@ def measure(folder: Path, size: int, count: int) -> Figures:
     """All figures of one size, in this process."""
     shutil.rmtree(folder, ignore_errors=True)
     index = NodeIndex(folder)
-    index.make("measured")
+    index.create("measured")
     taken: Figures = {"indexed a second": [fill(index, size)]}
     taken["size MB"] = [size_of(folder) / 1e6]
     index.close()
@@ -196,9 +199,9 @@ def reading(messages: int, count: int) -> list[float]:
         extractive = {"summaries.provider": Held("extractive", "bench")}
         house = Workspace(in_home(Path(place) / "home"), Settings(own | extractive))
         try:
-            for _ in house.works.importer().run([Path(place) / "transcripts"]):
+            for _ in house.pipeline.importer().run([Path(place) / "transcripts"]):
                 pass
-            house.works.until_idle(lambda _: None)
+            house.pipeline.until_idle(lambda _: None)
             asked = typed(random.Random(7), count)
             return [
                 house.teleport.find(query[:end]).took_ms

@@ -141,7 +141,7 @@ async def travel(pilot: Pilots, steps: Steps) -> None:
 async def measure(paths: Paths, *, imported: Path | None) -> Steps:
     """All delays over one store."""
     steps: Steps = {}
-    workspace.tend()  # as the command line does
+    workspace.reduce_garbage_collection()  # as the command line does
     async with opened(paths, steps) as pilot:
         if imported is None:
             for _ in range(ROUNDS):

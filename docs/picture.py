@@ -71,9 +71,9 @@ def fill(folder: Path) -> None:
     """Fill a store with the demo."""
     house = Workspace(in_home(folder), Settings({"store.time_zone": Held("UTC", "")}))
     demo.write(folder / "history", today=TODAY, zone=UTC)
-    for _ in house.works.importer().run([folder / "history"]):
+    for _ in house.pipeline.importer().run([folder / "history"]):
         pass
-    house.works.until_idle(lambda _: None)
+    house.pipeline.until_idle(lambda _: None)
     house.stop()
 
 

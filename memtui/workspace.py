@@ -7,12 +7,12 @@ handed what it needs.
 import gc
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memtui import settings as settings_module
@@ -53,105 +53,7 @@ log = logging.getLogger(__name__)
 Report = Callable[[Progress], None]
 
 
-class Errands:
-    """A house that is sent on errands."""
-
-    @property
-    def works(self) -> "Pipeline":
-        """The work behind, which digests what is brought."""
-        raise NotImplementedError
-
-    @property
-    def quarantine(self) -> "QuarantineService":
-        """What could not be taken."""
-        raise NotImplementedError
-
-    def agree(self, names: Iterable[str], *, watched: bool = True) -> None:
-        """Remember which agents' transcripts are to be read as they are written."""
-        raise NotImplementedError
-
-    def start_import(
-        self, histories: Sequence[AgentHistory], report: Report, *, is_watched: bool
-    ) -> None:
-        """Import histories on a thread of its own; the workers digest them meanwhile.
-
-        Args:
-            histories: What is imported.
-            report: Told how far that is.
-            is_watched: Whether they are read on as they grow, from then on.
-        """
-        folders = [one.folder for one in histories]
-        agents = {one.agent for one in histories} if is_watched else set()
-        thread = threading.Thread(
-            target=self._import,
-            args=(folders, agents, report),
-            name="import",
-            daemon=True,
-        )
-        thread.start()
-
-    def _import(
-        self, folders: Sequence[Path], agents: set[str], report: Report
-    ) -> None:
-        from memtui.capture import formats
-
-        error = ""
-        done = total = 0
-        try:
-            total = sum(len(formats.find_files(folder)) for folder in folders)
-            for imported in self.works.importer().run(folders):
-                done = imported.files
-                report(self._importing(done, total, imported.waits_for))
-            if agents:
-                self.agree(agents)
-        except Exception as reason:  # the thread's edge: nobody else would hear of it
-            log.exception("the import stopped")
-            error = str(reason) if isinstance(reason, MemtuiError) else repr(reason)
-        report(self._importing(done, total, error))
-
-    def retry(
-        self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
-    ) -> None:
-        """Try again what could not be taken, on a thread of its own.
-
-        Args:
-            names: What it is called in the quarantine; all of it when None.
-            told: Told what is tried, once transcripts are read again; the workers
-                take the hook files.
-        """
-        thread = threading.Thread(
-            target=self._retry, args=(names, told), name="retry", daemon=True
-        )
-        thread.start()
-
-    def _retry(
-        self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
-    ) -> None:
-        from memtui.services.quarantine import Retried
-
-        tried = Retried((), (), ())
-        why_not: tuple[str, ...] = ()
-        try:
-            tried = self.quarantine.retry(names)
-            for _ in self.works.importer().run(tried.files):
-                pass
-        except Exception as reason:  # the thread's edge: nobody else would hear of it
-            log.exception("what could not be taken could not be tried again")
-            why_not = (str(reason) or repr(reason),)
-        told(replace(tried, problems=tried.problems + why_not))
-
-    def _importing(self, done: int, total: int, error: str = "") -> Progress:
-        from memtui.pipeline.progress import counts
-
-        queued, faults = counts()
-        told = Progress("import", done, queued, faults, total=total, error=error)
-        works = self.works
-        return replace(
-            told, is_ours=works.is_ours, failing=works.failing, model=works.model
-        )
-
-
-def settled(
+def resolve_paths(
     paths: Paths, settings: Settings, *, is_demo: bool = False
 ) -> tuple[str, Paths]:
     """The one project that is kept apart, if they are, and the places in use."""
@@ -195,7 +97,7 @@ def machine_zone() -> str:
         return "UTC"
 
 
-class Workspace(Errands):
+class Workspace:
     """One memtui: its store, its work, its search."""
 
     def __init__(
@@ -206,7 +108,7 @@ class Workspace(Errands):
         Raises:
             MemtuiError: It cannot be opened; the message says why.
         """
-        self.project, paths = settled(paths, settings, is_demo=is_demo)
+        self.project, paths = resolve_paths(paths, settings, is_demo=is_demo)
         with database.translated_file_errors(paths.store):
             paths.make()
         zone = settings.time_zone or machine_zone()
@@ -214,24 +116,24 @@ class Workspace(Errands):
         self.paths, self.settings, self.is_demo = paths, settings, is_demo
         self.zone: tzinfo = resolve_zone()
         self.teleport = Teleport(paths.index, self.zone, _now)
-        self._works: Pipeline | None = None
-        self._making, self._starting = threading.Lock(), threading.Lock()
+        self._pipeline: Pipeline | None = None
+        self._pipeline_lock, self._start_lock = threading.Lock(), threading.Lock()
         self._is_stopped = False
 
     @property
-    def works(self) -> "Pipeline":
+    def pipeline(self) -> "Pipeline":
         """The work behind, put together when it is first asked for.
 
         It brings Whoosh and the summariser with it (90 ms), which the first screen
         does without.
         """
         # The workers' thread and an import's may both be the first to ask.
-        with self._making:
-            if self._works is None:
+        with self._pipeline_lock:
+            if self._pipeline is None:
                 from memtui.pipeline.pipeline import Pipeline
 
-                self._works = Pipeline(self._setup())
-            return self._works
+                self._pipeline = Pipeline(self._pipeline_setup())
+            return self._pipeline
 
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has; may take a while the first time."""
@@ -242,14 +144,14 @@ class Workspace(Errands):
         """Who answers questions from everything there is."""
         from memtui.search.combined import Search
 
-        return Search(self.teleport, self._ears, self.zone, _now)
+        return Search(self.teleport, self._message_searcher, self.zone, _now)
 
     @cached_property
-    def talk(self) -> "SessionSearch":
+    def session_search(self) -> "SessionSearch":
         """Who answers questions from what was said in sessions."""
         from memtui.search.messages import SessionSearch
 
-        return SessionSearch(self._ears, self.zone, _now)
+        return SessionSearch(self._message_searcher, self.zone, _now)
 
     @cached_property
     def asking(self) -> "AgentQuestions":
@@ -258,12 +160,9 @@ class Workspace(Errands):
         from memtui.search.engines import Finders
         from memtui.search.quotes import Quoting
 
-        pass
-        pass
-
-        quoting = Quoting(self.search, self._ears, self.zone, _now)
+        quoting = Quoting(self.search, self._message_searcher, self.zone, _now)
         return AgentQuestions(
-            Finders(self.teleport, quoting, self.talk, self.zone, _now)
+            Finders(self.teleport, quoting, self.session_search, self.zone, _now)
         )
 
     @cached_property
@@ -274,13 +173,13 @@ class Workspace(Errands):
         return vocabulary.counter(self.paths.vocabulary)
 
     @cached_property
-    def _ears(self) -> "MessageSearcher":
+    def _message_searcher(self) -> "MessageSearcher":
         from memtui.search.messages import MessageSearcher
 
-        return MessageSearcher(self._messages, with_tools=self.settings.with_tools)
+        return MessageSearcher(self._message_index, with_tools=self.settings.with_tools)
 
     @cached_property
-    def _messages(self) -> "MessageIndex":
+    def _message_index(self) -> "MessageIndex":
         from memtui.search.message_index import MessageIndex
 
         return MessageIndex(self.paths.messages, is_kept=True)
@@ -293,30 +192,23 @@ class Workspace(Errands):
         return QuarantineService(self.paths.spool)
 
     @property
-    def workdesk(self) -> "JobsController":
+    def jobs(self) -> "JobsController":
         """Who looks at the work behind, and steers the model's jobs."""
-        pass
 
-        return JobsController(self.paths, self.settings, lambda: self.plan, _now)
+        return JobsController(self.paths, self.settings, lambda: self.schedules, _now)
 
     @property
-    def plan(self) -> "Schedules":
+    def schedules(self) -> "Schedules":
         """When the model's jobs are due."""
-        pass
 
-        return plan(self.settings, self.zone, self.paths.store)
+        return job_schedules(self.settings, self.zone, self.paths.store)
 
-    def _setup(self) -> "Setup":
+    def _pipeline_setup(self) -> "Setup":
         from memtui.capture.ingest import Admission
         from memtui.capture.policy import Exclusions
         from memtui.model.segments import SegmentRules
         from memtui.pipeline.pipeline import Setup
         from memtui.summarize.summarizer import Extractive
-
-        pass
-        pass
-        pass
-        pass
 
         settings = self.settings
         return Setup(
@@ -338,14 +230,14 @@ class Workspace(Errands):
             with_subagents=settings.with_subagents,
             with_tools=settings.with_tools,
             admission=Admission(Exclusions(settings.exclude), self.project),
-            watched=self.watched,
-            model=None if self.asks_nobody else self._summarizer,
+            watched=self.watched_folders,
+            model=None if self.uses_no_model else self._summarizer,
             is_model_wanted=self._wants_model,
-            plan=self.plan,
+            plan=self.schedules,
         )
 
     @property
-    def asks_nobody(self) -> bool:
+    def uses_no_model(self) -> bool:
         """Whether no model is ever asked."""
         return self.is_demo or self._provider == EXTRACTIVE
 
@@ -361,9 +253,8 @@ class Workspace(Errands):
         return str(self.settings.held["summaries.provider"].value)
 
     def _summarizer(self, tell: "Callable[[ModelProgress], None]") -> "Summarizer":
-        pass
 
-        return ollama(self.settings, tell)
+        return create_ollama(self.settings, tell)
 
     def start(self, report: Report) -> None:
         """Start the workers; reports come from their threads.
@@ -376,20 +267,20 @@ class Workspace(Errands):
         thread.start()
 
     def _start(self, report: Report) -> None:
-        works = self.works
-        with self._starting:
+        works = self.pipeline
+        with self._start_lock:
             if not self._is_stopped:
                 works.start(report)
 
     def stop(self) -> None:
         """Stop the workers after what they are doing now."""
-        with self._starting:
+        with self._start_lock:
             self._is_stopped = True
-            if self._works is not None:
-                self._works.stop()
+            if self._pipeline is not None:
+                self._pipeline.stop()
         self.teleport.close()
         if "_messages" in self.__dict__:
-            self._messages.close()
+            self._message_index.close()
         database.close()
 
     def histories(self) -> list[AgentHistory]:
@@ -398,17 +289,17 @@ class Workspace(Errands):
 
         return formats.find_histories(transcripts())
 
-    def looked_in(self) -> dict[str, tuple[Path, ...]]:
+    def transcript_folders(self) -> dict[str, tuple[Path, ...]]:
         """Where they are looked for, by the agent's name."""
         return transcripts()
 
-    def watched(self) -> dict[str, tuple[Path, ...]]:
+    def watched_folders(self) -> dict[str, tuple[Path, ...]]:
         """The places of transcripts that are read as they are written."""
         if self.is_demo:
             return {}
         settings, places = self.settings, transcripts()
         with database.connection():
-            agreed = meta.watched() or ()
+            agreed = meta.watched_sources() or ()
         names = set(settings.sources) | (
             set(agreed) if ASKED in settings.sources else set()
         )
@@ -416,7 +307,7 @@ class Workspace(Errands):
         chosen = {n: some for n, some in places.items() if everyone or n in names}
         return {"": settings.folders, **chosen}
 
-    def agree(self, names: Iterable[str], *, watched: bool = True) -> None:
+    def set_watched(self, names: Iterable[str], *, watched: bool = True) -> None:
         """Remember which agents' transcripts are to be read as they are written.
 
         Args:
@@ -424,8 +315,90 @@ class Workspace(Errands):
             watched: Whether they are, from now on.
         """
         with database.transaction():
-            before = set(meta.watched() or ())
-            meta.set_watched(before | {*names} if watched else before - {*names})
+            before = set(meta.watched_sources() or ())
+            meta.set_watched_sources(
+                before | {*names} if watched else before - {*names}
+            )
+
+    def start_import(
+        self, histories: Sequence[AgentHistory], report: Report, *, is_watched: bool
+    ) -> None:
+        """Import histories on a thread of its own; the workers digest them meanwhile.
+
+        Args:
+            histories: What is imported.
+            report: Told how far that is.
+            is_watched: Whether they are read on as they grow, from then on.
+        """
+        folders = [one.folder for one in histories]
+        agents = {one.agent for one in histories} if is_watched else set()
+        thread = threading.Thread(
+            target=self._import,
+            args=(folders, agents, report),
+            name="import",
+            daemon=True,
+        )
+        thread.start()
+
+    def _import(
+        self, folders: Sequence[Path], agents: set[str], report: Report
+    ) -> None:
+        from memtui.capture import formats
+
+        error = ""
+        done = total = 0
+        try:
+            total = sum(len(formats.find_files(folder)) for folder in folders)
+            for imported in self.pipeline.importer().run(folders):
+                done = imported.files
+                report(self._importing(done, total, imported.waits_for))
+            if agents:
+                self.set_watched(agents)
+        except Exception as reason:  # the thread's edge: nobody else would hear of it
+            log.exception("the import stopped")
+            error = str(reason) if isinstance(reason, MemtuiError) else repr(reason)
+        report(self._importing(done, total, error))
+
+    def start_retry(
+        self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
+    ) -> None:
+        """Try again what could not be taken, on a thread of its own.
+
+        Args:
+            names: What it is called in the quarantine; all of it when None.
+            told: Told what is tried, once transcripts are read again; the workers
+                take the hook files.
+        """
+        thread = threading.Thread(
+            target=self._retry, args=(names, told), name="retry", daemon=True
+        )
+        thread.start()
+
+    def _retry(
+        self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
+    ) -> None:
+        from memtui.services.quarantine import Retried
+
+        tried = Retried((), (), ())
+        why_not: tuple[str, ...] = ()
+        try:
+            tried = self.quarantine.retry(names)
+            for _ in self.pipeline.importer().run(tried.files):
+                pass
+        except Exception as reason:  # the thread's edge: nobody else would hear of it
+            log.exception("what could not be taken could not be tried again")
+            why_not = (str(reason) or repr(reason),)
+        told(replace(tried, problems=tried.problems + why_not))
+
+    def _importing(self, done: int, total: int, error: str = "") -> Progress:
+        from memtui.pipeline.progress import counts
+
+        queued, faults = counts()
+        told = Progress("import", done, queued, faults, total=total, error=error)
+        works = self.pipeline
+        return replace(
+            told, is_ours=works.is_ours, failing=works.failing, model=works.model
+        )
 
 
 def _now() -> datetime:
@@ -436,85 +409,20 @@ YOUNG, MIDDLE, OLD = 5_000, 5, 100
 """After how many new objects, or looks at younger ones, there is another look."""
 
 
-_is_tended = False
+_is_reduced = False
 
 
-def tend() -> None:
+def reduce_garbage_collection() -> None:
     """Look for garbage so from now on, in this process."""
-    global _is_tended
-    _is_tended = True
+    global _is_reduced
+    _is_reduced = True
     gc.set_threshold(YOUNG, MIDDLE, OLD)
 
 
-def settle() -> None:
+def freeze_garbage() -> None:
     """Take what is there now to be there to stay; do nothing where nobody tends."""
-    if _is_tended:
+    if _is_reduced:
         gc.freeze()
-
-
-class WorkspaceProtocol(Protocol):
-    """A memory that is open, and the work in it."""
-
-    @property
-    def search(self) -> "Search":
-        """Who answers questions from everything there is."""
-
-    @property
-    def teleport(self) -> "Teleport":
-        """Who answers questions from summaries."""
-
-    @property
-    def talk(self) -> "SessionSearch":
-        """Who answers questions from what was said in sessions."""
-
-    def count_tokens(self, text: str) -> int:
-        """How many tokens a text has; may take a while the first time."""
-
-    @property
-    def zone(self) -> tzinfo:
-        """The store's time zone: all times are shown in it."""
-
-    @property
-    def is_demo(self) -> bool:
-        """Whether this is the made-up memory."""
-
-    @property
-    def settings(self) -> "Settings":
-        """What a person has settled."""
-
-    def start(self, report: "Callable[[Progress], None]") -> None:
-        """Start the workers, which report from their own threads."""
-
-    def stop(self) -> None:
-        """Ask the workers to end; does not wait for them."""
-
-    @property
-    def workdesk(self) -> "JobsController":
-        """Who looks at the work behind, and steers the model's jobs."""
-
-    @property
-    def quarantine(self) -> "QuarantineService":
-        """What could not be taken."""
-
-    def retry(
-        self, names: "Sequence[str] | None", told: "Callable[[Retried], None]"
-    ) -> None:
-        """Try some of it again on a thread, or all; tells what is tried."""
-
-    def histories(self) -> "Sequence[AgentHistory]":
-        """What agents keep on this machine; may take a while."""
-
-    def looked_in(self) -> "Mapping[str, Sequence[Path]]":
-        """Where they are looked for, by the agent's name."""
-
-    def start_import(
-        self,
-        histories: "Sequence[AgentHistory]",
-        report: "Callable[[Progress], None]",
-        *,
-        is_watched: bool,
-    ) -> None:
-        """Import histories on a thread, and perhaps read them on as they grow."""
 
 
 NEXT, AFTER = "It is next.", "It comes after the one being written."
@@ -527,14 +435,14 @@ def has_active_worker(places: Paths) -> bool | None:
     return None if holder is None else bool(holder)
 
 
-def told(settings: Settings, is_worked: bool | None) -> str:
+def describe_turn(settings: Settings, is_worked: bool | None) -> str:
     """Who will do what was asked for, and when.
 
     Args:
         settings: They say whether a model is asked at all.
         is_worked: Whether a memtui works this store; None if that is not known.
     """
-    if note := no_model(settings):
+    if note := why_no_model(settings):
         return note
     if is_worked is None:
         return "It comes next where a memtui is at work, or once one is."
@@ -543,7 +451,7 @@ def told(settings: Settings, is_worked: bool | None) -> str:
     return "No memtui works now: it is done when memtui next runs."
 
 
-def of_running(
+def rewrite_outlook(
     settings: Settings, progress: Progress | None, *, is_demo: bool = False
 ) -> RewriteOutlook:
     """The same in the app, which works itself or sees that another memtui does.
@@ -555,10 +463,10 @@ def of_running(
     """
     if is_demo:
         return RewriteOutlook("The demo asks no model.", is_possible=False)
-    if note := no_model(settings):
+    if note := why_no_model(settings):
         return RewriteOutlook(note, is_possible=False)
     if progress is not None and not progress.is_ours:
-        return RewriteOutlook(told(settings, is_worked=True))
+        return RewriteOutlook(describe_turn(settings, is_worked=True))
     model = progress.model if progress is not None else Model()
     health = model.health
     if health is None or health.is_ready:
@@ -580,7 +488,7 @@ _CURES = {
 """What to do when a model cannot be asked."""
 
 
-def no_model(settings: Settings) -> str:
+def why_no_model(settings: Settings) -> str:
     """Why no model is ever asked; "" if one is, where there is one."""
     held = settings.held["summaries.provider"]
     if held.value != EXTRACTIVE:
@@ -591,7 +499,7 @@ def no_model(settings: Settings) -> str:
     )
 
 
-def plan(settings: Settings, zone: tzinfo, store: Path) -> Schedules:
+def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> Schedules:
     """When each job of a store is due."""
 
     def value(name: str) -> Any:
@@ -605,7 +513,9 @@ def plan(settings: Settings, zone: tzinfo, store: Path) -> Schedules:
     )
 
 
-def ollama(settings: Settings, report: Callable[[ModelProgress], None]) -> Summarizer:
+def create_ollama(
+    settings: Settings, report: Callable[[ModelProgress], None]
+) -> Summarizer:
     """Return Ollama's summarizer, which stores the output modes that it finds out.
 
     Args:
@@ -672,7 +582,7 @@ class JobsController:
     @property
     def note(self) -> str:
         """Why no model is ever asked; "" if one is."""
-        return no_model(self._settings)
+        return why_no_model(self._settings)
 
     def look(self) -> "Work":
         """What waits for each stage, and how the jobs stand."""
@@ -691,4 +601,4 @@ class JobsController:
     def ask(self, job: Job) -> str:
         """Ask for a run now; who does it and when, or why nobody does."""
         jobs.ask([job], self._clock())
-        return told(self._settings, has_active_worker(self._paths))
+        return describe_turn(self._settings, has_active_worker(self._paths))

@@ -133,9 +133,9 @@ def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     home = tmp_path_factory.mktemp("digested") / "home"
     house = Workspace(in_home(home), Settings(OWN))
-    for _ in house.works.importer().run([HISTORY]):
+    for _ in house.pipeline.importer().run([HISTORY]):
         pass
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     house.stop()
     return home
 

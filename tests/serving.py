@@ -80,9 +80,9 @@ def fill(home: Path) -> None:
     told = {"store.time_zone": "UTC", "summaries.provider": "extractive"}
     held = {name: Held(value, "test") for name, value in told.items()}
     house = Workspace(in_home(home), Settings(held))
-    for _ in house.works.importer().run([HISTORY]):
+    for _ in house.pipeline.importer().run([HISTORY]):
         pass
-    house.works.until_idle(lambda _: None)
+    house.pipeline.until_idle(lambda _: None)
     house.stop()
 
 

@@ -29,7 +29,7 @@ def loaded(code: str) -> set[str]:
         "sources",
         "summarize.summarizer",
         "summarize.ollama.summarizer",
-        "search.index",
+        "search.node_index",
         "stages.works",
         "recall.browse",
         "curate.forget",

@@ -272,7 +272,7 @@ def test_every_message_of_a_source_is_kept(
         for file in files:
             if file.suffix in (".json", ".jsonl", ".md") and file.is_file():
                 count(file, found)
-        for _ in house.works.importer().run([place]):
+        for _ in house.pipeline.importer().run([place]):
             pass
     check(name, source, found, capture_matrix)
 
@@ -293,7 +293,7 @@ def test_every_message_a_hook_told_is_kept(
         file = new / f"{number:06}.json"
         file.write_text(json.dumps(payload))
         os.utime(file, (1_750_000_000 + number, 1_750_000_000 + number))
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     check(name, "hooks", found, capture_matrix)
     assert list(new.iterdir()) == []
 

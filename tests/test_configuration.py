@@ -153,7 +153,7 @@ def test_what_is_wanted_of_a_model_follows_from_the_settings(tmp_path: Path) -> 
 def test_when_jobs_are_due_follows_from_the_settings(tmp_path: Path) -> None:
     text = "[jobs]\nday = '*/30 6 * * *'\njitter_s = 0\n"
     store = tmp_path / "memory.db"
-    plan = workspace.plan(load(tmp_path, text), UTC, store)
+    plan = workspace.job_schedules(load(tmp_path, text), UTC, store)
     now = datetime(2024, 5, 2, 6, tzinfo=UTC)
     times = {job: plan.times(job) for job in ROLLUP_JOBS}
     assert [str(one.next_run(now))[:16] for one in times.values() if one] == [

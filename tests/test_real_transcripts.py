@@ -35,9 +35,9 @@ def transcripts(shared: Path) -> Path:
 @pytest.fixture
 def read_house(house: Workspace, transcripts: Path) -> Workspace:
     """A house that has read all of them."""
-    for _ in house.works.importer().run([transcripts]):
+    for _ in house.pipeline.importer().run([transcripts]):
         pass
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     return house
 
 
@@ -175,10 +175,12 @@ def test_hooks_and_transcript_of_one_session_are_one_session(
         told = json.loads(line)
         payload = {**told["payload"], "timestamp": told["received_at"]}
         (new / f"{number:06}.json").write_text(json.dumps(payload))
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     with database.connection():
         by_hooks = EventRow.select().where(EventRow.route == "hook").count()
-    for _ in house.works.importer().run([shared / "claude_code" / "attio-mcp-server"]):
+    for _ in house.pipeline.importer().run(
+        [shared / "claude_code" / "attio-mcp-server"]
+    ):
         pass
     with database.connection():
         prompts = [

@@ -87,14 +87,12 @@ def test_people_read_the_same_as_programs(home: Path) -> None:
 
 
 def test_teleport_tells_programs_all_they_need_to_jump(home: Path) -> None:
-    words = ("mutex", "tokne", "--why", "--recent", "--max-tokens", "50000")
+    words = ("mutex", "tokne", "--recent", "--max-tokens", "50000")
     told = asked(home, "teleport", *words)
     assert set(told) == {"notice", "hits", "notes"}
     assert "Did you mean: mutex token" in told["notes"]
     for hit in told["hits"]:
-        assert set(hit) >= {"id", "score", "band", "at", "title", "snippet", "why"}
-        score = float(hit["why"][-1].partition(":")[0].removeprefix("= "))
-        assert score == pytest.approx(hit["score"], abs=0.006)
+        assert set(hit) >= {"id", "score", "band", "at", "title", "snippet"}
     leads = told["hits"][0].get("leads_to", told["hits"][0]["id"])
     opened = asked(home, "show", leads, "--max-tokens", "50000")
     assert opened["node_id"].startswith(leads)
@@ -123,7 +121,7 @@ FOR_PROGRAMS = (
     ("session", "nobody"),
     ("search", "mutex", "tabs"),
     ("search-sessions", "mutex"),
-    ("teleport", "mutex", "--why"),
+    ("teleport", "mutex"),
     ("toc",),
 )
 
@@ -151,13 +149,10 @@ def test_an_error_keeps_within_the_budget_as_well(home: Path) -> None:
     assert len(told.stderr) < 3000
 
 
-def test_teleport_tells_people_what_a_score_is_made_of(home: Path) -> None:
+def test_teleport_tells_people_where_a_wide_hit_leads(home: Path) -> None:
     told = read_by_a_person(home, "teleport", "mutxe tabs")
     assert "Did you mean: mutex tabs\n" in told
-    told = read_by_a_person(home, "teleport", "level:week token zeppelin", "--why")
-    assert "zeppelin: not there" in told
-    assert "token: idf" in told
-    assert "1 of 2 there" in told
+    told = read_by_a_person(home, "teleport", "level:week token zeppelin")
     assert "toc:week:2024-W03 → toc:segment:2024-01-18:" in told
     assert "the newest are listed" in read_by_a_person(home, "teleport", "agent:codex")
     assert "Nothing holds 'zyxw'" in read_by_a_person(home, "teleport", "zyxw")

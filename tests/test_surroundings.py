@@ -32,7 +32,7 @@ def look() -> dict[str, object]:
         "looks": gc.get_threshold(),
         "log": (logging.raiseExceptions, list(logging.getLogger().handlers)),
         "level": (logging.getLogger().level, logging.getLogger("watchfiles").level),
-        "tended": workspace._is_tended,
+        "tended": workspace._is_reduced,
         "opened": database._opened,
         "answer": output._answer,
     }
@@ -46,7 +46,7 @@ def spoil(folder: Path, settings: Settings) -> None:
     del os.environ["PATH"]
     sys.path.insert(0, "/nowhere")
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    workspace.tend()
+    workspace.reduce_garbage_collection()
     logging.raiseExceptions = False
     logging.getLogger().addHandler(logging.FileHandler(folder / "log"))
     logging.getLogger().setLevel(1)

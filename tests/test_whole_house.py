@@ -81,7 +81,7 @@ def working(house: Workspace) -> Iterator[Watched]:
     try:
         yield watched
     finally:
-        house.works.stop(wait_s=5)
+        house.pipeline.stop(wait_s=5)
 
 
 def found(house: Workspace, query: str) -> TeleportResult:
@@ -186,7 +186,7 @@ def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: Workspace) -
 @pytest.mark.slow
 def test_a_monstrous_line_is_survived(house: Workspace) -> None:
     hook(house, hook_event_name="UserPromptSubmit", prompt="word " * 10_000_000)
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     assert status.stats().messages == 1
     assert status.stats().bullets >= 1
 

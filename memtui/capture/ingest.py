@@ -54,7 +54,7 @@ TELLING = (
 """What is told of a session in words that may hold a secret."""
 
 
-ABOUT_HELPERS = ("kind", "started_by", "subagent", "task")
+ABOUT_HELPERS = ("kind", "tool_use_id", "subagent", "task")
 """What is told so of a subagent."""
 
 
@@ -364,7 +364,7 @@ class Ingest:
             new = set(added.created)
             cursors.note_seen(SOURCE, [e for e in told if e.event_id in new], now_ms)
             # What somebody kept who was killed is not counted again.
-            before = meta.taken()
+            before = meta.stored_hook_files()
             for file in taken:
                 store_events.add_thoughts(file.thoughts)
                 learn(file.facts)
@@ -372,7 +372,7 @@ class Ingest:
                 if file.name not in before:
                     problems.count_redactions(file.redacted, now_ms)
                     problems.count_up(SOURCE, _left(file), now_ms)
-            meta.set_taken(file.name for file in taken)
+            meta.set_stored_hook_files(file.name for file in taken)
             dedup.settle()
 
     def _is_early(self, letter: Letter) -> bool:

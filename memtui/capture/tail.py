@@ -168,8 +168,8 @@ class Tail:
             return False
         begins = self._watch.follow(places.union(self._beside))
         with database.connection():
-            if meta.blind() != self._watch.blind:
-                meta.set_blind(self._watch.blind)
+            if meta.polling_reason() != self._watch.blind:
+                meta.set_polling_reason(self._watch.blind)
         return not begins and not self._watch.blind
 
     def _unlike(

@@ -163,7 +163,7 @@ def restore(
         as_json: Whether to answer in JSON.
     """
     os.umask(0o077)
-    paths = workspace.settled(places, settings)[1]
+    paths = workspace.resolve_paths(places, settings)[1]
     if is_tried:
         store_backup.check(file)
         swap = _swap(file, paths.store)

@@ -11,7 +11,7 @@ def fill(house: Workspace) -> None:
     today = datetime.now(house.zone).date()
     folder = house.paths.store.parent / "history"
     demo.write(folder, today=today, zone=house.zone)
-    for _ in house.works.importer().run([folder]):
+    for _ in house.pipeline.importer().run([folder]):
         pass
-    house.works.claim.take()
-    house.works.until_idle(lambda _: None)
+    house.pipeline.claim.take()
+    house.pipeline.until_idle(lambda _: None)

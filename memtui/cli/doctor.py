@@ -102,7 +102,7 @@ def doctor(
         problem: Why they cannot be read.
         as_json: Whether to answer in JSON.
     """
-    project, placed = workspace.settled(places, settings)
+    project, placed = workspace.resolve_paths(places, settings)
     patient = Patient(placed, settings, clock(), is_separate=bool(project))
     try:
         report = _look(patient, problem)

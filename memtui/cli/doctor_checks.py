@@ -24,7 +24,7 @@ from memtui.integrations.hooks import Installation
 from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.paths import Paths, transcripts
 from memtui.pipeline import worker_lock
-from memtui.search.index import NodeIndex
+from memtui.search.node_index import NodeIndex
 from memtui.services import checks
 from memtui.services.capture_sources import Origin
 from memtui.services.checks import Account, Opened, Step, Work, account
@@ -376,11 +376,11 @@ def at_work(patient: Patient, zone: tzinfo) -> Iterator[Finding]:
         return
     at = date_format.clock(found.at, zone)
     how, cure = found.condition.value, ""
-    if found.until is not None:
-        how += f" until {date_format.clock(found.until, zone)}"
+    if found.paused_until is not None:
+        how += f" until {date_format.clock(found.paused_until, zone)}"
     elif found.condition is ModelCondition.UNWELL:
         cure = "another model may do better: name it in summaries.model"
-    says = f"{AT_WORK}: {how}, {found.says}".rstrip(", ")
+    says = f"{AT_WORK}: {how}, {found.message}".rstrip(", ")
     yield Finding("model", True, f"{says} (seen at {at})", cure, AT_WORK)
 
 

@@ -96,7 +96,7 @@ def claim(house: Workspace) -> None:
     Raises:
         MemtuiError: Another memtui has it.
     """
-    if not house.works.claim.take():
+    if not house.pipeline.claim.take():
         raise MemtuiError(BUSY)
 
 

@@ -292,9 +292,6 @@ def _add_teleport(command: AddCommand) -> None:
     teleport.add_argument(
         "--recent", action="store_true", help="what is old is worth less"
     )
-    teleport.add_argument(
-        "--why", action="store_true", help="say what each score is made of"
-    )
     scope(teleport)
     budget(teleport)
 

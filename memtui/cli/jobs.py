@@ -48,7 +48,7 @@ def _known() -> str:
 def show(house: Workspace, *, as_json: bool) -> int:
     """Print how every job stands."""
     is_worked = workspace.has_active_worker(house.paths)
-    found = jobs.statuses(house.plan, datetime.now(UTC), is_worked=is_worked)
+    found = jobs.statuses(house.schedules, datetime.now(UTC), is_worked=is_worked)
     if as_json:
         said = {"is_worked": is_worked, "time_zone": str(house.zone)}
         output.as_json({**said, "jobs": found})
@@ -56,7 +56,7 @@ def show(house: Workspace, *, as_json: bool) -> int:
     for one in found:
         output.lines(_told(one, house.zone))
     output.lines(["", f"Times are those of {house.zone}."])
-    if note := workspace.no_model(house.settings):
+    if note := workspace.why_no_model(house.settings):
         output.lines([note])
     return 0
 
@@ -135,7 +135,7 @@ def steer(
     is_worked = workspace.has_active_worker(house.paths)
     note = _note(house, action, chosen, is_worked)
     if as_json:
-        found = jobs.statuses(house.plan, now, is_worked=is_worked)
+        found = jobs.statuses(house.schedules, now, is_worked=is_worked)
         mine = [one for one in found if one.job in chosen]
         output.as_json({"is_worked": is_worked, "jobs": mine, "note": note})
         return 0
@@ -153,9 +153,9 @@ def _note(
         return "What is being written is finished first." if is_worked else ""
     if action != "run":
         return ""
-    found = jobs.statuses(house.plan, datetime.now(UTC), is_worked=is_worked)
+    found = jobs.statuses(house.schedules, datetime.now(UTC), is_worked=is_worked)
     paused = [one.job for one in found if one.job in chosen and one.is_paused]
     once = (
         f" It stays paused: it runs this once ({', '.join(paused)})." if paused else ""
     )
-    return workspace.told(house.settings, is_worked) + once
+    return workspace.describe_turn(house.settings, is_worked) + once

@@ -253,7 +253,7 @@ def _app(
 
     pass
 
-    workspace.tend()
+    workspace.reduce_garbage_collection()
     chosen: str | MemtuiError | None = "demo"
     if not is_demo:
         app = MemtuiApp(

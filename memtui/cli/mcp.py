@@ -61,7 +61,7 @@ class Served:
     @property
     def plan(self) -> "Schedules":
         """When the model's jobs are due."""
-        return self._house.plan
+        return self._house.schedules
 
     @property
     def spool(self) -> Path:
@@ -82,7 +82,7 @@ class Served:
         """Who will do what is asked of a model, and when."""
         from memtui import workspace
 
-        return workspace.told(self._house.settings, self.is_worked())
+        return workspace.describe_turn(self._house.settings, self.is_worked())
 
 
 def has_sdk() -> bool:

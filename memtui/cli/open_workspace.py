@@ -46,7 +46,7 @@ def missing(places: "Paths", settings: "Settings") -> Path | None:
     """The folder of a store that is not there but could be: a question makes none."""
     from memtui import workspace
 
-    _, places = workspace.settled(places, settings)
+    _, places = workspace.resolve_paths(places, settings)
     folder = places.store.parent
     try:
         above = next(one for one in (folder, *folder.parents) if one.exists())

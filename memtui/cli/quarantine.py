@@ -132,7 +132,7 @@ def _whole(shown: Shown, zone: tzinfo) -> Iterator[str]:
 def retry(house: Workspace, names: Sequence[str] | None, *, as_json: bool) -> int:
     """Try again what was named, and say what became of it."""
     tried = house.quarantine.retry(names)
-    for _ in house.works.importer().run(tried.files):
+    for _ in house.pipeline.importer().run(tried.files):
         pass
     errors = _digest(house)
     outcomes = house.quarantine.outcomes(tried.names)
@@ -149,7 +149,7 @@ def retry(house: Workspace, names: Sequence[str] | None, *, as_json: bool) -> in
 
 def _digest(house: Workspace) -> list[Exception] | None:
     """Take what waits; None if another memtui does it."""
-    if not house.works.claim.take():
+    if not house.pipeline.claim.take():
         return None
     return work.digest(house)
 
@@ -192,9 +192,9 @@ def drop(
         if asked is not None:
             return asked
     dropped = house.quarantine.drop(names)
-    if house.works.claim.take():
-        house.works.recount()
-        house.works.claim.drop()
+    if house.pipeline.claim.take():
+        house.pipeline.recount()
+        house.pipeline.claim.drop()
     _say(dropped, "dropped", as_json=given.json)
     return 1 if dropped.problems else 0
 

@@ -45,7 +45,9 @@ def run_sessions(house: Workspace, given: argparse.Namespace) -> int:
     query = " ".join(given.query)
 
     def page() -> Iterator[str]:
-        return _messages(house.talk.find(query, **wish), filters.scope, house.zone)
+        return _messages(
+            house.session_search.find(query, **wish), filters.scope, house.zone
+        )
 
     def reply() -> Reply:
         return house.asking.search_sessions(query, **wish)

@@ -70,7 +70,7 @@ def agree(
 ) -> int:
     """Remember whose transcripts are to be watched, or no longer are."""
     chosen = _chosen(names)
-    house.agree(chosen, watched=is_watched)
+    house.set_watched(chosen, watched=is_watched)
     found = [one for one in look(house.settings) if one.name in chosen]
     note = _overridden(found, is_watched)
     if as_json:

@@ -61,7 +61,7 @@ def show(house: Workspace, node_id: str, *, as_json: bool) -> int:
         told = {"node": found.entry, **_asked(found), "versions": _plain(found)}
         output.as_json(notice | told)
     else:
-        promise = workspace.told(
+        promise = workspace.describe_turn(
             house.settings, workspace.has_active_worker(house.paths)
         )
         output.bounded(_list(found, house.zone, promise))
@@ -170,7 +170,9 @@ def anew(house: Workspace, node_id: str, *, as_json: bool) -> int:
     shown = versions.ask(node_id, datetime.now(UTC))
     notes = ["A new version is asked for."]
     notes.append(
-        workspace.told(house.settings, workspace.has_active_worker(house.paths))
+        workspace.describe_turn(
+            house.settings, workspace.has_active_worker(house.paths)
+        )
     )
     if shown.is_pinned:
         notes.append(

@@ -98,7 +98,7 @@ def bring_in(house: Workspace, paths: Sequence[Path], *, as_json: bool) -> int:
 
 def _store(house: Workspace, paths: Sequence[Path], bar: Bar) -> Imported:
     total = sum(len(formats.find_files(path)) for path in paths)
-    importer = house.works.importer()
+    importer = house.pipeline.importer()
     for imported in importer.run(paths):
         said = imported.waits_for or f"{imported.created:,} events stored"
         bar.show(said, imported.files, total)
@@ -107,12 +107,12 @@ def _store(house: Workspace, paths: Sequence[Path], bar: Bar) -> Imported:
 
 def _digest(house: Workspace, bar: Bar) -> list[Exception] | None:
     """Do the work behind; None if another memtui does it."""
-    if not house.works.claim.take():
+    if not house.pipeline.claim.take():
         return None
     try:
-        return house.works.until_idle(_teller(bar))
+        return house.pipeline.until_idle(_teller(bar))
     finally:
-        house.works.claim.drop()
+        house.pipeline.claim.drop()
 
 
 def _teller(bar: Bar) -> Callable[[Progress], None]:
@@ -162,13 +162,13 @@ def _report(imported: Imported, errors: list[Exception] | None) -> list[str]:
 
 def work(house: Workspace, *, until_idle: bool, as_json: bool) -> int:
     """Do the work behind without a screen."""
-    if not house.works.claim.take():
+    if not house.pipeline.claim.take():
         raise MemtuiError("another memtui works this store already")
     if not until_idle:
         return _forever(house)
     with _bar(as_json=as_json) as bar:
         errors = _digest(house, bar) or []
-    waiting = 0 if house.asks_nobody else _waiting_for_model()
+    waiting = 0 if house.uses_no_model else _waiting_for_model()
     if as_json:
         said = [str(error) for error in errors]
         output.as_json({"errors": said, "waiting_for_model": waiting})
@@ -203,9 +203,9 @@ def _forever(house: Workspace) -> int:
 
 def reindex(house: Workspace) -> int:
     """Make the index anew and fill it."""
-    if not house.works.claim.take():
+    if not house.pipeline.claim.take():
         raise MemtuiError("another memtui works this store; stop it to reindex")
-    house.works.reindex()
+    house.pipeline.reindex()
     with _bar() as bar:
         errors = _digest(house, bar) or []
     output.lines(f"error: {error}" for error in errors)

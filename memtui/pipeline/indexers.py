@@ -13,8 +13,6 @@ from memtui.errors import SearchError
 from memtui.model.events import to_ms
 from memtui.pipeline.worker import Changes
 from memtui.search import message_index
-from memtui.search.documents import of_node
-from memtui.search.index import NodeIndex
 from memtui.search.message_index import (
     Filling,
     Kind,
@@ -24,6 +22,8 @@ from memtui.search.message_index import (
     Title,
     full_name,
 )
+from memtui.search.node_documents import node_documents
+from memtui.search.node_index import NodeIndex
 from memtui.store import database, grips, meta, nodes, outbox, segments
 from memtui.text import analyzer
 
@@ -52,10 +52,10 @@ class Follow:
             documents = [
                 document
                 for node in nodes.nodes(names)
-                for document in of_node(node, grips.of_node(node.node_id))
+                for document in node_documents(node, grips.of_node(node.node_id))
             ]
         try:
-            self._index.put(documents, names)
+            self._index.update(documents, names)
         except SearchError:
             self._is_checked = False
             raise
@@ -68,20 +68,20 @@ class Follow:
     def check(self) -> None:
         """Make the index anew unless it is the one this store has fed."""
         with database.connection():
-            fed = meta.index_name()
+            fed = meta.node_index_name()
         if not fed or self._index.name() != fed or not self._index.is_sound():
             self.rebuild()
-        self._index.trust()
+        self._index.clear_suspicion()
         self._is_checked = True
 
     def rebuild(self) -> None:
         """Make an empty index and announce every node."""
         name = secrets.token_hex(8)
-        self._index.make(name)
+        self._index.create(name)
         with database.transaction():
             outbox.clear(outbox.INDEX_NODE)
             outbox.announce(nodes.all_ids(), to_ms(self._clock()))
-            meta.set_index_name(name)
+            meta.set_node_index_name(name)
         self._is_checked = True
 
 
@@ -124,7 +124,7 @@ class Listen:
     def check(self) -> None:
         """Make the index anew unless it is the one this store has fed."""
         with database.connection():
-            fed = meta.messages_name()
+            fed = meta.message_index_name()
         is_ours = bool(fed) and self._index.name() == self._named(fed)
         if not is_ours or self._index.is_suspect:
             self.rebuild()
@@ -139,7 +139,7 @@ class Listen:
             outbox.clear(outbox.INDEX_EVENT)
             outbox.clear(outbox.INDEX_SESSION)
             outbox.say_renamed(message_index.sessions())
-            meta.set_messages_name(name)
+            meta.set_message_index_name(name)
         self._is_checked = False
 
     def _named(self, name: str) -> str:

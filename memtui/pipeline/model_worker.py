@@ -34,7 +34,7 @@ from memtui.store import (
     sessions,
     versions,
 )
-from memtui.store.meta import Found
+from memtui.store.meta import ModelRecord
 from memtui.summarize.ollama.errors import (
     CircuitOpenError,
     ContextOverflowError,
@@ -81,7 +81,7 @@ class Finder:
             waiting = rewrite_queue.count(TocLevel.SEGMENT)
             if found != self._last:
                 with database.transaction():
-                    meta.set_model(Found(*found, self._clock()))
+                    meta.set_model_record(ModelRecord(*found, self._clock()))
                 self._last = found
         return replace(model.looked_at(health), until=until, waiting=waiting)
 

@@ -25,8 +25,8 @@ from memtui.pipeline.segmentation import Cut
 from memtui.pipeline.summarization import Summarize
 from memtui.pipeline.worker import Changes, Loop, Step, Stepped
 from memtui.pipeline.worker_lock import Claim
-from memtui.search.index import NodeIndex
 from memtui.search.message_index import MessageIndex
+from memtui.search.node_index import NodeIndex
 from memtui.store import backup, database, outbox, versions
 from memtui.summarize.summarizer import Summarizer
 from memtui.text.tokens import Counter

@@ -16,7 +16,7 @@ from memtui.pipeline import summarization
 from memtui.pipeline.retries import attempted, retry_ms
 from memtui.pipeline.summarization import Made
 from memtui.pipeline.worker import Changes
-from memtui.store import database, dirty, meta, nodes, outbox, segments, versions
+from memtui.store import database, dirty, jobs, nodes, outbox, segments, versions
 from memtui.summarize.summarizer import Summarizer
 
 NODES_AT_ONCE = 20
@@ -151,9 +151,9 @@ class RollUp:
     def _checkpoint(self, name: str, now_ms: int) -> None:
         level = calendar.period(name).level
         job = f"rollup_{level}"
-        before = meta.get_checkpoint(job)
-        meta.put_checkpoint(
-            meta.Checkpoint(
+        before = jobs.get_checkpoint(job)
+        jobs.save_checkpoint(
+            jobs.Checkpoint(
                 job_name=job,
                 level=level,
                 last_processed_time=calendar.bounds(name, self._zone)[1],

@@ -309,10 +309,10 @@ class Summarize:
         """Once, want all summaries anew if they were made by other rules."""
         rules = f"{self._summarizer.identity} {claims.RULE}"
         with database.connection():
-            if meta.rules() != rules:
+            if meta.summary_rules() != rules:
                 with database.transaction():
                     segments.want_all()
-                    meta.set_rules(rules)
+                    meta.set_summary_rules(rules)
         self._is_renewed = True
 
     def _make(self, work: OfSegment) -> tuple[Made, Told]:

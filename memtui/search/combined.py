@@ -22,8 +22,8 @@ from memtui.model.nodes import TocEntry, TocNode
 from memtui.model.sessions import Session
 from memtui.search import messages, query_dates, recent, resolve_filters
 from memtui.search import query as search_query
-from memtui.search.documents import said_by
 from memtui.search.messages import NO_WORD, Hearing, MessageSearcher, RankedMessage
+from memtui.search.node_documents import node_texts
 from memtui.search.nodes import Ranking, Teleport
 from memtui.search.query import Query
 from memtui.search.query_dates import BOOST, DatedQuery
@@ -409,7 +409,7 @@ def _is_summed_up(
     """Whether a summary holds what was asked for as far as the message does."""
     if heard is None or node is None:
         return False
-    told = "\n".join(text for _, text in said_by(node))
+    told = "\n".join(text for _, text in node_texts(node))
     return wanted_in(heard.event.text[:SNIPPET_CHARS], query) <= wanted_in(told, query)
 
 

@@ -11,22 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import SearchError
-from memtui.memory.queries import whys
-from memtui.memory.queries.whys import Why
 from memtui.model.filters import EVERYTHING, Filters, SummaryMaker
 from memtui.model.hits import Hit, HitKind, IndexMatch, IndexMatches, TeleportResult
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
 from memtui.search import hydrate, query_dates, recent, resolve_filters, scoring, terms
 from memtui.search import query as search_query
-from memtui.search.documents import MOMENT, of_node, said_by
+from memtui.search.node_documents import LAST_MOMENT, node_texts
 from memtui.search.query import Query
 from memtui.store import database, grips, outbox, scopes
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer
 
 if TYPE_CHECKING:
-    from memtui.search.index import NodeIndex
+    from memtui.search.node_index import NodeIndex
 
 
 NODES = 2000
@@ -38,7 +36,7 @@ class _Nodes:
 
     def __init__(self, nodes: Sequence[TocNode]) -> None:
         self.held = [
-            (node, scoring.fits(tuple(said_by(node)), node.level)) for node in nodes
+            (node, scoring.fits(tuple(node_texts(node)), node.level)) for node in nodes
         ]
         self.size = len(nodes)
         self._counts = Counter(term for _, fits in self.held for term in fits)
@@ -95,7 +93,7 @@ def _passes(node: TocNode, filters: Filters) -> bool:
     supports = {bullet.support for bullet in node.bullets}
     ended = node.end_time
     if node.level is not TocLevel.SEGMENT:
-        ended -= MOMENT
+        ended -= LAST_MOMENT
     return (
         (not filters.levels or node.level in filters.levels)
         and (not filters.support or not filters.support.isdisjoint(supports))
@@ -186,7 +184,7 @@ class Teleport:
     @property
     def _index(self) -> "NodeIndex":
         if self._opened is None:
-            from memtui.search.index import NodeIndex
+            from memtui.search.node_index import NodeIndex
 
             self._opened = NodeIndex(self._folder)
         return self._opened
@@ -258,7 +256,7 @@ class Teleport:
             if asked.needs_text:
                 found = self._admitted(asked, limit, among, is_recent_first=False)
             else:
-                found = self._index.find(asked, limit, among=among)
+                found = self._index.search(asked, limit, among=among)
             matches, left_out = _led(found.matches), found.skipped_terms
             meant = self._index.suggestion(asked, has_few=len(matches) < FEW)
         except SearchError:
@@ -270,41 +268,6 @@ class Teleport:
     def shown(self, matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
         """Some of what was ranked, ready to be shown; inside ``connected()``."""
         return hydrate.hits(matches, asked)
-
-    def why(
-        self,
-        query: str,
-        target_id: str,
-        *,
-        of: Scope = ALL,
-        is_recent_first: bool = False,
-    ) -> Why | None:
-        """What the score of a hit is made of; None if it is not there, or no index.
-
-        Args:
-            query: What was typed.
-            target_id: The hit's.
-            of: As it was given to ``find``.
-            is_recent_first: As it was given to ``find``.
-        """
-        times = query_dates.read(query, self._clock(), self._zone)
-        asked = self._read(times.rest, of)
-        try:
-            units = self._index.units(asked)
-            newest = self._index.newest()
-        except SearchError:
-            log.exception("the index could not be asked")
-            return None
-        with database.connection():
-            grip = grips.get([target_id]).get(target_id)
-            node = store_nodes.node(grip.toc_node_id or "" if grip else target_id)
-        if node is None:
-            return None
-        told = {one.target_id: one for one in of_node(node, [grip] if grip else [])}
-        document = told[target_id]
-        age_days = (newest - document.ended).total_seconds() / 86400
-        aged = scoring.recency(age_days) if is_recent_first else 1.0
-        return whys.why(target_id, units, document.said, document.level, aged)
 
     def close(self) -> None:
         """Let go of the index's files."""
@@ -347,7 +310,7 @@ class Teleport:
             admitted: dict[str, IndexMatch] = {}
             read = 0
             for most in (limit, *(one for one in LOOKED_AT if one > limit)):
-                found = self._index.find(
+                found = self._index.search(
                     asked,
                     most,
                     among=among,

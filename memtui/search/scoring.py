@@ -105,44 +105,24 @@ class Unit:
     idf: float
     """How rare it is: what it weighs among the query's terms."""
 
-    def best(self, fits: Mapping[str, float]) -> Form | None:
-        """The form of it that is worth most in a document; None if it has none."""
-        there = [one for one in self.forms if one.term in fits]
-        return max(there, key=lambda one: one.factor * fits[one.term], default=None)
-
     def fit(self, fits: Mapping[str, float]) -> float:
-        """What it is worth in a document."""
-        best = self.best(fits)
-        return best.factor * fits[best.term] if best else 0.0
-
-
-def count(said: Said) -> Counter[str]:
-    """How often each term stands in a text."""
-    return Counter(analyzer.terms(said[1]))
-
-
-def weights(said: Iterable[Said]) -> dict[str, float]:
-    """What each term of a document weighs, before it is saturated."""
-    found: dict[str, float] = {}
-    for one in said:
-        counts = count(one)
-        boost = BOOSTS[one[0]]
-        if usual := USUAL.get(one[0]):
-            boost /= 1 - B + B * counts.total() / usual
-        for term, times in counts.items():
-            found[term] = found.get(term, 0.0) + boost * times
-    return found
+        """Return what its best form is worth in a document."""
+        factors = ((form.factor, fits.get(form.term, 0.0)) for form in self.forms)
+        return max((factor * fit for factor, fit in factors), default=0.0)
 
 
 def fits(said: Iterable[Said], level: TocLevel) -> dict[str, float]:
-    """What each term of a document is worth in it: 0 to less than 1."""
+    """Return what each term of a document is worth in it: 0 to less than 1."""
+    weights: dict[str, float] = {}
+    for part, text in said:
+        counts = Counter(analyzer.terms(text))
+        boost = BOOSTS[part]
+        if usual := USUAL.get(part):
+            boost /= 1 - B + B * counts.total() / usual
+        for term, times in counts.items():
+            weights[term] = weights.get(term, 0.0) + boost * times
     prior = PRIORS[level]
-    return {t: prior * saturated(w) for t, w in weights(said).items()}
-
-
-def saturated(weight: float) -> float:
-    """What a weight is worth: ever less for more of the same."""
-    return weight / (weight + K1)
+    return {term: prior * w / (w + K1) for term, w in weights.items()}
 
 
 def idf(holding: int, documents: int) -> float:

@@ -69,7 +69,7 @@ def all_of_them(
     heard, agreed = list[Seen](), None
     if is_kept:
         with database.connection():
-            heard, agreed = cursors.all_seen(), meta.watched()
+            heard, agreed = cursors.all_seen(), meta.watched_sources()
     found = [_origin(name, tuple(places.get(name, ())), heard) for name in names]
     told = [_watched(one, wish, agreed) for one in found]
     if wish.folders:

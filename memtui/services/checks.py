@@ -13,8 +13,8 @@ from memtui.capture import formats, watcher
 from memtui.errors import SearchError
 from memtui.model.events import clean, to_ms
 from memtui.search import message_index
-from memtui.search.index import NodeIndex
 from memtui.search.message_index import MessageIndex, full_name
+from memtui.search.node_index import NodeIndex
 from memtui.store import (
     cursors,
     database,
@@ -24,12 +24,13 @@ from memtui.store import (
     meta,
     outbox,
     problems,
+    statistics,
     tombstones,
 )
 from memtui.store import nodes as store_nodes
 from memtui.store import segments as store_segments
 from memtui.store.cursors import Look, Seen, look_of
-from memtui.store.meta import Found
+from memtui.store.meta import ModelRecord
 from memtui.store.outbox import Waiting
 from memtui.text.secrets import RULES_VERSION
 
@@ -110,13 +111,13 @@ def damages() -> list[str]:
 def kept() -> tuple[int, int]:
     """How many events and sessions are kept."""
     with database.connection():
-        return meta.count_events()[0], meta.count_sessions()
+        return statistics.count_events()[0], statistics.count_sessions()
 
 
-def model() -> Found | None:
+def model() -> ModelRecord | None:
     """How the memtui that works last found its model; None if none has looked yet."""
     with database.connection():
-        return meta.model()
+        return meta.model_record()
 
 
 def work(now: datetime) -> Work:
@@ -136,7 +137,7 @@ def step(folder: Path) -> Step:
     index = NodeIndex(folder)
     try:
         with database.connection():
-            fed, nodes = meta.index_name(), store_nodes.count()[0]
+            fed, nodes = meta.node_index_name(), store_nodes.count()[0]
             wanted = nodes + grips.count()
             waiting = outbox.length(outbox.INDEX_NODE)
         is_ours = bool(fed) and index.name() == fed
@@ -151,7 +152,7 @@ def heed(file: Path, *, with_tools: bool) -> Step:
     """Whether an index of messages keeps step with the store."""
     index = MessageIndex(file)
     with database.connection():
-        fed = full_name(meta.messages_name(), with_tools=with_tools)
+        fed = full_name(meta.message_index_name(), with_tools=with_tools)
         wanted = message_index.count()
         waiting = outbox.added_lately(0)[1]
     is_ours = bool(fed) and index.name() == fed
@@ -179,9 +180,9 @@ def redacted() -> list[tuple[str, int]]:
 def cleanness() -> Cleanness:
     """Whether what was taken out of the memory is gone from it."""
     with database.connection():
-        is_redacted = meta.redacted_by() >= RULES_VERSION
+        is_redacted = meta.redaction_version() >= RULES_VERSION
         is_forgetting = tombstones.noted() is not None
-        return Cleanness(meta.is_to_be_cleaned(), is_forgetting, is_redacted)
+        return Cleanness(meta.needs_cleanup(), is_forgetting, is_redacted)
 
 
 def unknown() -> list[tuple[str, int]]:
@@ -195,13 +196,13 @@ def unknown() -> list[tuple[str, int]]:
 def blind() -> str:
     """Why changes are found by looking alone, as the last work found; "" if told."""
     with database.connection():
-        return meta.blind()
+        return meta.polling_reason()
 
 
 def agreed() -> tuple[str, ...] | None:
     """The agents a person agreed to have watched; None if nobody was asked yet."""
     with database.connection():
-        return meta.watched()
+        return meta.watched_sources()
 
 
 def time_zone() -> str:

@@ -28,8 +28,8 @@ from memtui.capture.spool import Letter, Piece, Spool
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, clean, is_event_id, to_ms
 from memtui.model.sessions import SessionMetadata, project_folder
-from memtui.search.index import NodeIndex
 from memtui.search.message_index import MessageIndex
+from memtui.search.node_index import NodeIndex
 from memtui.store import (
     backup,
     cursors,
@@ -368,7 +368,7 @@ def remove(places: Places) -> None:
     Raises:
         MemtuiError: Something is in use or cannot be written; it can be tried again.
     """
-    NodeIndex(places.index).remove()
+    NodeIndex(places.index).delete()
     MessageIndex(places.messages).remove()
     try:
         for earlier in places.log.parent.glob(f"{places.log.name}.*"):
@@ -381,7 +381,7 @@ def remove(places: Places) -> None:
     backup.discard(database.path())
     deletion.compact()
     with database.transaction():
-        meta.set_to_be_cleaned(False)
+        meta.set_needs_cleanup(False)
 
 
 SHOWN = 5
@@ -450,7 +450,7 @@ class Forget:
                 stones = self._named(kind, words)
                 covered = self._note(kind, stones)
                 tombstones.note(kind, stones)
-                meta.set_to_be_cleaned(True)
+                meta.set_needs_cleanup(True)
             found = self._delete(covered)
         remove(self._places)
         return found
@@ -470,7 +470,7 @@ class Forget:
                 return None
             with database.transaction(durable=True):
                 covered = self._note(*left)
-                meta.set_to_be_cleaned(True)
+                meta.set_needs_cleanup(True)
             found = self._delete(covered)
         remove(self._places)
         return found
@@ -484,7 +484,7 @@ class Forget:
             deletion.delete()
             for path in cursors.drop_telling(told):
                 problems.clear(path)
-            meta.forget_indexes()
+            meta.reset_indexes()
             tombstones.done()
         return found
 

@@ -120,12 +120,12 @@ class Redact:
             self._events()
             self._thoughts()
             self._rest()
-            is_due = meta.is_to_be_cleaned()
+            is_due = meta.needs_cleanup()
         if is_due and not is_tried:
             forget.remove(self._places)
         if not is_tried:
             with database.transaction():
-                meta.set_redacted_by(secrets.RULES_VERSION)
+                meta.set_redaction_version(secrets.RULES_VERSION)
         return self._done
 
     def _finish(self) -> None:
@@ -146,7 +146,7 @@ class Redact:
                     if changed:
                         self._put(changed)
                     self._count(kinds)
-                    meta.set_redacting(f"{secrets.RULES_VERSION} {last}")
+                    meta.set_redaction_position(f"{secrets.RULES_VERSION} {last}")
 
     def _changed(self, batch: Sequence[Event], kinds: Tally[str]) -> Iterator[Event]:
         """The events that held a secret, without it."""
@@ -201,13 +201,13 @@ class Redact:
         """Count what is taken out, whose traces are then to be removed."""
         if kinds:
             problems.count_redactions(kinds, to_ms(self._clock()))
-            meta.set_to_be_cleaned(True)
-            meta.forget_indexes()
+            meta.set_needs_cleanup(True)
+            meta.reset_indexes()
 
 
 def _left_at() -> str:
     """The last event that was looked at by these rules, if not all were yet."""
-    version, _, last = meta.redacting().partition(" ")
+    version, _, last = meta.redaction_position().partition(" ")
     return last if version == str(secrets.RULES_VERSION) else ""
 
 

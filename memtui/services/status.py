@@ -11,12 +11,12 @@ from memtui.model.jobs import Job, JobRun
 from memtui.model.schedule import Schedules
 from memtui.services import jobs as services_jobs
 from memtui.services.jobs import Status
-from memtui.store import database, dirty, meta, outbox, rewrite_queue
+from memtui.store import database, dirty, meta, outbox, rewrite_queue, statistics
 from memtui.store import grips as store_grips
 from memtui.store import nodes as store_nodes
 from memtui.store import problems as store_problems
 from memtui.store import segments as store_segments
-from memtui.store.meta import Found
+from memtui.store.meta import ModelRecord
 from memtui.store.problems import Kind, Problem
 
 
@@ -47,12 +47,12 @@ class Stats:
 def stats() -> Stats:
     """Count what is kept."""
     with database.connection():
-        events, helpers = meta.count_events()
+        events, helpers = statistics.count_events()
         nodes, bullets, supported = store_nodes.count()
-        agents = meta.messages_by("agent")
-        span = meta.span()
+        agents = statistics.count_messages_by("agent")
+        span = statistics.time_span()
         return Stats(
-            sessions=meta.count_sessions(),
+            sessions=statistics.count_sessions(),
             events=events,
             messages=sum(number for _, number in agents),
             subagent_events=helpers,
@@ -66,14 +66,14 @@ def stats() -> Stats:
             first_at=span[0] if span else None,
             last_at=span[1] if span else None,
             agents=tuple(agents),
-            projects=tuple(meta.messages_by("project")),
+            projects=tuple(statistics.count_messages_by("project")),
         )
 
 
 def is_empty() -> bool:
     """Whether nothing at all is kept yet."""
     with database.connection():
-        return meta.is_empty()
+        return statistics.is_empty()
 
 
 def latest_problems(*, limit: int = 200) -> list[Problem]:
@@ -105,7 +105,7 @@ class Work:
     """How many nodes want a version by each job."""
     runs: Mapping[Job, Sequence[JobRun]]
     """The runs of each job, the latest first."""
-    found: Found | None
+    found: ModelRecord | None
     """How the memtui that works last found its model; None if none has looked yet."""
 
 
@@ -131,7 +131,7 @@ def look(
             "messages": outbox.added_lately(0)[1],
         }
         failing = store_segments.count_failing(now_ms) + dirty.count_failing(now_ms)
-        found = meta.model()
+        found = meta.model_record()
         waiting = {job: rewrite_queue.count(job.level) for job in Job}
     runs = {
         job: services_jobs.history(job, limit=RUNS, is_worked=is_worked) for job in Job

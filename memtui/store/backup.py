@@ -119,7 +119,7 @@ def outline(file: Path) -> Outline:
                 raise StoreError(none) from error
             raise
         store_schema.check_version(schema, file)
-        return _outline(opened, schema, int(meta.get(store_meta.REDACTED, "0")))
+        return _outline(opened, schema, int(meta.get("redacted_by", "0")))
 
 
 def _outline(opened: sqlite3.Connection, schema: int, redacted_by: int) -> Outline:
@@ -179,7 +179,7 @@ def prepare(file: Path, place: Path) -> Path:
         _copy(file, draft)
     store.open_at(draft)
     with database.transaction():
-        store_meta.forget_indexes()
+        store_meta.reset_indexes()
     database.close()
     return draft
 

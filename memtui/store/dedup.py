@@ -21,7 +21,14 @@ from memtui.model.events import (
     from_ms,
     timestamp_ms_of_id,
 )
-from memtui.store import events, meta, outbox, segments, source_copies, tombstones
+from memtui.store import (
+    events,
+    outbox,
+    owner_updates,
+    segments,
+    source_copies,
+    tombstones,
+)
 from memtui.store.database import db, existing_keys, insert, last_rowids
 from memtui.store.events import Added
 from memtui.store.fingerprints import twin_in
@@ -58,7 +65,7 @@ def settle() -> None:
     That is the one whose own events begin earlier; one that has none of its own is
     wholly contained in the other, and so was there before it.
     """
-    if not (noted := meta.take_unsettled()):
+    if not (noted := owner_updates.take()):
         return
     group = _group(set(noted))
     if len(group) < 2:
@@ -308,7 +315,7 @@ def again(changed: Sequence[Event]) -> None:
     numbers |= add(changed, route="").sessions
     for number in numbers:
         recount(number)
-    meta.note_unsettled(numbers)
+    owner_updates.request(numbers)
     settle()
 
 
@@ -367,7 +374,7 @@ def _note(batch: Iterable[Event]) -> None:
             told_in = numbers[key] if numbers[key] != owners[instead] else None
             rows.append((telling.event_id, instead, telling.route, told_in))
     insert(SourceCopyRow, rows)
-    meta.note_unsettled({told_in for *_, told_in in rows if told_in is not None})
+    owner_updates.request({told_in for *_, told_in in rows if told_in is not None})
 
 
 def _number(agent: str, session_id: str, at_ms: int) -> int:

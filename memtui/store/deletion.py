@@ -9,7 +9,7 @@ from memtui.errors import StoreBusy
 from memtui.model import calendar
 from memtui.model.nodes import TocLevel
 from memtui.model.sessions import project_folder
-from memtui.store import dedup, dirty, meta, outbox, surprise
+from memtui.store import dedup, dirty, outbox, owner_updates, surprise
 from memtui.store.database import close, connection, db, path
 from memtui.store.sessions import entitle
 from memtui.store.tombstones import Kind, Tombstone
@@ -74,7 +74,7 @@ def delete() -> None:
     )
     db.execute_sql("DELETE FROM thoughts WHERE id IN (SELECT id FROM chosen_thoughts)")
     db.execute_sql(f"DELETE FROM events WHERE id {_IN_CHOSEN}")
-    meta.note_unsettled(number for (number,) in kept)
+    owner_updates.request(number for (number,) in kept)
     _set_right()
     db.execute_sql(f"DELETE FROM outbox WHERE session {_IN_SESSIONS}")
     mine = db.execute_sql(f"SELECT id FROM segments WHERE session_id {_IN_SESSIONS}")

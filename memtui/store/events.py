@@ -10,7 +10,7 @@ from peewee import SQL
 
 from memtui.model.events import Event, EventRole, EventType, Thought, from_ms, to_ms
 from memtui.model.events import from_ms as from_ms_of
-from memtui.store import meta, outbox, source_copies, tombstones
+from memtui.store import outbox, owner_updates, source_copies, tombstones
 from memtui.store import sessions as store_sessions
 from memtui.store.database import db, existing_keys, insert, last_rowids
 from memtui.store.fingerprints import origin_of, twin_of
@@ -93,7 +93,7 @@ def add(
     for event in new:
         number = numbers[event.agent, event.session_id]
         came[number] = min(event.timestamp_ms, came.get(number, event.timestamp_ms))
-    meta.note_begun(came)
+    owner_updates.request_if_first(came)
     replaced = {instead.event_id for instead in worse.values()}
     created = tuple(e.event_id for e in new if e.event_id not in replaced)
     return Added(

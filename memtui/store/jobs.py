@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
-from memtui.model.events import clean, from_ms
+from memtui.model.events import clean, from_ms, to_ms
 from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult
-from memtui.store.schema import JobRow, JobRunRow
+from memtui.model.nodes import TocLevel
+from memtui.store.schema import CheckpointRow, JobRow, JobRunRow
 
 KEPT_RUNS = 200
 """How many runs of each job are remembered."""
@@ -201,4 +203,40 @@ def _run(row: JobRunRow) -> JobRun:
         failed=row.failed,
         waiting=row.waiting,
         skipped=row.skipped,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The progress of a job (seed 0)."""
+
+    job_name: str
+    level: TocLevel
+    last_processed_time: datetime
+    processed_count: int
+    created_at: datetime
+
+
+def save_checkpoint(checkpoint: Checkpoint) -> None:
+    """Store the progress of a job."""
+    CheckpointRow.insert(
+        job_name=checkpoint.job_name,
+        level=checkpoint.level.value,
+        last_processed_ms=to_ms(checkpoint.last_processed_time),
+        processed_count=checkpoint.processed_count,
+        created_ms=to_ms(checkpoint.created_at),
+    ).on_conflict_replace().execute()
+
+
+def get_checkpoint(job_name: str) -> Checkpoint | None:
+    """Return the progress of a job; None if it never ran."""
+    row = CheckpointRow.get_or_none(CheckpointRow.job_name == job_name)
+    if row is None:
+        return None
+    return Checkpoint(
+        row.job_name,
+        TocLevel(row.level),
+        from_ms(row.last_processed_ms),
+        row.processed_count,
+        from_ms(row.created_ms),
     )

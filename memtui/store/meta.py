@@ -159,9 +159,6 @@ def add_capability(server: str, digest: str, mode: str) -> None:
     write("capabilities", json.dumps(latest))
 
 
-
-
-
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
     """The state of the model as the working process found it last."""

@@ -8,7 +8,7 @@ from peewee import fn
 
 from memtui.model.events import Event, EventRole, clean, from_ms, to_ms
 from memtui.model.sessions import Session, SessionMetadata, SubagentMetadata
-from memtui.store import meta, outbox, tombstones
+from memtui.store import outbox, owner_updates, tombstones
 from memtui.store.database import db
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, SubagentRow
 from memtui.text import titles
@@ -193,7 +193,7 @@ def learn(facts: SessionMetadata) -> int | None:
     if not changed.keys().isdisjoint(("title", "summary")):
         outbox.say_renamed([row.id])
     if "forked_from" in changed:
-        meta.note_unsettled([row.id])
+        owner_updates.request([row.id])
     return row.id if "project" in changed else None
 
 

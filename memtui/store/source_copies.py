@@ -12,7 +12,7 @@ from typing import Any
 from peewee import fn
 
 from memtui.model.events import Event, EventType
-from memtui.store import meta, outbox, segments, tombstones
+from memtui.store import outbox, owner_updates, segments, tombstones
 from memtui.store.database import db, insert
 from memtui.store.fingerprints import origin_of, twin_in, twin_of
 from memtui.store.schema import EventRow, SourceCopyRow
@@ -238,7 +238,7 @@ def note(
         copied_in = mine if mine != known.session else None
         rows.append((event.event_id, known.event_id, route, copied_in))
     insert(SourceCopyRow, rows)
-    meta.note_unsettled({number for *_, number in rows if number is not None})
+    owner_updates.request({number for *_, number in rows if number is not None})
 
 
 def give_way(better: Mapping[Known, Known]) -> None:
@@ -260,11 +260,11 @@ def give_way(better: Mapping[Known, Known]) -> None:
         told_in = known.session if known.session != instead.session else None
         rows.append((known.event_id, instead.event_id, known.route, told_in))
     insert(SourceCopyRow, rows)
-    meta.note_shared(instead.event_id for instead in better.values())
+    owner_updates.request_for_sharers(instead.event_id for instead in better.values())
     went: dict[int, int] = {}
     for known in better:
         went[known.session] = min(known.at_ms, went.get(known.session, known.at_ms))
-    meta.note_begun(went)
+    owner_updates.request_if_first(went)
     outbox.touch((known.event_id, known.at_ms, known.session) for known in better)
     for known in better:
         segments.want_at(known.session, known.at_ms)

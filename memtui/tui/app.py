@@ -164,7 +164,7 @@ class MemtuiApp(App[str | MemtuiError]):
         from memtui import workspace
         from memtui.services import status
 
-        workspace.settle()
+        workspace.freeze_garbage()
         self.workspace.start(self._report)
         self.set_timer(WARM_UP_S, self._warm_up)
         workers.load(self, status.is_empty, self._welcome_if_empty, "empty")
@@ -232,7 +232,7 @@ class MemtuiApp(App[str | MemtuiError]):
         from memtui import workspace
 
         if self._progress is None:
-            workspace.settle()  # With the first report the pipeline is set up.
+            workspace.freeze_garbage()  # With the first report the pipeline is set up.
         self._notify_if_gone(self._progress, message.progress)
         self._progress = message.progress
         if self._failures is not None:
@@ -257,7 +257,7 @@ class MemtuiApp(App[str | MemtuiError]):
         from memtui import workspace
 
         settings, is_demo = self.workspace.settings, self.workspace.is_demo
-        return workspace.of_running(settings, self._progress, is_demo=is_demo)
+        return workspace.rewrite_outlook(settings, self._progress, is_demo=is_demo)
 
     # Screens
 
@@ -298,7 +298,7 @@ class MemtuiApp(App[str | MemtuiError]):
 
         if self._can_show(JobsScreen):
             workspace = self.workspace
-            jobs, is_demo = workspace.workdesk, workspace.is_demo
+            jobs, is_demo = workspace.jobs, workspace.is_demo
             self._show(JobsScreen(jobs, workspace.zone, self.now, is_demo=is_demo))
 
     def action_show_sessions(self) -> None:

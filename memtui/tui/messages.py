@@ -1,4 +1,4 @@
-"""What is said in the tree of contents, and by it."""
+"""The messages that widgets, screens and the app send each other."""
 
 from enum import Enum, auto
 from typing import TYPE_CHECKING
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class TocLoaded(Message):
-    """The tree of contents shows rows that have been read."""
+    """The tree shows rows that were loaded."""
 
 
 class NodeLoaded(Message):
-    """The page shows a node that has been read, or that there is none."""
+    """The page shows a node that was loaded, or that there is none."""
 
 
 class LoadFailed(Message):
-    """A part of the contents could not be read."""
+    """A part of the contents could not be loaded."""
 
 
 class NodeHighlighted(Message):
-    """The cursor of the contents is on a node."""
+    """The cursor of the tree has moved to a node."""
 
     def __init__(self, line: "TocEntry") -> None:
         super().__init__()
@@ -38,11 +38,11 @@ class NodeHighlighted(Message):
 
 
 class NodeSelected(Message):
-    """A node of the contents is to be read."""
+    """The highlighted node of the tree should be opened."""
 
 
 class NodeRevealed(Message):
-    """The contents have been opened down to a node, and the cursor is on it."""
+    """The tree is expanded down to a node, and the cursor is on it."""
 
     def __init__(self, node_id: str) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class NodeRevealed(Message):
 
 
 class DayHighlighted(Message):
-    """The cursor is on another day."""
+    """The cursor of the calendar has moved to another day."""
 
     def __init__(self, day: "date") -> None:
         super().__init__()
@@ -58,18 +58,15 @@ class DayHighlighted(Message):
 
 
 class DaySelected(Message):
-    """The day the cursor is on is to be opened."""
+    """The highlighted day should be opened."""
 
 
 class YearsScrolled(Message):
-    """Other years are in sight, which may have to be read."""
+    """Other years are visible, which may have to be loaded."""
 
 
 class ProgressReported(Message, bubble=False):
-    """A worker has done something, failed at something, or found nothing to do.
-
-    It does not bubble: the app hands it down to its screens.
-    """
+    """The pipeline reports progress; the app passes this on to its screens."""
 
     def __init__(self, progress: "Progress") -> None:
         super().__init__()
@@ -77,10 +74,7 @@ class ProgressReported(Message, bubble=False):
 
 
 class ScopeChanged(Message, bubble=False):
-    """The whole app shows another part of the memory from now on.
-
-    It does not bubble: the app hands it down to its screens.
-    """
+    """Another part of the memory is shown; the app passes this on to its screens."""
 
     def __init__(self, scope: "Scope") -> None:
         super().__init__()
@@ -88,9 +82,10 @@ class ScopeChanged(Message, bubble=False):
 
 
 class SourceRequested(Message):
-    """A bullet is pointed at, and one of its grips; no grip where it has none.
+    """A source should be shown: a grip of a bullet, or a message that was found.
 
-    Or a message that was found: then an event is named, and what of it is to be marked.
+    A bullet without a grip has ``why_none``; a message has an event and an excerpt to
+    mark.
     """
 
     def __init__(
@@ -113,32 +108,32 @@ class SourceRequested(Message):
 
 
 class SourceSelected(Message):
-    """The source of a bullet is to be read."""
+    """The source of the highlighted bullet should be opened."""
 
 
 class PaneLeft(Message):
-    """The reader wants to leave a pane for the one it was reached from."""
+    """The focus should go back to the previous pane."""
 
 
 class MoreRequested(Message):
-    """The end of what is listed is near, and there is more."""
+    """The cursor is near the end of a list of which more can be loaded."""
 
 
 class TurnsPosition(Enum):
-    """Which part of a conversation is to be read."""
+    """Which turns of a conversation should be loaded."""
 
     BEGINNING = auto()
     END = auto()
     AROUND = auto()
-    """A place, or a rank where no place is known."""
+    """Around a place, or around a rank."""
     BEFORE = auto()
-    """A place, to be put before what is there."""
+    """Before a place, to be added at the top."""
     AFTER = auto()
-    """A place, to be put behind what is there."""
+    """After a place, to be added at the end."""
 
 
 class TurnsRequested(Message):
-    """Some of the conversation is to be read."""
+    """Turns of the conversation should be loaded."""
 
     def __init__(
         self,
@@ -150,15 +145,15 @@ class TurnsRequested(Message):
         followed_from: "EventPosition | None" = None,
         spot: "TranscriptPosition | None" = None,
     ) -> None:
-        """Say which.
+        """Make a request.
 
         Args:
-            where: Which part.
-            place: A place in it.
-            rank: How many turns stand before it, where no place is known.
-            number: Which of the jumps it is; those before the last do not count.
-            followed_from: The place the cursor must still be at when it is read.
-            spot: What is to be seen then as it was.
+            where: Which turns.
+            place: The place that `where` refers to.
+            rank: The number of turns before it, if the place is not known.
+            number: The number of the jump; only the last one is carried out.
+            followed_from: Where the cursor must still be when the turns are shown.
+            spot: The position to restore then.
         """
         super().__init__()
         self.where, self.place, self.rank = where, place, rank
@@ -166,12 +161,12 @@ class TurnsRequested(Message):
 
     @property
     def is_jump(self) -> bool:
-        """Whether it is shown in place of what is there."""
+        """Whether the turns replace those that are shown."""
         return self.where not in (TurnsPosition.BEFORE, TurnsPosition.AFTER)
 
 
 class FindRequested(Message):
-    """Words are to be looked for in the whole conversation; none are found nowhere."""
+    """Words should be found in the whole conversation; empty to find nothing."""
 
     def __init__(self, words: str) -> None:
         super().__init__()
@@ -179,19 +174,19 @@ class FindRequested(Message):
 
 
 class TranscriptResized(Message):
-    """The transcript is wider or narrower than it was laid out for."""
+    """The width of the transcript has changed."""
 
 
 class TurnSelected(Message):
-    """Enter was pressed on a turn."""
+    """The highlighted turn should be opened."""
 
 
 class TurnHighlighted(Message):
-    """The cursor of the transcript is on another turn."""
+    """The cursor of the transcript has moved to another turn."""
 
 
 class SessionsRequested(Message):
-    """Lines of the list are in sight that have not been read."""
+    """Rows of the list are visible that are not loaded."""
 
     def __init__(self, offset: int, limit: int) -> None:
         super().__init__()
@@ -199,7 +194,7 @@ class SessionsRequested(Message):
 
 
 class SessionRequested(Message):
-    """A session is to be read, or a subagent of it: at an event, if one is named."""
+    """A session or one of its subagents should be opened, perhaps at an event."""
 
     def __init__(
         self, agent: str, session_id: str, event_id: str = "", *, subagent: str = ""
@@ -210,7 +205,7 @@ class SessionRequested(Message):
 
 
 class NodeRequested(Message):
-    """A node is to be seen in the contents."""
+    """A node should be shown in the contents."""
 
     def __init__(self, node_id: str) -> None:
         super().__init__()
@@ -218,7 +213,7 @@ class NodeRequested(Message):
 
 
 class SettingChanged(Message):
-    """A setting has been changed for good."""
+    """A setting was saved."""
 
     def __init__(self, entry: "SettingEntry") -> None:
         super().__init__()

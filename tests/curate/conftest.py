@@ -66,9 +66,9 @@ def terms_of(words: str) -> list[bytes]:
 
 
 def digested(house: Workspace, *paths: Path) -> Workspace:
-    for _ in house.works.importer().run(paths):
+    for _ in house.pipeline.importer().run(paths):
         pass
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     return house
 
 

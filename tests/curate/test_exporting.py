@@ -270,10 +270,10 @@ def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
     new = empty()
     # A new import for every few records: each goes on where the one before ended.
     for _ in range(60):
-        for number, _ in enumerate(new.works.importer().run([file])):
+        for number, _ in enumerate(new.pipeline.importer().run([file])):
             if number == 1:
                 break
-    assert new.works.until_idle(lambda _: None) == []
+    assert new.pipeline.until_idle(lambda _: None) == []
     assert tree(new) == before
 
 

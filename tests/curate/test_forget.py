@@ -59,7 +59,7 @@ def forgetting(house: Workspace) -> Forget:
 def forget(house: Workspace, kind: Kind, *words: str) -> Forgotten:
     """What the command does, without its words."""
     found = forgetting(house).run(kind, words)
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     return found
 
 
@@ -300,7 +300,7 @@ def test_no_version_that_was_ever_made_still_says_it(
 def test_a_late_hook_does_not_bring_it_back(told_house: Workspace, kind: Kind) -> None:
     forget(told_house, kind, *subjects(kind))
     hook_files(told_house)
-    assert told_house.works.until_idle(lambda _: None) == []
+    assert told_house.pipeline.until_idle(lambda _: None) == []
     with database.connection():
         said = EventRow.text.contains("berry")
         assert EventRow.select().where(said).count() == 0
@@ -351,7 +351,7 @@ def test_of_two_projects_of_a_name_the_folder_says_which(
         (new / f"{number}.1.z.json").write_text(json.dumps(payload))
     with database.connection():
         cursors.drop_all()
-    importer = told_house.works.importer()
+    importer = told_house.pipeline.importer()
     for _ in importer.run([histories]):
         pass
     assert importer.imported.forgotten > 0
@@ -406,7 +406,7 @@ def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
 
 
 def imported(house: Workspace, *paths: Path) -> Imported:
-    importer = house.works.importer()
+    importer = house.pipeline.importer()
     for _ in importer.run(paths):
         pass
     return importer.imported
@@ -554,7 +554,7 @@ def test_what_names_nothing_is_refused(
     with pytest.raises(MemtuiError, match=says):
         forget(full_house, kind, word)
     with database.connection():
-        assert not meta.is_to_be_cleaned()
+        assert not meta.needs_cleanup()
         assert not tombstones.any_at_all()
 
 

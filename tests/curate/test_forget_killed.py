@@ -108,9 +108,9 @@ def test_killed_at_any_moment_it_ends_the_same(
     start.mkdir()
     (start / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
     house = Workspace(in_home(start), settings)
-    for _ in house.works.importer().run([folder]):
+    for _ in house.pipeline.importer().run([folder]):
         pass
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     with database.connection():
         row = SessionRow.select().where(SessionRow.project != "").get()
     project, name = row.project, row.name

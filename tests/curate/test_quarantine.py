@@ -50,7 +50,7 @@ def prompt(text: str, **fields: Any) -> dict[str, Any]:
 
 
 def digest(house: Workspace) -> None:
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
 
 
 def transcript(folder: Path, *others: str) -> Path:
@@ -73,7 +73,7 @@ def _record(uuid: str, text: str) -> dict[str, Any]:
 
 
 def bring_in(house: Workspace, file: Path) -> None:
-    for _ in house.works.importer().run([file]):
+    for _ in house.pipeline.importer().run([file]):
         pass
 
 

@@ -109,7 +109,7 @@ def redacting(house: Workspace) -> Redact:
 def redact(house: Workspace) -> Redacted:
     """What the command does, without its words."""
     found = redacting(house).run()
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     database.close()
     return found
 
@@ -160,7 +160,7 @@ def test_the_memory_is_as_if_it_had_been_redacted_when_it_came(
     telling.stop()
     guarded = digest(Workspace(in_home(tmp_path / "guarded"), settings), histories)
     hook_files(guarded)
-    assert guarded.works.until_idle(lambda _: None) == []
+    assert guarded.pipeline.until_idle(lambda _: None) == []
     wanted = tree(guarded)
     assert len(after["nodes"]) > 5
     assert after == wanted
@@ -202,13 +202,13 @@ def test_done_again_it_finds_nothing_and_leaves_the_index_alone(
     redact(telling)
     before = tree(telling)
     with database.connection():
-        index, counted = meta.index_name(), problems.redactions_by_kind()
+        index, counted = meta.node_index_name(), problems.redactions_by_kind()
     again = redacting(telling).run()
     assert again == Redacted()
     with database.connection():
-        assert meta.index_name() == index
+        assert meta.node_index_name() == index
         assert problems.redactions_by_kind() == counted
-        assert not meta.is_to_be_cleaned()
+        assert not meta.needs_cleanup()
     assert tree(telling) == before
 
 
@@ -281,11 +281,11 @@ def test_the_rules_by_which_the_memory_is_clean_are_remembered(
     telling: Workspace,
 ) -> None:
     with database.transaction():
-        meta.set_redacted_by(0)
+        meta.set_redaction_version(0)
     redact(telling)
     with database.connection():
-        assert meta.redacted_by() == secrets.RULES_VERSION
-        assert meta.redacting() == ""
+        assert meta.redaction_version() == secrets.RULES_VERSION
+        assert meta.redaction_position() == ""
 
 
 def test_a_secret_in_what_stands_for_a_session_is_not_left_in_half(

@@ -47,7 +47,7 @@ def shown(node_id: str = DAY) -> tuple[int, bool]:
 
 
 def settle(house: Workspace) -> None:
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def later(house: Workspace, folder: Path, minute: int = 0) -> None:
     }
     file = folder / f"later-{minute}.jsonl"
     file.write_text(json.dumps(said) + "\n")
-    for _ in house.works.importer().run([file]):
+    for _ in house.pipeline.importer().run([file]):
         pass
     settle(house)
 
@@ -187,11 +187,11 @@ def test_search_and_the_node_above_follow_what_is_chosen(house: Workspace) -> No
 
 def test_a_running_app_is_told_which_nodes_to_show_anew(house: Workspace) -> None:
     settle(house)
-    house.works.take_changed()
+    house.pipeline.take_changed()
     versions.pin(DAY, 1, house.zone, NOW)
     told: set[str] = set()
-    house.works.until_idle(lambda progress: told.update(progress.changed))
-    assert {DAY, WEEK} <= told | house.works.take_changed()
+    house.pipeline.until_idle(lambda progress: told.update(progress.changed))
+    assert {DAY, WEEK} <= told | house.pipeline.take_changed()
 
 
 def test_who_asks_for_a_new_version_is_noted_once_in_their_place(

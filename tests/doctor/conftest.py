@@ -20,9 +20,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the history in it, to be copied."""
     home = tmp_path_factory.mktemp("made") / "home"
     house = Workspace(in_home(home), Settings({"store.time_zone": Held("UTC", "test")}))
-    for _ in house.works.importer().run([HISTORY]):
+    for _ in house.pipeline.importer().run([HISTORY]):
         pass
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     house.stop()
     return home
 

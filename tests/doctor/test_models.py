@@ -73,8 +73,8 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
     until = at + timedelta(minutes=14)
     opened = Workspace(in_home(home), Settings({}))
     with database.transaction():
-        found = meta.Found(ModelCondition.RESTING, "its server failed", until, at)
-        meta.set_model(found)
+        found = meta.ModelRecord(ModelCondition.RESTING, "its server failed", until, at)
+        meta.set_model_record(found)
     opened.stop()
     assert [one["subject"] for one in named(ask(), "model")] == [""]
     with (home / "work.lock").open("w") as claim:

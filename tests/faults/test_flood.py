@@ -78,7 +78,7 @@ def test_ten_thousand_hooks_at_once_are_all_kept(
 ) -> None:
     with working(house) as watched:
         flooding = threading.Thread(target=flood, args=(house.paths.spool / "new",))
-        house.works._ingest._spool.make()
+        house.pipeline._ingest._spool.make()
         flooding.start()
         watched.until(kept(FILES))
         watched.until(lambda: status.stats().queued == 0)
@@ -87,9 +87,9 @@ def test_ten_thousand_hooks_at_once_are_all_kept(
     home = house.paths.store.parent
     house.stop()
     other = Workspace(in_home(tmp_path / "undisturbed"), settings)
-    other.works._ingest._spool.make()
+    other.pipeline._ingest._spool.make()
     flood(other.paths.spool / "new")
-    assert other.works.until_idle(lambda _: None) == []
+    assert other.pipeline.until_idle(lambda _: None) == []
     other.stop()
     assert said(tree_of(home)) == said(tree_of(tmp_path / "undisturbed"))
 
@@ -104,7 +104,7 @@ def test_more_changes_than_the_watch_can_hold_are_all_found(
     tailing: Workspace, projects: Path
 ) -> None:
     with working(tailing) as watched:
-        watched.until(lambda: tailing.works._tail._is_told)
+        watched.until(lambda: tailing.pipeline._tail._is_told)
         for number in range(FILES):
             session = f"s{number}"
             if number % (FILES // TRANSCRIPTS):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memtui.errors import SearchError
-from memtui.search.index import NodeIndex
+from memtui.search.node_index import NodeIndex
 from tests.conftest import HISTORY
 from tests.faults.conftest import Nursery
 from tests.search.writing import document
@@ -73,8 +73,8 @@ def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
     disk, folder = tmp_path / "disk", tmp_path / "disk" / "index"
     disk_of(disk, 600)
     index = NodeIndex(folder)
-    index.make("fed")
-    index.put([document(number) for number in range(30)], [])
+    index.create("fed")
+    index.update([document(number) for number in range(30)], [])
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     more = [document(number) for number in range(30, 60)]
     for left in range(0, 24_576, 4096):
@@ -84,11 +84,11 @@ def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
         size = (disk / "full").stat().st_size
         os.truncate(disk / "full", size - left)
         with pytest.raises(SearchError):
-            index.put(more, [])
+            index.update(more, [])
         now = {file.name: file.read_bytes() for file in folder.iterdir()}
         assert now == before, f"{left} bytes were left"
     (disk / "full").unlink()
-    index.put(more, [])
+    index.update(more, [])
     assert index.count() == 60
     index.close()
     gc.collect()

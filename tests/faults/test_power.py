@@ -18,7 +18,7 @@ LINES = line("s1", 1, 2, 3, 40, 41, 42)
 
 
 def settle(house: Workspace) -> None:
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
 
 
 @pytest.mark.parametrize("left", [b"", b"\0" * 4096, b'{"session_id": "s1", "hook_'])
@@ -75,7 +75,7 @@ def test_an_index_that_lost_its_end_is_made_again(
 ) -> None:
     file = tmp_path / "s1.jsonl"
     file.write_text(LINES)
-    for _ in house.works.importer().run([file]):
+    for _ in house.pipeline.importer().run([file]):
         pass
     settle(house)
     home = house.paths.store.parent

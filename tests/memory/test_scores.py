@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory.queries import whys
 from memtui.model import hits
 from memtui.model.hits import ScoreBand
 from memtui.model.nodes import TocLevel
@@ -170,24 +169,3 @@ def test_no_age_takes_more_than_half_of_a_score() -> None:
     assert scoring.recency(100_000) == pytest.approx(scoring.LASTING)
     ages = [scoring.recency(days) for days in range(0, 400, 20)]
     assert ages == sorted(ages, reverse=True)
-
-
-@given(TOLD, ASKED, st.sampled_from(LEVELS), st.floats(0, 300))
-def test_what_a_score_is_made_of_adds_up_to_it(
-    told: list[str], asked: list[str], level: TocLevel, age_days: float
-) -> None:
-    said = [(part, " ".join(told[at::3])) for at, part in enumerate(Part)]
-    wanted = units(" ".join(asked), common="mast")
-    aged = scoring.recency(age_days)
-    why = whys.why("x", wanted, said, level, aged)
-    assert why.score == pytest.approx(score(wanted, *said, level=level) * aged)
-    for term in why.terms:
-        weight = sum(part.weight for part in term.parts)
-        assert term.fit == pytest.approx(scoring.saturated(weight))
-        assert sum(part.count for part in term.parts) == sum(
-            analyzer.terms(text).count(term.form) for _, text in said
-        )
-        rarity = term.idf * term.factor * term.fit / why.bound
-        assert term.contribution == pytest.approx(
-            rarity * why.share * why.prior * why.recency
-        )

@@ -115,7 +115,7 @@ def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
     (folder / "a.jsonl").write_text(line("s1", *words, shared + 1))
     (folder / "b.jsonl").write_text(line("s2", *words, shared + 2))
     house = Workspace(in_home(home), settings)
-    assert list(house.works.importer().run([folder]))
+    assert list(house.pipeline.importer().run([folder]))
     with (folder / "b.jsonl").open("a") as fork:
         fork.write(line("s2", shared + 3))
     steps = 0
@@ -127,7 +127,7 @@ def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
 
     with database.connection():
         database.db.connection().set_progress_handler(count, 10)
-        importer = house.works.importer()
+        importer = house.pipeline.importer()
         assert list(importer.run([folder / "b.jsonl"]))
         assert importer.imported.created == 1
         database.db.connection().set_progress_handler(None, 0)
@@ -157,15 +157,15 @@ def test_a_fork_whose_reading_was_stopped_is_settled_when_it_goes_on(
     folder.mkdir()
     house = Workspace(in_home(tmp_path / "home"), settings)
     (folder / "b").write_text(first["b"])
-    assert list(house.works.importer().run([folder / "b"]))
+    assert list(house.pipeline.importer().run([folder / "b"]))
     (folder / "a").write_text(first["a"])
-    reading = house.works.importer().run([folder / "a"])
+    reading = house.pipeline.importer().run([folder / "a"])
     next(reading), next(reading)
     del reading
     with (folder / "b").open("a") as fork:
         fork.write(line("s2", 12))
     for name in "ab":
-        assert list(house.works.importer().run([folder / name]))
-    assert house.works.until_idle(lambda _: None) == []
+        assert list(house.pipeline.importer().run([folder / name]))
+    assert house.pipeline.until_idle(lambda _: None) == []
     house.stop()
     assert without_versions(tree_of(tmp_path / "home")) == whole

@@ -42,9 +42,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the history in it, made once."""
     home = tmp_path_factory.mktemp("written") / "home"
     house = Workspace(in_home(home), OWN)
-    for _ in house.works.importer().run([HISTORY]):
+    for _ in house.pipeline.importer().run([HISTORY]):
         pass
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     house.stop()
     return home
 
@@ -306,7 +306,7 @@ def test_a_memory_is_as_old_as_its_last_message(full_house: Workspace) -> None:
         source_key="end",
     )
     keep(line("The walrus wants herring", session="zoo"), ended)
-    assert full_house.works.until_idle(lambda _: None) == []
+    assert full_house.pipeline.until_idle(lambda _: None) == []
     retrieved = full_house.asking.retrieval.retrieve_memory("walrus herring")
     assert retrieved.memories[0].at == AT
 
@@ -334,7 +334,7 @@ def test_a_memory_s_score_falls_with_its_rank_and_its_summary_is_no_speech(
         line("Herring went up by the walrus tank: buy herring.", 3, session="fish"),
         line("Sardines then. " * 200, 4, session="fish", role=ASSISTANT),
     )
-    assert full_house.works.until_idle(lambda _: None) == []
+    assert full_house.pipeline.until_idle(lambda _: None) == []
     ask = full_house.asking.retrieve_memory
     whole = ask("walrus herring tokens", limit=5, detail_limit=5)
     scores = [one["score"] for one in whole.items]
@@ -357,7 +357,7 @@ def test_of_a_time_that_holds_it_only_that_is_told_else_so_is_that_it_does_not(
 
     said = (f"Walrus number {n}!" for n in range(3))
     keep(*(line(one, n * 3_456_000, session=one) for n, one in enumerate(said)))
-    assert full_house.works.until_idle(lambda _: None) == []
+    assert full_house.pipeline.until_idle(lambda _: None) == []
     assert told("walrus")[1] == {"2025-03", "2025-04", "2025-06"}
     reply, months = told("walrus in April 2025")
     assert months == {"2025-04"}
@@ -457,7 +457,7 @@ def test_a_message_is_told_once_however_much_of_it_answers(
     keep(
         line(f"The walrus eats herring. {idle}The walrus sleeps in the herring barrel.")
     )
-    assert full_house.works.until_idle(lambda _: None) == []
+    assert full_house.pipeline.until_idle(lambda _: None) == []
     for ask in (full_house.asking.search_memory, full_house.asking.ask_route):
         told = [one for one in ask("walrus herring").items if "snippet" in one]
         named = [one["id"] for one in told if one["id"].startswith("evt:")]

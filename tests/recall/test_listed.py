@@ -28,7 +28,7 @@ def asks(
     return {
         SearchView.ALL: house.search.find,
         SearchView.SUMMARIES: house.teleport.find,
-        SearchView.MESSAGES: house.talk.find,
+        SearchView.MESSAGES: house.session_search.find,
     }
 
 
@@ -45,7 +45,7 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
         }
         if asked.startswith(("agent", "project")):
             name = asked.partition(":")[2]
-            messages = full_house.talk.find(asked).hits
+            messages = full_house.session_search.find(asked).hits
             assert all(name in (h.session.agent, h.session.project) for h in messages)
         if asked == "in December 2023":
             assert {at.year for at in times} == {2023}
@@ -70,7 +70,9 @@ def test_what_is_listed_has_no_score(full_house: Workspace) -> None:
 def test_what_is_found_has_a_score_that_falls_as_its_rank_does(
     full_house: Workspace,
 ) -> None:
-    scores = [hit.score for hit in full_house.talk.find("the token or a retry").hits]
+    scores = [
+        hit.score for hit in full_house.session_search.find("the token or a retry").hits
+    ]
     assert len(scores) > 2 and scores == sorted(scores, reverse=True)
     assert 0 < scores[0] <= 1
 
@@ -84,7 +86,7 @@ def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
         assert not sheet.results and notes[0] == "Nothing is kept of “in March 1999”."
         assert LISTED not in ask_notes(ask("agent:codex session"))
         assert LISTED not in ask_notes(ask("levle:codex"))
-    roles = full_house.talk.find("role:user").hits
+    roles = full_house.session_search.find("role:user").hits
     assert {hit.match.role for hit in roles if hit.match} == {EventRole.USER}
 
 
@@ -116,5 +118,5 @@ def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
     told = search_bar.compose_notes(sheet, "session", SearchView.ALL, full_house.zone)
     assert sum(sheet.merged) > len(sheet.results) > 0
     assert told[-1].startswith("Best hit per session of ")
-    messages = result_list.to_results(full_house.talk.find("session"))
+    messages = result_list.to_results(full_house.session_search.find("session"))
     assert messages.merged == (0, 0)

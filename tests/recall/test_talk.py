@@ -25,7 +25,7 @@ def texts(found: MessageResult) -> list[str]:
 
 
 def found(house: Workspace, query: str, **given: object) -> list[str]:
-    return texts(house.talk.find(query, **given))  # type: ignore[arg-type]
+    return texts(house.session_search.find(query, **given))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_one_hit_or_many_of_a_session(house: Workspace) -> None:
     keep(line("quay one", 1), line("quay two", 2), line("quay", 3, session="s2"))
     listen(house)
     assert len(found(house, "quay")) == 3
-    answer = house.talk.find("quay", is_one_each=True)
+    answer = house.session_search.find("quay", is_one_each=True)
     assert sorted(hit.session.session_id for hit in answer.hits) == ["s1", "s2"]
 
 
@@ -81,13 +81,13 @@ def test_a_window_keeps_its_bounds_and_the_message_itself(house: Workspace) -> N
     told[30] = line("the quay", 30)
     keep(*told)
     listen(house)
-    (hit,) = house.talk.find("quay", before=99, after=99).hits
+    (hit,) = house.session_search.find("quay", before=99, after=99).hits
     assert len(hit.window) == WINDOW_MESSAGES
     assert hit.window[15].is_match
     assert [said.msg_idx for said in hit.window] == list(range(15, 31))
-    (hit,) = house.talk.find("quay", before=2, after=99).hits
+    (hit,) = house.session_search.find("quay", before=2, after=99).hits
     assert [said.msg_idx for said in hit.window] == list(range(28, 44))
-    (hit,) = house.talk.find("quay", before=0, after=0).hits
+    (hit,) = house.session_search.find("quay", before=0, after=0).hits
     assert (hit.msg_idx, len(hit.window)) == (30, 1)
 
 
@@ -96,7 +96,7 @@ def test_a_long_message_is_cut_around_what_answers_on_a_character(
 ) -> None:
     keep(line("é" * 3000 + " quay " + "é" * 3000, 1))
     listen(house)
-    (hit,) = house.talk.find("quay").hits
+    (hit,) = house.session_search.find("quay").hits
     assert hit.match is not None
     assert hit.match.is_truncated
     assert "quay" in hit.match.snippet.text
@@ -106,8 +106,8 @@ def test_a_long_message_is_cut_around_what_answers_on_a_character(
 def test_never_more_than_twenty_hits(house: Workspace) -> None:
     keep(*(line(f"quay {n}", n, session=f"s{n}") for n in range(40)))
     listen(house)
-    assert len(house.talk.find("quay", limit=500).hits) == MAX_HITS
-    assert len(house.talk.find("quay", limit=3).hits) == 3
+    assert len(house.session_search.find("quay", limit=500).hits) == MAX_HITS
+    assert len(house.session_search.find("quay", limit=3).hits) == 3
 
 
 def test_filters_leave_out_what_they_say(house: Workspace) -> None:
@@ -141,7 +141,7 @@ def test_a_subagent_s_words_lead_to_the_session_that_started_it(
 ) -> None:
     keep(line("Go and look", 1), line("quay", 2, subagent="helper"))
     listen(house)
-    (hit,) = house.talk.find("quay").hits
+    (hit,) = house.session_search.find("quay").hits
     assert (hit.session.session_id, hit.subagent) == ("s1", "helper")
     assert [said.snippet.text for said in hit.window] == ["quay"]
 
@@ -163,7 +163,7 @@ def test_a_phrase_of_common_words_is_found_among_all_that_hold_them(
     )
     listen(house)
     assert found(house, '"quay is long"') == ["the quay is long"]
-    capped = house.talk.find('"quay is"')
+    capped = house.session_search.find('"quay is"')
     assert capped.hits == (), "among the newest that hold its one telling word"
     assert "the newest 3,000" in capped.notes[0]
 
@@ -173,7 +173,7 @@ def test_of_words_that_very_many_hold_the_newest_are_weighed_and_that_is_told(
 ) -> None:
     keep(*(line(f"quay {n}", n) for n in range(3_100)))
     listen(house)
-    answer = house.talk.find("quay")
+    answer = house.session_search.find("quay")
     assert "the newest 3,000" in answer.notes[0]
     assert len(answer.hits) == MAX_HITS
 
@@ -204,17 +204,17 @@ def test_a_session_is_found_by_its_title_alone_and_by_it_first(
     name("s1", title="In the morning")
     name("s2", title="Harbour of ships")
     listen(house)
-    (hit,) = house.talk.find("harbour").hits
+    (hit,) = house.session_search.find("harbour").hits
     assert (hit.session.session_id, hit.score, hit.window) == ("s2", 1.0, ())
     assert (hit.event_id, hit.about.text) == (opening.event_id, "Harbour of ships")
-    first, *_ = house.talk.find("ships land").hits
+    first, *_ = house.session_search.find("ships land").hits
     assert first.session.session_id == "s2"
 
 
 def test_what_a_person_said_goes_before_what_was_answered(house: Workspace) -> None:
     keep(line("quay", 1, role=ASSISTANT, session="a"), line("quay", 1, session="b"))
     listen(house)
-    first, _ = house.talk.find("quay").hits
+    first, _ = house.session_search.find("quay").hits
     assert first.session.session_id == "b"
 
 
@@ -227,7 +227,7 @@ def test_a_turn_that_used_a_tool_goes_before_one_that_did_not_and_names_it(
         line("ok", 2, role=TOOL, session="b", tool="Edit"),
     )
     listen(house)
-    first, second = house.talk.find("quay").hits
+    first, second = house.session_search.find("quay").hits
     assert first.session.session_id == "b"
     assert first.match is not None
     assert second.match is not None
@@ -237,21 +237,21 @@ def test_a_turn_that_used_a_tool_goes_before_one_that_did_not_and_names_it(
 def test_a_time_in_the_question_comes_first_and_is_told(house: Workspace) -> None:
     keep(line("The quay is here", 1), line("The quay is there", 86_400 * 40))
     listen(house)
-    answer = house.talk.find("quay on 14 March 2025")
+    answer = house.session_search.find("quay on 14 March 2025")
     assert texts(answer)[0] == "The quay is here"
     (time,) = answer.times
     assert "Fri 14 Mar 2025" in time.text
     assert time.has_hits
-    (time,) = house.talk.find("quay in May 2021").times
+    (time,) = house.session_search.find("quay in May 2021").times
     assert not time.has_hits
 
 
 def test_counts_and_times_of_a_session_grow_with_it(house: Workspace) -> None:
     keep(line("quay", 1))
     listen(house)
-    (hit,) = house.talk.find("quay").hits
+    (hit,) = house.session_search.find("quay").hits
     keep(line("more", 60, role=ASSISTANT))
-    (later,) = house.talk.find("quay").hits
+    (later,) = house.session_search.find("quay").hits
     assert (hit.session.message_count, later.session.message_count) == (1, 2)
     assert later.session.updated_at - hit.session.updated_at == timedelta(seconds=59)
 
@@ -262,11 +262,11 @@ def test_without_an_index_the_newest_messages_are_read_and_that_is_told(
     keep(line("quay", 1))
     listen(house)
     house.paths.messages.write_bytes(b"no database at all" * 1000)
-    answer = house.talk.find("quay")
+    answer = house.session_search.find("quay")
     assert texts(answer) == ["quay"]
     assert "broken" in answer.notes[0]
     listen(house)
-    answer = house.talk.find("quay")
+    answer = house.session_search.find("quay")
     assert (texts(answer), answer.notes) == (["quay"], ())
     Index(house.paths.messages).remove()
     assert found(house, "quay") == ["quay"]
@@ -324,7 +324,7 @@ def test_names_are_meant_in_whatever_case_and_unknown_ones_are_told(
     name("s1", project="Shop")
     listen(house)
     assert found(house, "quay project:shop agent:CLAUDE-code") == ["quay"]
-    answer = house.talk.find("quay project:ship")
+    answer = house.session_search.find("quay project:ship")
     assert answer.hits == ()
     assert "Nothing is kept of the project “ship”." in answer.notes
 
@@ -335,7 +335,7 @@ def test_what_tools_answered_stays_aside_though_an_index_holds_it(
     keep(line("Read the harbour file", 1), line("quay: 7", 2, role=TOOL, tool="Read"))
     listen(house, with_tools=True)
     assert found(house, "quay") == []
-    assert "only their names" in house.talk.find("quay role:tool").notes[0]
+    assert "only their names" in house.session_search.find("quay role:tool").notes[0]
 
 
 def test_a_message_has_one_number_whoever_s_window_it_is_in(house: Workspace) -> None:
@@ -347,7 +347,7 @@ def test_a_message_has_one_number_whoever_s_window_it_is_in(house: Workspace) ->
     )
     listen(house)
     numbers: dict[str, set[int]] = {}
-    for hit in house.talk.find("quay").hits:
+    for hit in house.session_search.find("quay").hits:
         for said in hit.window:
             numbers.setdefault(said.snippet.text, set()).add(said.msg_idx)
     assert numbers["second quay"] == {1}
@@ -357,7 +357,7 @@ def test_a_message_has_one_number_whoever_s_window_it_is_in(house: Workspace) ->
 def test_letters_that_folding_takes_apart_are_found(house: Workspace) -> None:
     keep(line("صلى ﷺ", 1))
     listen(house)
-    answer = house.talk.find("ﷺ")
+    answer = house.session_search.find("ﷺ")
     assert (texts(answer), answer.notes) == (["صلى ﷺ"], ())
 
 
@@ -375,9 +375,9 @@ def test_damage_within_the_index_is_mended_by_whoever_works(house: Workspace) ->
     whole = bytearray(file.read_bytes())
     whole[8_192:] = b"\xff" * len(whole[8_192:])
     file.write_bytes(whole)
-    assert len(house.talk.find("quay").hits) == MAX_HITS, "from the store"
+    assert len(house.session_search.find("quay").hits) == MAX_HITS, "from the store"
     listen(house)
-    answer = house.talk.find("quay")
+    answer = house.session_search.find("quay")
     assert (len(answer.hits), answer.notes) == (MAX_HITS, ())
 
 
@@ -387,7 +387,7 @@ def test_what_cannot_be_looked_up_gets_an_answer_or_a_hint(
 ) -> None:
     keep(line("quay", 1))
     listen(house)
-    answer = house.talk.find(query)
+    answer = house.session_search.find(query)
     assert answer.hits == ()
     assert answer.notes
 
@@ -400,7 +400,7 @@ def test_what_cannot_be_looked_up_gets_an_answer_or_a_hint(
     )
 )
 def test_any_string_is_a_query(full_house: Workspace, query: str) -> None:
-    assert full_house.talk.find(query).took_ms >= 0
+    assert full_house.session_search.find(query).took_ms >= 0
     assert full_house.search.find(query).took_ms >= 0
 
 
@@ -418,7 +418,7 @@ def test_a_session_is_named_as_answers_print_it(house: Workspace) -> None:
         given = Filters(session=session)
         assert len(found(house, "quay", filters=given)) == 1
     mine = Filters(scope=Scope("codex", ""), session="t1")
-    answer = house.talk.find("quay", filters=mine)
+    answer = house.session_search.find("quay", filters=mine)
     assert (texts(answer), answer.notes) == (["quay three"], ())
     for said, why in (("codex:x", "there is no session"), ("t1", "any of 2 sessions")):
         notes = house.search.find("quay", filters=Filters(session=said)).notes

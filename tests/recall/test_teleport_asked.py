@@ -1,19 +1,17 @@
-"""What the teleport answers: filters, phrases, advice, suggestions and reasons."""
+"""What the teleport answers: filters, phrases, advice and suggestions."""
 
 import gc
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from memtui.model.hits import Hit, HitKind, IndexMatch, ScoreBand
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
-from memtui.search import finding, gathering, hydrate, nodes
-from memtui.search.gathering import Gathered
+from memtui.search import hydrate, nodes, snapshot
 from memtui.search.nodes import Teleport
 from memtui.search.query import Query
 from memtui.services import browse
@@ -113,7 +111,7 @@ def test_words_that_are_everywhere_are_said_not_to_be_looked_up(
 def test_words_too_common_to_look_at_everywhere_are_named_as_typed(
     full_house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gathering, "POSTINGS", 3)
+    monkeypatch.setattr(snapshot, "POSTINGS", 3)
     note = full_house.teleport.find("Tokens refreshing ").note
     assert note.startswith("Too common to look at all that holds it: Tokens, refr")
 
@@ -143,29 +141,17 @@ def test_a_rare_phrase_of_common_words_is_found(
 def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_more(
     full_house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor does a question that asks for summaries and messages ask for them twice."""
     monkeypatch.setattr(nodes, "LOOKED_AT", (4, 8))
     read: list[str] = []
-    admitted, find = hydrate.admitted, gathering.gather
+    admitted = hydrate.admitted
 
     def told(matches: Sequence[IndexMatch], asked: Query) -> Iterator[IndexMatch]:
         read.extend(match.target_id for match in matches)
         return admitted(matches, asked)
 
-    def gathered(*given: Any, most: int, **more: Any) -> Gathered:
-        asked_for.append(most)
-        return find(*given, most=most, **more)
-
-    asked_for: list[int] = []
     monkeypatch.setattr(hydrate, "admitted", told)
-    monkeypatch.setattr(finding, "gather", gathered)
     assert hits(full_house, '"zzz token refreshing"', 3) == ()
     assert len(read) == len(set(read)) == 8
-    monkeypatch.setattr(finding, "MANY", 4)
-    hits(full_house, '"token refreshing the session"', 3)
-    asked_for.clear()
-    assert hits(full_house, '"token refreshing the session"', 2) == ()
-    assert {*asked_for} == {2}
 
 
 def test_part_of_a_word_in_quotes_is_found_too(full_house: Workspace) -> None:
@@ -209,28 +195,6 @@ def test_recent_hits_come_first_when_asked_for(
         (hit.score for hit in recent), reverse=True
     )
     assert plain != recent
-
-
-def test_why_a_hit_has_its_score_adds_up_to_it(full_house: Workspace) -> None:
-    finder = full_house.teleport
-    for query in ("token refresh", "mut", "testing sessions", "token_refresh zeppelin"):
-        for recent in (False, True):
-            answer = finder.find(query, limit=500, is_recent_first=recent)
-            assert answer.hits
-            for hit in answer.hits:
-                why = finder.why(query, hit.target_id, is_recent_first=recent)
-                assert why is not None
-                assert why.score == pytest.approx(hit.score, rel=2e-4)
-                assert 0 < why.share <= 1
-                assert why.level is hit.level
-                assert any(term.parts for term in why.terms)
-
-
-def test_there_is_no_reason_for_what_is_not_there(
-    full_house: Workspace, tmp_path: Path
-) -> None:
-    assert full_house.teleport.why("token", "toc:year:1999") is None
-    assert Teleport(tmp_path / "none", UTC, clock).why("token", "toc:year:2024") is None
 
 
 def test_a_misspelt_word_is_suggested_right(full_house: Workspace) -> None:
@@ -277,7 +241,7 @@ def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
         answer = house.teleport.find("mutex", limit=500)
         assert answer.hits, name
         assert answer.note in ("", nodes.BROKEN)
-        assert house.works.until_idle(lambda _: None) == []
+        assert house.pipeline.until_idle(lambda _: None) == []
         answer = house.teleport.find("mutex", limit=500)
         assert {hit.target_id for hit in answer.hits} == whole, name
         assert answer.note == "", name
@@ -296,7 +260,7 @@ def test_damage_that_a_search_meets_is_mended_behind_it(
         piece.write_bytes(piece.read_bytes()[:100])
     full_house.teleport.close()
     assert full_house.teleport.find("mutex").note == nodes.BROKEN
-    assert full_house.works.until_idle(lambda _: None) == []
+    assert full_house.pipeline.until_idle(lambda _: None) == []
     answer = full_house.teleport.find("mutex", limit=500)
     assert answer.note == ""
     assert {hit.target_id for hit in answer.hits} == whole

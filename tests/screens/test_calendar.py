@@ -131,8 +131,10 @@ async def test_a_new_day_appears_and_the_cursor_stays(
     async with app.run_test() as pilot:
         await steps(settle, "c", "home")(pilot)
         before = grid(app).cursor
-        assert full_house.works.until_idle(reports.append) == []
-        changed = full_house.works.take_changed().union(*(p.changed for p in reports))
+        assert full_house.pipeline.until_idle(reports.append) == []
+        changed = full_house.pipeline.take_changed().union(
+            *(p.changed for p in reports)
+        )
         app.post_message(ProgressReported(Progress("", changed=changed)))
         await settle(pilot)
         assert grid(app).cursor == before

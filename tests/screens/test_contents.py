@@ -379,11 +379,11 @@ async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
         await press(pilot, settle, "escape")
         nothing = pilot.app.screen.query_one("#nothing", Static)
         assert nothing.region.area
-        for _ in house.works.importer().run([HISTORY]):
+        for _ in house.pipeline.importer().run([HISTORY]):
             pass
         told: set[str] = set()
-        house.works.until_idle(lambda progress: told.update(progress.changed))
-        changed = house.works.take_changed() | told
+        house.pipeline.until_idle(lambda progress: told.update(progress.changed))
+        changed = house.pipeline.take_changed() | told
         app.post_message(ProgressReported(Progress("rollup", changed=changed)))
         await settle(pilot)
         assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]

@@ -15,7 +15,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.filter import FilterScreen
 from memtui.tui.screens.search import TeleportScreen
 from memtui.tui.screens.sessions import SessionsScreen
-from memtui.tui.widgets import part_list
+from memtui.tui.widgets import scope_list
 from memtui.tui.widgets.breadcrumbs import Breadcrumbs
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
@@ -47,7 +47,7 @@ def shown_of(pilot: Pilot[str | MemtuiError]) -> str:
 
 def test_what_can_be_chosen_is_what_holds_what_is_typed() -> None:
     there = Parts((("codex", 3),), (("codebook", 2), ("shop", 1)), (("decode", 9),))
-    found = part_list.list_choices(there, "CODE", ALL, ALL)
+    found = scope_list.list_choices(there, "CODE", ALL, ALL)
     assert [(one.label, one.end) for one in found] == [
         ("codex", "3 sessions"),
         ("codebook", "2 sessions"),
@@ -56,7 +56,7 @@ def test_what_can_be_chosen_is_what_holds_what_is_typed() -> None:
     ]
     assert found[1].scope == Scope(project="codebook")
     shop = Scope(project="shop")
-    found = part_list.list_choices(there, "", replace(shop, agent="codex"), shop)
+    found = scope_list.list_choices(there, "", replace(shop, agent="codex"), shop)
     assert [one.label for one in found[:2]] == ["Show codex in shop", "Show everything"]
     assert [one.label for one in found if one.is_chosen] == ["codex", "shop"]
     unchosen = next(one for one in found if one.label == "codex" and one.kind)

@@ -58,10 +58,10 @@ class Compare(Protocol):
 @pytest.fixture
 def worked(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """The full house; a model is asked, and its day job has failed once."""
-    plan = replace(full_house.plan, jitter_s=0)
+    plan = replace(full_house.schedules, jitter_s=0)
     desk = JobsController(full_house.paths, full_house.settings, lambda: plan, _now)
     monkeypatch.setattr(JobsController, "note", "")
-    monkeypatch.setattr(Workspace, "workdesk", desk)
+    monkeypatch.setattr(Workspace, "jobs", desk)
     before_ms = to_ms(NOW) - 3_600_000
     with database.transaction():
         number = jobs.begin(Job.DAY, RunReason.SCHEDULE, before_ms)

@@ -81,7 +81,7 @@ def refusing(full_house: Workspace) -> Workspace:
     """The full house, with what it could not take: hook files, and a transcript's."""
     for name, (later_s, said) in LEFT.items():
         leave(full_house, name, said, at_s=later_s)
-    assert full_house.works.until_idle(lambda _: None) == []
+    assert full_house.pipeline.until_idle(lambda _: None) == []
     with database.transaction():
         counts = [problems.Count("not valid JSON", problems.Kind.FAULT, 57, 12)]
         problems.count_up(FILE, counts, to_ms(AT) + 500_000)
@@ -185,7 +185,7 @@ async def test_what_is_tried_again_is_taken_or_comes_back(
         assert notices(refused) == []
         await pilot.press("T")
         await until(pilot, settle, lambda: len(names(refused)) == 1)
-        assert refusing.works.until_idle(lambda _: None) == []
+        assert refusing.pipeline.until_idle(lambda _: None) == []
         refused.post_message(ProgressReported(Progress("")))
         await until(pilot, settle, lambda: len(notices(refused)) > 1)
         assert notices(refused) == [
@@ -282,7 +282,7 @@ async def test_what_is_refused_meanwhile_comes_into_the_list(
         await settle(pilot)
         before = entries(refused).current
         leave(refusing, "1710.json", b"{", at_s=400)
-        assert refusing.works.until_idle(lambda _: None) == []
+        assert refusing.pipeline.until_idle(lambda _: None) == []
         refused.post_message(ProgressReported(Progress("")))
         await until(pilot, settle, lambda: "1710.json" in names(refused))
         assert entries(refused).current == before

@@ -278,7 +278,7 @@ async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
         await settle(pilot)
         shown = listed(app)
         said = shown.render_line(5).text
-        assert said.startswith("  ✗ Not read, tried again soon: the disk is away")
+        assert said.startswith("  ✗ Could not be read, retrying: the disk is away")
         assert shown.current is None and shown.total == 2_006
         monkeypatch.undo()
         while shown.current is None:

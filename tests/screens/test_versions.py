@@ -63,8 +63,10 @@ class Compare(Protocol):
 
 def at_one_time(house: Workspace) -> Workspace:
     """A house whose works take the same time for now."""
-    setup = replace(house._setup(), clock=lambda: NOW - timedelta(days=2, hours=3))
-    house._works = Pipeline(setup)
+    setup = replace(
+        house._pipeline_setup(), clock=lambda: NOW - timedelta(days=2, hours=3)
+    )
+    house._pipeline = Pipeline(setup)
     return house
 
 
@@ -73,9 +75,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the history, all of it made at one time."""
     home = tmp_path_factory.mktemp("made") / "home"
     house = at_one_time(Workspace(in_home(home), Settings(OWN)))
-    for _ in house.works.importer().run([HISTORY]):
+    for _ in house.pipeline.importer().run([HISTORY]):
         pass
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     house.stop()
     return home
 
@@ -361,16 +363,16 @@ async def test_what_the_workers_change_is_listed_and_the_cursor_stays(
 async def test_what_somebody_pins_elsewhere_is_shown_in_a_running_app(
     written: Workspace, writing: MemtuiApp, settle: Settle
 ) -> None:
-    assert written.works.until_idle(lambda _: None) == []
-    written.works.take_changed()
+    assert written.pipeline.until_idle(lambda _: None) == []
+    written.pipeline.take_changed()
     async with writing.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, *TO_THE_DAY)
         line = writing.screen.query_one(TocTree).current
         assert line is not None and line.headline == "Tokens refreshed"
         versions.pin(DAY, 1, written.zone, NOW)
-        assert written.works.until_idle(lambda _: None) == []
-        changed = written.works.take_changed()
+        assert written.pipeline.until_idle(lambda _: None) == []
+        changed = written.pipeline.take_changed()
         writing.post_message(ProgressReported(Progress("index", 1, changed=changed)))
         await settle(pilot)
         line = writing.screen.query_one(TocTree).current

@@ -60,7 +60,7 @@ async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
     house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = {"claude-code": (Path("/srv/agents/projects"),)}
-    monkeypatch.setattr(house, "looked_in", lambda: places)
+    monkeypatch.setattr(house, "transcript_folders", lambda: places)
     app = app_of(house)
     async with app.run_test() as pilot:
         await settle(pilot)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from memtui.search.index import NodeIndex
+from memtui.search.node_index import NodeIndex
 
 
 @pytest.fixture
 def index(tmp_path: Path) -> Iterator[NodeIndex]:
     """An empty index."""
     made = NodeIndex(tmp_path / "index")
-    made.make("fed")
+    made.create("fed")
     yield made
     made.close()

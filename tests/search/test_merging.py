@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from memtui.search import merging
+from memtui.search import node_index
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,16 @@ class Piece:
         return self.alive + self.gone
 
 
-def chosen(sizes: list[int], largest: int = merging.LARGE) -> list[int]:
+def chosen(sizes: list[int], largest: int = node_index.LARGE) -> list[int]:
     pieces = [Piece(place, size) for place, size in enumerate(sizes)]
-    return sorted(piece.alive for piece in merging._chosen(pieces, largest))
+    return sorted(
+        piece.alive for piece in node_index.segments_to_merge(pieces, largest)
+    )
 
 
 def test_few_pieces_are_left_as_they_are() -> None:
-    assert chosen([1] * (merging.PIECES - 1)) == []
-    assert chosen([1] * merging.PIECES) == [1] * merging.PIECES
+    assert chosen([1] * (node_index.SEGMENTS - 1)) == []
+    assert chosen([1] * node_index.SEGMENTS) == [1] * node_index.SEGMENTS
 
 
 def test_a_piece_is_merged_with_others_of_about_its_size() -> None:
@@ -39,15 +41,15 @@ def test_a_piece_is_merged_with_others_of_about_its_size() -> None:
 
 
 def test_a_large_piece_is_never_merged() -> None:
-    large = merging.LARGE + 1
+    large = node_index.LARGE + 1
     assert chosen([large] * 20) == []
-    assert chosen([large] * 20 + [3] * merging.PIECES) == [3] * merging.PIECES
+    assert chosen([large] * 20 + [3] * node_index.SEGMENTS) == [3] * node_index.SEGMENTS
 
 
 def test_a_single_change_waits_for_no_large_merge() -> None:
-    sizes = [merging.SMALL + 1] * 20 + [merging.SMALL] * 20
-    found = chosen(sizes, merging.SMALL)
-    assert 0 < sum(found) <= 2 * merging.SMALL
+    sizes = [node_index.SMALL + 1] * 20 + [node_index.SMALL] * 20
+    found = chosen(sizes, node_index.SMALL)
+    assert 0 < sum(found) <= 2 * node_index.SMALL
 
 
 @pytest.mark.parametrize(("gone", "is_chosen"), [(10, False), (11, True)])
@@ -55,7 +57,9 @@ def test_a_piece_most_of_which_is_gone_is_written_again(
     gone: int, is_chosen: bool
 ) -> None:
     piece = Piece(0, 10, gone)
-    assert (piece in merging._chosen([piece], merging.LARGE)) is is_chosen
+    assert (
+        piece in node_index.segments_to_merge([piece], node_index.LARGE)
+    ) is is_chosen
 
 
 def test_however_many_commits_there_are_the_pieces_stay_few() -> None:
@@ -63,10 +67,10 @@ def test_however_many_commits_there_are_the_pieces_stay_few() -> None:
     written = 0
     for number in range(2000):
         fresh = 1 + number % 3
-        old = merging._chosen(pieces, merging.LARGE)
+        old = node_index.segments_to_merge(pieces, node_index.LARGE)
         size = fresh + sum(piece.alive for piece in old)
         written += size
         pieces = [piece for piece in pieces if piece not in old]
         pieces.append(Piece(number, size))
-        assert len(pieces) <= 2 * merging.PIECES
+        assert len(pieces) <= 2 * node_index.SEGMENTS
     assert written < 12 * sum(piece.alive for piece in pieces)

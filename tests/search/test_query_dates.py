@@ -53,6 +53,6 @@ def test_loose_times_stay_words() -> None:
 def test_it_is_told_whether_anything_lies_in_a_time() -> None:
     found = query_dates.read("retries yesterday", NOW, UTC)
     (told,) = found.understood([NOW])
-    assert not told.is_met
+    assert not told.has_hits
     (told,) = found.understood([NOW, NOW - timedelta(days=1)])
-    assert told.is_met
+    assert told.has_hits

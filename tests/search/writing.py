@@ -9,8 +9,8 @@ from itertools import count
 from pathlib import Path
 
 from memtui.model.hits import HitKind
-from memtui.search.documents import Document
-from memtui.search.index import NodeIndex
+from memtui.search.node_documents import Document
+from memtui.search.node_index import NodeIndex
 from memtui.search.scoring import Part
 
 
@@ -26,7 +26,7 @@ def write(folder: Path, start: int, most: int) -> None:
     _say(f"pid {os.getpid()}")
     for number in count(start):
         before = [document(number - 1)] if number else []
-        index.put([document(number), *before], [one.node_id for one in before])
+        index.update([document(number), *before], [one.node_id for one in before])
         _say(f"done {number + 1}")
         if number + 1 == most:
             return

@@ -240,7 +240,7 @@ def test_a_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> N
     until = bench.improve.model.until
     assert bench.clock() < until
     with database.connection():
-        found = meta.model()
+        found = meta.model_record()
     assert found is not None and found.until == until
     assert found.condition is ModelCondition.RESTING and "failed" in found.says
     assert bench.runs(Job.DAY)[0].result is None

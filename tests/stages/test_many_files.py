@@ -76,7 +76,7 @@ def test_what_the_watch_tells_of_is_read_before_what_waits(
     for number in range(9):
         write(projects, number)
     house = Workspace(in_home(tmp_path / "home"), WATCHING)
-    reader = house.works._tail
+    reader = house.pipeline._tail
     assert reader.step() == 2
     monkeypatch.setattr(reader, "_told", lambda: iter([write(projects, 9, 1)]))
     assert reader.step() == 2
@@ -96,7 +96,7 @@ def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
 ) -> None:
     monkeypatch.setattr(rollup, "PATIENCE_S", patience_s)
     monkeypatch.setattr(rollup, "SHARE", 0)
-    loop = Loop(house.works._stages(), lambda _: None)
+    loop = Loop(house.pipeline._stages(), lambda _: None)
     for turn in range(8):
         lines = [
             json.dumps(
@@ -111,7 +111,7 @@ def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
         ]
         file = tmp_path / f"{turn}.jsonl"
         file.write_text("\n".join(lines) + "\n")
-        assert list(house.works.importer().run([file]))
+        assert list(house.pipeline.importer().run([file]))
         assert loop.round()
     assert (made()["year"] > 0) is is_made
     assert made()["segment"] > 0

@@ -39,10 +39,10 @@ def test_an_index_of_another_store_or_version_is_made_anew(house: Workspace) -> 
     keep(line("quay", 1))
     listen(house)
     with database.transaction():
-        meta.set_messages_name("another")
+        meta.set_message_index_name("another")
     listen(house)
     assert count(house) == 1
-    assert len(house.talk.find("quay").hits) == 1
+    assert len(house.session_search.find("quay").hits) == 1
 
 
 def test_it_may_be_deleted_at_any_time(house: Workspace) -> None:
@@ -68,15 +68,15 @@ def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
     first.step()
     assert not index.filling().is_done
     assert index.filling().done == indexers.EVENTS_AT_ONCE
-    (hit, *_) = house.talk.find('"quay 2499"').hits
+    (hit, *_) = house.session_search.find('"quay 2499"').hits
     assert hit.match is not None
-    assert "so far" in house.talk.find("quay").notes[0]
+    assert "so far" in house.session_search.find("quay").notes[0]
     Listen(index).step()
     assert index.filling().done == 2 * indexers.EVENTS_AT_ONCE
     listen(house)
     assert index.filling().is_done
     assert count(house) == 2_500
-    (hit, *_) = house.talk.find('"quay 0"', before=0, after=2).hits
+    (hit, *_) = house.session_search.find('"quay 0"', before=0, after=2).hits
     assert [said.msg_idx for said in hit.window] == [0, 1, 2]
 
 
@@ -86,14 +86,14 @@ def test_an_event_that_is_told_better_later_stands_there_once(house: Workspace) 
     keep(line("quay", 1.5), route="transcript")
     listen(house)
     assert count(house) == 1
-    (hit,) = house.talk.find("quay").hits
+    (hit,) = house.session_search.find("quay").hits
     assert len(hit.window) == 1
 
 
 def test_injected_words_are_found_and_nobody_said_them(house: Workspace) -> None:
     keep(line("quay", 1, role=EventRole.SYSTEM))
     listen(house)
-    (hit,) = house.talk.find("quay").hits
+    (hit,) = house.session_search.find("quay").hits
     assert hit.match is not None
     assert hit.match.role is EventRole.SYSTEM
 
@@ -118,7 +118,7 @@ def test_it_is_whole_however_often_its_maker_is_killed(
 ) -> None:
     keep(*(line(f"quay number {n}", n, session=f"s{n % 7}") for n in range(4_000)))
     listen(house)
-    before = [hit.event_id for hit in house.talk.find("quay number 77").hits]
+    before = [hit.event_id for hit in house.session_search.find("quay number 77").hits]
     MessageIndex(house.paths.messages).remove()
     script = tmp_path / "work.py"
     script.write_text(textwrap.dedent(WORK))
@@ -139,5 +139,5 @@ def test_it_is_whole_however_often_its_maker_is_killed(
         child.wait()
         child.stdout.close()
     assert count(house) == 4_000
-    after = [hit.event_id for hit in house.talk.find("quay number 77").hits]
+    after = [hit.event_id for hit in house.session_search.find("quay number 77").hits]
     assert after == before

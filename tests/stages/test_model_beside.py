@@ -74,7 +74,7 @@ def bring(house: Workspace, folder: Path, number: int, at: datetime) -> None:
     file = folder / f"{number}.jsonl"
     lines = [json.dumps(one) for one in said(at, *talk_of(number))]
     file.write_text("\n".join(lines) + "\n")
-    for _ in house.works.importer().run([file]):
+    for _ in house.pipeline.importer().run([file]):
         pass
 
 
@@ -100,7 +100,7 @@ def test_what_arrives_is_there_at_once_while_a_model_writes(
         watched.until(lambda: len(browse.children(DAY)) == 2)
         watched.until(lambda: status.stats().queued == 0)
         watched.until(lambda: bool(house.teleport.find("harbour.py").hits))
-        model = house.works.model
+        model = house.pipeline.model
         assert model.doing is not None and model.doing.phase is ModelPhase.WRITING
         assert 0 < model.doing.written <= 4 < model.doing.limit
         assert model.node_id in {line.node_id for line in browse.children(DAY)}
@@ -128,13 +128,13 @@ def test_all_is_written_from_the_segments_up_while_everything_runs(
 def test_only_who_works_the_store_asks_a_model(stub: Stub, tmp_path: Path) -> None:
     owner, other = house_of(tmp_path, stub), house_of(tmp_path, stub)
     bring(owner, tmp_path, 1, MONDAY)
-    assert owner.works.claim.take()
-    assert owner.works.until_idle(lambda _: None) == []
+    assert owner.pipeline.claim.take()
+    assert owner.pipeline.until_idle(lambda _: None) == []
     with at_work(other) as watched:
         watched.until(lambda: any(not one.is_ours for one in watched.reports))
         watched.until(lambda: len(watched.reports) > 1)
         assert stub.received == [] and waiting() == 1
-        owner.works.claim.drop()
+        owner.pipeline.claim.drop()
         watched.until(lambda: waiting() == 0)
     assert stub.chats()
     owner.stop()

@@ -63,20 +63,20 @@ def named(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
 def test_a_folder_named_in_the_settings_is_enough_for_aiders_histories(
     named: Workspace, projects: Path
 ) -> None:
-    assert named.works.until_idle(lambda _: None) == []
+    assert named.pipeline.until_idle(lambda _: None) == []
     assert kept() == BOTH
     file = projects / "shop" / ".aider.chat.history.md"
     file.write_text(f"{HISTORY}\n#### And now?  \n")
     rested(file)
-    named.works._tail._next_look_s = named.works._tail._next_glance_s = 0.0
-    assert named.works.until_idle(lambda _: None) == []
+    named.pipeline._tail._next_look_s = named.pipeline._tail._next_glance_s = 0.0
+    assert named.pipeline.until_idle(lambda _: None) == []
     assert kept() == sorted([*BOTH, ("shop", "And now?")])
 
 
 def test_a_folder_named_for_an_import_is_enough_for_aiders_histories(
     house: Workspace, projects: Path
 ) -> None:
-    for _ in house.works.importer().run([projects]):
+    for _ in house.pipeline.importer().run([projects]):
         pass
     assert kept() == BOTH
 
@@ -86,7 +86,7 @@ def test_files_of_no_format_are_counted_and_named(
 ) -> None:
     other = projects / "shop" / "qwen.jsonl"
     other.write_text('{"type": "user", "sessionId": "s", "message": {"parts": []}}\n')
-    done = house.works.importer()
+    done = house.pipeline.importer()
     for _ in done.run([projects]):
         pass
     assert (done.imported.files, done.imported.unreadable) == (3, 1)

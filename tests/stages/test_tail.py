@@ -63,7 +63,7 @@ def tailing(tmp_path: Path, folder: Path) -> Iterator[Workspace]:
 
 def look(house: Workspace) -> list[str]:
     """Look at all files now, and tell what is kept."""
-    works = house.works
+    works = house.pipeline
     works._tail._next_glance_s = works._tail._next_look_s = 0.0
     assert works.until_idle(lambda _: None) == []
     with database.connection():
@@ -157,7 +157,7 @@ def test_a_message_that_goes_on_is_waited_for_and_then_given_up(
     tailing: Workspace, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [START + timedelta(seconds=3)]
-    works = tailing.works
+    works = tailing.pipeline
     monkeypatch.setattr(works._tail._files, "_clock", lambda: now[0])
     monkeypatch.setattr(works._tail, "_clock", lambda: now[0])
     file = folder / "s1.jsonl"
@@ -182,9 +182,9 @@ def test_nobodys_transcripts_are_read_before_somebody_agreed(
     (folder / "s1.jsonl").write_text(record(1, "one"))
     house = Workspace(in_home(tmp_path / "home"), settings)
     assert look(house) == []
-    house.agree(["claude-code"])
+    house.set_watched(["claude-code"])
     assert look(house) == ["one"]
-    house.agree(["claude-code"], watched=False)
+    house.set_watched(["claude-code"], watched=False)
     with (folder / "s1.jsonl").open("a") as grown:
         grown.write(record(2, "two"))
     assert look(house) == ["one"]
@@ -237,7 +237,7 @@ def test_separate_memories_hold_one_project_each(
 def test_running_works_read_what_is_written_now(
     tailing: Workspace, folder: Path
 ) -> None:
-    tailing.works.start(lambda _: None)
+    tailing.pipeline.start(lambda _: None)
     file = folder / "s1.jsonl"
     file.write_text(record(1, "one"))
     wait_for(1)
@@ -263,12 +263,12 @@ def test_where_the_system_tells_of_no_changes_that_is_said_and_files_are_found(
     mounts.write_text(f"server:/x {tmp_path} nfs4 rw 0 0\nproc /proc proc rw 0 0\n")
     monkeypatch.setattr(watcher, "MOUNTS", mounts)
     watch = Watch(lambda: None)
-    tailing.works._tail.watch(watch)
+    tailing.pipeline._tail.watch(watch)
     (folder / "s1.jsonl").write_text(record(1, "one"))
     assert look(tailing) == ["one"]
     assert "nfs4, which does not tell of changes" in watch.blind
     with database.connection():
-        assert meta.blind() == watch.blind
+        assert meta.polling_reason() == watch.blind
 
 
 def test_the_nearest_mount_tells_the_file_system() -> None:
@@ -304,7 +304,7 @@ def test_a_linked_folder_is_read_and_a_pipe_is_not(
     (folder.parent / "linked").symlink_to(there)
     os.mkfifo(folder / "pipe.jsonl")
     assert look(tailing) == ["said elsewhere"]
-    assert list(tailing.works._tail.look()) == []
+    assert list(tailing.pipeline._tail.look()) == []
     with (there / "s1.jsonl").open("a") as file:
         file.write(record(2, "and more"))
     assert look(tailing) == ["said elsewhere", "and more"]
@@ -317,7 +317,7 @@ def test_a_file_that_became_a_pipe_holds_nothing_up(
     assert look(tailing) == ["said before"]
     (folder / "s1.jsonl").unlink()
     os.mkfifo(folder / "s1.jsonl")
-    assert list(tailing.works._files().take(folder / "s1.jsonl")) == []
+    assert list(tailing.pipeline._files().take(folder / "s1.jsonl")) == []
 
 
 def test_a_fork_keeps_only_its_own_and_says_whose_it_is(
@@ -348,8 +348,8 @@ def test_two_readers_of_one_file_count_it_once(
 ) -> None:
     file = folder / "s1.jsonl"
     file.write_text("".join(record(n, f"said {n}") for n in range(3)) + "{broken}\n")
-    first = tailing.works._files().take(file)
-    second = tailing.works._files().take(file)
+    first = tailing.pipeline._files().take(file)
+    second = tailing.pipeline._files().take(file)
     list(first)
     list(second)
     assert status.stats().events == 3

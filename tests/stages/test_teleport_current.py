@@ -16,7 +16,7 @@ ROUNDS = 4
 def test_what_comes_in_is_found_before_the_stages_rest(
     house: Workspace, tmp_path: Path
 ) -> None:
-    works, told = house.works, list[Stepped]()
+    works, told = house.pipeline, list[Stepped]()
     file = tmp_path / "one.jsonl"
     stages = Loop(works._stages(), told.append)
     for number, word in enumerate(("ferry", "harbour", "lighthouse")):
@@ -38,9 +38,9 @@ def test_what_comes_in_is_found_before_the_stages_rest(
 def test_what_is_gone_is_missed_as_soon(house: Workspace, tmp_path: Path) -> None:
     file = tmp_path / "one.jsonl"
     file.write_text(f'{FIRST} "text": "Paint the ferry", "key": "0"}}\n')
-    for _ in house.works.importer().run([file]):
+    for _ in house.pipeline.importer().run([file]):
         pass
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     (segment,) = [
         hit.node_id
         for hit in house.teleport.find("level:segment ferry").hits
@@ -51,6 +51,6 @@ def test_what_is_gone_is_missed_as_soon(house: Workspace, tmp_path: Path) -> Non
         outbox.announce([segment], 0)
     # What the tree no longer holds is not shown, even before it is indexed.
     assert all(hit.node_id != segment for hit in house.teleport.find("ferry").hits)
-    stages = Loop(house.works._stages(), lambda _: None)
+    stages = Loop(house.pipeline._stages(), lambda _: None)
     assert stages.round() > 0
     assert house.teleport.find("level:segment ferry").hits == ()

@@ -20,7 +20,7 @@ from memtui.pipeline.pipeline import Pipeline, Setup
 from memtui.pipeline.progress import Progress
 from memtui.services import browse, status
 from memtui.settings import Settings
-from memtui.store import database, dirty, events, meta
+from memtui.store import database, dirty, events, jobs, meta
 from memtui.store.schema import VersionRow
 from memtui.summarize.summarizer import Extractive
 from memtui.text.tokens import ESTIMATED
@@ -346,7 +346,7 @@ def test_parents_keep_their_calendar_titles(works: Pipeline) -> None:
     assert day.headline != day.title
     assert 1 <= len(day.bullets) <= 8
     with database.connection():
-        done = meta.get_checkpoint("rollup_day")
+        done = jobs.get_checkpoint("rollup_day")
     assert done is not None
     assert done.processed_count == 5
 
@@ -399,10 +399,10 @@ def test_an_index_of_another_store_is_not_believed(
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
     with database.transaction():
-        meta.set_index_name("another")
+        meta.set_node_index_name("another")
     settle(made(house, clock))
     with database.connection():
-        assert meta.index_name() != "another"
+        assert meta.node_index_name() != "another"
     assert house.teleport.find("ferry").hits
 
 

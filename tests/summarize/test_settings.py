@@ -50,7 +50,7 @@ def test_how_long_a_model_is_kept_is_sent_as_the_server_reads_it(
 ) -> None:
     open_store()
     wanted = settings(url=stub.url, keep_alive=set_to)
-    workspace.ollama(wanted, lambda _: None).summarize_segment(segment)
+    workspace.create_ollama(wanted, lambda _: None).summarize_segment(segment)
     assert {one.body["keep_alive"] for one in stub.chats()} == {sent}
     assert [one.body["keep_alive"] for one in stub.of("/api/generate")] == [
         sent or "1m"

@@ -191,6 +191,7 @@ def subagent(record: Record, agent: str) -> SubagentMetadata | InvalidRecord:
     for name in ("session_id", "subagent"):
         if not said[name].strip():
             return _refused(record, f"no {name.replace('_', ' ')}")
+    said["tool_use_id"] = said.pop("started_by")
     return SubagentMetadata(agent=as_text(record.fields.get("agent")) or agent, **said)
 
 

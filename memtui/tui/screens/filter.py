@@ -15,8 +15,8 @@ from memtui.services import browse
 from memtui.services.browse import Parts
 from memtui.tui import format, workers
 from memtui.tui.screens.base import Dialog
-from memtui.tui.widgets import part_list
-from memtui.tui.widgets.part_list import ScopeList
+from memtui.tui.widgets import scope_list
+from memtui.tui.widgets.scope_list import ScopeList
 
 CLEAR = "F"
 """Shows everything, while nothing is typed."""
@@ -86,7 +86,7 @@ class FilterScreen(Dialog[Scope | None]):
 
     def _update_list(self) -> None:
         typed = self.query_one(Input).value
-        choices = part_list.list_choices(self._parts, typed, self._draft, self._current)
+        choices = scope_list.list_choices(self._parts, typed, self._draft, self._current)
         self.query_one(ScopeList).show(choices)
 
     @on(Input.Changed)

@@ -257,7 +257,7 @@ class QuarantineScreen(ListDetailScreen[None]):
             # Called on the thread of the retry.
             self.call_later(self._await, retried)
 
-        self._workspace.retry(None if is_all else [entry.name], report)
+        self._workspace.start_retry(None if is_all else [entry.name], report)
 
     def _await(self, retried: "Retried") -> None:
         """Wait for the outcome of a retry, and show what could not be retried."""

@@ -92,7 +92,7 @@ def make_finders(
             text, filters=Filters(scope=scope())
         ),
         SearchView.SUMMARIES: lambda text: workspace.teleport.find(text, of=scope()),
-        SearchView.MESSAGES: lambda text: workspace.talk.find(
+        SearchView.MESSAGES: lambda text: workspace.session_search.find(
             text, is_one_each=history.is_one_each, filters=Filters(scope=scope())
         ),
     }

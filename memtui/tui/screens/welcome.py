@@ -120,7 +120,7 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
         if not self._found:
             text = "No agent's conversations were found on this machine."
             self.query_one("#offer", Static).update(self._offer(text))
-            places = self._workspace.looked_in().items()
+            places = self._workspace.transcript_folders().items()
             self.query_one("#histories", Static).update(_searched(places))
             self.query_one("#choices", Static).update(_key_list(OTHER_CHOICES))
             return

@@ -1,7 +1,7 @@
-"""The line to find words in a session with, and which of the matches is shown.
+"""The line at the bottom of the reader that finds words in a session.
 
-Words are looked for as they are typed, in all of the session. One question is asked at
-a time; an answer counts while its own words stand here, else these are asked next.
+The whole session is searched as one types. One search runs at a time; its result counts
+if the input still has the same words, else these are searched next.
 """
 
 from bisect import bisect_left, bisect_right
@@ -23,10 +23,10 @@ from memtui.tui.workers import SLOW_S
 
 
 class FindInput(Input):
-    """Leaves enter and escape to the screen, at once: the next key finds it done."""
+    """An input that leaves enter and escape to the screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "screen.keep_words", "stay", key_display="enter"),
+        Binding("enter", "screen.keep_words", "keep", key_display="enter"),
         Binding("escape", "screen.back", "go back", key_display="esc"),
     ]
 
@@ -34,21 +34,22 @@ class FindInput(Input):
         super().__init__(placeholder=placeholder, compact=True, id="words")
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Whether the key is typed here; Textual knows no character of "slash"."""
+        """Return whether a key is typed; Textual has no character for "slash"."""
         return key == "slash" or super().check_consume_key(key, character)
 
 
 class FindLine(Horizontal):
-    """Knows what was found, and where."""
+    """An input, the matches of its words, and which of them is shown."""
 
     def __init__(self) -> None:
         super().__init__(id="finding")
         self.words = ""
+        """The words that ``matches`` belong to."""
         self.matches: Sequence[EventPosition] = ()
-        self._asking: str | None = None
+        self._searching: str | None = None
 
     def compose(self) -> ComposeResult:
-        """A line to type in, and what was found at its end."""
+        """Yield the input and the number of matches."""
         yield Static("/", id="slash", markup=False)
         yield FindInput("words in this session")
         yield Static(id="told", markup=False)
@@ -59,82 +60,86 @@ class FindLine(Horizontal):
 
     @property
     def text(self) -> str:
-        """The words that stand here."""
+        """The words in the input."""
         return self._input.value.strip()
 
     @property
     def has_input_focus(self) -> bool:
-        """Whether the keys go here."""
+        """Whether keys go to the input."""
         return self._input.has_focus
 
     @property
     def is_searching(self) -> bool:
-        """Whether words are looked for just now."""
-        return self._asking is not None
+        """Whether a search is under way."""
+        return self._searching is not None
 
     def focus_input(self) -> None:
-        """Have words typed."""
+        """Focus the input."""
         self._input.focus()
 
     @on(Input.Changed)
     def search(self) -> None:
-        """Have them looked for, unless others are: then they are next."""
-        if self._asking is None and self.words != self.text:
-            words = self._asking = self.text
-            self.set_timer(SLOW_S, partial(self._say_slow, words))
+        """Request a search for the words, unless one is under way."""
+        if self._searching is None and self.words != self.text:
+            words = self._searching = self.text
+            self.set_timer(SLOW_S, partial(self._show_searching, words))
             self.post_message(FindRequested(words))
 
-    def _say_slow(self, words: str) -> None:
-        if self._asking == words:
-            self._say("looking…")
+    def _show_searching(self, words: str) -> None:
+        if self._searching == words:
+            self._show_text("searching…")
 
-    def reset(self) -> None:
-        """Look for nothing any more."""
-        self.words, self.matches = "", ()
-        self._input.value = ""
-        self._say("")
-
-    def accept(self, words: str, found: Sequence[EventPosition]) -> bool:
-        """Take what was found, unless other words stand here by now."""
-        self._asking = None
+    def accept(self, words: str, matches: Sequence[EventPosition]) -> bool:
+        """Take over the matches; False if the input has other words by now."""
+        self._searching = None
         if words != self.text:
             self.search()
             return False
-        self.words, self.matches = words, found
+        self.words, self.matches = words, matches
         return True
 
     def show_error(self) -> None:
-        """Nothing is known of these words: enter asks once more."""
-        self._asking, self.words, self.matches = None, "", ()
-        self._say("not looked through")
+        """Show that the search failed; enter repeats it."""
+        self._searching, self.words, self.matches = None, "", ()
+        self._show_text("search failed")
+
+    def reset(self) -> None:
+        """Clear the input and the matches."""
+        self.words, self.matches = "", ()
+        self._input.value = ""
+        self._show_text("")
 
     def first_match(self, here: EventPosition | None) -> EventPosition:
-        """The first match from here on, or the first of all."""
-        at = bisect_left(self.matches, here) if here else 0
-        return self.matches[at % len(self.matches)]
+        """Return the first match from a position on, or else the first of all."""
+        index = bisect_left(self.matches, here) if here else 0
+        return self.matches[index % len(self.matches)]
 
     def next_match(self, here: EventPosition, by: int) -> EventPosition | None:
-        """The next match after here, or the one before; None at either end."""
-        at = (
+        """Return the next (1) or previous (-1) match; None at either end."""
+        index = (
             bisect_right(self.matches, here)
             if by > 0
             else bisect_left(self.matches, here) - 1
         )
-        return self.matches[at] if 0 <= at < len(self.matches) else None
+        return self.matches[index] if 0 <= index < len(self.matches) else None
 
     def show_position(self, here: EventPosition | None) -> None:
-        """Say which of the matches this is, once it is known."""
+        """Show which of the matches is at a position."""
         if self.is_searching:
             return
         if not self.matches:
-            self._say("nowhere in this session" if self.words else "")
+            self._show_text("no match" if self.words else "")
             return
         total = format.number(len(self.matches))
-        at = bisect_left(self.matches, here) if here else len(self.matches)
-        is_one = at < len(self.matches) and self.matches[at] == here
-        which = f"{format.number(at + 1)} of {total}" if is_one else f"in {total}"
-        typing, moving = "enter stays · esc goes back", "n next · p previous"
-        self._say(f"{which} · {typing if self.has_input_focus else moving}")
+        index = bisect_left(self.matches, here) if here else len(self.matches)
+        is_match = index < len(self.matches) and self.matches[index] == here
+        which = f"{format.number(index + 1)} of {total}" if is_match else total
+        keys = (
+            "enter keep · esc back"
+            if self.has_input_focus
+            else "n next · p previous"
+        )
+        self._show_text(f"{which} · {keys}")
 
-    def _say(self, words: str) -> None:
-        self.query_one("#told", Static).update(Content(words))
+    def _show_text(self, text: str) -> None:
+        self.query_one("#told", Static).update(Content(text))

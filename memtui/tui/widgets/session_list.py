@@ -1,6 +1,7 @@
-"""The list of sessions: as long as there are sessions, and read only where it is seen.
+"""The list of sessions, in columns.
 
-A line that has not been read yet is blank; what is in sight is asked for.
+It is as long as there are sessions, but only the pages in view are requested from the
+screen; rows that have not been read yet are blank.
 """
 
 from collections.abc import Callable
@@ -23,29 +24,31 @@ from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import SessionRequested, SessionsRequested
 
-MARK = "▸ "
-"""What stands before the line the cursor is on; two spaces before all others."""
+SESSIONS_PAGE = 200
+"""How many sessions are read at once."""
 
+MARK = "▸ "
+"""Before the row under the cursor; two spaces before all others."""
 
 DIM = "$context"
 
+DIM_SELECTED = "$footer-foreground"
+"""The dim color on the brighter background of the cursor."""
 
-DIM_CHOSEN = "$footer-foreground"
-"""What is dim where the cursor is: its background is brighter."""
+SEPARATOR = "  "
 
+UNTITLED = "(untitled)"
 
-APART = "  "
-
-
-UNTITLED = "(without a title)"
+WHEN, LONG_WHEN, AGE, LENGTH, MESSAGES = 11, 17, 13, 7, 6
+"""Widths in cells: "Thu 18 Jan", with the time, "11 months ago", "3h 56m", "12,345"."""
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """How wide each column is, in cells; 0 where there is no room for it."""
+class SessionColumns:
+    """The widths of the columns in cells; 0 for a column that is not shown."""
 
     when: int
-    ago: int
+    age: int
     agent: int
     project: int
     title: int
@@ -53,65 +56,70 @@ class Columns:
     messages: int
 
 
-WHEN, LONG_WHEN, AGO, MESSAGES, LENGTH = 11, 17, 13, 6, 7
-"""Their widths in cells: "Thu 18 Jan", with the time, "11 months ago", "12,345"."""
-
-
-def fit_columns(width: int) -> Columns:
-    """The columns of a list that is so many cells wide."""
-    is_wide, is_roomy = width >= 110, width >= 150
+def fit_columns(width: int) -> SessionColumns:
+    """Return the columns of a list with a width in cells."""
+    is_wide, is_very_wide = width >= 110, width >= 150
     when = LONG_WHEN if is_wide else WHEN
-    ago = AGO if is_roomy else 0
+    age = AGE if is_very_wide else 0
     agent = 11 if width >= 70 else 0
     project = 20 if is_wide else 12 if width >= 60 else 0
     length = LENGTH if width >= 84 else 0
     messages = MESSAGES if width >= 48 else 0
-    taken = [when, ago, agent, project, length, messages]
-    room = width - len(MARK) - sum(part + len(APART) for part in taken if part) - 1
-    return Columns(when, ago, agent, project, max(room, 8), length, messages)
+    others = [when, age, agent, project, length, messages]
+    taken = sum(cells + len(SEPARATOR) for cells in others if cells)
+    title = max(width - len(MARK) - taken - 1, 8)
+    return SessionColumns(when, age, agent, project, title, length, messages)
 
 
-def column_headings(of: Columns) -> Content:
-    """What the columns are called."""
+def column_headings(columns: SessionColumns) -> Content:
+    """Draw the headings of the columns."""
     cells = [
-        _left("started", of.when),
-        _left("", of.ago),
-        _left("agent", of.agent),
-        _left("project", of.project),
-        _left("title", of.title),
-        _right("length", of.length),
-        _right("said" if of.messages else "", of.messages),
+        _left("started", columns.when),
+        _left("", columns.age),
+        _left("agent", columns.agent),
+        _left("project", columns.project),
+        _left("title", columns.title),
+        _right("length", columns.length),
+        _right("msgs", columns.messages),
     ]
-    return Content.styled(" " * len(MARK) + APART.join(c for c in cells if c), DIM)
+    text = SEPARATOR.join(cell for cell in cells if cell)
+    return Content.styled(" " * len(MARK) + text, DIM)
 
 
-def row(
-    one: Session, of: Columns, now: datetime, zone: tzinfo, *, is_chosen: bool
+def draw_session(
+    session: Session,
+    columns: SessionColumns,
+    now: datetime,
+    zone: tzinfo,
+    *,
+    is_selected: bool,
 ) -> Content:
-    """A session in one line."""
-    dim = DIM_CHOSEN if is_chosen else DIM
-    title = one.title or UNTITLED
+    """Draw the row of a session."""
+    dim = DIM_SELECTED if is_selected else DIM
+    when = _when(session.created_at, now, zone, columns.when)
+    length = date_format.duration(session.updated_at - session.created_at)
     parts = [
-        (_left(when(one.created_at, now, zone, of.when), of.when), dim),
-        (_left(date_format.age(one.created_at, now), of.ago), dim),
-        (_left(one.agent, of.agent), dim),
-        (_left(one.project, of.project), ""),
-        (_left(title, of.title), "" if one.title else dim),
-        (_right(date_format.duration(one.updated_at - one.created_at), of.length), dim),
-        (_right(format.number(one.message_count), of.messages), dim),
+        (_left(when, columns.when), dim),
+        (_left(date_format.age(session.created_at, now), columns.age), dim),
+        (_left(session.agent, columns.agent), dim),
+        (_left(session.project, columns.project), ""),
+        (_left(session.title or UNTITLED, columns.title), "" if session.title else dim),
+        (_right(length, columns.length), dim),
+        (_right(format.number(session.message_count), columns.messages), dim),
     ]
     cells = [Content.styled(text, style) for text, style in parts if text]
-    mark = Content.styled(MARK, "$accent") if is_chosen else Content(" " * len(MARK))
-    return mark + Content(APART).join(cells)
+    mark = Content.styled(MARK, "$accent") if is_selected else Content(" " * len(MARK))
+    return mark + Content(SEPARATOR).join(cells)
 
 
-def when(at: datetime, now: datetime, zone: tzinfo, cells: int) -> str:
-    """When a session began, as fully as there is room for."""
+def _when(at: datetime, now: datetime, zone: tzinfo, cells: int) -> str:
+    """Format when a session began, as completely as fits."""
     if cells >= LONG_WHEN:
         return date_format.near_moment(at, now, zone)
-    on, today = at.astimezone(zone).date(), now.astimezone(zone).date()
-    is_today = on == today
-    return date_format.clock(at, zone) if is_today else date_format.near_day(on, today)
+    day, today = at.astimezone(zone).date(), now.astimezone(zone).date()
+    if day == today:
+        return date_format.clock(at, zone)
+    return date_format.near_day(day, today)
 
 
 def _left(text: str, cells: int) -> str:
@@ -122,15 +130,11 @@ def _left(text: str, cells: int) -> str:
 
 
 def _right(text: str, cells: int) -> str:
-    return f"{text:>{cells}}"[-max(cells, len(text)) :] if cells else ""
-
-
-SESSIONS_PAGE = 200
-"""How many sessions are read at once."""
+    return f"{text:>{cells}}" if cells else ""
 
 
 class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
-    """Moves through sessions; the title of the screen says how they are sorted."""
+    """Moves a cursor through the sessions."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"session-list--cursor"}
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
@@ -143,138 +147,140 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id="sessions")
         self._zone, self._now = zone, now
         self.sessions: dict[int, Session] = {}
+        """The sessions that have been read, by their index in the list."""
         self.total = 0
         self.cursor = 0
-        self._asked: set[int] = set()
-        self._failed: dict[int, str] = {}
-        self._is_old, self._is_wanted = True, False
+        self._requested: set[int] = set()
+        """The pages that have been requested."""
+        self._errors: dict[int, str] = {}
+        """Why pages could not be read."""
+        self._is_outdated, self._opens_when_current = True, False
 
     @property
     def current(self) -> Session | None:
-        """The session the cursor is on, if it has been read."""
+        """The session under the cursor, None if it has not been read."""
         return self.sessions.get(self.cursor)
 
-    def show(self, stretch: SessionRange, *, is_anew: bool, shift: int = 0) -> None:
-        """Take a stretch of the list.
+    def show(self, loaded: SessionRange, *, is_anew: bool, shift: int = 0) -> None:
+        """Show sessions that have been read.
 
         Args:
-            stretch: What was read.
-            is_anew: Whether what was known before is out of date. The cursor stays on
-                its session then, and that stays on its line of the screen.
-            shift: How many lines further down the sessions stand now.
+            loaded: The sessions.
+            is_anew: Whether they replace all others. Cursor and scroll position then
+                stay on the same session.
+            shift: How many rows further down the sessions are now.
         """
         top = self.scroll_offset.y
         if is_anew:
-            self.sessions, self._asked, self._failed = {}, set(), {}
+            self.sessions, self._requested, self._errors = {}, set(), {}
             self.cursor += shift
-        self.total = stretch.total
+        self.total = loaded.total
         self.cursor = max(0, min(self.cursor, self.total - 1))
-        self.sessions |= dict(enumerate(stretch.sessions, stretch.offset))
+        self.sessions |= dict(enumerate(loaded.sessions, loaded.offset))
         self.virtual_size = Size(self.scrollable_content_region.width, self.total)
         if is_anew:
             self.scroll_to(y=max(0, top + shift), animate=False)
-            if self._is_wanted:
+            if self._opens_when_current:
                 self.call_later(self.action_open)
             self.mark_current()
         self.refresh()
 
     def mark_current(self) -> None:
-        """Let what stands here be what is opened: nothing else is to come."""
-        self._is_old = self._is_wanted = False
+        """Note that the list is up to date, so that sessions can be opened."""
+        self._is_outdated = self._opens_when_current = False
 
-    def show_error(self, offset: int, why: str) -> None:
-        """Say where it belongs that a page could not be read."""
-        self._failed[offset // SESSIONS_PAGE] = why
+    def show_error(self, offset: int, reason: str) -> None:
+        """Show in its rows why a page could not be read."""
+        self._errors[offset // SESSIONS_PAGE] = reason
         self.refresh()
 
     def retry_failed(self) -> None:
-        """Ask once more for what could not be read, where it is in sight."""
-        self._asked -= {*self._failed}
+        """Request the pages in view that could not be read again."""
+        self._requested -= {*self._errors}
         self.refresh()
 
     def request_again(self, offset: int) -> None:
-        """Ask once more for a page, where it is in sight."""
-        self._asked.discard(offset // SESSIONS_PAGE)
+        """Request a page again if it is in view."""
+        self._requested.discard(offset // SESSIONS_PAGE)
         self.refresh()
 
     def reset(self) -> None:
-        """Go to the first line before something else is listed."""
+        """Go to the first row and wait for another list."""
         self.cursor = 0
-        self._is_old, self._is_wanted = True, False
+        self._is_outdated, self._opens_when_current = True, False
         self.scroll_to(y=0, animate=False)
 
-    def _move(self, to: int) -> None:
-        self._is_wanted = False
+    # Drawing
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a row, or request its page."""
+        width = max(1, self.scrollable_content_region.width)
+        index = y + self.scroll_offset.y
+        style = self.visual_style
+        is_selected = index == self.cursor and self.total > 0
+        if is_selected:
+            style += self.get_visual_style("session-list--cursor")
+        session = self.sessions.get(index)
+        if session is None:
+            self._request(index)
+            return self._draw_unread(index, width, style)
+        columns = fit_columns(width)
+        row = draw_session(
+            session, columns, self._now(), self._zone, is_selected=is_selected
+        )
+        return self._to_strip(row.truncate(width), width, style)
+
+    def _draw_unread(self, index: int, width: int, style: Style) -> Strip:
+        reason = self._errors.get(index // SESSIONS_PAGE)
+        if reason is None or index >= self.total:
+            return Strip.blank(width, style.rich_style)
+        text = Content.styled(f"  ✗ Could not be read, retrying: {reason}", "$error")
+        return self._to_strip(text.truncate(width, ellipsis=True), width, style)
+
+    def _to_strip(self, line: Content, width: int, style: Style) -> Strip:
+        (strip,) = Visual.to_strips(self, line, width, 1, style, pad=True)
+        return strip
+
+    def _request(self, index: int) -> None:
+        page = index // SESSIONS_PAGE
+        if index < self.total and page not in self._requested:
+            self._requested.add(page)
+            self.post_message(SessionsRequested(page * SESSIONS_PAGE, SESSIONS_PAGE))
+
+    # Keys and mouse
+
+    def _move(self, index: int) -> None:
+        self._opens_when_current = False
         if not self.total:
             return
-        self.cursor = max(0, min(to, self.total - 1))
-        self._bring_into_sight()
-        self.refresh()
-
-    def _bring_into_sight(self) -> None:
+        self.cursor = max(0, min(index, self.total - 1))
         top, height = self.scroll_offset.y, max(1, self.size.height)
         if self.cursor < top:
             self.scroll_to(y=self.cursor, animate=False)
         elif self.cursor >= top + height:
             self.scroll_to(y=self.cursor - height + 1, animate=False)
-
-    def render_line(self, y: int) -> Strip:
-        """Draw a line, or ask for what belongs there."""
-        width = max(1, self.scrollable_content_region.width)
-        place = y + self.scroll_offset.y
-        style = self.visual_style
-        is_chosen = place == self.cursor and self.total > 0
-        if is_chosen:
-            style += self.get_visual_style("session-list--cursor")
-        one = self.sessions.get(place)
-        if one is None:
-            self._ask_for(place)
-            return self._unread(place, width, style)
-        now, columns = self._now(), fit_columns(width)
-        said = row(one, columns, now, self._zone, is_chosen=is_chosen)
-        line = said.truncate(width)
-        (strip,) = Visual.to_strips(self, line, width, 1, style, pad=True)
-        return strip
-
-    def _unread(self, place: int, width: int, style: Style) -> Strip:
-        """A blank line; where it could not be read, why that is."""
-        why = self._failed.get(place // SESSIONS_PAGE)
-        if why is None or place >= self.total:
-            return Strip.blank(width, style.rich_style)
-        words = f"  ✗ Not read, tried again soon: {why}"
-        line = Content.styled(words, "$error").truncate(width, ellipsis=True)
-        (strip,) = Visual.to_strips(self, line, width, 1, style, pad=True)
-        return strip
-
-    def _ask_for(self, place: int) -> None:
-        page = place // SESSIONS_PAGE
-        if place < self.total and page not in self._asked:
-            self._asked.add(page)
-            self.post_message(SessionsRequested(page * SESSIONS_PAGE, SESSIONS_PAGE))
+        self.refresh()
 
     async def _on_click(self, event: events.Click) -> None:
-        """Put the cursor there; on the line it is on, open it."""
-        place = event.y + self.scroll_offset.y
-        if place == self.cursor:
+        """Move the cursor there, or open the row it is on already."""
+        index = event.y + self.scroll_offset.y
+        if index == self.cursor:
             self.action_open()
-        elif place < self.total:
-            self._move(place)
+        elif index < self.total:
+            self._move(index)
 
     def action_open(self) -> None:
-        """Read the session; what is still to be listed is waited for."""
-        self._is_wanted = self._is_old
-        if self._is_old:
-            return
-        one = self.current
-        if one is not None:
-            self.post_message(SessionRequested(one.agent, one.session_id))
+        """Read the session, once the list is up to date."""
+        self._opens_when_current = self._is_outdated
+        if not self._is_outdated and (session := self.current) is not None:
+            self.post_message(SessionRequested(session.agent, session.session_id))
 
     def action_cursor_down(self) -> None:
-        """Move down a line."""
+        """Move down a row."""
         self._move(self.cursor + 1)
 
     def action_cursor_up(self) -> None:
-        """Move up a line."""
+        """Move up a row."""
         self._move(self.cursor - 1)
 
     def action_page_down(self) -> None:

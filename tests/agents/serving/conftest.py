@@ -92,9 +92,9 @@ def filled(home: Path) -> Path:
     own = {"store.time_zone": Held("UTC", "test")}
     own["summaries.provider"] = Held("extractive", "test")
     house = Workspace(in_home(home), Settings(own))
-    for _ in house.works.importer().run([HISTORY]):
+    for _ in house.pipeline.importer().run([HISTORY]):
         pass
-    assert house.works.until_idle(lambda _: None) == []
+    assert house.pipeline.until_idle(lambda _: None) == []
     house.stop()
     return home
 

@@ -43,7 +43,7 @@ class Desk:
         return answer.text
 
     def work(self) -> None:
-        assert self.house.works.until_idle(lambda _: None) == []
+        assert self.house.pipeline.until_idle(lambda _: None) == []
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from datetime import UTC
 import pytest
 
 from memtui.model.nodes import TocLevel
-from memtui.search import documents, scoring
+from memtui.search import node_documents, scoring
 from memtui.search import query as search_query
-from memtui.search.documents import mark
-from memtui.search.index import NodeIndex
+from memtui.search.node_documents import filter_token
+from memtui.search.node_index import NodeIndex
 from memtui.search.scoring import Part
-from tests.search.told import document, find, found, score
+from tests.search.documents import document, find, found, score
 
 # Forms
 
@@ -18,7 +18,7 @@ from tests.search.told import document, find, found, score
 def test_the_word_as_it_stands_comes_before_another_form_of_it(
     index: NodeIndex,
 ) -> None:
-    index.put(
+    index.update(
         [
             document("stem", "the ferry connects"),
             document("exact", "the ferry connection"),
@@ -33,7 +33,7 @@ def test_the_word_as_it_stands_comes_before_another_form_of_it(
 
 
 def test_an_identifier_as_it_stands_comes_before_its_parts(index: NodeIndex) -> None:
-    index.put(
+    index.update(
         [
             document("parts", "the user got a name by id"),
             document("whole", "then getUserById fails"),
@@ -48,13 +48,13 @@ def test_an_identifier_as_it_stands_comes_before_its_parts(index: NodeIndex) -> 
 def test_the_commonest_ways_to_go_on_are_looked_up(index: NodeIndex) -> None:
     words = [f"zebra{letter}" for letter in "bcfghjkmnpqtvwz"]
     often = [document(f"often{i}", "the zebrax ran") for i in range(9)]
-    index.put([*often, *(document(word, word) for word in words)], [])
+    index.update([*often, *(document(word, word) for word in words)], [])
     assert set(found(index, "zebr")) >= {one.target_id for one in often}
     assert len(find(index, "zebr").matches) == len(often) + scoring.EXPANSIONS - 1
 
 
 def test_a_finished_word_comes_before_one_that_goes_on(index: NodeIndex) -> None:
-    index.put([document("long", "tokenizer"), document("short", "token")], [])
+    index.update([document("long", "tokenizer"), document("short", "token")], [])
     assert found(index, "token") == ["short", "long"]
     assert found(index, "token ") == ["short"]
     assert found(index, "token* x ") == ["short", "long"]
@@ -64,14 +64,26 @@ def test_a_finished_word_comes_before_one_that_goes_on(index: NodeIndex) -> None
 
 
 def test_filters_leave_out_what_is_not_asked_for(index: NodeIndex) -> None:
-    agent, project, has = documents.AGENT, documents.PROJECT, documents.HAS
-    index.put(
+    agent, project, has = (
+        node_documents.AGENT,
+        node_documents.PROJECT,
+        node_documents.HAS,
+    )
+    index.update(
         [
-            document("a", "ferry", marks=[mark(agent, "codex"), mark(has, "weak")]),
-            document("b", "ferry", marks=[mark(agent, "gemini")], day=1),
-            document("c", "ferry", marks=[mark(project, "shop, inc.")], day=2),
+            document(
+                "a",
+                "ferry",
+                filters=[filter_token(agent, "codex"), filter_token(has, "weak")],
+            ),
+            document("b", "ferry", filters=[filter_token(agent, "gemini")], day=1),
+            document(
+                "c", "ferry", filters=[filter_token(project, "shop, inc.")], day=2
+            ),
             document("d", "ferry", level=TocLevel.DAY, day=2, days=1),
-            document("e", "ferry", marks=[mark(documents.BY, "model")], day=40),
+            document(
+                "e", "ferry", filters=[filter_token(node_documents.BY, "model")], day=40
+            ),
         ],
         [],
     )
@@ -97,19 +109,19 @@ def test_filters_leave_out_what_is_not_asked_for(index: NodeIndex) -> None:
 
 
 def test_a_filter_holds_for_what_is_deleted_and_what_is_new(index: NodeIndex) -> None:
-    index.put([document("a", "ferry"), document("b", "ferry", day=1)], [])
+    index.update([document("a", "ferry"), document("b", "ferry", day=1)], [])
     assert sorted(found(index, "after:2025-03-10 ferry")) == ["a", "b"]
-    index.put([document("c", "ferry", day=1)], ["b"])
+    index.update([document("c", "ferry", day=1)], ["b"])
     assert sorted(found(index, "after:2025-03-10 ferry")) == ["a", "c"]
     assert found(index, "after:2025-03-11 ferry") == ["c"]
 
 
 def test_only_the_nodes_that_are_named_are_found(index: NodeIndex) -> None:
-    index.put([document(name, "ferry") for name in "abc"], [])
+    index.update([document(name, "ferry") for name in "abc"], [])
     asked = search_query.read("ferry", UTC)
-    some = index.find(asked, 9, among=["b", "x"]).matches
+    some = index.search(asked, 9, among=["b", "x"]).matches
     assert [match.target_id for match in some] == ["b"]
-    assert index.find(asked, 9, among=[]).matches == ()
+    assert index.search(asked, 9, among=[]).matches == ()
 
 
 @pytest.mark.parametrize(
@@ -126,13 +138,13 @@ def test_what_must_not_be_there_is_left_out(
     index: NodeIndex, query: str, names: str
 ) -> None:
     texts = {"a": "ferry harbour", "b": "ferry harbours harbourmaster", "c": "ferry"}
-    index.put([document(name, text) for name, text in texts.items()], [])
+    index.update([document(name, text) for name, text in texts.items()], [])
     assert "".join(sorted(found(index, query))) == names
 
 
 def test_all_words_of_a_phrase_must_be_there(index: NodeIndex) -> None:
     texts = {"a": "red ferry", "b": "ferry", "c": "the ferry was painted red"}
-    index.put([document(name, text) for name, text in texts.items()], [])
+    index.update([document(name, text) for name, text in texts.items()], [])
     assert sorted(found(index, '"red ferry"')) == ["a", "c"]
     assert sorted(found(index, '"red ferry"', is_exact=False)) == ["a", "b", "c"]
 
@@ -143,7 +155,7 @@ def test_all_words_of_a_phrase_must_be_there(index: NodeIndex) -> None:
 def test_recent_first_halves_what_is_old_and_sorts_nothing_by_time_alone(
     index: NodeIndex,
 ) -> None:
-    index.put(
+    index.update(
         [
             document("old", "the ferry"),
             document("new", "the ferry", day=300),
@@ -165,13 +177,13 @@ def test_what_is_recent_is_found_even_where_much_that_is_old_scores_higher(
     index: NodeIndex,
 ) -> None:
     old = [document(f"old{i}", "ferry", part=Part.TITLE) for i in range(40)]
-    index.put([*old, document("new", "ferry", day=400)], [])
+    index.update([*old, document("new", "ferry", day=400)], [])
     assert "new" not in found(index, "ferry", 5)
     assert found(index, "ferry", 5, is_recent_first=True)[0] == "new"
 
 
 def test_equals_come_in_an_order_that_never_changes(index: NodeIndex) -> None:
-    index.put([document(f"n{i}", "ferry", day=i % 7) for i in range(40)], [])
+    index.update([document(f"n{i}", "ferry", day=i % 7) for i in range(40)], [])
     first = found(index, "ferry", 10)
     assert first == found(index, "ferry", 10) == found(index, "ferry", 40)[:10]
     assert first == [f"n{i}" for i in range(39, 29, -1)]
@@ -180,7 +192,7 @@ def test_equals_come_in_an_order_that_never_changes(index: NodeIndex) -> None:
 def test_a_wide_node_leads_to_the_segment_in_it_that_answers_best(
     index: NodeIndex,
 ) -> None:
-    index.put(
+    index.update(
         [
             document("week", "ferry quay", level=TocLevel.WEEK, days=7),
             document("next", "ferry quay", level=TocLevel.WEEK, day=7, days=7),
@@ -193,7 +205,7 @@ def test_a_wide_node_leads_to_the_segment_in_it_that_answers_best(
         [],
     )
     for query in ("ferry quay ", "level:week,day ferry quay "):
-        leads = {m.target_id: m.landing_id for m in find(index, query).matches}
+        leads = {m.target_id: m.leads_to for m in find(index, query).matches}
         assert leads["week"] == "both"
         assert leads["next"] == "better"
         assert leads["wide"] == "wide"

@@ -5,8 +5,8 @@ from datetime import UTC
 import pytest
 
 from memtui.search import query as search_query
-from memtui.search.index import NodeIndex
-from tests.search.told import document
+from memtui.search.node_index import NodeIndex
+from tests.search.documents import document
 
 
 @pytest.mark.parametrize(
@@ -29,21 +29,21 @@ from tests.search.told import document
 )
 def test_a_misspelt_word_is_put_right(index: NodeIndex, query: str, meant: str) -> None:
     text = "refresh the token, tokens of invoices in the timetable; get_user_name"
-    index.put([document("a", text), document("b", "an invoice")], [])
+    index.update([document("a", text), document("b", "an invoice")], [])
     asked = search_query.read(query, UTC)
     assert index.suggestion(asked, has_few=False) == meant
 
 
 def test_the_commoner_of_two_near_words_is_meant(index: NodeIndex) -> None:
     often = [document(f"n{i}", "a harbour") for i in range(5)]
-    index.put([*often, document("x", "a hardour")], [])
+    index.update([*often, document("x", "a hardour")], [])
     asked = search_query.read("haxbour ", UTC)
     assert index.suggestion(asked, has_few=False) == "harbour "
 
 
 def test_a_rare_word_is_only_doubted_where_little_is_found(index: NodeIndex) -> None:
     often = [document(f"n{i}", "a harbour") for i in range(20)]
-    index.put([*often, document("x", "a hardour")], [])
+    index.update([*often, document("x", "a hardour")], [])
     asked = search_query.read("hardour ", UTC)
     assert index.suggestion(asked, has_few=False) == ""
     assert index.suggestion(asked, has_few=True) == "harbour "

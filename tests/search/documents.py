@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from memtui.model.hits import HitKind, IndexMatch, IndexMatches
+from memtui.model.hits import Found, HitKind, IndexMatch
 from memtui.model.nodes import TocLevel
-from memtui.search import documents
+from memtui.search import node_documents
 from memtui.search import query as search_query
-from memtui.search.documents import LEAF, Document, mark
-from memtui.search.index import NodeIndex
+from memtui.search.node_documents import SEGMENT, Document, filter_token
+from memtui.search.node_index import NodeIndex
 from memtui.search.scoring import Part
 
 DAY = datetime(2025, 3, 10, tzinfo=UTC)
@@ -18,23 +18,23 @@ def document(
     name: str,
     text: str,
     *,
-    part: Part = Part.BULLETS,
+    part: Part = Part.BULLET_COUNTS,
     level: TocLevel = TocLevel.SEGMENT,
     day: int = 0,
     days: int = 0,
-    marks: Iterable[str] = (),
+    filters: Iterable[str] = (),
 ) -> Document:
     began = DAY + timedelta(days=day)
     ended = began + (timedelta(days=days) or timedelta(minutes=20))
-    own = [mark(documents.LEVEL, level)]
-    own += [LEAF] if level is TocLevel.SEGMENT else []
+    own = [filter_token(node_documents.LEVEL, level)]
+    own += [SEGMENT] if level is TocLevel.SEGMENT else []
     return Document(
         HitKind.NODE,
         name,
         name,
         ((part, text),),
         level,
-        (*own, *marks),
+        (*own, *filters),
         began,
         ended,
     )
@@ -47,9 +47,9 @@ def find(
     *,
     is_exact: bool = True,
     is_recent_first: bool = False,
-) -> IndexMatches:
+) -> Found:
     how = {"is_exact": is_exact, "is_recent_first": is_recent_first}
-    return index.find(search_query.read(query, UTC), limit, among=None, **how)
+    return index.search(search_query.read(query, UTC), limit, among=None, **how)
 
 
 def found(index: NodeIndex, query: str, limit: int = 50, **how: bool) -> list[str]:
@@ -73,7 +73,7 @@ def many(count: int) -> list[Document]:
         document(
             f"n{i:04}",
             " ".join(["file"] * (i % 3) + ["test"] * (i % 5) + ["code", name(i % 97)]),
-            part=Part.TITLE if i % 50 == 0 else Part.BULLETS,
+            part=Part.TITLE if i % 50 == 0 else Part.BULLET_COUNTS,
             day=i,
         )
         for i in range(count)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from memtui.errors import SearchError
 from memtui.model.hits import HitKind, IndexMatch
+from memtui.search import node_index
 from memtui.search import query as search_query
-from memtui.search import schema
-from memtui.search.documents import Document
-from memtui.search.index import NodeIndex
+from memtui.search.node_documents import Document
+from memtui.search.node_index import NodeIndex
 from memtui.search.query import Query
 from memtui.search.scoring import Part
 
@@ -37,21 +37,21 @@ def read(text: str) -> Query:
 
 
 def best(index: NodeIndex, query: str) -> IndexMatch:
-    return index.find(read(query), 10).matches[0]
+    return index.search(read(query), 10).matches[0]
 
 
 @pytest.fixture
 def index(tmp_path: Path) -> Iterator[NodeIndex]:
     """An index of four texts."""
     made = NodeIndex(tmp_path / "index")
-    made.make("fed")
-    made.put([document(name, text) for name, text in TEXTS.items()], [])
+    made.create("fed")
+    made.update([document(name, text) for name, text in TEXTS.items()], [])
     yield made
     made.close()
 
 
 def found(index: NodeIndex, query: str) -> list[str]:
-    return [match.target_id for match in index.find(read(query), 10).matches]
+    return [match.target_id for match in index.search(read(query), 10).matches]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_full_match_scores_above_a_partial_one(index: NodeIndex) -> None:
 
 
 def test_a_weightier_part_lifts_its_document(index: NodeIndex) -> None:
-    index.put(
+    index.update(
         [document("light", "zeppelin"), document("heavy", "zeppelin", part=Part.TITLE)],
         [],
     )
@@ -97,7 +97,7 @@ def test_a_weightier_part_lifts_its_document(index: NodeIndex) -> None:
 
 
 def test_no_more_are_found_than_asked_for(index: NodeIndex) -> None:
-    assert len(index.find(read("the session cookie ledger"), 2).matches) == 2
+    assert len(index.search(read("the session cookie ledger"), 2).matches) == 2
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_no_more_are_found_than_asked_for(index: NodeIndex) -> None:
     ],
 )
 def test_any_string_may_be_asked_for(index: NodeIndex, query: str) -> None:
-    assert all(0 <= match.score <= 1 for match in index.find(read(query), 10).matches)
+    assert all(0 <= match.score <= 1 for match in index.search(read(query), 10).matches)
 
 
 @settings(
@@ -133,28 +133,28 @@ def test_any_string_may_be_asked_for(index: NodeIndex, query: str) -> None:
 def test_scores_lie_between_nothing_and_one(
     index: NodeIndex, query: str, text: str
 ) -> None:
-    matches = index.find(read(f"{query} {text[: len(query)]}"), 10).matches
+    matches = index.search(read(f"{query} {text[: len(query)]}"), 10).matches
     assert all(0 <= match.score <= 1 for match in matches)
     assert len({match.target_id for match in matches}) == len(matches)
 
 
 def test_a_document_put_again_is_replaced(index: NodeIndex) -> None:
-    index.put([document("cache", "A zeppelin over the harbour")], ["cache"])
+    index.update([document("cache", "A zeppelin over the harbour")], ["cache"])
     assert found(index, "zeppelin") == ["cache"]
     assert found(index, "getUserName") == []
 
 
 def test_what_is_gone_is_not_found_and_others_stay(index: NodeIndex) -> None:
-    index.put([], ["redirect"])
+    index.update([], ["redirect"])
     assert found(index, "cookie") == []
     assert found(index, "ledger") == ["invoices"]
 
 
 def test_the_grips_of_a_node_go_with_it(index: NodeIndex) -> None:
     grip = Document(HitKind.GRIP, "grip:1:x", "cache", ((Part.EXCERPT, "a zeppelin"),))
-    index.put([grip], [])
+    index.update([grip], [])
     assert best(index, "zeppelin").kind is HitKind.GRIP
-    index.put([], ["cache"])
+    index.update([], ["cache"])
     assert found(index, "zeppelin") == []
 
 
@@ -163,21 +163,21 @@ def test_another_reader_sees_the_latest_commit(
 ) -> None:
     reader = NodeIndex(tmp_path / "index")
     assert found(reader, "zeppelin") == []
-    index.put([document("new", "zeppelin")], [])
+    index.update([document("new", "zeppelin")], [])
     assert found(reader, "zeppelin") == ["new"]
     reader.close()
 
 
 def test_many_commits_are_one_index(index: NodeIndex) -> None:
     for number in range(12):
-        index.put([document(f"n{number}", f"zeppelin number{number}")], [])
+        index.update([document(f"n{number}", f"zeppelin number{number}")], [])
     assert len(found(index, "zeppelin")) == 10
     assert found(index, "number7 ") == ["n7"]
 
 
 def test_nothing_is_found_in_an_index_without_documents(tmp_path: Path) -> None:
     empty = NodeIndex(tmp_path / "empty")
-    empty.make("fed")
+    empty.create("fed")
     assert found(empty, "cookie jar") == []
     empty.close()
 
@@ -188,7 +188,7 @@ def test_a_missing_index_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SearchError, match="holds no index"):
         found(nowhere, "cookie")
     with pytest.raises(SearchError, match="holds no index"):
-        nowhere.put([], ["cache"])
+        nowhere.update([], ["cache"])
 
 
 # Whoosh leaves the file it cannot read to the garbage collector.
@@ -202,7 +202,7 @@ def test_a_broken_index_is_an_error_until_it_is_made_anew(
     with pytest.raises(SearchError):
         found(broken, "cookie")
     gc.collect()
-    broken.make("again")
+    broken.create("again")
     assert (broken.name(), found(broken, "cookie")) == ("again", [])
     broken.close()
 
@@ -218,7 +218,7 @@ def test_an_index_of_another_schema_is_refused(
 ) -> None:
     assert index.name() == "fed"
     mark = tmp_path / "index" / "memtui-index"
-    mark.write_text(mark.read_text().replace(schema.VERSION, "0", 1))
+    mark.write_text(mark.read_text().replace(node_index.SCHEMA_VERSION, "0", 1))
     other = NodeIndex(tmp_path / "index")
     assert other.name() == ""
     with pytest.raises(SearchError):
@@ -228,21 +228,21 @@ def test_an_index_of_another_schema_is_refused(
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(SearchError):
-        NodeIndex(tmp_path / "file" / "index").make("fed")
+        NodeIndex(tmp_path / "file" / "index").create("fed")
 
 
 def test_a_commit_that_fails_does_not_keep_the_others_from_theirs(
     tmp_path: Path,
 ) -> None:
     made = NodeIndex(tmp_path / "index")
-    made.make("fed")
+    made.create("fed")
     # Whoosh names its files by chance; the same name twice is one it cannot write.
     random.seed(1)
-    made.put([document("one", "The ferry is late")], [])
+    made.update([document("one", "The ferry is late")], [])
     random.seed(1)
     with pytest.raises(SearchError):
-        made.put([document("two", "The ferry is early")], [])
+        made.update([document("two", "The ferry is early")], [])
     random.seed()
-    made.put([document("three", "The ferry is on time")], [])
+    made.update([document("three", "The ferry is on time")], [])
     assert sorted(found(made, "ferry")) == ["one", "three"]
     made.close()

@@ -1,0 +1,85 @@
+"""Spelling suggestions: which word of the index a misspelt word was meant to be."""
+
+from collections.abc import Iterator
+
+from memtui.search import spelling
+from memtui.search.query import Query, Word
+from memtui.search.snapshot import Snapshot
+from memtui.text.analyzer import fold
+from memtui.text.stemmer import stem
+
+SHORTEST, LONGEST = 4, 40
+"""Words of fewer letters are close to too many others; longer ones are no words."""
+
+
+TWO_EDITS = 6
+"""Words of so many letters may be two edits off, shorter ones one."""
+
+
+BEGINNING = 3
+"""A word that is two edits off has its first letters right."""
+
+
+RARE = 10
+"""A word that is found is replaced by one that is so many times more frequent."""
+
+
+def suggestion(snapshot: Snapshot, query: Query, *, has_few: bool) -> str:
+    """Return a query with its misspelt words corrected; "" if none is.
+
+    Args:
+        snapshot: The index.
+        query: The query.
+        has_few: Whether it finds little: then rare words may be misspelt too.
+    """
+    text = query.text
+    for word in query.words:
+        if correct := _correction(snapshot, word, has_few=has_few):
+            text = text.replace(word.text, correct, 1)
+    return "" if text == query.text else text
+
+
+def _correction(snapshot: Snapshot, word: Word, *, has_few: bool) -> str:
+    written = fold(word.text)
+    if not (SHORTEST <= len(written) <= LONGEST and written.isidentifier()):
+        return ""
+    known = max(snapshot.frequency(written), min(map(snapshot.frequency, word.terms)))
+    if known and not has_few:
+        return ""
+    if not known and word.is_begun and snapshot.completions(word.begun):
+        return ""
+    same = {written, stem(written), *word.terms}
+    near = sorted(
+        (edits, -snapshot.frequency(other), other)
+        for edits, other in set(_similar(snapshot, written))
+    )
+    for _, count, other in near:
+        if -count > known * RARE and stem(other) not in same:
+            return _as_written(snapshot, other)
+    return ""
+
+
+def _similar(snapshot: Snapshot, word: str) -> Iterator[tuple[int, str]]:
+    """Return terms one edit off, or two behind a right beginning, with the edits."""
+    for other in set(spelling.neighbours(word, BEGINNING)) - {word}:
+        if snapshot.frequency(other):
+            yield 1, other
+    most = 2 if len(word) >= TWO_EDITS else 1
+    for other in snapshot.beginning(word[:BEGINNING]):
+        if 0 < (edits := spelling.distance(word, other, most)) <= most:
+            yield edits, other
+
+
+def _as_written(snapshot: Snapshot, term: str) -> str:
+    """Return a word that was written for a term that is only the stem of others."""
+    if stem(term) != term:
+        return term
+    start = term[:-1] if len(term) > SHORTEST else term
+    counts = snapshot.beginning(start)
+    forms = [form for form in counts if form != term and stem(form) == term]
+    if not forms:
+        return term
+    written = set[int]().union(*(snapshot.postings(form)[0] for form in forms))
+    if set(snapshot.postings(term)[0]) - written:
+        return term
+    return max(sorted(forms), key=counts.__getitem__)

@@ -1,0 +1,124 @@
+"""Common words, scores, and segments that are merged."""
+
+from collections import Counter
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memtui.search import query as search_query
+from memtui.search import scoring, snapshot, terms
+from memtui.search.node_documents import Document
+from memtui.search.node_index import NodeIndex
+from tests.search.documents import document, find, found, many, name
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["file test ", f"{name(5)} file test code ", "code ", f"{name(12)} q", "fi te co"],
+)
+def test_less_work_finds_the_same(
+    index: NodeIndex, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = many(1200)
+    for start in range(0, 1200, 300):
+        index.update(everything[start : start + 300], [])
+    whole = [(m.target_id, m.score) for m in find(index, query, 2000).matches]
+    monkeypatch.setattr(snapshot, "COMMON", 10)
+    few = find(index, query, 15)
+    assert few.dropped_bullets == ()
+    expected = [value for _, value in whole[:15]]
+    assert [match.score for match in few.matches] == pytest.approx(expected)
+
+
+def test_beside_a_rare_word_a_common_one_finds_nothing_more(
+    index: NodeIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = many(600)
+    for start in range(0, 600, 150):
+        index.update(everything[start : start + 150], [])
+    monkeypatch.setattr(snapshot, "POSTINGS", 100)
+    rare = find(index, f"{name(5)} test ", 200)
+    assert rare.dropped_bullets == ("test",)
+    alone = find(index, f"{name(5)} ", 200)
+    assert {m.target_id for m in rare.matches} == {m.target_id for m in alone.matches}
+    assert find(index, f"{name(5)} {name(6)} ", 200).dropped_bullets == ()
+
+
+def test_a_common_word_alone_is_looked_up_in_the_newest_documents(
+    index: NodeIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = many(600)
+    for start in range(0, 600, 150):
+        index.update(everything[start : start + 150], [])
+    monkeypatch.setattr(snapshot, "POSTINGS", 100)
+    alone = find(index, "test ", 500)
+    assert alone.dropped_bullets == ("test",)
+    expected = {f"n{i:04}" for i in range(450, 600) if i % 5}
+    assert {match.target_id for match in alone.matches} == expected
+
+
+class Counts:
+    """Which terms some documents have."""
+
+    def __init__(self, everything: list[Document]) -> None:
+        self.size = len(everything)
+        fits = [scoring.fits(one.texts, one.level) for one in everything]
+        self.counts = Counter(term for one in fits for term in one)
+
+    def frequency(self, term: str) -> int:
+        return self.counts[term]
+
+    def completions(self, start: str) -> list[str]:
+        return [t for t in self.counts if t.startswith(start) and t != start]
+
+
+def test_a_score_is_what_the_document_itself_gives(index: NodeIndex) -> None:
+    everything = many(200)
+    index.update(everything, [])
+    asked = search_query.read(f"{name(7)} file te", UTC)
+    units = terms.units(asked, Counts(everything))
+    assert [unit.term for unit in units] == [name(7), "file", "te"]
+    matches = index.search(asked, 500).matches
+    assert len(matches) == 186
+    for match in matches:
+        of = next(one for one in everything if one.target_id == match.target_id)
+        own = scoring.score(units, scoring.fits(of.texts, of.level))
+        assert match.score == pytest.approx(own, rel=1e-5)
+
+
+def test_small_pieces_are_merged_and_large_ones_left(
+    index: NodeIndex, tmp_path: Path
+) -> None:
+    folder = tmp_path / "index"
+    index.update(many(100), [])
+    for i in range(60):
+        index.update([document(f"x{i}", f"ferry number{i}")], [f"n{i:04}", f"x{i - 1}"])
+        assert len(list(folder.glob("*.seg"))) <= 12
+    assert found(index, "ferry") == ["x59"]
+    assert index.count() == 41
+    assert len(found(index, f"{name(70)} {name(71)} {name(72)} ")) == 3
+    assert not list(folder.glob("*.tmp"))
+
+
+@settings(
+    max_examples=80,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    st.lists(st.sampled_from(['"', "-", "*", ":", "agent:", "after:2025", "評審", " "]))
+    .flatmap(lambda signs: st.tuples(st.just(signs), st.text(max_size=30)))
+    .map(lambda told: "".join(told[0]) + told[1])
+)
+def test_any_string_is_answered_in_order(index: NodeIndex, query: str) -> None:
+    if not index.count():
+        index.update(many(30), [])
+    asked = search_query.read(query, UTC)
+    answered = index.search(asked, 10).matches
+    values = [match.score for match in answered]
+    assert values == sorted(values, reverse=True)
+    assert all(0 < value < 1 for value in values)
+    assert isinstance(index.suggestion(asked, has_few=True), str)
