@@ -109,7 +109,7 @@ def node_texts(node: TocNode) -> Iterator[Said]:
         yield Part.HEADLINE, node.headline
     yield Part.KEYWORDS, " ".join(node.words)
     for bullet in node.bullets:
-        yield Part.BULLET_COUNTS, bullet.text
+        yield Part.BULLETS, bullet.text
 
 
 def minute(at: datetime) -> int:

@@ -24,7 +24,7 @@ from whoosh.query import Or, Term
 from whoosh.reading import SegmentReader
 
 from memtui.errors import SearchError
-from memtui.model.hits import Found
+from memtui.model.hits import IndexMatches
 from memtui.model.nodes import TocLevel
 from memtui.search import node_documents, scoring, suggest
 from memtui.search.node_documents import Document
@@ -258,7 +258,7 @@ class NodeIndex:
         among: Collection[str] | None = None,
         is_recent_first: bool = False,
         is_exact: bool = True,
-    ) -> Found:
+    ) -> IndexMatches:
         """Return the best documents for a query.
 
         A document of several agents and projects passes a filter for any of them. Of a

@@ -21,7 +21,7 @@ from whoosh.reading import TermNotFound
 from whoosh.searching import Searcher
 
 from memtui.model.filters import Filters
-from memtui.model.hits import Found, HitKind, IndexMatch
+from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.model.nodes import TocLevel
 from memtui.search import node_documents, scoring, terms
 from memtui.search.query import Query, Word
@@ -210,11 +210,11 @@ class Snapshot:
         limit: int,
         *,
         is_recent_first: bool,
-    ) -> Found:
+    ) -> IndexMatches:
         """Return the best documents, the best first and the latest among equals."""
         units = terms.units(query, self)
         if not units or not self.size:
-            return Found()
+            return IndexMatches()
         allowed = self._allowed(condition)
         sums, left_out = self._add_up(units, allowed, limit)
         passing = sums if allowed is None else sums.keys() & allowed
@@ -227,7 +227,7 @@ class Snapshot:
         most = sum(unit.idf for unit in units) * len(units)
         in_segments = self._allowed(condition.for_segments)
         matches = [self._match(t / most, n, sums, in_segments) for t, n in best]
-        return Found(tuple(matches), tuple(left_out))
+        return IndexMatches(tuple(matches), tuple(left_out))
 
     def _add_up(
         self, units: Sequence[Unit], allowed: frozenset[int] | None, limit: int

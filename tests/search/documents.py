@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from memtui.model.hits import Found, HitKind, IndexMatch
+from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.model.nodes import TocLevel
 from memtui.search import node_documents
 from memtui.search import query as search_query
@@ -18,7 +18,7 @@ def document(
     name: str,
     text: str,
     *,
-    part: Part = Part.BULLET_COUNTS,
+    part: Part = Part.BULLETS,
     level: TocLevel = TocLevel.SEGMENT,
     day: int = 0,
     days: int = 0,
@@ -47,7 +47,7 @@ def find(
     *,
     is_exact: bool = True,
     is_recent_first: bool = False,
-) -> Found:
+) -> IndexMatches:
     how = {"is_exact": is_exact, "is_recent_first": is_recent_first}
     return index.search(search_query.read(query, UTC), limit, among=None, **how)
 
@@ -73,7 +73,7 @@ def many(count: int) -> list[Document]:
         document(
             f"n{i:04}",
             " ".join(["file"] * (i % 3) + ["test"] * (i % 5) + ["code", name(i % 97)]),
-            part=Part.TITLE if i % 50 == 0 else Part.BULLET_COUNTS,
+            part=Part.TITLE if i % 50 == 0 else Part.BULLETS,
             day=i,
         )
         for i in range(count)

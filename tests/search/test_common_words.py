@@ -28,7 +28,7 @@ def test_less_work_finds_the_same(
     whole = [(m.target_id, m.score) for m in find(index, query, 2000).matches]
     monkeypatch.setattr(snapshot, "COMMON", 10)
     few = find(index, query, 15)
-    assert few.dropped_bullets == ()
+    assert few.skipped_terms == ()
     expected = [value for _, value in whole[:15]]
     assert [match.score for match in few.matches] == pytest.approx(expected)
 
@@ -41,10 +41,10 @@ def test_beside_a_rare_word_a_common_one_finds_nothing_more(
         index.update(everything[start : start + 150], [])
     monkeypatch.setattr(snapshot, "POSTINGS", 100)
     rare = find(index, f"{name(5)} test ", 200)
-    assert rare.dropped_bullets == ("test",)
+    assert rare.skipped_terms == ("test",)
     alone = find(index, f"{name(5)} ", 200)
     assert {m.target_id for m in rare.matches} == {m.target_id for m in alone.matches}
-    assert find(index, f"{name(5)} {name(6)} ", 200).dropped_bullets == ()
+    assert find(index, f"{name(5)} {name(6)} ", 200).skipped_terms == ()
 
 
 def test_a_common_word_alone_is_looked_up_in_the_newest_documents(
@@ -55,7 +55,7 @@ def test_a_common_word_alone_is_looked_up_in_the_newest_documents(
         index.update(everything[start : start + 150], [])
     monkeypatch.setattr(snapshot, "POSTINGS", 100)
     alone = find(index, "test ", 500)
-    assert alone.dropped_bullets == ("test",)
+    assert alone.skipped_terms == ("test",)
     expected = {f"n{i:04}" for i in range(450, 600) if i % 5}
     assert {match.target_id for match in alone.matches} == expected
 

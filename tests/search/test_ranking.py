@@ -189,7 +189,7 @@ def test_equals_come_in_an_order_that_never_changes(index: NodeIndex) -> None:
     assert first == [f"n{i}" for i in range(39, 29, -1)]
 
 
-def test_a_wide_node_leads_to_the_segment_in_it_that_answers_best(
+def test_a_wide_node_landing_id_the_segment_in_it_that_answers_best(
     index: NodeIndex,
 ) -> None:
     index.update(
@@ -205,7 +205,7 @@ def test_a_wide_node_leads_to_the_segment_in_it_that_answers_best(
         [],
     )
     for query in ("ferry quay ", "level:week,day ferry quay "):
-        leads = {m.target_id: m.leads_to for m in find(index, query).matches}
+        leads = {m.target_id: m.landing_id for m in find(index, query).matches}
         assert leads["week"] == "both"
         assert leads["next"] == "better"
         assert leads["wide"] == "wide"
