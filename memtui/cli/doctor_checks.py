@@ -374,7 +374,7 @@ def at_work(patient: Patient, zone: tzinfo) -> Iterator[Finding]:
         return
     if not worker_lock.holder(patient.places.claim):
         return
-    at = date_format.clock(found.at, zone)
+    at = date_format.clock(found.checked_at, zone)
     how, cure = found.condition.value, ""
     if found.paused_until is not None:
         how += f" until {date_format.clock(found.paused_until, zone)}"

@@ -52,7 +52,7 @@ def test_what_can_be_chosen_is_what_holds_what_is_typed() -> None:
         ("codex", "3 sessions"),
         ("codebook", "2 sessions"),
         ("decode", "9 days"),
-        ("CODE", "as a keyword, if any page has it"),
+        ("CODE", "as a keyword"),
     ]
     assert found[1].scope == Scope(project="codebook")
     shop = Scope(project="shop")

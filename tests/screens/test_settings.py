@@ -113,10 +113,10 @@ async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
             "",
             "value     45.0 minutes",
             "set by    config.toml:3",
-            "built in  30.0 minutes",
+            "default   30.0 minutes",
             "at least  0.01 minutes",
             "",
-            "enter changes it; that takes effect at the next start.",
+            "Press enter to change it. A change takes effect at the next start.",
         ]
         await pilot.press("escape")
         assert entries(app).listed_count == len(BY_NAME)

@@ -1,4 +1,4 @@
-"""All settings, a line each, in groups; those alone that hold what is looked for."""
+"""The list of settings in groups, and the description of a setting."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
@@ -8,42 +8,35 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from memtui.model.setting import SettingEntry
 from memtui.tui import commands
 from memtui.tui.widgets.item_list import ItemList
 
 if TYPE_CHECKING:
     from memtui.model.setting import SettingEntry
 
-
 NAME_CELLS, VALUE_CELLS = 18, 24
-"""How wide the columns of a line are."""
-
+"""The widths of the columns."""
 
 EMPTY_VALUE = "(empty)"
-"""What an empty value is called."""
-
 
 SECTIONS = {
-    "store": "The store",
-    "capture": "What is kept",
-    "segments": "How talk is cut into segments",
+    "store": "Storage",
+    "capture": "Capture",
+    "segments": "Segmentation",
     "search": "Search",
-    "summaries": "Who summarises",
-    "jobs": "When the model rolls up",
-    "screen": "The screen",
-    "log": "The log",
+    "summaries": "Summarizer",
+    "jobs": "Roll-up schedule",
+    "screen": "Screen",
+    "log": "Log",
 }
-"""What the groups are called; one that is not here goes by its own name."""
+"""The headings of the groups; other sections are shown by their names."""
 
 
-def heading(section: str) -> Content:
-    """The line above a group."""
+def _heading(section: str) -> Content:
     return Content.styled(SECTIONS.get(section, section.capitalize()), "bold $accent")
 
 
-def row(entry: "SettingEntry") -> Content:
-    """A setting in a line: its name, its value, and who set it."""
+def _draw_setting(entry: "SettingEntry") -> Content:
     key = entry.setting.name.partition(".")[2]
     value = _value(entry.text)
     if len(value) > VALUE_CELLS:
@@ -56,7 +49,7 @@ def row(entry: "SettingEntry") -> Content:
 
 
 def _short_origin(entry: "SettingEntry") -> str:
-    origin = entry.origin
+    origin = _origin(entry)
     if origin.startswith("MEMTUI_"):
         origin = "environment"
     elif entry.is_set and origin != "command line":
@@ -64,47 +57,51 @@ def _short_origin(entry: "SettingEntry") -> str:
     return f"{origin}, next start" if needs_restart(entry) else origin
 
 
+def _origin(entry: "SettingEntry") -> str:
+    return entry.origin if entry.is_set else "default"
+
+
 def needs_restart(entry: "SettingEntry") -> bool:
-    """Whether it was changed, and takes effect at the next start."""
+    """Return whether the setting has changed but takes effect at the next start."""
     return entry.text != entry.running and not entry.setting.applies_to
 
 
 def effect_time(entry: "SettingEntry") -> str:
-    """When a change of it takes effect, or for what."""
+    """Return when a change takes effect, or for what."""
     setting = entry.setting
-    return setting.applies_to or (
-        "at once" if setting.applies_at_once else "at the next start"
-    )
+    if setting.applies_to:
+        return setting.applies_to
+    return "at once" if setting.applies_at_once else "at the next start"
 
 
 def describe_setting(entry: "SettingEntry") -> Content:
-    """All there is to say of a setting."""
+    """Describe a setting: its meaning, value, origin, default and limits."""
     setting = entry.setting
     lines = [Content(setting.description), Content("")]
     lines.append(_fact("value", _with_unit(entry.text, setting.unit)))
     if needs_restart(entry):
         running = _with_unit(entry.running, setting.unit)
-        lines.append(_fact("in effect", f"{running}, until memtui is started again"))
-    lines.append(_fact("set by", entry.origin))
-    lines.append(_fact("built in", _with_unit(entry.default, setting.unit)))
+        lines.append(_fact("in effect", f"{running}, until memtui is restarted"))
+    lines.append(_fact("set by", _origin(entry)))
+    lines.append(_fact("default", _with_unit(entry.default, setting.unit)))
     if setting.choices:
-        several = isinstance(setting.default, tuple)
-        lines.append(_fact("any of" if several else "one of", _listed(setting.choices)))
+        is_list = isinstance(setting.default, tuple)
+        choices = ", ".join(setting.choices)
+        lines.append(_fact("any of" if is_list else "one of", choices))
     if setting.minimum is not None:
         lines.append(_fact("at least", f"{setting.minimum:g} {setting.unit}".strip()))
-    lines += [Content(""), Content.styled(_how(entry), "$context")]
+    lines += [Content(""), Content.styled(_how_to_change(entry), "$context")]
     return Content("\n").join(lines)
 
 
-def _how(entry: "SettingEntry") -> str:
-    """Which key changes it and when that takes effect, or why none does."""
+def _how_to_change(entry: "SettingEntry") -> str:
     if entry.locked_reason:
         return f"{entry.locked_reason}."
-    return f"enter changes it; that takes effect {effect_time(entry)}."
+    return f"Press enter to change it. A change takes effect {effect_time(entry)}."
 
 
-def _fact(name: str, said: str) -> Content:
-    return Content.assemble((f"{name:<10}", "$context"), said)
+def _fact(name: str, value: str) -> Content:
+    return Content.assemble((f"{name:<10}", "$context"), value)
 
 
 def _with_unit(text: str, unit: str) -> str:
@@ -113,10 +110,6 @@ def _with_unit(text: str, unit: str) -> str:
 
 def _value(text: str) -> str:
     return text or EMPTY_VALUE
-
-
-def _listed(choices: tuple[str, ...]) -> str:
-    return ", ".join(choices)
 
 
 class SettingList(ItemList, inherit_bindings=False):
@@ -131,52 +124,48 @@ class SettingList(ItemList, inherit_bindings=False):
     def __init__(self) -> None:
         super().__init__(id="entries", markup=False)
         self._entries: Sequence[SettingEntry] = ()
-        self._sought: tuple[str, ...] = ()
+        self._words: tuple[str, ...] = ()
         self.listed_count = 0
-        """How many settings hold what is looked for."""
+        """How many settings match the filter."""
 
     @property
     def current(self) -> "SettingEntry | None":
-        """The setting the cursor is on."""
-        at = self.highlighted
-        name = None if at is None else self.get_option_at_index(at).id
+        """The setting under the cursor."""
+        index = self.highlighted
+        name = None if index is None else self.get_option_at_index(index).id
         return next((e for e in self._entries if e.setting.name == name), None)
 
     def show(self, entries: "Sequence[SettingEntry]") -> None:
-        """List these; the cursor stays on its setting."""
+        """List settings; the cursor stays on its setting."""
         self._entries = entries
-        self._list()
+        self._update_options()
 
     def filter(self, words: str) -> None:
-        """List those alone that hold all these words."""
-        self._sought = tuple(words.lower().split())
-        self._list()
+        """List only the settings that contain all these words."""
+        self._words = tuple(words.lower().split())
+        self._update_options()
 
-    def _list(self) -> None:
-        before, section, lines = self.current, "", []
-        found = [entry for entry in self._entries if self._holds(entry)]
-        for entry in found:
-            if (of := entry.setting.name.partition(".")[0]) != section:
-                section = of
-                lines.append(Option(heading(of), disabled=True))
-            lines.append(Option(row(entry), id=entry.setting.name))
-        self.listed_count = len(found)
+    def _update_options(self) -> None:
+        before, section, options = self.current, "", []
+        matches = [entry for entry in self._entries if self._matches(entry)]
+        for entry in matches:
+            name = entry.setting.name
+            if (own := name.partition(".")[0]) != section:
+                section = own
+                options.append(Option(_heading(section), disabled=True))
+            options.append(Option(_draw_setting(entry), id=name))
+        self.listed_count = len(matches)
         with self.prevent(OptionList.OptionHighlighted):
             self.clear_options()
-            self.add_options(lines)
-        if found:
-            kept = before if before and self._holds(before) else found[0]
-            self.highlighted = self.get_option_index(kept.setting.name)
-            if kept is found[0]:
+            self.add_options(options)
+        if matches:
+            is_listed = before is not None and self._matches(before)
+            current = before if before and is_listed else matches[0]
+            self.highlighted = self.get_option_index(current.setting.name)
+            if current is matches[0]:
                 self.scroll_home(animate=False)
 
-    def _holds(self, entry: "SettingEntry") -> bool:
+    def _matches(self, entry: "SettingEntry") -> bool:
         setting = entry.setting
-        text = (
-            f"{setting.name} {setting.description} {setting.unit} {entry.text}".lower()
-        )
-        return all(word in text for word in self._sought)
-
-    def action_open(self) -> None:
-        """Change the setting."""
-        self.action_select()
+        text = f"{setting.name} {setting.description} {setting.unit} {entry.text}"
+        return all(word in text.lower() for word in self._words)
