@@ -25,32 +25,30 @@ from memtui.model.sessions import AgentHistory
 from memtui.model.summaries import Summary
 from memtui.paths import Paths, transcripts
 from memtui.pipeline import worker_lock
-from memtui.pipeline.progress import Model, Progress
-from memtui.search.nodes import Teleport
-from memtui.services import jobs, status
+from memtui.services import jobs
 from memtui.settings import ASKED, BUILT_IN, EVERY, EXTRACTIVE, OLLAMA, Settings
 from memtui.store import database, meta
-from memtui.summarize import draft as summarize_draft
-from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
-from memtui.summarize.ollama.prompts import Log
-from memtui.summarize.ollama.summarizer import Callbacks, Ollama
-from memtui.summarize.summarizer import Summarizer
 
 if TYPE_CHECKING:
     from memtui.agents.questions import AgentQuestions
     from memtui.pipeline.pipeline import Pipeline, Setup
+    from memtui.pipeline.progress import Progress
     from memtui.search.combined import Search
     from memtui.search.message_index import MessageIndex
     from memtui.search.messages import MessageSearcher, SessionSearch
+    from memtui.search.nodes import Teleport
     from memtui.services.quarantine import QuarantineService, Retried
     from memtui.services.status import Work
+    from memtui.summarize.ollama.models import Capability, ModelOptions
+    from memtui.summarize.ollama.prompts import Log
+    from memtui.summarize.summarizer import Summarizer
     from memtui.text.tokens import Counter
 
 
 log = logging.getLogger(__name__)
 
 
-Report = Callable[[Progress], None]
+Report = Callable[["Progress"], None]
 
 
 def resolve_paths(
@@ -115,7 +113,6 @@ class Workspace:
         store_module.open_at(paths.store, time_zone=zone)
         self.paths, self.settings, self.is_demo = paths, settings, is_demo
         self.zone: tzinfo = resolve_zone()
-        self.teleport = Teleport(paths.index, self.zone, _now)
         self._pipeline: Pipeline | None = None
         self._pipeline_lock, self._start_lock = threading.Lock(), threading.Lock()
         self._is_stopped = False
@@ -138,6 +135,16 @@ class Workspace:
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has; may take a while the first time."""
         return self.counter.count(text)
+
+    # What the first screen does not need is imported when it is used: importing it all
+    # takes longer than showing the contents.
+
+    @cached_property
+    def teleport(self) -> "Teleport":
+        """The search in nodes and their sources."""
+        from memtui.search.nodes import Teleport
+
+        return Teleport(self.paths.index, self.zone, _now)
 
     @cached_property
     def search(self) -> "Search":
@@ -278,8 +285,9 @@ class Workspace:
             self._is_stopped = True
             if self._pipeline is not None:
                 self._pipeline.stop()
-        self.teleport.close()
-        if "_messages" in self.__dict__:
+        if "teleport" in self.__dict__:
+            self.teleport.close()
+        if "_message_index" in self.__dict__:
             self._message_index.close()
         database.close()
 
@@ -390,8 +398,8 @@ class Workspace:
             why_not = (str(reason) or repr(reason),)
         told(replace(tried, problems=tried.problems + why_not))
 
-    def _importing(self, done: int, total: int, error: str = "") -> Progress:
-        from memtui.pipeline.progress import counts
+    def _importing(self, done: int, total: int, error: str = "") -> "Progress":
+        from memtui.pipeline.progress import Progress, counts
 
         queued, faults = counts()
         told = Progress("import", done, queued, faults, total=total, error=error)
@@ -452,7 +460,7 @@ def describe_turn(settings: Settings, is_worked: bool | None) -> str:
 
 
 def rewrite_outlook(
-    settings: Settings, progress: Progress | None, *, is_demo: bool = False
+    settings: Settings, progress: "Progress | None", *, is_demo: bool = False
 ) -> RewriteOutlook:
     """The same in the app, which works itself or sees that another memtui does.
 
@@ -467,10 +475,11 @@ def rewrite_outlook(
         return RewriteOutlook(note, is_possible=False)
     if progress is not None and not progress.is_ours:
         return RewriteOutlook(describe_turn(settings, is_worked=True))
-    model = progress.model if progress is not None else Model()
-    health = model.health
+    if progress is None:
+        return RewriteOutlook(NEXT)
+    health = progress.model.health
     if health is None or health.is_ready:
-        return RewriteOutlook(AFTER if model.node_id else NEXT)
+        return RewriteOutlook(AFTER if progress.model.node_id else NEXT)
     why = f"{health.message[:1].upper()}{health.message[1:]}."
     return RewriteOutlook(
         f"{why} {_CURES.get(health.condition, _WAIT)}", is_possible=False
@@ -515,13 +524,16 @@ def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> Schedules:
 
 def create_ollama(
     settings: Settings, report: Callable[[ModelProgress], None]
-) -> Summarizer:
+) -> "Summarizer":
     """Return Ollama's summarizer, which stores the output modes that it finds out.
 
     Args:
         settings: The settings.
         report: Told the progress of a summary, on the thread that asks.
     """
+    from memtui.summarize.ollama.models import Capability, OutputMode
+    from memtui.summarize.ollama.summarizer import Callbacks, Ollama
+
     modes = {mode.value for mode in OutputMode}
     with database.connection():
         known = [
@@ -533,8 +545,9 @@ def create_ollama(
     return Ollama(model_options(settings), known, callbacks)
 
 
-def model_options(settings: Settings) -> ModelOptions:
+def model_options(settings: Settings) -> "ModelOptions":
     """Return the settings of Ollama."""
+    from memtui.summarize.ollama.models import ModelOptions
 
     def value(name: str) -> Any:
         return settings.held[f"summaries.{name}"].value
@@ -549,12 +562,14 @@ def model_options(settings: Settings) -> ModelOptions:
     )
 
 
-def _store(found: Capability) -> None:
+def _store(found: "Capability") -> None:
     with database.transaction():
         meta.add_capability(found.server, found.digest, found.mode.value)
 
 
-def _rejection(draft: Summary, log: Log) -> str:
+def _rejection(draft: Summary, log: "Log") -> str:
+    from memtui.summarize import draft as summarize_draft
+
     return summarize_draft.why_not(draft, [turn.text for turn in log.turns])
 
 
@@ -586,6 +601,8 @@ class JobsController:
 
     def look(self) -> "Work":
         """What waits for each stage, and how the jobs stand."""
+        from memtui.services import status
+
         is_worked = has_active_worker(self._paths)
         spool, plan = self._paths.spool, self._plan()
         return status.look(spool, plan, self._clock(), is_worked=is_worked)

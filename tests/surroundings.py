@@ -18,7 +18,7 @@ from memtui.capture import projects
 from memtui.cli import output
 from memtui.store import database
 
-OURS = ((workspace, "_is_reduced"), (output, "_answer"), (database, "_opened"))
+OURS = ((workspace, "_is_reduced"), (output, "_answer"), (database, "_open_file"))
 """What memtui's modules set anew while they run, beside the one database."""
 
 LOGGERS = ("", "watchfiles")

@@ -94,6 +94,7 @@ def screen_classes() -> set[str]:
     return found
 
 
+@pytest.mark.journey
 def test_every_screen_is_looked_at() -> None:
     assert screen_classes() == {*OPENED}
 
@@ -259,6 +260,7 @@ async def test_a_key_of_a_screen_says_where_the_reader_is_already(
         ]
 
 
+@pytest.mark.journey
 async def test_several_pasted_lines_become_one(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)

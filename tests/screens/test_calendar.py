@@ -95,6 +95,7 @@ async def test_the_cursor_moves_by_day_week_and_year_and_tells_where_it_is(
         ]
 
 
+@pytest.mark.journey
 async def test_enter_goes_to_the_day_or_offers_the_nearest_and_escape_to_nowhere(
     app: MemtuiApp, settle: Settle
 ) -> None:
@@ -186,6 +187,7 @@ async def test_days_that_cannot_be_read_say_why_and_come_once_they_can_be(
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
+@pytest.mark.journey(only="(120, 40)")
 def test_pictures(
     app: MemtuiApp, settle: Settle, snap_compare: Compare, size: tuple[int, int]
 ) -> None:

@@ -72,6 +72,7 @@ def labels(pilot: Pilot[str | MemtuiError]) -> list[str]:
     return [row.data.node_id for row in lines if row and isinstance(row.data, TocEntry)]
 
 
+@pytest.mark.journey
 async def test_it_opens_on_the_newest_year_with_its_page_and_first_source(
     app: MemtuiApp, settle: Settle
 ) -> None:
@@ -99,6 +100,7 @@ async def test_right_goes_down_to_a_segment_and_left_back_to_the_year(
         assert said(pilot) == []
 
 
+@pytest.mark.journey
 async def test_enter_leads_from_node_to_bullet_to_source_and_escape_back(
     app: MemtuiApp, settle: Settle
 ) -> None:
@@ -240,6 +242,7 @@ async def test_y_copies_the_quote_with_where_it_stands(
         assert shown.session.session_id in pilot.app.clipboard
 
 
+@pytest.mark.journey
 async def test_g_goes_to_a_date_and_says_what_is_no_date(
     app: MemtuiApp, settle: Settle
 ) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -178,6 +179,7 @@ async def test_where_one_is_follows_the_cursor_when_its_line_is_hidden(
         assert where.steps[1:] == ()
 
 
+@pytest.mark.journey
 def test_the_dialog(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await steps(settle, "F")(pilot)

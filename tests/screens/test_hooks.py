@@ -71,6 +71,7 @@ def claude(machine: Machine) -> str:
     return (machine.home / ".claude" / "settings.json").read_text("utf-8")
 
 
+@pytest.mark.journey
 async def test_a_change_is_shown_first_and_a_second_key_writes_it(
     hooked: MemtuiApp, machine: Machine, settle: Settle
 ) -> None:
@@ -176,6 +177,7 @@ async def test_the_demo_has_no_hooks(app: MemtuiApp, settle: Settle) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["narrow", "full"])
 @pytest.mark.parametrize("keys", [["H"], ["H", "enter"]], ids=["agents", "change"])
+@pytest.mark.journey(only="agents-full")
 def test_pictures(
     hooked: MemtuiApp,
     machine: Machine,

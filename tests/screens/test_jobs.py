@@ -103,6 +103,7 @@ def steps(settle: Settle, *keys: str, told: Progress | None = None) -> Run:
     return run
 
 
+@pytest.mark.journey
 async def test_a_job_tells_its_runs_and_is_paused_resumed_and_run(
     worked: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
@@ -245,6 +246,7 @@ async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
+@pytest.mark.journey(only="(120, 40)")
 def test_pictures(
     worked: Workspace,
     app_of: AppOf,

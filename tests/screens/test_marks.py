@@ -53,6 +53,7 @@ def marked(text: Content) -> str:
     return " ".join(text.plain[span.start : span.end] for span in spans)
 
 
+@pytest.mark.journey
 async def test_each_bullet_has_its_mark_and_the_one_pointed_at_its_reason(
     app: MemtuiApp, judged: TocNode, settle: Settle
 ) -> None:
@@ -273,6 +274,7 @@ async def test_what_is_being_brought_up_to_date_is_marked_in_the_contents(
 @pytest.mark.parametrize(
     "keys", [["down"], ["u"], ["enter"]], ids=["weak", "withheld", "quoted"]
 )
+@pytest.mark.journey(only="quoted-(120, 40)")
 def test_pictures_of_what_a_model_wrote(
     app: MemtuiApp,
     judged: TocNode,

@@ -55,6 +55,7 @@ DOWN_TO_A_DAY = ["right"] * 6
 DOWN_TO_A_SEGMENT = ["right"] * 8
 
 
+@pytest.mark.journey
 def test_contents_full(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
     run = steps(settle, *DOWN_TO_A_SEGMENT)
     assert snap_compare(app, terminal_size=(120, 40), run_before=run)
@@ -133,6 +134,7 @@ def test_contents_failing(
     assert snap_compare(app, terminal_size=(120, 40), run_before=run)
 
 
+@pytest.mark.journey
 def test_teleport_results(
     app: MemtuiApp,
     full_house: Workspace,
@@ -160,11 +162,13 @@ def test_teleport_results(
     assert snap_compare(app, terminal_size=(120, 40), run_before=run)
 
 
+@pytest.mark.journey
 def test_help(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
     run = steps(settle, "question_mark")
     assert snap_compare(app, terminal_size=(120, 60), run_before=run)
 
 
+@pytest.mark.journey
 def test_welcome(
     house: Workspace,
     app_of: AppOf,

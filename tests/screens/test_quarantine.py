@@ -170,6 +170,7 @@ async def test_what_one_says_is_read_page_by_page(
         assert isinstance(refused.screen, ContentsScreen)
 
 
+@pytest.mark.journey
 async def test_what_is_tried_again_is_taken_or_comes_back(
     refused: MemtuiApp, refusing: Workspace, settle: Settle
 ) -> None:
@@ -199,6 +200,7 @@ async def test_what_is_tried_again_is_taken_or_comes_back(
         ]
 
 
+@pytest.mark.journey
 async def test_nothing_is_dropped_before_it_is_agreed_to(
     refused: MemtuiApp, refusing: Workspace, settle: Settle
 ) -> None:
@@ -364,6 +366,7 @@ def steps(settle: Settle, *keys: str) -> Run:
     [("Q",), ("Q", "down", "down", "down"), ("Q", "down", "down", "D")],
     ids=["transcript", "hook", "drop"],
 )
+@pytest.mark.journey(only="hook-(120, 40)")
 def test_pictures(
     refused: MemtuiApp,
     settle: Settle,

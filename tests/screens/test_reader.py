@@ -477,6 +477,7 @@ async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
         assert notices(app)[-1] == "Look for something first: press /."
 
 
+@pytest.mark.journey
 async def test_one_gets_from_the_list_to_a_session_and_to_its_place_in_the_contents(
     app: MemtuiApp, settle: Settle
 ) -> None:
@@ -499,6 +500,7 @@ async def test_one_gets_from_the_list_to_a_session_and_to_its_place_in_the_conte
         assert app.focused is app.screen.query_one("#source Reader")
 
 
+@pytest.mark.journey
 async def test_the_command_is_shown_before_a_session_is_resumed(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -573,6 +575,7 @@ async def test_a_disk_that_hangs_holds_up_neither_resuming_nor_exporting(
         await settle(pilot)
 
 
+@pytest.mark.journey
 async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unasked(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -663,6 +666,7 @@ def test_a_place_is_entered_by_the_index(house: Workspace) -> None:
     [((80, 24), "read"), ((120, 40), "found"), ((200, 60), "read")],
     ids=str,
 )
+@pytest.mark.journey(only="(120, 40)-found")
 def test_pictures(
     house: Workspace,
     app_of: AppOf,

@@ -85,6 +85,7 @@ def three() -> dict[str, SearchFunction]:
     }
 
 
+@pytest.mark.journey
 async def test_tab_goes_from_view_to_view_and_each_answers_the_same_words(
     settle: Settle,
 ) -> None:
@@ -307,6 +308,7 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str], Answering]] = {
 
 
 @pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.journey(only="all-wide")
 def test_pictures(name: str, settle: Settle, snap_compare: Compare) -> None:
     size, theme, keys, answer = PICTURES[name]
     finders = {view.value: Fake(CombinedResult) for view in SearchView}
@@ -348,6 +350,7 @@ def said_in(name: str) -> list[Event]:
         return events.between(number, 0, 2**60)
 
 
+@pytest.mark.journey
 async def test_enter_on_a_message_opens_it_word_for_word_at_its_segment(
     app: MemtuiApp, settle: Settle
 ) -> None:

@@ -113,6 +113,7 @@ async def test_the_newest_stand_first_until_another_order_is_asked_for(
         assert heading(app)[0] == "Sessions, by title"
 
 
+@pytest.mark.journey
 async def test_words_narrow_it_and_escape_shows_all_again(
     app: MemtuiApp, settle: Settle
 ) -> None:
@@ -133,6 +134,7 @@ async def test_words_narrow_it_and_escape_shows_all_again(
         assert isinstance(app.screen, ContentsScreen)
 
 
+@pytest.mark.journey
 async def test_enter_opens_what_the_words_typed_at_once_have_found(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,6 +299,7 @@ def test_the_newest_and_the_oldest_come_by_an_index(full_house: Workspace) -> No
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
+@pytest.mark.journey(only="(120, 40)")
 def test_pictures(
     full_house: Workspace,
     app_of: AppOf,

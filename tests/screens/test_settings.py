@@ -125,6 +125,7 @@ async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
         assert isinstance(app.screen, ContentsScreen)
 
 
+@pytest.mark.journey
 async def test_a_value_is_checked_then_written_and_waits_for_the_next_start(
     app: MemtuiApp, file: Path, settle: Settle
 ) -> None:
@@ -204,6 +205,7 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.journey(only="full")
 def test_pictures(
     app: MemtuiApp, file: Path, settle: Settle, snap_compare: Compare, name: str
 ) -> None:

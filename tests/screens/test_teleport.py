@@ -76,6 +76,7 @@ async def test_the_bar_covers_whole_panes_and_cuts_nothing_through(
         assert app.screen.query_one("#teleport").region.width == 100
 
 
+@pytest.mark.journey
 async def test_typing_finds_and_enter_goes_to_the_node_however_deep(
     app: MemtuiApp, settle: Settle
 ) -> None:

@@ -180,7 +180,7 @@ async def test_every_version_is_listed_and_the_one_shown_is_read_first(
         assert model.splitlines()[0].endswith("shown")
         counts = "Tue 20 Feb 2024 03:30 · ✓ 3 supported · ~ 1 weak"
         assert counts in " ".join(model.split())
-        assert first.startswith("  1  quoted (extractive-")
+        assert first.startswith("  1  extract (extractive-")
         assert title(writing) == ("Version 2", "shown")
         assert "Tokens refreshed" in said(writing)
         assert "~ 42 sessions in payments.py" in said(writing)
@@ -196,7 +196,7 @@ async def test_the_cursor_brings_each_version_beside_the_list(
         await steps(settle, "up")(pilot)
         assert title(writing) == ("Version 3", "")
         assert f"Rejected: {WHY}" in said(writing)
-        assert "Withheld, since no source says it:" in said(writing)
+        assert "Withheld, because no source supports it:" in said(writing)
         assert "✗ The moon was counted" in said(writing)
         await press(pilot, settle, "end")
         assert title(writing) == ("Version 1", "")
@@ -218,6 +218,7 @@ async def test_enter_goes_to_what_a_version_says_and_escape_back_and_out(
         assert isinstance(writing.screen, ContentsScreen)
 
 
+@pytest.mark.journey
 async def test_an_earlier_version_is_pinned_and_let_go_and_the_page_follows(
     writing: MemtuiApp, settle: Settle
 ) -> None:
@@ -228,7 +229,7 @@ async def test_an_earlier_version_is_pinned_and_let_go_and_the_page_follows(
         assert notices(writing) == [told]
         assert rows(writing)[2].splitlines()[0].endswith("pinned")
         assert title(writing) == ("Version 1", "pinned")
-        assert "You pinned version 1: P on it lets it go." in about(writing)
+        assert "You pinned version 1 (P: unpin)." in about(writing)
         await press(pilot, settle, "escape")
         page = writing.screen.query_one(NodePage)
         assert page.node is not None
@@ -268,7 +269,7 @@ async def test_who_asks_for_a_new_version_is_told_who_makes_it(
         assert history().requested_at == NOW
         (told,) = notices(writing)
         assert told.startswith("A new version is asked for. It is next.")
-        assert "You asked for a new one just now." in about(writing)
+        assert "You requested a new one just now." in about(writing)
 
 
 async def test_u_says_that_nothing_is_hidden_among_the_versions(
@@ -299,8 +300,8 @@ async def test_without_a_model_it_is_said_what_to_do(
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle)(pilot)
         why = "No model is asked while summaries.provider is extractive (config.toml:3)"
-        assert "There is only this version." in about(app)
-        assert f"No model has written one yet. {why}" in about(app)
+        assert "This is the only version." in about(app)
+        assert f"There is none by a model yet. {why}" in about(app)
         await press(pilot, settle, "R")
         assert why in notices(app)[0]
 
@@ -318,14 +319,14 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
         await settle(pilot)
         await steps(settle)(pilot)
         told = "Nobody answers at http://127.0.0.1:11434. Start Ollama (ollama serve)"
-        assert f"No model has written one yet. {told}" in about(app)
+        assert f"There is none by a model yet. {told}" in about(app)
         app.post_message(ProgressReported(Progress("", model=Model(READY))))
         await settle(pilot)
         await press(pilot, settle, "escape", "v")
-        assert "No model has written one yet. R asks a model for one." in about(app)
+        assert "There is none by a model yet. Press R to request one." in about(app)
         app.post_message(ProgressReported(Progress("", model=Model(READY, DAY))))
         await settle(pilot)
-        assert "A model writes a new one now." in about(app)
+        assert "A model is writing a new one." in about(app)
 
 
 async def test_a_node_without_a_version_says_so(
@@ -450,6 +451,7 @@ async def test_v_before_anything_is_kept_says_what_is_missing(
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("keys", [[], ["up"]], ids=["shown", "rejected"])
+@pytest.mark.journey(only="shown-(120, 40)")
 def test_pictures(
     writing: MemtuiApp,
     settle: Settle,

@@ -27,6 +27,7 @@ def offer(app: MemtuiApp) -> str:
     return str(app.screen.query_one("#offer", Static).visual)
 
 
+@pytest.mark.journey
 async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
     house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,9 +28,12 @@ from memtui.store.schema import ProblemRow, ThoughtRow
 from memtui.store.tombstones import any_at_all
 from memtui.text.tokens import ESTIMATED
 from memtui.workspace import Workspace
+from tests.conftest import often
 from tests.sources import corpora
 from tests.sources.conftest import READ_AT
-from tests.sources.mutations import damaged, often, records
+from tests.sources.mutations import damaged, records
+
+pytestmark = pytest.mark.fuzz
 
 SOON = corpora.AT + timedelta(seconds=12)
 

@@ -93,6 +93,7 @@ PERSONAS = [
 
 
 @pytest.mark.parametrize("persona", PERSONAS, ids=lambda one: one.__name__)
+@pytest.mark.full
 def test_whatever_is_said_is_told_and_not_obeyed(
     bench: Bench,
     persona: Callable[[Prompt], str],

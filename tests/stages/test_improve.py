@@ -477,6 +477,7 @@ def test_a_segment_that_fails_does_not_hold_up_its_day(
 # What changes while and after
 
 
+@pytest.mark.full
 def test_a_late_event_has_exactly_its_own_ancestors_written_anew(
     bench: Bench,
 ) -> None:
@@ -513,6 +514,7 @@ def test_checkpoints_are_kept_after_each_node(bench: Bench) -> None:
     assert set(rows) >= {"rollup_day", "rollup_week", "rollup_month", "rollup_year"}
 
 
+@pytest.mark.full
 def test_a_new_version_of_the_prompts_has_all_written_anew(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,6 +55,7 @@ def write(projects: Path, number: int, minute: int = 0) -> Path:
     return file
 
 
+@pytest.mark.full
 def test_what_stands_above_many_new_files_is_made_once(
     tmp_path: Path, projects: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,6 +88,7 @@ def test_what_the_watch_tells_of_is_read_before_what_waits(
 
 
 @pytest.mark.parametrize(("patience_s", "is_made"), [(0.0, True), (600.0, False)])
+@pytest.mark.full
 def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
     house: Workspace,
     tmp_path: Path,

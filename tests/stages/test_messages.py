@@ -7,6 +7,8 @@ import textwrap
 import time
 from pathlib import Path
 
+import pytest
+
 from memtui.model.events import EventRole
 from memtui.pipeline import indexers
 from memtui.pipeline.indexers import Listen
@@ -113,6 +115,7 @@ WORK = """
 """
 
 
+@pytest.mark.full
 def test_it_is_whole_however_often_its_maker_is_killed(
     house: Workspace, tmp_path: Path
 ) -> None:

@@ -110,6 +110,7 @@ def test_what_arrives_is_there_at_once_while_a_model_writes(
     assert waiting() == 2
 
 
+@pytest.mark.full
 def test_all_is_written_from_the_segments_up_while_everything_runs(
     stub: Stub, tmp_path: Path
 ) -> None:
@@ -125,6 +126,7 @@ def test_all_is_written_from_the_segments_up_while_everything_runs(
     assert {DAY, *(line.node_id for line in browse.children(DAY))} <= changed
 
 
+@pytest.mark.full
 def test_only_who_works_the_store_asks_a_model(stub: Stub, tmp_path: Path) -> None:
     owner, other = house_of(tmp_path, stub), house_of(tmp_path, stub)
     bring(owner, tmp_path, 1, MONDAY)

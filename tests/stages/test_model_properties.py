@@ -9,8 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as trying
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model.jobs import Job, RunResult
@@ -21,6 +20,7 @@ from memtui.settings import Settings
 from memtui.store import database
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.workspace import Workspace
+from tests.conftest import often
 from tests.stages.improving import (
     DAY,
     MONDAY,
@@ -32,6 +32,8 @@ from tests.stub import faults, personas, wire
 from tests.stub.handler import PIECE
 from tests.stub.models import Model
 from tests.stub.server import Stub, serving
+
+pytestmark = [pytest.mark.full, pytest.mark.fuzz]
 
 SHORT = (("user", "Rename the kiosk."), ("assistant", "It is shop.py now."))
 REPLY = personas.reply([([n], text) for n, (_, text) in enumerate(SHORT, 1)])
@@ -186,7 +188,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         yield bench
 
 
-@trying(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@often(12)
 @given(events=EVENTS)
 def test_any_faults_end_with_a_version_and_an_intact_store(
     room: Bench, events: list[tuple[str, faults.Fault]]

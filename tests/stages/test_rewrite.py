@@ -478,6 +478,7 @@ WORSE = [
 
 
 @pytest.mark.parametrize(("fault", "why"), WORSE, ids=_named)
+@pytest.mark.full
 def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     bench: Bench, fault: faults.Fault, why: str
 ) -> None:
@@ -519,6 +520,7 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     ],
     ids=lambda one: repr(one)[:40],
 )
+@pytest.mark.full
 def test_what_is_the_server_s_own_fault_lets_the_node_be(
     bench: Bench, fault: faults.Fault, why: str, rest_s: float
 ) -> None:

@@ -108,6 +108,7 @@ def versions() -> int:
         return int(VersionRow.select().count())
 
 
+@pytest.mark.full
 def test_the_tree_does_not_depend_on_the_order_of_arrival(
     tmp_path: Path, settings: Settings, clock: Clock
 ) -> None:
@@ -544,6 +545,7 @@ def test_one_file_that_surprises_does_not_stop_an_import(
     assert (importer.imported.created, importer.imported.unreadable) == (1, 1)
 
 
+@pytest.mark.full
 def test_neither_time_nor_project_depends_on_the_order_of_arrival(
     tmp_path: Path, settings: Settings, clock: Clock
 ) -> None:

@@ -135,9 +135,7 @@ class FindLine(Horizontal):
         is_match = index < len(self.matches) and self.matches[index] == here
         which = f"{format.number(index + 1)} of {total}" if is_match else total
         keys = (
-            "enter keep · esc back"
-            if self.has_input_focus
-            else "n next · p previous"
+            "enter keep · esc back" if self.has_input_focus else "n next · p previous"
         )
         self._show_text(f"{which} · {keys}")
 

@@ -1,4 +1,7 @@
-"""What could not be taken, two lines for each; more is asked for at the end."""
+"""The list of skipped input, and the description of an entry.
+
+Entries are read in pages; the list asks for more when its end comes near.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
@@ -17,62 +20,10 @@ from memtui.tui.widgets.item_list import ItemList
 if TYPE_CHECKING:
     from memtui.services.quarantine import Entry, Shown
 
+PREFETCH = 20
+"""How many entries before its end the list asks for more."""
 
-def row(entry: "Entry", zone: tzinfo) -> Content:
-    """An entry in two lines: when and whose, and why."""
-    said = [entry.agent or "agent not named", entry.event]
-    why = "; ".join(entry.reasons)
-    if entry.file:
-        said = [entry.agent or "a transcript", entry.file.rpartition("/")[2]]
-        why = f"line {entry.line}: {why}" if entry.line else why
-        if entry.count > 1:
-            why += f", the last of {format.quantity(entry.count, 'record')}"
-    about = " · ".join(part for part in said if part)
-    return Content.assemble(
-        f"{date_format.moment(entry.at, zone)}  ",
-        (about, "bold"),
-        (f"\n  {why}", "$context"),
-    )
-
-
-def location(entry: "Entry") -> str:
-    """The file and line of a transcript's record."""
-    return f"{entry.file}:{entry.line}" if entry.line else entry.file
-
-
-def describe_amount(entry: "Entry") -> str:
-    """How long a hook's file is, or how many records of a transcript are meant."""
-    if entry.file:
-        return format.quantity(entry.count, "record")
-    return format.size(entry.size).replace("characters", "bytes")
-
-
-def describe_entry(shown: "Shown", zone: tzinfo, now: datetime) -> Content:
-    """What an entry says, under what is known of it."""
-    text = Content(shown.text) if shown.text else Content.styled(shown.note, "$context")
-    more = f"\n\nThere is more: memtui quarantine show {shown.entry.name}"
-    return Content.assemble(
-        _head(shown.entry, zone, now), "\n\n", text, (more if shown.is_cut else "", "")
-    )
-
-
-def _head(entry: "Entry", zone: tzinfo, now: datetime) -> Content:
-    agent = entry.agent or "agent not named"
-    about = [
-        f"{date_format.moment(entry.at, zone)} ({date_format.age(entry.at, now)})",
-        agent,
-        entry.event,
-    ]
-    lines = [" · ".join([*filter(None, about), describe_amount(entry)])]
-    if entry.file:
-        lines.append(location(entry))
-    return Content.assemble(
-        ("\n".join(lines), "$context"), ("\n" + "\n".join(entry.reasons), "$error")
-    )
-
-
-NEAR = 20
-"""How many lines before its end more of the list is asked for."""
+UNKNOWN_AGENT = "unknown agent"
 
 
 class QuarantineList(ItemList, inherit_bindings=False):
@@ -80,9 +31,9 @@ class QuarantineList(ItemList, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
-        open="Go to what this one says.",
+        open="Go to the details of this entry.",
     )  # fmt: skip
-    HELP_TITLE = "In the list of what could not be taken"
+    HELP_TITLE = "In the list of skipped input"
 
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="entries", markup=False)
@@ -92,36 +43,38 @@ class QuarantineList(ItemList, inherit_bindings=False):
 
     @property
     def current(self) -> "Entry | None":
-        """The entry the cursor is on."""
-        at = self.highlighted
-        return None if at is None or at >= len(self.entries) else self.entries[at]
+        """The entry under the cursor."""
+        index = self.highlighted
+        if index is None or index >= len(self.entries):
+            return None
+        return self.entries[index]
 
     def show(self, entries: "Sequence[Entry]", total: int, returning: str = "") -> None:
-        """List these; the cursor stays on its entry, or at its place.
+        """List entries; the cursor stays on its entry, or at its index.
 
         Args:
-            entries: All there is to list so far.
-            total: How much there is in all.
-            returning: What the cursor goes back to, where that is listed again.
+            entries: All entries read so far.
+            total: How many there are.
+            returning: The name of an entry the cursor goes to if it is listed.
         """
         self.total = total
         if list(entries) == self.entries:
             return
-        before, at = self.current, self.highlighted or 0
+        before, index = self.current, self.highlighted or 0
         self.entries = list(entries)
         names = [entry.name for entry in entries]
         for name in (returning, before.name if before else ""):
             if name in names:
-                at = names.index(name)
+                index = names.index(name)
                 break
         with self.prevent(OptionList.OptionHighlighted):
             self.clear_options()
             self.add_options(map(self._option, entries))
         if names:
-            self.highlighted = min(at, len(names) - 1)
+            self.highlighted = min(index, len(names) - 1)
 
     def add(self, entries: "Sequence[Entry]", total: int) -> None:
-        """List more at the end; what is listed already stays where it is."""
+        """Append entries that are not listed yet."""
         self.total = total
         known = {entry.name for entry in self.entries}
         new = [entry for entry in entries if entry.name not in known]
@@ -129,15 +82,59 @@ class QuarantineList(ItemList, inherit_bindings=False):
         self.add_options(map(self._option, new))
 
     def watch_highlighted(self, highlighted: int | None) -> None:
-        """Ask for more where the end is near."""
+        """Ask for more entries near the end of the list."""
         super().watch_highlighted(highlighted)
-        listed = len(self.entries)
-        if highlighted is not None and listed - NEAR <= highlighted < self.total - NEAR:
+        if highlighted is None or highlighted >= self.total - PREFETCH:
+            return
+        if highlighted >= len(self.entries) - PREFETCH:
             self.post_message(MoreRequested())
 
-    def action_open(self) -> None:
-        """Go to what the entry says."""
-        self.action_select()
-
     def _option(self, entry: "Entry") -> Option:
-        return Option(row(entry, self._zone))
+        return Option(_draw_entry(entry, self._zone))
+
+
+def _draw_entry(entry: "Entry", zone: tzinfo) -> Content:
+    """Draw an entry in two lines: time and origin, and the reason."""
+    parts = [entry.agent or UNKNOWN_AGENT, entry.event]
+    reason = "; ".join(entry.reasons)
+    if entry.file:
+        parts = [entry.agent or UNKNOWN_AGENT, entry.file.rpartition("/")[2]]
+        reason = f"line {entry.line}: {reason}" if entry.line else reason
+        if entry.count > 1:
+            reason += f" (last of {format.quantity(entry.count, 'record')})"
+    return Content.assemble(
+        f"{date_format.moment(entry.at, zone)}  ",
+        (" · ".join(filter(None, parts)), "bold"),
+        (f"\n  {reason}", "$context"),
+    )
+
+
+def location(entry: "Entry") -> str:
+    """Return the file and line of a record of a transcript."""
+    return f"{entry.file}:{entry.line}" if entry.line else entry.file
+
+
+def describe_amount(entry: "Entry") -> str:
+    """Return the number of records of a transcript, or the size of a hook's file."""
+    if entry.file:
+        return format.quantity(entry.count, "record")
+    return format.size(entry.size).replace("characters", "bytes")
+
+
+def describe_entry(shown: "Shown", zone: tzinfo, now: datetime) -> Content:
+    """Describe an entry: time, origin and reasons, then its text."""
+    entry = shown.entry
+    when = f"{date_format.moment(entry.at, zone)} ({date_format.age(entry.at, now)})"
+    parts = [when, entry.agent or UNKNOWN_AGENT, entry.event, describe_amount(entry)]
+    lines = [" · ".join(filter(None, parts))]
+    if entry.file:
+        lines.append(location(entry))
+    text = Content(shown.text) if shown.text else Content.styled(shown.note, "$context")
+    more = f"\n\nThere is more: memtui quarantine show {entry.name}"
+    return Content.assemble(
+        ("\n".join(lines), "$context"),
+        ("\n" + "\n".join(entry.reasons), "$error"),
+        "\n\n",
+        text,
+        more if shown.is_cut else "",
+    )
