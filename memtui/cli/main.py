@@ -104,11 +104,6 @@ def _tried(given: argparse.Namespace) -> "tuple[int, Problem | None]":
 def _run(given: argparse.Namespace) -> int:
     from memtui import paths
     from memtui import settings as settings_module
-    from memtui.cli import backup, web
-    from memtui.cli import config as cli_config
-    from memtui.settings_file import SettingsEditor
-
-    pass
 
     if given.command in (None, "demo") and not (_has_tab() or _has_terminal()):
         raise MemtuiError(NO_TERMINAL)
@@ -120,7 +115,7 @@ def _run(given: argparse.Namespace) -> int:
         return _doctor(given, places, config)
     settings = settings_module.load(places.config, given_file=config, given=given.set)
     if given.command in ("config", "tokens"):
-        pass
+        from memtui.cli import config as cli_config
 
         if given.command == "tokens":
             return cli_config.fetch_tokens(places)
@@ -132,11 +127,11 @@ def _run(given: argparse.Namespace) -> int:
     if given.command == "serve":
         return _serve(given, places, settings)
     if given.command == "web":
-        pass
+        from memtui.cli import web
 
         return web.serve(given)
     if given.command in (None, "demo"):
-        pass
+        from memtui.settings_file import SettingsEditor
 
         load = partial(
             settings_module.load, places.config, given_file=config, given=given.set
@@ -144,7 +139,7 @@ def _run(given: argparse.Namespace) -> int:
         desk = SettingsEditor(load, settings, places.config, config)
         return _app(places, settings, desk, is_demo=given.command == "demo")
     if given.command == "restore":
-        pass
+        from memtui.cli import backup
 
         wish = {"is_tried": given.dry_run, "is_agreed": given.yes}
         return backup.restore(given.file, places, settings, **wish, as_json=given.json)
