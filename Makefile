@@ -1,6 +1,12 @@
 # make run     set up what is missing and open memtui      (ARGS="demo" passes words on)
-# make test    set up what is missing and run the tests    (ARGS="-k hook" passes words on)
+# make test    set up what is missing and run the tests that belong to every change,
+#              in less than four minutes on two cores      (ARGS="-k hook" passes words on)
+# make test-full
+#              all tests but those of make torture, with more examples: twelve minutes
+# make torture kills, full disks, floods and much more damaged input: half an hour, before
+#              a release
 # make check   lint, format, types and the contracts between folders
+# make shape   size and structure of the code, and the files that two tasks need
 # make bench-import, make bench-secrets, make bench-start, make bench-hook,
 # make bench-tail, make bench-search, make bench-teleport, make bench-ui,
 # make bench-agents
@@ -18,13 +24,28 @@ ARGS ?=
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: run test check bench-import bench-secrets bench-start bench-hook bench-tail bench-search bench-teleport bench-ui screenshots clean
+.PHONY: run test test-full torture check shape bench-import bench-secrets bench-start bench-hook bench-tail bench-search bench-teleport bench-ui screenshots clean
 
 run: $(VENV)/.runs
 	@$(BIN)/memtui $(ARGS)
 
+# Bare pytest runs what make test-full runs, with the few examples of make test. A later
+# -m in ARGS replaces that of a tier.
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+
 test: $(VENV)/.tests
-	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+	@$(PYTEST) -m "not full and not torture" --hypothesis-profile=quick $(ARGS)
+
+test-full: $(VENV)/.tests
+	@$(PYTEST) -m "not torture" --hypothesis-profile=full --timeout=300 \
+		-o faulthandler_timeout=290 $(ARGS)
+
+torture: $(VENV)/.tests
+	@$(PYTEST) -m "torture or fuzz" --hypothesis-profile=torture --timeout=1800 \
+		-o faulthandler_timeout=1790 $(ARGS)
+
+shape: $(VENV)/.runs
+	@$(BIN)/python scripts/shape.py $(ARGS)
 
 check: $(VENV)/.tests
 	$(BIN)/ruff check .

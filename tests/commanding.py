@@ -5,6 +5,7 @@ import os
 import pty
 import subprocess
 import sys
+import threading
 import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,22 +114,23 @@ def at_a_terminal(home: Path, *words: str, answer: str) -> tuple[str, str]:
 
 
 def read_by_a_person(home: Path, *words: str, code: int = 0) -> str:
-    """Run a command whose answer goes to a terminal; what is to be read there."""
+    """Run a command within this process, its answer going to a terminal; the answer."""
     here, there = os.openpty()
     tty.setraw(there)
-    with subprocess.Popen(
-        [sys.executable, "-m", "memtui", "--home", str(home), *words],
-        stdin=subprocess.DEVNULL,
-        stdout=there,
-        stderr=subprocess.PIPE,
-    ) as running:
-        os.close(there)
-        told = b"".join(_printed(here)).decode()
-        os.close(here)
-        assert running.stderr is not None
-        said = running.stderr.read().decode()
-    assert running.returncode == code, (told, said)
-    assert "Traceback" not in said
+    shown: list[bytes] = []
+    reader = threading.Thread(target=lambda: shown.extend(_printed(here)))
+    reader.start()
+    with surroundings.as_found(), _files() as (_, said):
+        try:
+            with os.fdopen(there, "w", encoding="utf-8", newline="") as sys.stdout:
+                ended = main(("--home", str(home), *words))
+        finally:
+            reader.join()
+            os.close(here)
+        complaint = _read(said)
+    told = b"".join(shown).decode()
+    assert ended == code, (told, complaint)
+    assert "Traceback" not in complaint
     return told
 
 

@@ -21,6 +21,7 @@ from textual.worker import WorkerError
 from memtui.cli.output import plain_text
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
+from memtui.pipeline import rollup
 from memtui.pipeline.progress import Progress
 from memtui.services import browse, status
 from memtui.settings import Held, Settings
@@ -51,11 +52,24 @@ SLOW_IS_FINE: dict[str, Any] = {
 os.environ["MEMTUI_SUMMARIES__PROVIDER"] = "extractive"
 """No test asks a model of this machine unless it says so."""
 
-trying.register_profile("short", derandomize=True, **SLOW_IS_FINE)
-trying.register_profile("long", max_examples=5000, **SLOW_IS_FINE)
-trying.load_profile("short")
-"""The short one tries the same examples in every run, so that what fails was changed;
-``make test ARGS="--hypothesis-profile=long …"`` tries fifty times as many, new ones."""
+trying.register_profile("quick", max_examples=20, derandomize=True, **SLOW_IS_FINE)
+trying.register_profile("full", max_examples=100, derandomize=True, **SLOW_IS_FINE)
+trying.register_profile("torture", max_examples=4000, **SLOW_IS_FINE)
+trying.load_profile("quick")
+"""The first two try the same examples in every run, so that a failure was caused by a
+change; the last one tries new ones. The Makefile chooses."""
+
+
+def often(number: int) -> Callable[[Any], Any]:
+    """Set how many examples a test tries; the number is that of ``make test-full``."""
+    share = trying.default.max_examples if trying.default else 100
+    slow = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    return trying(
+        max_examples=max(1, number * share // 100),
+        deadline=None,
+        suppress_health_check=slow,
+    )
+
 
 surroundings.begin()
 
@@ -103,6 +117,15 @@ def _own_surroundings(
         monkeypatch.delenv(f"XDG_{name}_HOME", raising=False)
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _patient_rollup(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make each level once, after all that arrives, however slow the machine is.
+
+    Otherwise the same history has nodes of other versions where it took ten seconds.
+    """
+    monkeypatch.setattr(rollup, "PATIENCE_S", 600.0)
 
 
 OWN = {
@@ -292,9 +315,32 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The slow ones first: at the end, they would be all there is to wait for."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """Put tests into the full tier by their kind, and slow ones first.
+
+    At the end, the slow ones would be all there is to wait for.
+    """
+    for item in items:
+        if _is_full(item):
+            item.add_marker("full")
+    order = ("torture", "full")
+    items.sort(
+        key=lambda item: [item.get_closest_marker(name) is None for name in order]
+    )
+
+
+def _is_full(item: pytest.Item) -> bool:
+    """Tell tests of screens and real transcripts, unless they are journeys."""
+    if journey := item.get_closest_marker("journey"):
+        only = journey.kwargs.get("only")
+        return only is not None and not item.name.endswith(f"[{only}]")
+    fixtures = getattr(item, "fixturenames", ())
+    return (
+        item.path.is_relative_to(TESTS / "screens")
+        or "snap_compare" in fixtures
+        or "shared" in fixtures
+    )
 
 
 def pytest_collection_finish() -> None:

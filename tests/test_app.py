@@ -107,6 +107,7 @@ async def test_the_palette_offers_the_table_and_nothing_else(
         assert app.theme == "memtui-contrast"
 
 
+@pytest.mark.full
 async def test_the_palette_offers_what_the_screen_below_it_obeys(
     app: MemtuiApp, settle: Settle
 ) -> None:
@@ -146,6 +147,7 @@ async def test_q_leaves(app: MemtuiApp, settle: Settle) -> None:
 
 
 @pytest.mark.parametrize("key", ["question_mark", "v", "Q"])
+@pytest.mark.full
 async def test_q_leaves_from_wherever_nothing_is_typed(
     app: MemtuiApp, settle: Settle, key: str
 ) -> None:

@@ -76,6 +76,7 @@ def test_only_what_can_be_seen_is_a_first_paint(output: bytes, shows: bool) -> N
     assert start.has_text(output) is shows
 
 
+@pytest.mark.full
 def test_reading_on_is_measured_on_what_was_stored(tmp_path: Path) -> None:
     runs = 2
     with tail.opened(tmp_path / "growing"):
@@ -142,6 +143,7 @@ def test_conversations_are_the_same_each_time() -> None:
     assert 70 < sum(len(event.text.split()) for event in said) / 300 < 110
 
 
+@pytest.mark.full
 def test_searches_are_measured_on_every_kind_of_question(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -159,6 +161,7 @@ def test_searches_are_measured_on_every_kind_of_question(
         assert f"\n  {way}  " in told
 
 
+@pytest.mark.full
 def test_the_teleport_is_measured_on_every_prefix_of_what_is_typed(
     tmp_path: Path,
 ) -> None:

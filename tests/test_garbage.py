@@ -10,7 +10,7 @@ def told(code: str) -> str:
         [
             sys.executable,
             "-c",
-            f"import gc\nfrom memtui.workspace import garbage\n{code}",
+            f"import gc\nfrom memtui.tui import garbage\n{code}",
         ],
         capture_output=True,
         text=True,
@@ -19,11 +19,11 @@ def told(code: str) -> str:
 
 
 def test_what_is_there_to_stay_is_never_looked_through_again() -> None:
-    tended = "garbage.tend(); garbage.settle(); print(gc.get_freeze_count() > 1000)"
+    tended = "garbage.reduce_collections(); garbage.freeze(); print(gc.get_freeze_count() > 1000)"
     assert told(tended) == "True\n"
 
 
 def test_nothing_is_changed_where_nobody_asked_for_it() -> None:
-    same = "before = gc.get_threshold(); garbage.settle();"
+    same = "before = gc.get_threshold(); garbage.freeze();"
     same += "print(gc.get_freeze_count(), gc.get_threshold() == before)"
     assert told(same) == "0 True\n"

@@ -32,9 +32,12 @@ half a second, where a model that it waited for would hold it for much longer.""
 HELD = 1000.0
 """Longer than any test, in seconds."""
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(termios, "TIOCSWINSZ"), reason="there are no terminals here"
-)
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(
+        not hasattr(termios, "TIOCSWINSZ"), reason="there are no terminals here"
+    ),
+]
 
 
 Leave = Callable[[Callable[[subprocess.Popen[bytes], int], None]], float]

@@ -24,6 +24,8 @@ from tests.stages.improving import MONDAY, Bench, said, talk_of
 from tests.stub import faults
 from tests.stub.server import PATIENCE_S, Stub, serving
 
+pytestmark = pytest.mark.full
+
 GENEROUS_S = 5.0
 """Far more than quitting takes (see the property ``quit_s``). On a busy machine it may
 take as long as the process took to start, which is much more work."""

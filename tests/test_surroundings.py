@@ -8,12 +8,14 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
+
 import memtui
-from memtui import workspace
 from memtui.cli import output
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
+from memtui.tui import garbage
 from memtui.workspace import Workspace
 from tests import surroundings
 
@@ -32,8 +34,8 @@ def look() -> dict[str, object]:
         "looks": gc.get_threshold(),
         "log": (logging.raiseExceptions, list(logging.getLogger().handlers)),
         "level": (logging.getLogger().level, logging.getLogger("watchfiles").level),
-        "tended": workspace._is_reduced,
-        "opened": database._opened,
+        "tended": garbage._is_reduced,
+        "opened": database._open_file,
         "answer": output._answer,
     }
 
@@ -46,7 +48,7 @@ def spoil(folder: Path, settings: Settings) -> None:
     del os.environ["PATH"]
     sys.path.insert(0, "/nowhere")
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    workspace.reduce_garbage_collection()
+    garbage.reduce_collections()
     logging.raiseExceptions = False
     logging.getLogger().addHandler(logging.FileHandler(folder / "log"))
     logging.getLogger().setLevel(1)
@@ -76,6 +78,7 @@ def test_no_test_asks_the_store_of_the_one_before(
     assert database.db.is_closed() and database.db.database is None
 
 
+@pytest.mark.full
 def test_all_that_memtui_sets_anew_for_a_whole_process_is_known() -> None:
     known = {(module.__name__, name) for module, name in surroundings.OURS}
     assert {

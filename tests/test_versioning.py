@@ -65,6 +65,7 @@ def test_programs_read_the_versions_too(home: Path) -> None:
     assert model["facts"]["digest"] == modelled.DIGEST
 
 
+@pytest.mark.full
 def test_an_earlier_version_is_pinned_and_let_go(home: Path) -> None:
     told = memtui(home, "pin", DAY, "1").stdout
     assert told == "Version 1 is pinned: it is shown, whatever comes after it.\n"

@@ -121,6 +121,7 @@ async def test_no_page_of_another_site_opens_a_socket(
     assert served.tabs() == set()
 
 
+@pytest.mark.full
 async def test_each_tab_is_a_process_that_ends_with_it(home: Path) -> None:
     with serving(home) as served:
         async with aiohttp.ClientSession() as session:
@@ -140,6 +141,7 @@ async def test_each_tab_is_a_process_that_ends_with_it(home: Path) -> None:
         assert not is_running(second)
 
 
+@pytest.mark.full
 async def test_no_process_outlives_a_server_that_is_killed(home: Path) -> None:
     with serving(home) as served:
         async with aiohttp.ClientSession() as session:

@@ -183,7 +183,7 @@ def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: Workspace) -
     assert status.stats().problems == 3
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_monstrous_line_is_survived(house: Workspace) -> None:
     hook(house, hook_event_name="UserPromptSubmit", prompt="word " * 10_000_000)
     assert house.pipeline.until_idle(lambda _: None) == []

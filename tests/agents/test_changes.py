@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as running
 from hypothesis import strategies as st
 
 from memtui.errors import HooksError
 from memtui.integrations import hooks as integrations_hooks
 from memtui.integrations import known_agents
 from memtui.integrations.known_agents import Agent, Machine
+from tests.conftest import often
 
 CLAUDE = known_agents.named("claude-code")
 EVERY = pytest.mark.parametrize("agent", known_agents.AGENTS, ids=known_agents.NAMES)
@@ -124,7 +124,7 @@ OBJECTS = st.builds(
 ).filter(lambda found: isinstance(found.get("hooks", {}), dict))
 
 
-@running(deadline=None, max_examples=60)
+@often(60)
 @given(
     OBJECTS,
     st.sampled_from([None, 0, 1, 2, 4, "\t"]),

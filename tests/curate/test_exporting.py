@@ -241,6 +241,7 @@ def without_problems(told: Tree) -> Tree:
     return told
 
 
+@pytest.mark.full
 def test_the_demo_comes_back_as_it_was(
     house: Workspace, tmp_path: Path, empty: Callable[[], Workspace],
     exported: Exported, digest: Digest, tree: TreeOf,
@@ -253,6 +254,7 @@ def test_the_demo_comes_back_as_it_was(
     assert tree(digest(empty(), file)) == before
 
 
+@pytest.mark.full
 def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
     house: Workspace,
     empty: Callable[[], Workspace],
@@ -291,6 +293,7 @@ def test_what_was_forgotten_does_not_come_back_from_an_export(
         assert SourceCopyRow.select().count() == 0
 
 
+@pytest.mark.full
 def test_it_takes_no_more_memory_for_more_events(house: Workspace) -> None:
     def most(events: int) -> int:
         with database.transaction():
@@ -307,7 +310,7 @@ def test_it_takes_no_more_memory_for_more_events(house: Workspace) -> None:
             )
         with database.connection():
             tracemalloc.start()
-            told = sum(len(plain.line(one)) for one in store_backup.told())
+            told = sum(len(plain.to_line(one)) for one in store_backup.told())
             _, peak = tracemalloc.get_traced_memory()
             tracemalloc.stop()
         assert told > events * 2000

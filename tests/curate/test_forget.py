@@ -240,6 +240,7 @@ def test_all_else_is_as_if_it_had_never_been_there(
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.full
 def test_any_events_forgotten_leave_what_a_history_without_them_gives(
     seed: int, tmp_path: Path, settings: Settings, digest: Digest, tree: TreeOf
 ) -> None:

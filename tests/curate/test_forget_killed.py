@@ -69,6 +69,7 @@ def broken_off(tmp_path: Path) -> Path:
     [("redact",), ("forget", "session", "shop-2", "--yes")],
     ids=("redact", "forget"),
 )
+@pytest.mark.full
 def test_what_was_noted_and_not_deleted_is_deleted_by_whoever_goes_on(
     broken_off: Path, words: tuple[str, ...]
 ) -> None:
@@ -87,6 +88,7 @@ def test_what_was_noted_and_not_deleted_is_deleted_by_whoever_goes_on(
     assert b"customers lose their basket" not in (broken_off / "memory.db").read_bytes()
 
 
+@pytest.mark.full
 def test_what_may_come_back_after_all_is_not_deleted(broken_off: Path) -> None:
     told = run(broken_off, "forget", "session", "shop-1", "--undo")
     assert told.returncode == 0, told.stderr
@@ -95,7 +97,7 @@ def test_what_may_come_back_after_all_is_not_deleted(broken_off: Path) -> None:
     assert secrets_said(broken_off)["is_well"]
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 def test_killed_at_any_moment_it_ends_the_same(
     tmp_path: Path,
     settings: Settings,

@@ -32,7 +32,7 @@ def said(number: int) -> bytes:
     return json.dumps({**given, "prompt": f"Prompt {number}"}).encode()
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 def test_killed_anywhere_each_file_is_taken_once_or_lies_there(tmp_path: Path) -> None:
     home = tmp_path / "home"
     bad, new = home / "spool" / "bad", home / "spool" / "new"

@@ -34,7 +34,7 @@ def line(session: int, number: int) -> str:
     return f"{json.dumps(event)}\n"
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 def test_killed_at_any_moment_it_ends_the_same(
     tmp_path: Path,
     settings: Settings,

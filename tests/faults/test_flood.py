@@ -71,7 +71,7 @@ def flood(new: Path) -> None:
         draft.rename(new / name)
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 @pytest.mark.usefixtures("patient")
 def test_ten_thousand_hooks_at_once_are_all_kept(
     house: Workspace, tmp_path: Path, settings: Settings, tree_of: TreeOf
@@ -98,7 +98,7 @@ def said(tree: dict[str, Any]) -> str:
     return json.dumps(without_versions(tree), sort_keys=True)
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 @pytest.mark.usefixtures("patient")
 def test_more_changes_than_the_watch_can_hold_are_all_found(
     tailing: Workspace, projects: Path

@@ -94,7 +94,7 @@ def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
     gc.collect()
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 def test_a_disk_full_at_any_stage_loses_nothing(
     nursery: Nursery,
     folder: Path,

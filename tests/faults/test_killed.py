@@ -23,7 +23,7 @@ HomeOf = Callable[[str], Path]
 Kept = Callable[[Path], str]
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 def test_two_hundred_kills_leave_no_trace(
     nursery: Nursery, folder: Path, home_of: HomeOf, kept: Kept
 ) -> None:
@@ -98,7 +98,7 @@ def test_what_a_killed_hook_has_written_is_taken_up(
     assert list((spool / "tmp").iterdir()) == list((spool / "new").iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 def test_a_kill_before_any_one_step_leaves_no_trace(
     nursery: Nursery, folder: Path, home_of: HomeOf, kept: Kept
 ) -> None:

@@ -60,6 +60,7 @@ HELD_S = 6
 """Longer than SQLite itself waits."""
 
 
+@pytest.mark.full
 def test_an_import_waits_for_a_locked_store(
     home_of: HomeOf,
     folder: Path,
@@ -86,7 +87,10 @@ def test_an_import_waits_for_a_locked_store(
     assert kept(home) == wanted
 
 
-@pytest.mark.parametrize("held_s", [HELD_S, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "held_s", [HELD_S, pytest.param(30, marks=pytest.mark.torture)]
+)
+@pytest.mark.full
 def test_workers_say_that_the_store_is_locked_and_go_on(
     home_of: HomeOf,
     folder: Path,
@@ -101,7 +105,7 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
     said: list[str] = []
 
     def tell(progress: Progress) -> None:
-        said.append(status_line.state(progress).plain)
+        said.append(status_line.describe_work(progress).plain)
         watched(progress)
 
     with locked(house.paths.store):

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from memtui.paths import in_home
 from memtui.services import status
 from memtui.settings import Settings
@@ -58,6 +60,7 @@ def memtui(home: Path, *words: str) -> list[str]:
     return [sys.executable, "-m", "memtui", "--home", str(home), *zone, *words]
 
 
+@pytest.mark.full
 def test_one_works_another_waits_and_both_imports_are_kept_once(
     nursery: Nursery,
     folder: Path,

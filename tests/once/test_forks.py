@@ -68,6 +68,7 @@ FORKS = {
 
 
 @pytest.mark.parametrize("kind", FORKS)
+@pytest.mark.full
 def test_a_fork_is_the_same_in_whatever_order_it_comes(told: Told, kind: str) -> None:
     files = FORKS[kind]
     orders = [[(n, files[n]) for n in order] for order in permutations(files)]
@@ -86,6 +87,7 @@ ROLLOUTS = {
 
 
 @pytest.mark.parametrize("names", [("b",), ("a", "b"), ("b", "c"), ("a", "b", "c")])
+@pytest.mark.full
 def test_a_fork_of_codex_is_whole_and_the_same_in_whatever_order_it_comes(
     told: Told, names: tuple[str, ...]
 ) -> None:
@@ -102,6 +104,7 @@ def test_a_fork_of_codex_is_whole_and_the_same_in_whatever_order_it_comes(
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", ["one of a fork", "two of one", "a marked chain"])
+@pytest.mark.full
 def test_a_fork_is_the_same_however_it_grows(told: Told, kind: str, seed: int) -> None:
     whole = told.tree(list(FORKS[kind].items()))
     assert told.tree(cut(FORKS[kind], random.Random(seed))) == whole

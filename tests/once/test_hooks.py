@@ -3,6 +3,8 @@
 import random
 from itertools import permutations
 
+import pytest
+
 from tests.once.telling import HOOKS, Told, cut, hook, line, record
 
 CALL = {
@@ -44,6 +46,7 @@ TOLD_BY_HOOKS = "".join(
 )
 
 
+@pytest.mark.full
 def test_a_session_is_the_same_whoever_tells_of_it_first(told: Told) -> None:
     ways = {"s1": TRANSCRIPT, HOOKS: TOLD_BY_HOOKS}
     whole = told.tree(list(ways.items()))
@@ -55,6 +58,7 @@ def test_a_session_is_the_same_whoever_tells_of_it_first(told: Told) -> None:
         assert told.tree(cut(ways, random.Random(seed))) == whole
 
 
+@pytest.mark.full
 def test_a_fork_that_hooks_tell_of_too_is_the_same_in_any_order(told: Told) -> None:
     ways = {
         "a": line("s1", 1, 2, 3, 4, 9),

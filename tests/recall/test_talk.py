@@ -4,8 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as trying
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model.events import EventRole
@@ -15,6 +14,7 @@ from memtui.model.scope import Scope
 from memtui.search.message_index import MessageIndex as Index
 from memtui.search.messages import MessageSearcher, SessionSearch
 from memtui.workspace import Workspace
+from tests.conftest import often
 from tests.talking import AT, keep, line, listen, name
 
 ASSISTANT, SYSTEM, TOOL = EventRole.ASSISTANT, EventRole.SYSTEM, EventRole.TOOL
@@ -392,7 +392,7 @@ def test_what_cannot_be_looked_up_gets_an_answer_or_a_hint(
     assert answer.notes
 
 
-@trying(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@often(60)
 @given(
     query=st.one_of(
         st.text(max_size=80),

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from memtui import settings as settings_module
 from memtui.errors import MemtuiError
-from memtui.model.setting import SettingEntry
+from memtui.settings_file import SettingEntry
 from memtui.settings import BY_NAME, Settings
 from memtui.settings_file import SettingsEditor
 from memtui.tui.app import MemtuiApp

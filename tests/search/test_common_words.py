@@ -5,13 +5,14 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.search import query as search_query
 from memtui.search import scoring, snapshot, terms
 from memtui.search.node_documents import Document
 from memtui.search.node_index import NodeIndex
+from tests.conftest import often
 from tests.search.documents import document, find, found, many, name
 
 
@@ -103,11 +104,7 @@ def test_small_pieces_are_merged_and_large_ones_left(
     assert not list(folder.glob("*.tmp"))
 
 
-@settings(
-    max_examples=80,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@often(80)
 @given(
     st.lists(st.sampled_from(['"', "-", "*", ":", "agent:", "after:2025", "評審", " "]))
     .flatmap(lambda signs: st.tuples(st.just(signs), st.text(max_size=30)))

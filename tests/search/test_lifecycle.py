@@ -73,6 +73,7 @@ def found(index: NodeIndex) -> set[str]:
     return {match.target_id for match in index.search(ASKED, 5000).matches}
 
 
+@pytest.mark.full
 def test_a_writer_may_be_killed_at_any_moment(
     folder: Path, writers: subprocess.Popen[str]
 ) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.errors import SearchError
@@ -19,6 +19,7 @@ from memtui.search.node_documents import Document
 from memtui.search.node_index import NodeIndex
 from memtui.search.query import Query
 from memtui.search.scoring import Part
+from tests.conftest import often
 
 TEXTS = {
     "cache": "The cache of src/auth/token.rs is emptied when getUserName fails",
@@ -124,11 +125,7 @@ def test_any_string_may_be_asked_for(index: NodeIndex, query: str) -> None:
     assert all(0 <= match.score <= 1 for match in index.search(read(query), 10).matches)
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@often(60)
 @given(st.text(max_size=60), st.sampled_from(sorted(TEXTS.values())))
 def test_scores_lie_between_nothing_and_one(
     index: NodeIndex, query: str, text: str

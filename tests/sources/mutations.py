@@ -5,7 +5,6 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from tests.sources.corpora import clock
@@ -38,17 +37,6 @@ odd = st.sampled_from(ODD).map(deepcopy)
 
 DAMAGE = (b"\0", b"\xff", b"{", b"}", b'"', b"\\", b",", b"\r", b"\xed\xa0\x80", b"1")
 """Bytes that come into a file by accident."""
-
-
-def often(number: int) -> Callable[[Any], Any]:
-    """How often a test is tried; more often in a profile that says so."""
-    share = settings.default.max_examples if settings.default else 100
-    slow = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-    return settings(
-        max_examples=max(1, number * share // 100),
-        deadline=None,
-        suppress_health_check=slow,
-    )
 
 
 anything = st.recursive(

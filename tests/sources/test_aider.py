@@ -76,7 +76,7 @@ def written(folder: Path, text: str | bytes) -> Path:
 def readings(
     file: Path, start: Cursor | None = None, now: datetime = NOW
 ) -> list[ParsedItem]:
-    return list(aider.read(file, start, agent="x", now=now))
+    return list(aider.FORMAT.read(file, start, agent="x", now=now))
 
 
 def told(folder: Path, text: str) -> list[Event]:

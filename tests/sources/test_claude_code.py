@@ -65,7 +65,7 @@ def read_bytes(raw: bytes, path: str = "projects/shop/s1.jsonl") -> list[ParsedI
         file = Path(folder, path)
         file.parent.mkdir(parents=True)
         file.write_bytes(raw)
-        given = claude_code.read(file, None, agent="", now=NOW)
+        given = claude_code.FORMAT.read(file, None, agent="", now=NOW)
         return [reading for reading in given if not isinstance(reading, Cursor)]
 
 
@@ -280,7 +280,7 @@ def test_whole_objects_before_a_cut_off_one_are_read_and_not_again(
 ) -> None:
     file = tmp_path / "session.jsonl"
     file.write_bytes(json.dumps(user(1, "caf\xe9"), ensure_ascii=False).encode() + junk)
-    first = list(claude_code.read(file, None, agent="claude-code", now=NOW))
+    first = list(claude_code.FORMAT.read(file, None, agent="claude-code", now=NOW))
     assert [e.text for e in first if isinstance(e, Event)] == ["caf\xe9"]
     assert PendingRecord("the last line is cut off", 1) in first
 
@@ -288,7 +288,7 @@ def test_whole_objects_before_a_cut_off_one_are_read_and_not_again(
     assert isinstance(at, Cursor)
     with file.open("ab") as more:
         more.write(b"\n" + json.dumps(user(2, "next")).encode())
-    second = list(claude_code.read(file, at, agent="claude-code", now=NOW))
+    second = list(claude_code.FORMAT.read(file, at, agent="claude-code", now=NOW))
     assert InvalidRecord(reason, 1) in second
     assert [e.text for e in second if isinstance(e, Event)] == ["next"]
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.capture import formats
-from memtui.capture.formats import codex, codex_content, codex_tools, jsonl
+from memtui.capture.formats import codex, codex_tools, jsonl
 from memtui.capture.formats.base import (
     Cursor,
     InvalidRecord,
@@ -74,7 +74,7 @@ def read_bytes(raw: bytes, name: str = "rollout.jsonl") -> list[ParsedItem]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, name)
         file.write_bytes(raw)
-        readings = codex.read(file, None, agent="", now=NOW)
+        readings = codex.FORMAT.read(file, None, agent="", now=NOW)
         return [reading for reading in readings if not isinstance(reading, Cursor)]
 
 
@@ -415,16 +415,16 @@ def rollouts(shared: Path) -> list[Path]:
 
 
 def is_codex(file: Path) -> bool:
-    return codex.SOURCE.matches_content(file, jsonl.read_head(file, formats.HEAD_LINES))
+    return codex.FORMAT.matches_content(file, jsonl.read_head(file, formats.HEAD_LINES))
 
 
 def test_real_rollouts_read_alike_in_pieces(
     shared: Path, in_pieces: InPieces, lasting: Lasting
 ) -> None:
     for seed, file in enumerate(rollouts(shared)):
-        whole = list(codex.read(file, None, agent="", now=NOW))
+        whole = list(codex.FORMAT.read(file, None, agent="", now=NOW))
         for more in range(4):
-            pieces = in_pieces(codex.SOURCE, file, 100 * seed + more)
+            pieces = in_pieces(codex.FORMAT, file, 100 * seed + more)
             assert lasting(pieces) == lasting(whole), file
 
 
@@ -441,7 +441,7 @@ def test_every_message_of_real_rollouts_is_told_once(shared: Path) -> None:
             elif kind in ("user_message", "agent_message"):
                 who = "user" if kind == "user_message" else "assistant"
                 twins[who, payload["message"]] += 1
-        readings = codex.read(file, None, agent="", now=NOW)
+        readings = codex.FORMAT.read(file, None, agent="", now=NOW)
         messages = [r for r in readings if isinstance(r, Event) and r.is_message]
         got = Counter((str(e.role), e.text) for e in messages)
         assert got == twins == items
@@ -488,7 +488,9 @@ input name action results query invocation result changes turn_id session_id
 forked_from_id source thread_source git timestamp images encrypted_content""".split()  # noqa: SIM905
 """What records hold, at any depth."""
 
-kinds_told = st.sampled_from(sorted({*codex._TAKEN, *codex._FACTS, "item_completed"}))
+kinds_told = st.sampled_from(
+    sorted({*codex.READ_KINDS, *codex._FACTS, "item_completed"})
+)
 values = (
     st.none()
     | st.booleans()
@@ -508,7 +510,7 @@ payloads = st.builds(
 )
 records = st.builds(
     lambda kind, payload, at: {"type": kind, "payload": payload, "timestamp": at},
-    st.sampled_from(sorted(codex_content.ENVELOPES)) | kinds_told | values,
+    st.sampled_from(sorted(codex.ENVELOPES)) | kinds_told | values,
     payloads | nested,
     st.just("2025-09-01T10:00:00Z") | values,
 ) | st.builds(lambda fields: {"timestamp": "2025-09-01T10:00:00Z", **fields}, payloads)
@@ -532,7 +534,7 @@ def test_a_real_rollout_cut_anywhere_is_read(shared: Path) -> None:
 
 
 def test_each_agents_files_are_claimed_by_its_own_format(shared: Path) -> None:
-    folders = {"codex": codex.SOURCE, "copilot": formats.FORMATS_BY_NAME["copilot-cli"]}
+    folders = {"codex": codex.FORMAT, "copilot": formats.FORMATS_BY_NAME["copilot-cli"]}
     for file in shared.rglob("*.jsonl"):
         head = jsonl.read_head(file, formats.HEAD_LINES)
         place = str(file.relative_to(shared))
@@ -546,8 +548,8 @@ def test_each_agents_files_are_claimed_by_its_own_format(shared: Path) -> None:
 def test_a_line_read_before_it_was_ended_is_counted_once(tmp_path: Path) -> None:
     growing = tmp_path / "rollout.jsonl"
     growing.write_text(json.dumps(meta()))
-    *_, cursor = codex.read(growing, None, agent="", now=NOW)
+    *_, cursor = codex.FORMAT.read(growing, None, agent="", now=NOW)
     assert isinstance(cursor, Cursor)
     growing.write_text(f"{json.dumps(meta())}\n{json.dumps(event(1, 'token_count'))}\n")
-    readings = codex.read(growing, cursor, agent="", now=NOW)
+    readings = codex.FORMAT.read(growing, cursor, agent="", now=NOW)
     assert SkippedRecord("event_msg/token_count", 2) in list(readings)

@@ -59,7 +59,7 @@ def read_bytes(raw: bytes, name: str = "s9/events.jsonl") -> list[ParsedItem]:
         file = Path(folder, name)
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(raw)
-        readings = copilot.read(file, None, agent="", now=NOW)
+        readings = copilot.FORMAT.read(file, None, agent="", now=NOW)
         return [reading for reading in readings if not isinstance(reading, Cursor)]
 
 
@@ -234,7 +234,7 @@ def sessions(shared: Path) -> list[Path]:
     found = [
         file
         for file in shared.rglob("*.jsonl")
-        if copilot.fits(file, jsonl.read_head(file, limit))
+        if copilot.FORMAT.matches_content(file, jsonl.read_head(file, limit))
     ]
     assert len(found) == 8
     return found
@@ -244,9 +244,9 @@ def test_real_sessions_read_alike_in_pieces(
     shared: Path, in_pieces: InPieces, lasting: Lasting
 ) -> None:
     for seed, file in enumerate(sessions(shared)):
-        whole = list(copilot.read(file, None, agent="", now=NOW))
+        whole = list(copilot.FORMAT.read(file, None, agent="", now=NOW))
         for more in range(4):
-            pieces = in_pieces(copilot.SOURCE, file, 100 * seed + more)
+            pieces = in_pieces(copilot.FORMAT, file, 100 * seed + more)
             assert lasting(pieces) == lasting(whole), file
 
 
@@ -262,7 +262,7 @@ def test_every_message_of_real_sessions_is_told_once(shared: Path) -> None:
                 calls.add(data["toolCallId"])
         events = [
             r
-            for r in copilot.read(file, None, agent="", now=NOW)
+            for r in copilot.FORMAT.read(file, None, agent="", now=NOW)
             if isinstance(r, Event)
         ]
         got = Counter((str(e.role), e.text) for e in events if e.is_message)
@@ -318,7 +318,7 @@ values = (
 )
 objects = st.dictionaries(st.sampled_from(KEYS), values, max_size=4)
 nested = values | objects | st.lists(values | objects, max_size=3)
-kinds = st.sampled_from(sorted({*copilot._TAKEN, *copilot.NOT_KEPT}))
+kinds = st.sampled_from(sorted({*copilot.READ_TYPES, *copilot.SKIPPED_TYPES}))
 records = st.builds(
     lambda kind, data, at, name: {
         "type": kind,

@@ -93,5 +93,5 @@ def test_the_files_of_agents_nobody_reads_are_claimed_by_none(
     assert files
     for file in files:
         assert claimed_by(file) == set(), file
-        with pytest.raises(SourceError, match="is of no format memtui knows"):
+        with pytest.raises(SourceError, match="has an unknown format"):
             formats.detect_format(file)

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,9 +21,12 @@ from memtui.capture.formats.base import (
     SkippedRecord,
 )
 from memtui.model.events import Event, Thought
+from tests.conftest import often
 from tests.sources.conftest import READ_AT
-from tests.sources.mutations import often, spoilt
+from tests.sources.mutations import spoilt
 from tests.sources.test_opencode import START, Agent
+
+pytestmark = pytest.mark.fuzz
 
 ACCOUNTS = Event, Thought, InvalidRecord, SkippedRecord, PendingRecord
 
@@ -85,7 +89,7 @@ def loosen(db: sqlite3.Connection) -> None:
 
 
 def read(path: Path) -> list[ParsedItem]:
-    return list(opencode.read(path, None, agent="x", now=READ_AT))
+    return list(opencode.FORMAT.read(path, None, agent="x", now=READ_AT))
 
 
 @often(120)
@@ -149,7 +153,7 @@ def test_a_damaged_database_is_read_or_refused_in_words(data: st.DataObject) -> 
             raw[at : at + len(some)] = some
         path.write_bytes(raw[: data.draw(st.integers(0, len(raw)) | st.just(len(raw)))])
         try:
-            if opencode.fits(path, []):
+            if opencode.FORMAT.matches_content(path, []):
                 read(path)
         except OSError as error:
             assert error.strerror

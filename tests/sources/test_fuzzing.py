@@ -27,9 +27,12 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from tests.conftest import often
 from tests.sources import corpora
 from tests.sources.conftest import READ_AT, given_in, stored
-from tests.sources.mutations import anything, damaged, odd, often, records, spoilt
+from tests.sources.mutations import anything, damaged, odd, records, spoilt
+
+pytestmark = pytest.mark.fuzz
 
 SOON = corpora.AT + timedelta(seconds=12)
 """When the files are still being written: what is held back is not given up yet."""
@@ -209,13 +212,13 @@ def test_a_history_of_aiders_read_in_pieces_is_the_one_read_at_once(
     cuts = data.draw(st.lists(st.integers(0, len(raw)), max_size=5).map(sorted))
     pieces, cursor = list[ParsedItem](), None
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, aider.FILE)
+        file = Path(folder, aider.FILE_NAME)
         for cut in cuts:
             file.write_bytes(raw[:cut])
-            found = read(aider.SOURCE, file, cursor, datetime.now(UTC))
+            found = read(aider.FORMAT, file, cursor, datetime.now(UTC))
             pieces, cursor = pieces + found, cursor_of(found)
         file.write_bytes(raw)
-        last, whole = read(aider.SOURCE, file, cursor), read(aider.SOURCE, file)
+        last, whole = read(aider.FORMAT, file, cursor), read(aider.FORMAT, file)
     assert said(pieces + last) == said(whole)
     told = {
         r.line: r.reason for r in whole if isinstance(r, InvalidRecord | SkippedRecord)
@@ -295,9 +298,9 @@ def test_every_message_of_a_document_is_kept_or_said_why_not(
     with tempfile.TemporaryDirectory() as folder:
         file = corpora.path("gemini-cli", Path(folder)).with_suffix(".json")
         file.write_bytes(raw[:cut])
-        first = read(gemini.SOURCE, file)
+        first = read(gemini.FORMAT, file)
         file.write_bytes(raw)
-        found = read(gemini.SOURCE, file, cursor_of(first))
+        found = read(gemini.FORMAT, file, cursor_of(first))
     accounts = Event, Thought, SkippedRecord, InvalidRecord, PendingRecord
     assert [r for r in first if isinstance(r, accounts)]
     if cut < len(raw):

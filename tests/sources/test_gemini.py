@@ -70,7 +70,7 @@ def written(folder: Path, raw: bytes, name: str = "session-a.jsonl") -> Path:
 
 
 def readings(file: Path, start: Cursor | None = None) -> list[ParsedItem]:
-    return list(gemini.read(file, start, agent="x", now=NOW))
+    return list(gemini.FORMAT.read(file, start, agent="x", now=NOW))
 
 
 def told(folder: Path, *records: object) -> list[Event]:
@@ -138,7 +138,7 @@ def test_every_telling_of_a_reply_is_accounted_for(tmp_path: Path) -> None:
 def test_a_reply_is_held_back_while_it_may_be_told_further(tmp_path: Path) -> None:
     file = written(tmp_path, as_lines(HEADER, message(2, "gemini", "I will")))
     soon = datetime(2026, 3, 14, 10, 0, 4, tzinfo=UTC)
-    found = list(gemini.read(file, None, agent="x", now=soon))
+    found = list(gemini.FORMAT.read(file, None, agent="x", now=soon))
     cursor = last_cursor(found)
     assert cursor.needs_reread and not [r for r in found if isinstance(r, Event)]
     with file.open("ab") as opened:
@@ -155,13 +155,13 @@ def test_other_words_for_what_was_given_are_counted(tmp_path: Path) -> None:
     found = readings(file, cursor)
     assert not [r for r in found if isinstance(r, Event)]
     reasons = Counter(r.reason for r in found if isinstance(r, SkippedRecord))
-    assert reasons["a message told again in other words"] == 1
+    assert reasons["a repeated message with other text"] == 1
 
 
 def test_a_call_without_its_answer_is_awaited(tmp_path: Path) -> None:
     made = message(2, "gemini", toolCalls=[call("c1", "executing", None)])
     file = written(tmp_path, as_lines(HEADER, made))
-    assert PendingRecord("tool call without an answer yet", 2) in readings(file)
+    assert PendingRecord("tool call without a result yet", 2) in readings(file)
 
 
 def test_a_call_that_never_ended_is_kept_as_broken_off(tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ def test_a_helpers_file_belongs_to_the_session_that_started_it(tmp_path: Path) -
         ),
         (message(1, "user", ""), InvalidRecord("a user_message without text", 2)),
         (message(1, "gemini", ""), SkippedRecord("an empty message", 2)),
-        ({"$set": 3}, InvalidRecord("a $set that is no object", 2)),
+        ({"$set": 3}, InvalidRecord("a $set that is not an object", 2)),
     ],
 )
 def test_what_is_not_taken_is_named(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.capture.formats import opencode
@@ -23,6 +23,7 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, EventRole, EventType, Thought, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from tests.conftest import often
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 START = to_ms(datetime(2026, 3, 14, 10, tzinfo=UTC))
@@ -125,7 +126,7 @@ def agent(path: Path) -> Iterator[Agent]:
 def readings(
     path: Path, start: Cursor | None = None, now: datetime = NOW
 ) -> list[ParsedItem]:
-    return list(opencode.read(path, start, agent="x", now=now))
+    return list(opencode.FORMAT.read(path, start, agent="x", now=now))
 
 
 def told(path: Path) -> list[Event]:
@@ -381,7 +382,7 @@ def test_reading_leaves_nothing_behind_and_locks_nothing(path: Path) -> None:
 def test_the_agent_can_write_while_it_is_read(agent: Agent, path: Path) -> None:
     agent.says(1, "user", "go")
     agent.db.execute("PRAGMA busy_timeout = 0")
-    reading = opencode.read(path, None, agent="x", now=NOW)
+    reading = opencode.FORMAT.read(path, None, agent="x", now=NOW)
     for _ in reading:
         agent.says(2, "user", "more")
         agent.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -390,7 +391,7 @@ def test_the_agent_can_write_while_it_is_read(agent: Agent, path: Path) -> None:
 
 def test_the_write_ahead_log_belongs_to_the_database(agent: Agent, path: Path) -> None:
     agent.says(1, "user", "go")
-    (beside,) = opencode.SOURCE.related_files(path)
+    (beside,) = opencode.FORMAT.related_files(path)
     assert beside.stat().st_size > 0
 
 
@@ -415,7 +416,7 @@ def test_a_damaged_database_is_refused_in_words(path: Path) -> None:
     agent.db.close()
     raw = path.read_bytes()
     path.write_bytes(raw[:100] + b"\xff" * 2000 + raw[2100:])
-    assert opencode.fits(path, [])
+    assert opencode.FORMAT.matches_content(path, [])
     with pytest.raises(OSError, match="the database is damaged"):
         readings(path)
 
@@ -464,7 +465,7 @@ def test_what_is_not_taken_is_named(
         ('{"type": "poem"}', SkippedRecord("unknown record type poem")),
         (
             '{"type": "reasoning", "text": ""}',
-            SkippedRecord("thinking that says nothing"),
+            SkippedRecord("thinking without text"),
         ),
     ],
 )
@@ -490,7 +491,7 @@ def test_other_databases_are_not_taken_for_opencodes(tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     with closing(sqlite3.connect(other)) as database:
         database.execute("CREATE TABLE message (id)")
-    assert not opencode.fits(other, [])
+    assert not opencode.FORMAT.matches_content(other, [])
 
 
 def test_every_message_of_the_older_folders_is_stored(shared: Path) -> None:
@@ -498,7 +499,7 @@ def test_every_message_of_the_older_folders_is_stored(shared: Path) -> None:
     files = sorted(folder.glob("*/session/*/*.json"))
     assert len(files) == 3
     for file in files:
-        assert opencode.fits(file, [])
+        assert opencode.FORMAT.matches_content(file, [])
         found = readings(file)
         events = [r for r in found if isinstance(r, Event)]
         storage = file.parents[2]
@@ -539,8 +540,8 @@ def test_no_file_of_the_older_folders_raises(texts: list[str]) -> None:
         for file, text in zip([*files, storage / "part/m/t.json"], texts, strict=True):
             file.parent.mkdir(parents=True)
             file.write_text(text, "latin-1")
-        opencode.fits(files[0], [])
-        assert all(map(Path, opencode.SOURCE.related_files(files[0])))
+        opencode.FORMAT.matches_content(files[0], [])
+        assert all(map(Path, opencode.FORMAT.related_files(files[0])))
         found = readings(files[0])
         assert isinstance(readings(files[0], last_cursor(found))[-1], Cursor)
 
@@ -562,7 +563,7 @@ fields = st.dictionaries(
 cells = fields | st.sampled_from([None, "{", b"\xff\xfe", 7, "[]", START, -1, 2**62])
 
 
-@settings(max_examples=60)
+@often(60)
 @given(
     st.lists(st.tuples(cells, cells, cells), max_size=3),
     st.lists(st.tuples(cells, cells, cells), max_size=3),
@@ -602,7 +603,7 @@ def test_a_missing_table_is_no_surprise(agent: Agent, path: Path, missing: str) 
     assert isinstance(readings(path)[-1], Cursor)
 
 
-@settings(max_examples=40)
+@often(40)
 @given(st.binary(max_size=200), st.integers(min_value=0, max_value=40_000))
 def test_no_bytes_raise_but_as_unreadable(raw: bytes, at: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -613,7 +614,7 @@ def test_no_bytes_raise_but_as_unreadable(raw: bytes, at: int) -> None:
         agent.db.close()
         whole = path.read_bytes()
         path.write_bytes(whole[:at] + raw + whole[at + len(raw) :])
-        opencode.fits(path, [])
+        opencode.FORMAT.matches_content(path, [])
         try:
             found = readings(path)
         except OSError as error:

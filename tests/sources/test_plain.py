@@ -35,7 +35,7 @@ def read(*records: object) -> list[object]:
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
         file.write(raw)
         file.flush()
-        given = plain.read(Path(file.name), None, agent="mine", now=NOW)
+        given = plain.FORMAT.read(Path(file.name), None, agent="mine", now=NOW)
         return [reading for reading in given if not isinstance(reading, Cursor)]
 
 

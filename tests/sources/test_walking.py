@@ -11,7 +11,7 @@ from memtui.errors import SourceError
 
 
 def found(place: Path) -> list[str]:
-    return sorted(str(file.relative_to(place)) for file in watcher.under(place))
+    return sorted(str(file.relative_to(place)) for file in watcher.walk_files(place))
 
 
 def test_links_lead_to_other_folders_and_files(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_the_store_holds_what_a_file_says_that_grew(
         place = cursors.get(str(file))
         if place is None or not place.source:
             why = [reason for reason, _ in missed(file)]
-            assert why in (["is of no format memtui knows"], []), why
+            assert why in (["has an unknown format"], []), why
             assert bool(why) == bool(raw)
             return
         assert not taken.imported.unreadable, missed(file)

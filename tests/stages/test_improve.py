@@ -241,8 +241,8 @@ def test_a_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> N
     assert bench.clock() < until
     with database.connection():
         found = meta.model_record()
-    assert found is not None and found.until == until
-    assert found.condition is ModelCondition.RESTING and "failed" in found.says
+    assert found is not None and found.paused_until == until
+    assert found.condition is ModelCondition.RESTING and "failed" in found.message
     assert bench.runs(Job.DAY)[0].result is None
     stub.forget()
     bench.clock.on(hours=1)

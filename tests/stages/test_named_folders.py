@@ -93,4 +93,4 @@ def test_files_of_no_format_are_counted_and_named(
     assert kept() == BOTH
     (problem,) = status.latest_problems()
     assert problem.source == str(other)
-    assert problem.reason == "is of no format memtui knows"
+    assert problem.reason == "has an unknown format"

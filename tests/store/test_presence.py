@@ -118,6 +118,7 @@ def _one_number(path: str) -> tuple[int, int]:
     return Path(path).stat().st_dev, 1
 
 
+@pytest.mark.full
 def test_an_app_whose_memory_is_taken_away_waits_and_takes_all_when_it_is_back(
     house: Workspace, tmp_path: Path
 ) -> None:
@@ -127,7 +128,7 @@ def test_an_app_whose_memory_is_taken_away_waits_and_takes_all_when_it_is_back(
     until(told, lambda one: one.is_ours and not one.error)
     home.rename(away)
     gone = until(told, lambda one: one.is_gone)
-    assert str(status_line.state(gone)).startswith(
+    assert str(status_line.describe_work(gone)).startswith(
         f"✗ the memory at {house.paths.store}"
     )
     assert not home.exists()

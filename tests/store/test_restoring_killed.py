@@ -46,7 +46,7 @@ def test_what_was_prepared_goes_when_work_begins(full_house: Workspace) -> None:
     assert not any(file.exists() for file in left)
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 @pytest.mark.parametrize("is_damaged", (False, True))
 def test_killed_at_any_moment_one_of_the_two_is_there(
     full_house: Workspace,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.errors import ModelError
@@ -14,6 +14,7 @@ from memtui.model.segments import Segment
 from memtui.summarize.ollama import errors
 from memtui.summarize.ollama.errors import OllamaError
 from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
+from tests.conftest import often
 from tests.stub import faults, personas
 from tests.stub.models import Model
 from tests.stub.server import Received, Stub, serving
@@ -396,11 +397,7 @@ FAULTS = st.sampled_from(
 )
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@often(40)
 @given(st.lists(FAULTS, max_size=12))
 def test_whatever_goes_wrong_it_answers_or_raises_a_fault(
     cuts: tuple[Stub, Asker], script: list[faults.Fault]

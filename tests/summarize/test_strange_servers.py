@@ -5,14 +5,18 @@ import json
 from contextlib import suppress
 
 import httpx
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.summarize.ollama.client import Client, parse_address
 from memtui.summarize.ollama.errors import NotAllowedError, OllamaError
+from tests.conftest import often
 from tests.stub.faults import Fault as Scripted
 from tests.stub.server import serving
 from tests.summarize.conftest import PATIENT_S, Asker, segment_of
+
+pytestmark = pytest.mark.fuzz
 
 NAMES = st.sampled_from(
     [
@@ -89,7 +93,7 @@ def test_whatever_an_address_is_it_is_this_machine_or_refused(url: str) -> None:
         assert parse_address(url).is_loopback
 
 
-@settings(max_examples=30, deadline=None)
+@often(30)
 @given(
     st.sampled_from(["/api/version", "/api/tags", "/api/ps", "/api/show", "/api/chat"]),
     st.lists(

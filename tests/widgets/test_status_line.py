@@ -29,7 +29,7 @@ ROOM = 80 - len("memtui") - status_line.GAP
 
 
 def said(progress: Progress, room: int = ROOM) -> str:
-    return status_line.state(progress, room).plain
+    return status_line.describe_work(progress, room).plain
 
 
 @pytest.mark.parametrize(
@@ -45,15 +45,15 @@ def said(progress: Progress, room: int = ROOM) -> str:
         ),
         (
             Progress("", problems=6, model=WRITING),
-            "qwen3:4b 2/3: writing 120 of 700 · 214 to go · 6 not taken: press Q",
+            "qwen3:4b 2/3: writing 120 of 700 · 214 to go · 6 lines skipped (Q)",
         ),
         (
             Progress("segment", queued=1234, problems=6, model=WRITING),
-            "● cutting segments · 1,234 queued · 6 not taken: press Q",
+            "● segmenting · 1,234 queued · 6 lines skipped (Q)",
         ),
         (
             Progress("import", 3, total=20, problems=6, model=WRITING),
-            "● importing 3 of 20 · qwen3:4b: writing · 6 not taken: press Q",
+            "● importing 3 of 20 · qwen3:4b: writing · 6 lines skipped (Q)",
         ),
         (Progress("index", error="no room", model=WRITING), "✗ indexing: no room"),
         (Progress("", is_ours=False, model=WRITING), status_line.OTHER_PROCESS),
@@ -75,17 +75,17 @@ def test_where_there_is_room_all_is_said() -> None:
     progress = Progress("index", queued=12, problems=6, model=WRITING)
     assert said(progress, 111) == (
         "● indexing · 12 queued · qwen3:4b: part 2 of 3, writing 120 of 700"
-        " · 214 to go · 6 not taken: press Q"
+        " · 214 to go · 6 lines skipped (Q)"
     )
 
 
 def test_who_asked_for_a_model_that_is_not_there_is_told_beside_the_work() -> None:
     away = Model(is_wanted=True).looked_at(ModelHealth(ModelCondition.OFFLINE))
     assert said(Progress("", model=away)) == (
-        "✗ no Ollama answers: start it, or install it from ollama.com"
+        "✗ Ollama does not answer: start it, or install it from ollama.com"
     )
     assert said(Progress("index", queued=12, model=away)) == (
-        "● indexing · 12 queued · ✗ no Ollama answers: memtui doctor"
+        "● indexing · 12 queued · ✗ Ollama does not answer: memtui doctor"
     )
 
 

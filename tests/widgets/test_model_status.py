@@ -41,12 +41,12 @@ def at_work(doing: ModelProgress, waiting: int = 214, name: str = "qwen3:4b") ->
     ],
 )
 def test_it_is_said_what_the_model_does(doing: ModelProgress, words: str) -> None:
-    assert model_status.forms(at_work(doing))[0] == words
+    assert model_status.describe_activity(at_work(doing))[0] == words
 
 
 def test_each_form_says_less() -> None:
     doing = ModelProgress(ModelPhase.WRITING, 2, 3, written=7, limit=700)
-    assert model_status.forms(at_work(doing))[1:] == [
+    assert model_status.describe_activity(at_work(doing))[1:] == [
         "qwen3:4b 2/3: writing   7 of 700 · 214 to go",
         "qwen3:4b 2/3: writing   7 of 700",
         "qwen3:4b: writing",
@@ -55,11 +55,11 @@ def test_each_form_says_less() -> None:
 
 @pytest.mark.parametrize("room", range(0, 70))
 def test_what_is_left_out_stays_left_out_while_it_goes_on(room: int) -> None:
-    reading = model_status.fitting(
+    reading = model_status.fit_activity(
         at_work(ModelProgress(ModelPhase.READING, 2, 3)), room
     )
     writing = ModelProgress(ModelPhase.WRITING, 2, 3, written=7, limit=700)
-    said = model_status.fitting(at_work(writing), room)
+    said = model_status.fit_activity(at_work(writing), room)
     assert len(reading) <= room and len(said) <= room
     for words in ("part 2 of 3", "2/3", "214 to go"):
         assert (words in reading) == (words in said)
@@ -67,7 +67,7 @@ def test_what_is_left_out_stays_left_out_while_it_goes_on(room: int) -> None:
 
 def test_growing_numbers_do_not_make_it_wider() -> None:
     forms = [
-        model_status.forms(
+        model_status.describe_activity(
             at_work(ModelProgress(ModelPhase.WRITING, written=written, limit=700))
         )
         for written in (1, 10, 100, 700)
@@ -76,19 +76,23 @@ def test_growing_numbers_do_not_make_it_wider() -> None:
 
 
 def test_the_last_one_is_not_counted() -> None:
-    forms = model_status.forms(at_work(ModelProgress(ModelPhase.READING), waiting=1))
+    forms = model_status.describe_activity(
+        at_work(ModelProgress(ModelPhase.READING), waiting=1)
+    )
     assert forms[0] == "qwen3:4b: reading"
 
 
 def test_a_long_name_is_cut_and_where_it_comes_from_left_out() -> None:
     name = "hf.co/somebody/Llama-3.2-3B-Instruct-GGUF:Q4_K_M"
-    forms = model_status.forms(at_work(ModelProgress(ModelPhase.READING), name=name))
+    forms = model_status.describe_activity(
+        at_work(ModelProgress(ModelPhase.READING), name=name)
+    )
     assert forms[-1] == "Llama-3.2-3B-Instru…: reading"
 
 
 def test_of_a_model_at_rest_nothing_is_said() -> None:
-    assert model_status.forms(Model()) == []
-    assert model_status.forms(Model().looked_at(READY)) == []
+    assert model_status.describe_activity(Model()) == []
+    assert model_status.describe_activity(Model().looked_at(READY)) == []
 
 
 @pytest.mark.parametrize(
@@ -98,9 +102,9 @@ def test_that_there_is_no_model_is_told_who_wants_one_or_had_one(
     condition: ModelCondition,
 ) -> None:
     away = ModelHealth(condition, "it is gone", "ollama pull qwen3:4b")
-    assert model_status.forms(Model().looked_at(away)) == []
-    wanted = model_status.forms(Model(is_wanted=True).looked_at(away))
-    had = model_status.forms(Model().looked_at(READY).looked_at(away))
+    assert model_status.describe_activity(Model().looked_at(away)) == []
+    wanted = model_status.describe_activity(Model(is_wanted=True).looked_at(away))
+    had = model_status.describe_activity(Model().looked_at(READY).looked_at(away))
     assert wanted and had
     assert all(len(forms[-1]) <= len(forms[0]) for forms in (wanted, had))
     is_wrong = condition is not ModelCondition.RESTING
@@ -113,12 +117,14 @@ def test_who_wants_a_model_is_told_what_to_do() -> None:
     missing = ModelHealth(
         ModelCondition.MODEL_MISSING, "Ollama does not have x:4b", "ollama pull x:4b"
     )
-    assert model_status.forms(wanted.looked_at(missing)) == [
+    assert model_status.describe_activity(wanted.looked_at(missing)) == [
         "✗ Ollama does not have x:4b: ollama pull x:4b",
         "✗ no model: ollama pull x:4b",
         "✗ no model",
     ]
-    offline = model_status.forms(wanted.looked_at(ModelHealth(ModelCondition.OFFLINE)))
+    offline = model_status.describe_activity(
+        wanted.looked_at(ModelHealth(ModelCondition.OFFLINE))
+    )
     assert "ollama.com" in offline[0]
 
 
@@ -128,13 +134,16 @@ UNTIL = datetime(2025, 3, 10, 21, 34, tzinfo=UTC)
 
 def test_of_a_rest_it_is_said_how_long_it_is_and_how_much_waits() -> None:
     tired = replace(Model(was_ready=True).looked_at(RESTING), until=UNTIL, waiting=16)
-    assert model_status.forms(tired) == [
+    assert model_status.describe_activity(tired) == [
         "qwen3:4b: resting until 21:34 · 16 to go",
         "resting until 21:34 · 16 to go",
         "resting until 21:34",
         "resting",
     ]
-    assert model_status.forms(replace(tired, waiting=0))[1] == "resting until 21:34"
+    assert (
+        model_status.describe_activity(replace(tired, waiting=0))[1]
+        == "resting until 21:34"
+    )
 
 
 @pytest.mark.parametrize("health", [None, READY, RESTING])
@@ -143,20 +152,23 @@ def test_segments_that_a_person_wants_to_rest_are_counted(
 ) -> None:
     model = Model(was_ready=True)
     paused = replace(model.looked_at(health) if health else model, paused=29)
-    assert model_status.forms(paused) == ["paused · 29 to go", "paused"]
-    assert model_status.forms(replace(paused, paused=0)) != ["paused"]
+    assert model_status.describe_activity(paused) == ["paused · 29 to go", "paused"]
+    assert model_status.describe_activity(replace(paused, paused=0)) != ["paused"]
 
 
 def test_what_is_written_meanwhile_comes_before_what_is_paused() -> None:
     paused = replace(at_work(ModelProgress(ModelPhase.READING)), paused=29)
-    assert model_status.forms(paused)[0].startswith("qwen3:4b: reading")
+    assert model_status.describe_activity(paused)[0].startswith("qwen3:4b: reading")
 
 
 def test_why_a_model_is_unwell_is_said_itself_as_far_as_it_fits() -> None:
     says = "the server answered what nobody can read, as of now"
     unwell = Model(was_ready=True).looked_at(ModelHealth(ModelCondition.UNWELL, says))
-    assert model_status.fitting(unwell, 80) == f"{says}: memtui doctor"
-    assert model_status.fitting(unwell, 60) == says
-    assert model_status.fitting(unwell, 40) == "the model is unwell: memtui doctor"
+    assert model_status.fit_activity(unwell, 80) == f"{says}: memtui doctor"
+    assert model_status.fit_activity(unwell, 60) == says
+    assert (
+        model_status.fit_activity(unwell, 40)
+        == "the model does not work: memtui doctor"
+    )
     wanting = replace(unwell, is_wanted=True)
-    assert model_status.fitting(wanting, 60) == f"✗ {says}"
+    assert model_status.fit_activity(wanting, 60) == f"✗ {says}"
