@@ -165,7 +165,7 @@ async def test_q_leaves_from_wherever_nothing_is_typed(
     [
         (Progress(""), "idle"),
         (Progress("summarize", 3, 12), "● summarising · 12 queued"),
-        (Progress("", problems=2), "idle · 2 not taken: press Q"),
+        (Progress("", problems=2), "idle · 2 lines skipped (Q)"),
         (Progress("index", error="no room"), "✗ indexing: no room"),
         (Progress("", failing=(("messages", "ouch"),)), "✗ indexing messages: ouch"),
         (Progress("index", error=f"{NO_ROOM} (/home)"), f"✗ {NO_ROOM}"),

@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from time import time
@@ -26,7 +27,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui.errors import MemtuiError
 from memtui.model.scope import ALL, Scope
-from memtui.tui import commands, palette, rendering, themes, workers
+from memtui.tui import commands, garbage, palette, rendering, themes, workers
 from memtui.tui.messages import (
     NodeRequested,
     ProgressReported,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from memtui.pipeline.progress import Progress
     from memtui.settings_file import SettingsEditor
     from memtui.tui.screens.contents import ContentsScreen
-    from memtui.tui.widgets.status_line import FailureLog
+    from memtui.tui.widgets.failure_log import FailureLog
     from memtui.workspace import Workspace
 
 T = TypeVar("T")
@@ -114,6 +115,7 @@ class MemtuiApp(App[str | MemtuiError]):
         self._progress: Progress | None = None
         """The last report of the pipeline."""
         self._failures: FailureLog | None = None
+        self._seen_problems = 0
         self._input_at = 0.0
         """When a key or a mouse button was pressed last."""
         self.scope = ALL
@@ -152,7 +154,7 @@ class MemtuiApp(App[str | MemtuiError]):
     def _enter(self, workspace: "Workspace") -> None:
         """Show the contents, then start the pipeline."""
         from memtui.tui.screens.contents import ContentsScreen
-        from memtui.tui.widgets.status_line import FailureLog
+        from memtui.tui.widgets.failure_log import FailureLog
 
         self._workspace, self._failures = workspace, FailureLog()
         self.push_screen(
@@ -161,13 +163,10 @@ class MemtuiApp(App[str | MemtuiError]):
         self.call_after_refresh(self._start)
 
     def _start(self) -> None:
-        from memtui import workspace
-        from memtui.services import status
-
-        workspace.freeze_garbage()
+        garbage.freeze()
         self.workspace.start(self._report)
         self.set_timer(WARM_UP_S, self._warm_up)
-        workers.load(self, status.is_empty, self._welcome_if_empty, "empty")
+        workers.load(self, _is_empty, self._welcome_if_empty, "empty")
 
     def _warm_up(self) -> None:
         """Open the search index before it is needed: this may take a second."""
@@ -229,16 +228,20 @@ class MemtuiApp(App[str | MemtuiError]):
     @on(ProgressReported)
     def pass_on(self, message: ProgressReported) -> None:
         """Pass a report on to all screens."""
-        from memtui import workspace
-
         if self._progress is None:
-            workspace.freeze_garbage()  # With the first report the pipeline is set up.
+            garbage.freeze()  # With the first report the pipeline is set up.
         self._notify_if_gone(self._progress, message.progress)
         self._progress = message.progress
+        self._seen_problems = min(self._seen_problems, message.progress.problems)
         if self._failures is not None:
             self._failures.record(message.progress, self.now())
         for screen in self.screen_stack:
-            screen.post_message(ProgressReported(message.progress))
+            screen.post_message(self._report_for_screens(message.progress))
+
+    def _report_for_screens(self, progress: "Progress") -> ProgressReported:
+        """Leave out skipped lines that the user has seen on their screen."""
+        unseen = progress.problems - self._seen_problems
+        return ProgressReported(replace(progress, problems=unseen))
 
     def _notify_if_gone(self, before: "Progress | None", now: "Progress") -> None:
         """Show that the store was taken away, or that it is back."""
@@ -277,7 +280,7 @@ class MemtuiApp(App[str | MemtuiError]):
         """Push a screen, and give it the last report."""
         self.push_screen(screen, answer)
         if self._progress is not None:
-            screen.post_message(ProgressReported(self._progress))
+            screen.post_message(self._report_for_screens(self._progress))
 
     def action_show_hooks(self) -> None:
         from memtui.tui.screens.hooks import HooksScreen
@@ -292,6 +295,14 @@ class MemtuiApp(App[str | MemtuiError]):
 
         if self._can_show(QuarantineScreen) and self._failures is not None:
             self._show(QuarantineScreen(self.workspace, self.now, self._failures))
+            self._mark_problems_seen()
+
+    def _mark_problems_seen(self) -> None:
+        """Show the number of skipped lines no longer, once their screen was opened."""
+        if self._progress is not None:
+            self._seen_problems = self._progress.problems
+            for screen in self.screen_stack:
+                screen.post_message(self._report_for_screens(self._progress))
 
     def action_show_jobs(self) -> None:
         from memtui.tui.screens.jobs import JobsScreen
@@ -528,6 +539,13 @@ class MemtuiApp(App[str | MemtuiError]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         return palette.system_commands(self, screen)
+
+
+def _is_empty() -> bool:
+    """Whether the store is empty; imported on the thread that reads it."""
+    from memtui.services import status
+
+    return status.is_empty()
 
 
 def _pane_title(screen: Screen[object]) -> str:

@@ -338,7 +338,7 @@ async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(
             line = app.screen.query_one(StatusLine)
             app.post_message(ProgressReported(Progress("index")))
             await settle(pilot)
-            assert line.work.plain == "✗ the memory cannot be read"
+            assert line.work.plain == "✗ the store cannot be read"
             patch.undo()
             await press(pilot, settle, "enter")
             assert line.work.plain == "idle"

@@ -111,7 +111,7 @@ async def test_a_job_tells_its_runs_and_is_paused_resumed_and_run(
     async with app.run_test() as pilot:
         await steps(settle, "w", *["down"] * 8)(pilot)
         assert isinstance(app.screen, JobsScreen)
-        counts = "failed, 1m, on schedule: 2 made, 1 failed, 3 left"
+        counts = "failed, 1m, on schedule: 2 created, 1 failed, 3 pending"
         assert counts in chosen(app)
         assert "the model's reply was cut [short]" in chosen(app)
         await steps(settle, "space")(pilot)
@@ -122,7 +122,7 @@ async def test_a_job_tells_its_runs_and_is_paused_resumed_and_run(
         with database.connection():
             state = jobs.states()[Job.DAY]
         assert not state.is_paused and state.requested_at == NOW
-        assert "asked for" in row(app, Job.DAY)
+        assert "requested" in row(app, Job.DAY)
         assert [said.split(".")[0] for said in notices(app)] == [
             "Model: days: paused",
             "Model: days: resumed",
@@ -140,7 +140,7 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
         await steps(settle, "w", "down", "down")(pilot)
         app.post_message(ProgressReported(Progress("segment", done=3, model=BUSY)))
         await settle(pilot)
-        assert "● at work" in row(app, "segment")
+        assert "● working" in row(app, "segment")
         assert model(app) == (
             "● qwen3:4b · Mon 15 Jan 2024 · 14 to go\n"
             "  part 2 of 3, writing 48 tokens of at most 700 · for 1m"
@@ -150,7 +150,7 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
         )
         await settle(pilot)
         assert "✗ the disk is full" in row(app, "segment")
-        assert "It is tried again by itself." in chosen(app)
+        assert "memtui will retry." in chosen(app)
         assert app.screen.query_one(JobList).current == "segment"
 
 
@@ -159,7 +159,7 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
     [
         (
             ModelHealth(ModelCondition.READY, model="qwen3:4b"),
-            "✓ qwen3:4b is there, at rest.",
+            "✓ qwen3:4b is available, idle.",
         ),
         (
             ModelHealth(ModelCondition.OFFLINE, "no Ollama answers"),
@@ -200,7 +200,7 @@ async def test_keys_that_cannot_act_say_why(
         # What the stages do is not known here.
         assert row(app, "ingest").split("  ")[-1] == "in another memtui"
         await steps(settle, "home")(pilot)
-        assert "Another memtui does it now" in chosen(app)
+        assert "Another memtui does this now" in chosen(app)
 
 
 EXTRACTIVE = (
@@ -218,7 +218,7 @@ async def test_a_job_without_a_model_is_not_said_to_be_due(
         await steps(settle, "w", *["down"] * 8, "x", "space")(pilot)
         assert model(app) == EXTRACTIVE
         assert row(app, Job.DAY).split("  ")[-1].startswith("no model")
-        assert "summaries quote what was said instead" in chosen(app)
+        assert "summaries are extracts" in chosen(app)
         assert "next" not in chosen(app) + row(app, Job.DAY)
         assert notices(app) == [EXTRACTIVE] * 2
         with database.connection():
@@ -234,14 +234,14 @@ async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(
     async with app.run_test() as pilot:
         await steps(settle, "w", *["down"] * 8, told=missing)(pilot)
         assert "no model" in row(app, Job.DAY)
-        assert "It waits until a model can be asked" in chosen(app)
+        assert "This waits until a model is available" in chosen(app)
         await steps(settle, "x")(pilot)
         assert notices(app) == [
             "Model: days: asked for. It is run once a model can be asked."
         ]
         app.post_message(ProgressReported(Progress("", model=READY)))
         await settle(pilot)
-        assert "asked for" in row(app, Job.DAY)
+        assert "requested" in row(app, Job.DAY)
         assert "waits until" not in chosen(app)
 
 

@@ -1,7 +1,7 @@
-"""How what the model does is put into words, each time in several lengths.
+"""Texts on the language model: what it does, and why it cannot be used.
 
-A number is as wide as the largest it can become, so that a line does not jump while it
-grows.
+Those for the status line come in several lengths. A growing number is padded to its
+largest width, so that the line does not jump.
 """
 
 import math
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from memtui.pipeline.progress import Model
     from memtui.services.status import Work
 
-
 PHASES = {
     ModelPhase.WAITING: "waiting",
     ModelPhase.LOADING: "loading",
@@ -35,250 +34,235 @@ PHASES = {
     ModelPhase.WRITING: "writing",
     ModelPhase.AUDITING: "checking",
 }
-"""What a model does, as the reader would say it."""
-
 
 USUAL_TOKENS = 700
-"""How long a reply can become where that is not known yet, in tokens."""
+"""The assumed limit of a reply while it is not known, in tokens."""
 
+MAX_NAME = 20
+"""The most cells of a model's name."""
 
-NAME_CELLS = 20
-"""How long a model's name is at most; longer ones are cut."""
-
-
-WANTED = {
+REQUESTED_BUT_MISSING = {
     ModelCondition.OFFLINE: (
-        "✗ no Ollama answers: start it, or install it from ollama.com",
-        "✗ no Ollama answers: memtui doctor",
+        "✗ Ollama does not answer: start it, or install it from ollama.com",
+        "✗ Ollama does not answer: memtui doctor",
     ),
-    ModelCondition.REFUSED: ("✗ the model may not be asked: memtui doctor",),
-    ModelCondition.UNWELL: ("✗ the model is unwell: memtui doctor",),
+    ModelCondition.REFUSED: ("✗ the model is not allowed: memtui doctor",),
+    ModelCondition.UNWELL: ("✗ the model does not work: memtui doctor",),
 }
-"""What is said where a model was asked for and there is none."""
+"""Texts for a model that the user has configured."""
 
-
-GONE = {
-    ModelCondition.OFFLINE: "Ollama does not answer any more",
-    ModelCondition.MODEL_MISSING: "the model is gone",
-    ModelCondition.REFUSED: "the model may not be asked any more: memtui doctor",
-    ModelCondition.UNWELL: "the model is unwell: memtui doctor",
+LOST = {
+    ModelCondition.OFFLINE: "Ollama no longer answers",
+    ModelCondition.MODEL_MISSING: "the model was removed",
+    ModelCondition.REFUSED: "the model is no longer allowed: memtui doctor",
+    ModelCondition.UNWELL: "the model does not work: memtui doctor",
 }
-"""What is said of a model that was there before."""
+"""Texts for a model that was found automatically and worked before."""
+
+REMEDIES = {
+    ModelCondition.OFFLINE: "Ollama is not running: start it with “ollama serve”",
+    ModelCondition.REFUSED: "The model is not allowed: see “memtui doctor”",
+}
+
+LOOKED_FOR = "memtui will check again; x on a job checks now."
+
+NO_MODEL = "No model is used (see above): summaries are extracts."
+
+WAITS_FOR_MODEL = (
+    "This waits until a model is available (see above). Until then, summaries are"
+    " extracts."
+)
 
 
-def fitting(model: "Model", room: int) -> str:
-    """What a model does, in as many words as fit.
+# The status line
 
-    What is chosen while it reads fits while it writes, too: nothing comes and goes.
 
-    Args:
-        model: The model.
-        room: How many cells there are.
+def fit_activity(model: "Model", room: int) -> str:
+    """Return the longest text on what a model does that fits into so many cells.
+
+    A text is chosen only if it fits for the whole call, so that nothing comes and goes.
     """
-    said, widest = forms(model), forms(_widest(model))
-    for form, wide in zip(said, widest, strict=True):
-        if max(len(form), len(wide)) <= room:
-            return form
-    return said[-1] if said and len(said[-1]) <= room else ""
+    texts, widest = describe_activity(model), describe_activity(_at_its_widest(model))
+    for text, wide in zip(texts, widest, strict=True):
+        if max(len(text), len(wide)) <= room:
+            return text
+    return texts[-1] if texts and len(texts[-1]) <= room else ""
 
 
-def _widest(model: "Model") -> "Model":
-    """The same, when it writes."""
+def _at_its_widest(model: "Model") -> "Model":
     if model.doing is None:
         return model
-    most = model.doing.limit or USUAL_TOKENS
-    doing = replace(model.doing, phase=ModelPhase.WRITING, written=most, limit=most)
+    limit = model.doing.limit or USUAL_TOKENS
+    doing = replace(model.doing, phase=ModelPhase.WRITING, written=limit, limit=limit)
     return model.at(doing)
 
 
-def forms(model: "Model") -> list[str]:
-    """What a model does, the longest first; nothing while it rests."""
+def describe_activity(model: "Model") -> list[str]:
+    """Return texts on what a model does, the longest first; none while it is idle."""
     health = model.health
     if health is None or model.doing is None:
-        return _at_rest(model, health)
-    name, doing = _name(health.model), model.doing
-    word = PHASES[doing.phase]
-    said, part, short = _measured(word, doing), "", ""
+        return _describe_idle(model, health)
+    name, doing = _short_name(health.model), model.doing
+    phase = PHASES[doing.phase]
+    progress, part, short = _with_tokens(phase, doing), "", ""
     if doing.parts > 1:
         part = f"part {doing.part} of {doing.parts}, "
         short = f" {doing.part}/{doing.parts}"
     left = _left(model.waiting) if model.waiting > 1 else ""
     return [
-        f"{name}: {part}{said}{left}",
-        f"{name}{short}: {said}{left}",
-        f"{name}{short}: {said}",
-        f"{name}: {word}",
+        f"{name}: {part}{progress}{left}",
+        f"{name}{short}: {progress}{left}",
+        f"{name}{short}: {progress}",
+        f"{name}: {phase}",
     ]
 
 
-def _measured(word: str, doing: ModelProgress) -> str:
+def _with_tokens(phase: str, doing: ModelProgress) -> str:
     if doing.phase is not ModelPhase.WRITING or not doing.limit:
-        return word
-    most = format.number(doing.limit)
-    return f"{word} {format.number(doing.written).rjust(len(most))} of {most}"
+        return phase
+    limit = format.number(doing.limit)
+    return f"{phase} {format.number(doing.written).rjust(len(limit))} of {limit}"
 
 
 def _left(count: int) -> str:
     return f" · {format.number(count)} to go" if count else ""
 
 
-def _at_rest(model: "Model", health: "ModelHealth | None") -> list[str]:
-    """Why nothing is written; nothing while nothing is to be."""
-    is_tired = health is not None and health.condition is ModelCondition.RESTING
-    if health is not None and model.is_missed and not (is_tired and model.paused):
-        return _away(model, health)
+def _describe_idle(model: "Model", health: ModelHealth | None) -> list[str]:
+    is_resting = health is not None and health.condition is ModelCondition.RESTING
+    if health is not None and model.is_missed and not (is_resting and model.paused):
+        return _describe_unavailable(model, health)
     return [f"paused{_left(model.paused)}", "paused"] if model.paused else []
 
 
-def _away(model: "Model", health: "ModelHealth") -> list[str]:
-    """Why a model cannot be asked that should be there."""
-    if health.condition is ModelCondition.RESTING:
+def _describe_unavailable(model: "Model", health: ModelHealth) -> list[str]:
+    condition, message = health.condition, health.message
+    if condition is ModelCondition.RESTING:
         until = f" until {model.until:%H:%M}" if model.until else ""
         rest, left = f"resting{until}", _left(model.waiting)
-        return [f"{_name(health.model)}: {rest}{left}", rest + left, rest, "resting"]
-    is_told = (
-        health.condition in (ModelCondition.REFUSED, ModelCondition.UNWELL)
-        and health.message
-    )
-    reasons = [f"{health.message}: memtui doctor", health.message] if is_told else []
+        name = _short_name(health.model)
+        return [f"{name}: {rest}{left}", rest + left, rest, "resting"]
+    reasons = []
+    if condition in (ModelCondition.REFUSED, ModelCondition.UNWELL) and message:
+        reasons = [f"{message}: memtui doctor", message]
     if not model.is_wanted:
-        said = [*reasons, GONE[health.condition]]
-    elif health.condition is ModelCondition.MODEL_MISSING:
-        said = [f"✗ {health.message}: {health.remedy}", f"✗ no model: {health.remedy}"]
+        texts = [*reasons, LOST[condition]]
+    elif condition is ModelCondition.MODEL_MISSING:
+        texts = [f"✗ {message}: {health.remedy}", f"✗ no model: {health.remedy}"]
     else:
-        said = [*(f"✗ {why}" for why in reasons), *WANTED[health.condition]]
-    said.append(said[-1].partition(":")[0])
-    return [one for at, one in enumerate(said) if len(one) < _shortest(said[:at])]
+        texts = [*(f"✗ {reason}" for reason in reasons)]
+        texts += REQUESTED_BUT_MISSING[condition]
+    texts.append(texts[-1].partition(":")[0])
+    return [text for at, text in enumerate(texts) if len(text) < _shortest(texts[:at])]
 
 
-def _shortest(said: Sequence[str]) -> float:
-    return min(map(len, said), default=math.inf)
+def _shortest(texts: Sequence[str]) -> float:
+    return min(map(len, texts), default=math.inf)
 
 
-def _name(model: str) -> str:
-    """A model's name without the place it was pulled from."""
+def _short_name(model: str) -> str:
+    """Return a model's name without its registry."""
     name = model.rpartition("/")[2] or "model"
-    return name if len(name) <= NAME_CELLS else f"{name[: NAME_CELLS - 1]}…"
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
 
 
-CURES = {
-    ModelCondition.OFFLINE: "Ollama is not running: start it with “ollama serve”",
-    ModelCondition.REFUSED: "The model may not be asked: see “memtui doctor”",
-}
-"""What is said where a cure is known to be the same for all."""
+# The jobs screen
 
 
-LOOKED_FOR = "memtui looks for it again by itself; x on one of the jobs looks now."
-
-
-NEVER = "No model is asked, see above: summaries quote what was said instead."
-
-
-LATER = (
-    "It waits until a model can be asked, see above. Meanwhile summaries quote what was"
-    " said."
-)
-"""What is said of a job for which there is no model."""
-
-
-def explain_missing_model(state: "Model | None", note: str, work: "Work | None") -> str:
-    """What a job lacks for want of a model, in a sentence; "" if it lacks none.
+def explain_missing_model(
+    model: "Model | None", reason: str, work: "Work | None"
+) -> str:
+    """Return why a job has no model, in a sentence; "" if it has one.
 
     Args:
-        state: What was reported of it; None where another memtui works.
-        note: Why none is asked; "" if one is.
-        work: What was read; it tells how another memtui has found the model.
+        model: The state of the model; None where another process works.
+        reason: Why no model is used at all; "" if one is.
+        work: The state of the jobs, with the model that another process has found.
     """
-    if note:
-        return NEVER
+    if reason:
+        return NO_MODEL
     found = work.found if work else None
-    health = state.health if state is not None else None
+    health = model.health if model is not None else None
     condition = health.condition if health else (found.condition if found else None)
     is_there = condition in (None, ModelCondition.READY, ModelCondition.RESTING)
-    return "" if is_there else LATER
+    return "" if is_there else WAITS_FOR_MODEL
 
 
 def describe_model(
-    state: "Model | None", note: str, work: "Work | None", now: datetime
+    model: "Model | None", reason: str, work: "Work | None", now: datetime
 ) -> Content:
-    """How the model is, with its cure, and what it does now.
+    """Describe the state of the model, what to do about it, and what it does now.
 
     Args:
-        state: What was reported of it; None where another memtui works.
-        note: Why none is asked; "" if one is.
-        work: What was read; it tells how another memtui has found the model.
-        now: The time.
+        model: The state of the model; None where another process works.
+        reason: Why no model is used at all; "" if one is.
+        work: The state of the jobs, with the model that another process has found.
+        now: The current time.
     """
-    if note:
-        return Content(note)
-    if state is None or state.health is None:
+    if reason:
+        return Content(reason)
+    if model is None or model.health is None:
         found = work.found if work else None
         if found is None:
-            return Content("Nobody has looked for a model yet.")
-        health = ModelHealth(found.condition, found.says)
-        seen = f" (looked at {date_format.age(found.at, now)})"
-        is_ready = Content("✓ A model can be asked.")
-        how = is_ready if health.is_ready else _health(health, paused=0)
-        return how + Content.styled(seen, "$context")
-    if not state.node_id:
-        how = _health(state.health, paused=state.paused)
-        if state.health.condition in (
-            ModelCondition.OFFLINE,
-            ModelCondition.MODEL_MISSING,
-        ):
-            how += Content.styled(f"\n  {LOOKED_FOR}", "$context")
-        return how
-    return _call(state, now)
+            return Content("No model has been looked for yet.")
+        health = ModelHealth(found.condition, found.message)
+        checked = f" (checked {date_format.age(found.checked_at, now)})"
+        text = Content("✓ A model is available.")
+        if not health.is_ready:
+            text = _describe_health(health, paused=0)
+        return text + Content.styled(checked, "$context")
+    if not model.node_id:
+        text = _describe_health(model.health, paused=model.paused)
+        missing = (ModelCondition.OFFLINE, ModelCondition.MODEL_MISSING)
+        if model.health.condition in missing:
+            text += Content.styled(f"\n  {LOOKED_FOR}", "$context")
+        return text
+    return _describe_call(model, now)
 
 
-def _health(health: ModelHealth, *, paused: int) -> Content:
+def _describe_health(health: ModelHealth, *, paused: int) -> Content:
     if health.is_ready:
         name = health.model or "The model"
-        rest = f"{format.quantity(paused, 'segment')} paused" if paused else "at rest"
-        return Content(f"✓ {name} is there, {rest}.")
+        state = f"{format.quantity(paused, 'segment')} paused" if paused else "idle"
+        return Content(f"✓ {name} is available, {state}.")
     if health.condition is ModelCondition.RESTING:
-        return Content(f"{_sentence(health.message or 'It rests')}.")
-    says = CURES.get(health.condition) or _sentence(
-        health.message or "No model answers"
-    )
-    cure = health.remedy
+        return Content(f"{_sentence(health.message or 'The model is resting')}.")
+    text = REMEDIES.get(health.condition)
+    remedy = "" if text else health.remedy
     if health.condition is ModelCondition.MODEL_MISSING:
-        cure = f"“{cure or 'ollama pull qwen3:4b'}”"
-    end = "." if health.condition in CURES or not cure else f": {cure}"
-    return Content.styled(f"✗ {says}{end}", "$error")
+        remedy = f"“{remedy or 'ollama pull qwen3:4b'}”"
+    text = text or _sentence(health.message or "No model answers")
+    return Content.styled(f"✗ {text}{f': {remedy}' if remedy else '.'}", "$error")
 
 
-def _sentence(says: str) -> str:
-    return says[:1].upper() + says[1:].rstrip(".")
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".")
 
 
-def _call(state: "Model", now: datetime) -> Content:
-    """The call that goes on, in two lines: which node; how far, and since when.
-
-    What grows stands in the second: what is below does not jump while it does.
-    """
-    assert state.health is not None
-    doing, model = state.doing, state.health.model or "The model"
-    which, how = [f"● {model}", of_node(state.node_id)], []
-    if state.waiting > 1:
-        which.append(f"{state.waiting:,} to go")
+def _describe_call(model: "Model", now: datetime) -> Content:
+    """Describe a call in two lines: its node, then its progress, which grows."""
+    assert model.health is not None
+    doing = model.doing
+    first = [f"● {model.health.model or 'The model'}", _node_name(model.node_id)]
+    second = []
+    if model.waiting > 1:
+        first.append(f"{format.number(model.waiting)} to go")
     if doing is not None:
         part = f"part {doing.part} of {doing.parts}, " if doing.parts > 1 else ""
-        said = f"{part}{PHASES[doing.phase]}"
+        text = f"{part}{PHASES[doing.phase]}"
         if doing.written:
-            of = f" of at most {doing.limit:,}" if doing.limit else ""
-            said += f" {format.quantity(doing.written, 'token')}{of}"
-        how.append(said)
-    if state.began_at is not None:
-        how.append(f"for {date_format.duration(now - state.began_at)}")
-    return Content("\n  ").join(Content(" · ".join(one)) for one in (which, how))
+            limit = f" of at most {format.number(doing.limit)}" if doing.limit else ""
+            text += f" {format.quantity(doing.written, 'token')}{limit}"
+        second.append(text)
+    if model.began_at is not None:
+        second.append(f"for {date_format.duration(now - model.began_at)}")
+    return Content("\n  ").join(Content(" · ".join(line)) for line in (first, second))
 
 
-def of_node(node_id: str) -> str:
-    """A node as a sentence names it."""
-    here = calendar.period(node_id)
-    if here.level is TocLevel.SEGMENT:
-        return f"a segment of {date_format.day(here.first)}"
-    if here.level is TocLevel.DAY:
-        return date_format.day(here.first)
+def _node_name(node_id: str) -> str:
+    period = calendar.period(node_id)
+    if period.level is TocLevel.SEGMENT:
+        return f"a segment of {date_format.day(period.first)}"
+    if period.level is TocLevel.DAY:
+        return date_format.day(period.first)
     return calendar.title(node_id)

@@ -12,7 +12,7 @@ from memtui.tui import commands
 from memtui.tui.widgets.item_list import ItemList
 
 if TYPE_CHECKING:
-    from memtui.model.setting import SettingEntry
+    from memtui.settings_file import SettingEntry
 
 NAME_CELLS, VALUE_CELLS = 18, 24
 """The widths of the columns."""

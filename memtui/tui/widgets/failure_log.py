@@ -1,0 +1,91 @@
+"""The recent failures of background stages, shown above the list of skipped input."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memtui.errors import NO_ROOM
+from memtui.text import date_format
+from memtui.tui.widgets.status_line import activity_name
+
+if TYPE_CHECKING:
+    from memtui.pipeline.progress import Progress
+
+MAX_FAILURES = 3
+
+RETRIES_ITSELF = "memtui retries by itself; nothing is lost. Details are in memtui.log."
+
+
+@dataclass(frozen=True, slots=True)
+class StageFailure:
+    """A failure of one stage."""
+
+    stage: str
+    error: str
+    since: datetime
+    until: datetime | None = None
+    """When the stage worked again; None while it fails."""
+
+
+class FailureLog:
+    """Collects failures from progress reports."""
+
+    def __init__(self) -> None:
+        self._failures: tuple[StageFailure, ...] = ()
+
+    def record(self, progress: "Progress", now: datetime) -> None:
+        """Take over what a report says; one failure per failing stage is kept."""
+        failing = dict(progress.failing)
+        if progress.error:
+            failing.setdefault(progress.stage, progress.error)
+        known = [_update(one, progress, failing, now) for one in self._failures]
+        ended = [failure for failure in known if failure.until is not None]
+        ongoing = [failure for failure in known if failure.until is None]
+        stages = {failure.stage for failure in ongoing}
+        ongoing += [
+            StageFailure(stage, error, now)
+            for stage, error in failing.items()
+            if stage not in stages
+        ]
+        room = max(0, MAX_FAILURES - len(ongoing))
+        self._failures = (*ended[max(0, len(ended) - room) :], *ongoing)
+
+    def describe(self, zone: tzinfo) -> Content:
+        """Describe the failures, the newest first; stages with one error are merged."""
+        groups: dict[tuple[str, bool], list[StageFailure]] = {}
+        for failure in reversed(self._failures):
+            # Every store reports a full disk with its own path.
+            error = NO_ROOM if failure.error.startswith(NO_ROOM) else failure.error
+            groups.setdefault((error, failure.until is None), []).append(failure)
+        return Content("\n").join(_describe(group, zone) for group in groups.values())
+
+
+def _update(
+    failure: StageFailure,
+    progress: "Progress",
+    failing: dict[str, str],
+    now: datetime,
+) -> StageFailure:
+    """Return a failure after a report; only an import reports on imports."""
+    if failure.until is not None:
+        return failure
+    if error := failing.get(failure.stage):
+        return replace(failure, error=error)
+    is_over = failure.stage != "import" or progress.stage == "import"
+    return replace(failure, until=now) if is_over else failure
+
+
+def _describe(group: Sequence[StageFailure], zone: tzinfo) -> Content:
+    names = ", ".join(dict.fromkeys(activity_name(one.stage) for one in group))
+    since = date_format.clock(min(one.since for one in group), zone)
+    error = group[0].error
+    ends = [one.until for one in group if one.until is not None]
+    if not ends:
+        text = f"✗ Failing since {since}, {names}: {error}."
+        return Content.assemble((text, "$error"), f" {RETRIES_ITSELF}")
+    until = date_format.clock(max(ends), zone)
+    text = f"  Failed from {since} to {until}, {names}: {error}."
+    return Content.styled(text, "$context")
